@@ -1,0 +1,17 @@
+# Installs the headers and a package that find_package(meshtensor) finds. Nothing in it depends on the processor.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_folder "${CMAKE_INSTALL_DATADIR}/cmake/meshtensor")
+
+install(TARGETS meshtensor EXPORT meshtensor-targets FILE_SET HEADERS)
+install(EXPORT meshtensor-targets NAMESPACE meshtensor:: DESTINATION "${package_folder}")
+
+configure_package_config_file(cmake/meshtensor-config.cmake.in "${PROJECT_BINARY_DIR}/meshtensor-config.cmake"
+                              INSTALL_DESTINATION "${package_folder}" NO_SET_AND_CHECK_MACRO
+                              NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES "${PROJECT_BINARY_DIR}/meshtensor-config.cmake" "${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
+              cmake/components.cmake cmake/dependencies.sh DESTINATION "${package_folder}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/meshtensor")

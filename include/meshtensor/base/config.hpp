@@ -1,0 +1,29 @@
+// The one place that asks which compiler this is, and the limits of a program.
+#pragma once
+
+#include <cstdint>
+
+#define MESHTENSOR_VERSION_MAJOR 0
+#define MESHTENSOR_VERSION_MINOR 1
+#define MESHTENSOR_VERSION_PATCH 0
+
+#ifndef MESHTENSOR_MAX_NODES  // raised for a program that needs more; every pass returns a module of this capacity
+#  define MESHTENSOR_MAX_NODES 4096
+#endif
+
+namespace meshtensor {
+
+inline constexpr int max_nodes = MESHTENSOR_MAX_NODES;
+inline constexpr int max_values = max_nodes + max_nodes / 2;
+inline constexpr int max_links = max_nodes * 6;  // operand, result, argument and region lists of all nodes together
+inline constexpr int max_regions = 256;
+inline constexpr int max_dims = 128;       // dims of one program
+inline constexpr int max_dims_of_one = 8;  // dims of one value
+inline constexpr int max_axes = 4;         // axes of one mesh
+inline constexpr int max_names = 512;
+inline constexpr int max_paths = 512;
+inline constexpr int max_numbers = 512;
+inline constexpr int max_variables = 384;
+inline constexpr int max_rules = 64;  // rules of one layout
+
+}  // namespace meshtensor

@@ -1,0 +1,69 @@
+// What went wrong, as a value: a code, one sentence with the facts, the fix. Delivered by a throw, in the compiler or
+// at run time; docs/errors.md has a section for each code.
+#pragma once
+
+#include <concepts>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "meshtensor/base/name.hpp"
+
+namespace meshtensor {
+
+/// The one exception that the library throws. `code` is a section of docs/errors.md: T types, G trace, S layout,
+/// M memory, R run time. `what()` is the whole sentence.
+class error : public std::runtime_error {
+ public:
+  error(std::string_view code, std::string const& sentence)
+      : std::runtime_error("meshtensor " + std::string(code) + ": " + sentence), code_(code) {}
+  std::string const& code() const { return code_; }
+
+ private:
+  std::string code_;
+};
+
+/// A finding of a pass: fixed-size text that can be a constant of the compiler. Empty means that all is well.
+struct diagnostic {
+  static constexpr int capacity = 320;
+  char text[capacity];
+  int size;
+
+  constexpr bool empty() const { return size == 0; }
+  constexpr std::string_view view() const { return {text, static_cast<std::size_t>(size)}; }
+  /// The first three characters: the code.
+  constexpr std::string_view code() const { return view().substr(0, 3); }
+
+  constexpr diagnostic& operator<<(std::string_view s) {
+    for (char c : s)
+      if (size < capacity - 1) text[size++] = c;
+    return *this;
+  }
+  template <std::same_as<name> N>
+  constexpr diagnostic& operator<<(N const& n) {
+    for (std::size_t i = 0; i < name::capacity && n[i] != '\0' && size < capacity - 1; ++i) text[size++] = n[i];
+    return *this;
+  }
+  constexpr diagnostic& operator<<(long long number) {
+    if (number < 0) return *this << "-" << -number;
+    char digits[20] = {};
+    int n = 0;
+    do digits[n++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (n != 0 && size < capacity - 1) text[size++] = digits[--n];
+    return *this;
+  }
+};
+
+/// Thrown by passes; carries its sentence, so that the same function serves the compiler and the run time.
+struct failure {
+  diagnostic report;
+};
+
+/// Ends a trace or a pass with a sentence: `require(ok, "G02: …")`. In constant evaluation the compiler prints the
+/// literal and the lines that led here, the user's own among them.
+constexpr void require(bool condition, char const* sentence) {
+  if (!condition) throw error(std::string_view(sentence, 3), std::string(sentence).substr(5));
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,114 @@
+// Element types: the closed list, their sizes, and the C++ type that holds each.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace meshtensor {
+
+enum class dtype : std::uint8_t { f64, f32, bf16, i32, i64, u8, boolean };
+
+/// A dtype as a value that carries itself in its type, so that it can be a function's argument: `s.input("x", mt::i32,
+/// …)`.
+template <dtype T>
+struct dtype_constant {
+  static constexpr dtype value = T;
+  constexpr operator dtype() const { return T; }  // NOLINT: it stands for the dtype
+};
+
+inline constexpr dtype_constant<dtype::f64> f64{};
+inline constexpr dtype_constant<dtype::f32> f32{};
+inline constexpr dtype_constant<dtype::bf16> bf16{};
+inline constexpr dtype_constant<dtype::i32> i32{};
+inline constexpr dtype_constant<dtype::i64> i64{};
+inline constexpr dtype_constant<dtype::u8> u8{};
+inline constexpr dtype_constant<dtype::boolean> boolean{};
+
+/// A 16-bit float with the exponent range of f32, for storage; arithmetic happens in f32, rounded to nearest even.
+struct bf16_t {
+  std::uint16_t bits = 0;
+
+  constexpr bf16_t() = default;
+  constexpr bf16_t(float value) {  // NOLINT: rounding is what assigning to a bf16 means
+    auto const u = std::bit_cast<std::uint32_t>(value);
+    bool const nan = (u & 0x7fffffffu) > 0x7f800000u;
+    bits = static_cast<std::uint16_t>(nan ? (u >> 16) | 0x40u : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+  }
+  constexpr operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }  // NOLINT
+};
+
+constexpr std::size_t bytes_of(dtype t) {
+  switch (t) {
+    case dtype::f64:
+    case dtype::i64: return 8;
+    case dtype::f32:
+    case dtype::i32: return 4;
+    case dtype::bf16: return 2;
+    default: return 1;
+  }
+}
+
+constexpr bool is_float(dtype t) { return t == dtype::f64 || t == dtype::f32 || t == dtype::bf16; }
+
+/// The type in which sums of `t` are made: f32 for bf16, i64 for the integers.
+constexpr dtype accumulator_of(dtype t) { return t == dtype::bf16 ? dtype::f32 : is_float(t) ? t : dtype::i64; }
+
+constexpr char const* text_of(dtype t) {
+  constexpr char const* names[] = {"f64", "f32", "bf16", "i32", "i64", "u8", "bool"};
+  return names[static_cast<int>(t)];
+}
+
+namespace detail {
+template <dtype T>
+struct element;
+template <>
+struct element<dtype::f64> {
+  using type = double;
+};
+template <>
+struct element<dtype::f32> {
+  using type = float;
+};
+template <>
+struct element<dtype::bf16> {
+  using type = bf16_t;
+};
+template <>
+struct element<dtype::i32> {
+  using type = std::int32_t;
+};
+template <>
+struct element<dtype::i64> {
+  using type = std::int64_t;
+};
+template <>
+struct element<dtype::u8> {
+  using type = std::uint8_t;
+};
+template <>
+struct element<dtype::boolean> {
+  using type = bool;
+};
+}  // namespace detail
+
+/// The C++ type of one element.
+template <dtype T>
+using element_t = typename detail::element<T>::type;
+
+/// Calls `f.operator()<E>()` with the C++ type of `t`: the one switch over dtypes.
+template <class F>
+constexpr decltype(auto) with_element(dtype t, F&& f) {
+  switch (t) {
+    case dtype::f64: return f.template operator()<double>();
+    case dtype::f32: return f.template operator()<float>();
+    case dtype::bf16: return f.template operator()<bf16_t>();
+    case dtype::i32: return f.template operator()<std::int32_t>();
+    case dtype::i64: return f.template operator()<std::int64_t>();
+    case dtype::u8: return f.template operator()<std::uint8_t>();
+    default: return f.template operator()<bool>();
+  }
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,25 @@
+// Whether a launcher started this process, and how many with it: decides between threads and MPI.
+#pragma once
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace meshtensor {
+
+/// Processes that the launcher started together, this one included; 0 if there is no launcher. Reads what mpirun of
+/// Open MPI, launchers with a process manager interface (MPICH, Intel MPI), MVAPICH and srun leave in the environment.
+/// The size of a Slurm allocation does not count: a shell inside one has started nothing yet.
+inline int launched_processes() {
+  for (char const* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    char const* const value = std::getenv(variable);
+    if (value == nullptr) continue;
+    std::string_view const text(value);
+    int n = 0;
+    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (problem == std::errc{} && end == text.data() + text.size() && n > 0) return n;
+  }
+  return 0;
+}
+
+}  // namespace meshtensor

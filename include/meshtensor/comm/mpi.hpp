@@ -1,0 +1,175 @@
+// Ranks as MPI processes. Reductions are made here, in one fixed order, unless they are handed to the MPI library;
+// comm/mpi_form.hpp says which MPI calls carry what.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/comm/communicator.hpp"
+#include "meshtensor/comm/mpi/flight.hpp"
+
+namespace meshtensor {
+
+struct mpi_options {
+  reductions made = reductions::ordered;
+  /// A wait that lasts longer aborts the job, naming the collective; 0: never.
+  std::chrono::milliseconds timeout = std::chrono::milliseconds(0);
+};
+
+/// The processes of an MPI communicator, which is duplicated; a communicator, used by one thread. MPI is initialised if
+/// nobody did, and finalised only then. Leaving the world by an exception aborts the job, for the others would wait for
+/// ever. errors R20 (calls), R23 (groups), R25 (MPI), R26 (messages of more than 2^31-1 elements)
+class mpi_world {
+ public:
+  /// A collective in flight. Its buffers belong to MPI until it is complete.
+  struct request {
+    int slot = -1;
+  };
+
+  explicit mpi_world(mpi_options options = {}) : mpi_world(MPI_COMM_WORLD, options) {}
+  explicit mpi_world(MPI_Comm user, mpi_options options = {}) : options_(options) {
+    comm::must(MPI_Comm_dup(user, &world_), "MPI_Comm_dup");
+    comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    comm::must(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
+    comm::must(MPI_Comm_size(world_, &size_), "MPI_Comm_size");
+  }
+  mpi_world(mpi_world const&) = delete;
+  mpi_world& operator=(mpi_world const&) = delete;
+  ~mpi_world() {
+    int ended = 0;
+    if (MPI_Finalized(&ended); ended != 0) return;
+    if (std::uncaught_exceptions() > exceptions_) abort("it left the world by an exception");
+    for (comm::mpi_circle& c : circles_) {
+      if (c.first != world_) MPI_Comm_free(&c.first);
+      MPI_Comm_free(&c.second);
+    }
+    MPI_Comm_free(&world_);
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  MPI_Comm handle() const { return world_; }
+  std::int64_t workspace_bytes(collective_call const& call, int count) const {
+    return comm::mpi_form_of(call, count, options_.made).workspace_bytes();
+  }
+
+  /// Makes the MPI communicators of a group, collectively over its members. Nothing to make for one process.
+  void prepare(group const& g) {
+    require_valid(g, rank_, size_);
+    if (g.count == 1 || find(g) != nullptr) return;
+    comm::mpi_circle c{std::vector<int>(g.members, g.members + g.count)};
+    bool everybody = g.count == size_;
+    for (int j = 0; j < g.count; ++j) everybody = everybody && g.members[j] == j;
+    if (everybody) {
+      c.first = world_;
+    } else {
+      MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
+      comm::must(MPI_Comm_group(world_, &all), "MPI_Comm_group");
+      comm::must(MPI_Group_incl(all, g.count, g.members, &some), "MPI_Group_incl");
+      comm::must(MPI_Comm_create_group(world_, some, 0, &c.first), "MPI_Comm_create_group");
+      MPI_Group_free(&some);
+      MPI_Group_free(&all);
+    }
+    comm::must(MPI_Comm_set_errhandler(c.first, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    comm::must(MPI_Comm_dup(c.first, &c.second), "MPI_Comm_dup");
+    circles_.push_back(std::move(c));
+  }
+
+  request start(collective_call const& call, group const& g, void const* in, void* out, void* workspace) {
+    require_valid(call, g.count);
+    comm::mpi_form const form = comm::mpi_form_of(call, g.count, options_.made);
+    if (form.first == comm::mpi_function::none) {
+      if (g.count == 1) reference(call, 1, &in, 0, out);
+      return {};
+    }
+    bool const by_parts = form.first == comm::mpi_function::ialltoall;
+    if (elements_of(call) / (by_parts ? g.count : 1) > std::numeric_limits<int>::max())
+      throw error("R26", text_of(call) + " over " + std::to_string(g.count) +
+                             " processes sends more than 2^31-1 elements in one message; shard it further");
+    comm::mpi_circle* const over = find(g);
+    if (over == nullptr)
+      throw error("R23", text_of(g) + " was not prepared; call prepare for every group on all its ranks first");
+    if (workspace == nullptr && form.workspace_bytes() != 0)
+      throw error("R20", text_of(call) + " needs a workspace of " + std::to_string(form.workspace_bytes()) + " bytes");
+    comm::mpi_flight f;
+    f.index = g.index, f.count = g.count, f.sequence = over->next++, f.over = over, f.call = call, f.form = form;
+    f.in = in, f.out = static_cast<std::byte*>(out);
+    f.counts = static_cast<std::byte*>(workspace);
+    f.packed = f.counts + form.counts_bytes;
+    f.received = f.packed + form.packed_bytes;
+    return {flights_.begin(f)};
+  }
+
+  bool test(request& r) {
+    do flights_.release(r.slot);
+    while (r.slot != -1 && flights_.step(false));
+    return r.slot == -1;
+  }
+
+  void wait(request& r) {
+    using clock = std::chrono::steady_clock;
+    bool const patient = options_.timeout.count() == 0;
+    auto const deadline = patient ? clock::time_point::max() : clock::now() + options_.timeout;
+    for (flights_.release(r.slot); r.slot != -1; flights_.release(r.slot)) {
+      if (flights_.step(patient)) continue;
+      comm::mpi_flight const& f = flights_[r.slot];
+      if (clock::now() > deadline)
+        abort("it waited " + std::to_string(options_.timeout.count()) + " ms for collective " +
+              std::to_string(f.sequence) + " of its group of " + std::to_string(f.count) + ", " + text_of(f.call));
+      std::this_thread::yield();
+    }
+  }
+
+  void barrier() {
+    request r{flights_.barrier(world_)};
+    wait(r);
+  }
+
+  /// Says on stderr which rank failed and why, and ends all processes of the job with exit code 1.
+  [[noreturn]] void abort(std::string_view message) {
+    std::fprintf(stderr, "meshtensor R21: rank %d failed: %.*s\n", rank_, static_cast<int>(message.size()),
+                 message.data());
+    std::fflush(stderr);
+    MPI_Abort(world_, 1);
+    std::abort();
+  }
+
+  /// Calls program(*this); aborts the job with the message of what it throws.
+  template <class Program>
+  void run(Program&& program) {
+    try {
+      program(*this);
+    } catch (std::exception const& e) { abort(e.what()); }
+  }
+
+ private:
+  comm::mpi_circle* find(group const& g) {
+    for (comm::mpi_circle& c : circles_)
+      if (std::equal(c.members.begin(), c.members.end(), g.members, g.members + g.count)) return &c;
+    return nullptr;
+  }
+
+  comm::mpi_session session_;
+  mpi_options options_;
+  int exceptions_ = std::uncaught_exceptions();
+  MPI_Comm world_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 0;
+  std::deque<comm::mpi_circle> circles_;
+  comm::mpi_flights flights_;
+};
+
+static_assert(communicator<mpi_world>);
+
+}  // namespace meshtensor

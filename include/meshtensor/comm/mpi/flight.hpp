@@ -1,0 +1,207 @@
+// The collectives that are under way over MPI: their messages, and what follows when one is complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "meshtensor/comm/mpi/library.hpp"
+#include "meshtensor/comm/mpi_form.hpp"
+#include "meshtensor/comm/reference.hpp"
+
+namespace meshtensor::comm {
+
+/// The communicators of a group; `second` serves the second calls, which keep an order of their own there.
+struct mpi_circle {
+  std::vector<int> members;
+  MPI_Comm first = MPI_COMM_NULL, second = MPI_COMM_NULL;
+  std::int64_t next = 0;  // collective
+};
+
+/// One collective: reduces and copies between its MPI calls are made when `step` sees a message complete.
+struct mpi_flight {
+  enum class stage : std::uint8_t { free, first, reduced, second, done };
+  stage at = stage::free;
+  int open = 0;  // MPI requests that are not complete
+  int index = 0, count = 0;
+  std::int64_t sequence = 0;
+  mpi_circle* over = nullptr;
+  collective_call call = {};
+  mpi_form form = {};
+  void const* in = nullptr;
+  std::byte* out = nullptr;
+  std::byte *counts = nullptr, *packed = nullptr, *received = nullptr;  // in the workspace
+};
+
+class mpi_flights {
+  using stage = mpi_flight::stage;
+
+ public:
+  mpi_flight& operator[](int slot) { return flights_[static_cast<std::size_t>(slot)]; }
+
+  /// Gives `slot` free again and sets it to -1, if its collective is complete.
+  void release(int& slot) {
+    if (slot == -1 || (*this)[slot].at != stage::done) return;
+    (*this)[slot].at = stage::free;
+    slot = -1;
+  }
+
+  int barrier(MPI_Comm over) {
+    int const slot = claim();
+    (*this)[slot] = {};
+    (*this)[slot].at = stage::first;
+    must(MPI_Ibarrier(over, post(slot)), "MPI_Ibarrier");
+    return slot;
+  }
+
+  /// Begins the collective that `f` describes.
+  int begin(mpi_flight const& f) {
+    int const slot = claim();
+    (*this)[slot] = f;
+    (*this)[slot].at = stage::first;
+    send(slot);
+    return slot;
+  }
+
+  /// Completes one MPI request of any flight and does what follows from it; false if none is complete.
+  bool step(bool block) {
+    int index = MPI_UNDEFINED, complete = 1;
+    int const n = static_cast<int>(requests_.size());
+    if (block) must(MPI_Waitany(n, requests_.data(), &index, MPI_STATUS_IGNORE), "MPI_Waitany");
+    else must(MPI_Testany(n, requests_.data(), &index, &complete, MPI_STATUS_IGNORE), "MPI_Testany");
+    if (index == MPI_UNDEFINED) {
+      if (block) throw error("R25", "a wait has no message to wait for, as an earlier call failed");
+      return false;
+    }
+    auto const i = static_cast<std::size_t>(index);
+    mpi_flight& f = (*this)[owners_[i]];
+    requests_[i] = requests_.back(), requests_.pop_back();
+    owners_[i] = owners_.back(), owners_.pop_back();
+    if (--f.open == 0) advance(f);
+    return true;
+  }
+
+ private:
+  int claim() {
+    for (std::size_t i = 0; i < flights_.size(); ++i)
+      if (flights_[i].at == stage::free) return static_cast<int>(i);
+    flights_.emplace_back();
+    return static_cast<int>(flights_.size()) - 1;
+  }
+
+  MPI_Request* post(int slot) {
+    ++(*this)[slot].open;
+    owners_.push_back(slot);
+    return &requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+
+  void send(int slot) {
+    mpi_flight& f = (*this)[slot];
+    using enum mpi_function;
+    collective_call const& call = f.call;
+    MPI_Datatype const type = moved(call.type);
+    MPI_Comm const over = f.over->first;
+    std::int64_t const n = elements_of(call), block = bytes_of(call);
+    int const all = static_cast<int>(n), each = static_cast<int>(n / f.count);
+    void const* from = f.in;
+    if (f.form.packs) {
+      for (int j = 0; j < f.count; ++j)
+        copy(f.packed + block / f.count * j, whole(block / f.count), f.in, taken(call, f.count, j));
+      from = f.packed;
+    }
+    void* const to = f.form.received_bytes != 0 ? f.received : f.out;
+    switch (f.form.first) {
+      case iallgather: return must(MPI_Iallgather(from, all, type, to, all, type, over, post(slot)), "MPI_Iallgather");
+      case ialltoall: return must(MPI_Ialltoall(from, each, type, to, each, type, over, post(slot)), "MPI_Ialltoall");
+      case ialltoallv: {
+        int* const sent = reinterpret_cast<int*>(f.counts);  // counts, displacements, and those of what arrives
+        int const mine = static_cast<int>(part_of(n, f.count, f.index).count);
+        for (int j = 0; j < f.count; ++j) {
+          interval const part = part_of(n, f.count, j);
+          sent[j] = static_cast<int>(part.count), sent[f.count + j] = static_cast<int>(part.begin);
+          sent[2 * f.count + j] = mine, sent[3 * f.count + j] = j * mine;
+        }
+        return must(MPI_Ialltoallv(from, sent, sent + f.count, type, to, sent + 2 * f.count, sent + 3 * f.count, type,
+                                   over, post(slot)),
+                    "MPI_Ialltoallv");
+      }
+      case iallreduce:
+        return must(MPI_Iallreduce(f.in == f.out ? MPI_IN_PLACE : f.in, f.out, all, reduced(call.type),
+                                   operation(call.op), over, post(slot)),
+                    "MPI_Iallreduce");
+      case ireduce_scatter_block:
+        return must(
+            MPI_Ireduce_scatter_block(from, f.out, each, reduced(call.type), operation(call.op), over, post(slot)),
+            "MPI_Ireduce_scatter_block");
+      case ibcast:
+        if (f.index == call.root) copy(f.out, whole(block), f.in, whole(block));
+        return must(MPI_Ibcast(f.out, all, type, call.root, over, post(slot)), "MPI_Ibcast");
+      default: break;
+    }
+    ++f.open;  // a permutation: not complete before all its messages are under way
+    int const source = call.source[f.index];
+    if (source == -1 || source == f.index)
+      deliver(
+          call, f.count, f.index, [&](int) { return f.in; }, f.out);
+    else must(MPI_Irecv(f.out, all, type, source, 0, over, post(slot)), "MPI_Irecv");
+    for (int j = 0; j < f.count; ++j)
+      if (call.source[j] == f.index && j != f.index)
+        must(MPI_Isend(f.in, all, type, j, 0, over, post(slot)), "MPI_Isend");
+    if (--f.open == 0) advance(f);
+  }
+
+  // What a flight does when all its MPI requests are complete.
+  void advance(mpi_flight& f) {
+    if (f.at == stage::second || f.form.first == mpi_function::none) {
+      f.at = stage::done;
+      return;
+    }
+    std::int64_t const block = bytes_of(f.call);
+    auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
+    if (f.form.folds) {
+      bool const gathered = f.form.first == mpi_function::iallgather;
+      interval const part = gathered ? interval{0, block / size} : part_of(block / size, f.count, f.index);
+      bool const scatters = f.call.kind == collective::reduce_scatter;
+      fold(f.call.op, f.call.type, f.out + (scatters ? 0 : part.begin * size), part.count, f.count,
+           [&](int j) -> void const* { return f.received + j * part.count * size; });
+    } else if (f.form.unpacks) {
+      std::int64_t const piece = result_bytes_of(f.call, f.count) / f.count;
+      for (int j = 0; j < f.count; ++j) copy(f.out, placed(f.call, f.count, j), f.received + piece * j, whole(piece));
+    }
+    f.at = f.form.second == mpi_function::none ? stage::done : stage::reduced;
+    if (f.at == stage::reduced) collect(*f.over);
+  }
+
+  // Starts second calls in the order in which the collectives were started, whichever was ready first: all members must
+  // agree on the order.
+  void collect(mpi_circle const& over) {
+    for (;;) {
+      std::size_t next = flights_.size();
+      for (std::size_t i = 0; i < flights_.size(); ++i) {
+        mpi_flight const& f = flights_[i];
+        if (f.over != &over || f.form.second == mpi_function::none) continue;
+        if (f.at != stage::first && f.at != stage::reduced) continue;
+        if (next == flights_.size() || f.sequence < flights_[next].sequence) next = i;
+      }
+      if (next == flights_.size() || flights_[next].at == stage::first) return;
+      mpi_flight& f = flights_[next];
+      MPI_Datatype const type = moved(f.call.type);
+      MPI_Request* const pending = post(static_cast<int>(next));
+      if (int const* const counts = reinterpret_cast<int const*>(f.counts); f.form.counts_bytes != 0)
+        must(MPI_Iallgatherv(MPI_IN_PLACE, 0, type, f.out, counts, counts + f.count, type, over.second, pending),
+             "MPI_Iallgatherv");
+      else
+        must(MPI_Iallgather(MPI_IN_PLACE, 0, type, f.out, static_cast<int>(elements_of(f.call) / f.count), type,
+                            over.second, pending),
+             "MPI_Iallgather");
+      f.at = stage::second;
+    }
+  }
+
+  std::deque<mpi_flight> flights_;
+  std::vector<MPI_Request> requests_;
+  std::vector<int> owners_;  // the flight of each request
+};
+
+}  // namespace meshtensor::comm

@@ -1,0 +1,71 @@
+// The one door to <mpi.h>: errors as exceptions, initialisation, and the MPI names of our types.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "meshtensor/comm/collective.hpp"
+
+namespace meshtensor::comm {
+
+/// errors R25 an MPI function failed
+inline void must(int code, char const* function) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int size = 0;
+  MPI_Error_string(code, text, &size);
+  throw error("R25", std::string(function) + " failed with code " + std::to_string(code) + ": " + text);
+}
+
+/// Initialises MPI if nobody did, and then ends it.
+class mpi_session {
+ public:
+  mpi_session() {
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (ended != 0) throw error("R25", "MPI has been finalised already; make the world before that");
+    if (begun != 0) return;
+    int level = 0;
+    must(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+    owned_ = true;
+    if (level >= MPI_THREAD_FUNNELED) return;
+    MPI_Finalize();
+    throw error("R25", "this MPI library does not support processes with threads (MPI_THREAD_FUNNELED)");
+  }
+  mpi_session(mpi_session const&) = delete;
+  mpi_session& operator=(mpi_session const&) = delete;
+  ~mpi_session() {
+    if (owned_) MPI_Finalize();
+  }
+
+ private:
+  bool owned_ = false;
+};
+
+/// The type that moves elements of this size, whatever they mean.
+inline MPI_Datatype moved(dtype type) {
+  switch (bytes_of(type)) {
+    case 8: return MPI_UINT64_T;
+    case 4: return MPI_UINT32_T;
+    case 2: return MPI_UINT16_T;
+    default: return MPI_UINT8_T;
+  }
+}
+
+/// The type in which the MPI library reduces what `may_be_native`.
+inline MPI_Datatype reduced(dtype type) {
+  switch (type) {
+    case dtype::f64: return MPI_DOUBLE;
+    case dtype::f32: return MPI_FLOAT;
+    case dtype::i64: return MPI_INT64_T;
+    default: return MPI_INT32_T;
+  }
+}
+
+inline MPI_Op operation(reduction op) {
+  return op == reduction::sum ? MPI_SUM : op == reduction::max ? MPI_MAX : MPI_MIN;
+}
+
+}  // namespace meshtensor::comm

@@ -1,0 +1,108 @@
+// Which MPI calls carry each collective, and the workspace they need: the table that a transport, a report and a test
+// of traffic read. Knows no MPI.
+#pragma once
+
+#include <cstdint>
+
+#include "meshtensor/comm/piece.hpp"
+
+namespace meshtensor {
+
+/// Who makes the sums: this library, in one fixed order, or the MPI library.
+enum class reductions : std::uint8_t { ordered, native };
+
+namespace comm {
+
+/// all_reduces whose blocks have fewer bytes together are gathered whole.
+inline constexpr std::int64_t mpi_small_bytes = 4096;
+
+enum class mpi_function : std::uint8_t {
+  none,
+  iallgather,
+  iallgatherv,
+  ialltoall,
+  ialltoallv,
+  iallreduce,
+  ireduce_scatter_block,
+  ibcast,
+  isend_irecv
+};
+
+/// How one collective is carried out: pack, first call, fold or unpack, second call.
+struct mpi_form {
+  mpi_function first = mpi_function::none;
+  mpi_function second = mpi_function::none;  // of an all_reduce by parts: collects the reduced parts
+  bool packs = false;                        // the pieces for the members are not contiguous in the block
+  bool folds = false;                        // what arrives is summed here
+  bool unpacks = false;                      // what arrives is not contiguous in the result
+  std::int64_t counts_bytes = 0;             // the workspace: counts and displacements,
+  std::int64_t packed_bytes = 0;             // the packed block,
+  std::int64_t received_bytes = 0;           // what arrives
+  constexpr std::int64_t workspace_bytes() const { return counts_bytes + packed_bytes + received_bytes; }
+};
+
+constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// MPI may make this reduction itself: bf16 never, max and min of floats neither, where NaNs matter, nor bytes, which
+/// Open MPI 4.1 adds with saturation where it uses AVX.
+constexpr bool may_be_native(collective_call const& call) {
+  return is_float(call.type) ? call.type != dtype::bf16 && call.op == reduction::sum : bytes_of(call.type) > 1;
+}
+
+constexpr mpi_form mpi_form_of(collective_call const& call, int count, reductions made) {
+  mpi_form form;
+  std::int64_t const block = bytes_of(call), n = elements_of(call);
+  auto const size = static_cast<std::int64_t>(bytes_of(call.type));
+  if (count == 1 || block == 0) return form;
+  bool const native = made == reductions::native && may_be_native(call);
+  form.packs = !taken(call, count, 0).contiguous();
+  form.unpacks = !placed(call, count, 0).contiguous();
+  switch (call.kind) {
+    case collective::all_reduce:
+      if (native) {
+        form.first = mpi_function::iallreduce;
+        break;
+      }
+      form.folds = true;
+      if (block * count < mpi_small_bytes) {
+        form.first = mpi_function::iallgather;
+        form.received_bytes = aligned(block * count);
+      } else {
+        bool const even = n % count == 0;
+        form.first = even ? mpi_function::ialltoall : mpi_function::ialltoallv;
+        form.second = even ? mpi_function::iallgather : mpi_function::iallgatherv;
+        form.counts_bytes = even ? 0 : aligned(4 * count * static_cast<std::int64_t>(sizeof(int)));
+        form.received_bytes = aligned(part_of(n, count, 0).count * count * size);
+      }
+      break;
+    case collective::reduce_scatter:
+      form.first = native ? mpi_function::ireduce_scatter_block : mpi_function::ialltoall;
+      form.folds = !native;
+      form.received_bytes = native ? 0 : aligned(block);
+      break;
+    case collective::all_gather:
+      form.first = mpi_function::iallgather;
+      form.received_bytes = form.unpacks ? aligned(block * count) : 0;
+      break;
+    case collective::all_to_all:
+      form.first = mpi_function::ialltoall;
+      form.received_bytes = form.unpacks ? aligned(block) : 0;
+      break;
+    case collective::broadcast: form.first = mpi_function::ibcast; break;
+    case collective::permute: form.first = mpi_function::isend_irecv; break;
+  }
+  form.packed_bytes = form.packs ? aligned(block) : 0;
+  return form;
+}
+
+}  // namespace comm
+
+/// Workspace that is enough for this call over `count` members on every transport and with either kind of reductions:
+/// what a plan reserves.
+constexpr std::int64_t workspace_bytes_of(collective_call const& call, int count) {
+  std::int64_t const ordered = comm::mpi_form_of(call, count, reductions::ordered).workspace_bytes();
+  std::int64_t const native = comm::mpi_form_of(call, count, reductions::native).workspace_bytes();
+  return ordered > native ? ordered : native;
+}
+
+}  // namespace meshtensor

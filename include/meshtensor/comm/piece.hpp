@@ -1,0 +1,73 @@
+// Which bytes of a block a member takes and where they go: one strided description for every transport.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "meshtensor/comm/collective.hpp"
+
+namespace meshtensor::comm {
+
+/// Bytes in the order of a dense piece, lying in a larger block: byte x lies at offset + x / run · stride + x mod run.
+struct piece {
+  std::int64_t bytes;
+  std::int64_t run;
+  std::int64_t stride;
+  std::int64_t offset;
+  constexpr bool contiguous() const { return run == bytes; }
+};
+
+constexpr piece whole(std::int64_t bytes) { return {bytes, bytes, bytes, 0}; }
+
+/// Slice `index` of `parts` along one dim of the block that `call` describes.
+constexpr piece slice_of(collective_call const& call, int dim, int parts, int index) {
+  auto inner = static_cast<std::int64_t>(bytes_of(call.type));
+  for (int d = dim; d < call.dims; ++d) inner *= call.extent[d];
+  std::int64_t const run = inner / parts, bytes = bytes_of(call) / parts;
+  return run == bytes ? piece{bytes, bytes, bytes, index * run} : piece{bytes, run, inner, index * run};
+}
+
+/// What member `receiver` takes of any member's block.
+constexpr piece taken(collective_call const& call, int count, int receiver) {
+  return splits(call.kind) ? slice_of(call, call.split, count, receiver) : whole(bytes_of(call));
+}
+
+/// Where the piece that comes from member `sender` lies in the result.
+constexpr piece placed(collective_call const& call, int count, int sender) {
+  collective_call const result = result_of(call, count);
+  return joins(call.kind) ? slice_of(result, call.join, count, sender) : whole(bytes_of(result));
+}
+
+namespace detail {
+// Both runs are products of the trailing extents of one piece, so one divides the other.
+template <std::int64_t Step>
+void copy_steps(std::byte* to, piece const& a, std::byte const* from, piece const& b, std::int64_t step) {
+  if constexpr (Step != 0) step = Step;
+  std::int64_t to_run = 0, from_run = 0, i = 0, j = 0;  // where the present run of each begins, and how far into it
+  for (std::int64_t done = 0; done < a.bytes; done += step) {
+    std::memcpy(to + to_run + i, from + from_run + j, static_cast<std::size_t>(step));
+    if ((i += step) == a.run) i = 0, to_run += a.stride;
+    if ((j += step) == b.run) j = 0, from_run += b.stride;
+  }
+}
+}  // namespace detail
+
+/// Copies piece `b` of the block `source` to piece `a` of the block `target`; both have the same bytes.
+inline void copy(void* target, piece const& a, void const* source, piece const& b) {
+  if (a.bytes == 0) return;
+  auto* const to = static_cast<std::byte*>(target) + a.offset;
+  auto const* const from = static_cast<std::byte const*>(source) + b.offset;
+  std::int64_t const step = a.run < b.run ? a.run : b.run;
+  if (to == from && step == a.bytes) return;
+  switch (step) {
+    case 1: return detail::copy_steps<1>(to, a, from, b, step);
+    case 2: return detail::copy_steps<2>(to, a, from, b, step);
+    case 4: return detail::copy_steps<4>(to, a, from, b, step);
+    case 8: return detail::copy_steps<8>(to, a, from, b, step);
+    case 16: return detail::copy_steps<16>(to, a, from, b, step);
+    default: return detail::copy_steps<0>(to, a, from, b, step);
+  }
+}
+
+}  // namespace meshtensor::comm

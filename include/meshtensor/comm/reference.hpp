@@ -1,0 +1,82 @@
+// Every collective by its definition, from pointers to all members' blocks: the oracle of the transports, and the way
+// to run all ranks of a program in lockstep on one thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "meshtensor/comm/collective.hpp"
+#include "meshtensor/comm/fold.hpp"
+#include "meshtensor/comm/piece.hpp"
+
+namespace meshtensor {
+
+namespace comm {
+
+/// The result of member `index`, `sources(j)` being member j's block.
+template <class Sources>
+void deliver(collective_call const& call, int count, int index, Sources const& sources, void* out) {
+  switch (call.kind) {
+    case collective::all_reduce:
+    case collective::reduce_scatter: {
+      piece const from = taken(call, count, index);
+      auto const size = static_cast<std::int64_t>(bytes_of(call.type));
+      for (std::int64_t begin = 0, at = from.offset; begin < from.bytes; begin += from.run, at += from.stride)
+        fold(call.op, call.type, static_cast<std::byte*>(out) + begin, from.run / size, count,
+             [&](int j) -> void const* { return static_cast<std::byte const*>(sources(j)) + at; });
+      return;
+    }
+    case collective::all_gather:
+    case collective::all_to_all: {
+      piece const from = taken(call, count, index);
+      for (int j = 0; j < count; ++j) copy(out, placed(call, count, j), sources(j), from);
+      return;
+    }
+    case collective::broadcast: return copy(out, whole(bytes_of(call)), sources(call.root), whole(bytes_of(call)));
+    case collective::permute: {
+      int const j = call.source[index];
+      std::int64_t const bytes = bytes_of(call);
+      if (j != -1) return copy(out, whole(bytes), sources(j), whole(bytes));
+      if (bytes != 0) std::memset(out, 0, static_cast<std::size_t>(bytes));
+    }
+  }
+}
+
+}  // namespace comm
+
+/// Member `index`'s result of a collective over `count` members, whose blocks are `inputs`. No result may lie in a
+/// block that another member still needs. errors R20
+inline void reference(collective_call const& call, int count, void const* const* inputs, int index, void* out) {
+  require_valid(call, count);
+  comm::deliver(
+      call, count, index, [&](int j) { return inputs[j]; }, out);
+}
+
+/// The collective for all members of all groups at once; `in` and `out` have one pointer a rank. all_reduce and
+/// broadcast may work in place. errors R20
+inline void exchange(collective_call const& call, std::span<group const> groups, void const* const* in,
+                     void* const* out) {
+  for (group const& g : groups) {
+    require_valid(call, g.count);
+    auto const sources = [&](int j) { return in[g.members[j]]; };
+    if (call.kind != collective::all_reduce) {
+      for (int m = 0; m < g.count; ++m) comm::deliver(call, g.count, m, sources, out[g.members[m]]);
+      continue;
+    }
+    // Folded once for all, part by part: a part is written only after every member's has been read.
+    auto const size = static_cast<std::int64_t>(bytes_of(call.type));
+    std::int64_t const n = elements_of(call), part = 4096;
+    for (std::int64_t begin = 0; begin < n; begin += part) {
+      std::int64_t const count = std::min(part, n - begin), at = begin * size;
+      auto const result = [&](int m) { return static_cast<std::byte*>(out[g.members[m]]) + at; };
+      comm::fold(call.op, call.type, result(0), count, g.count,
+                 [&](int j) -> void const* { return static_cast<std::byte const*>(sources(j)) + at; });
+      for (int m = 1; m < g.count; ++m) std::memcpy(result(m), result(0), static_cast<std::size_t>(count * size));
+    }
+  }
+}
+
+}  // namespace meshtensor

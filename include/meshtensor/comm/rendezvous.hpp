@@ -1,0 +1,111 @@
+// Where the members of a group meet for one collective when all ranks are threads of one process: what each brings, and
+// how many have come how far.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/comm/collective.hpp"
+
+namespace meshtensor::comm {
+
+/// One collective. Its stages: all have started; all have read the inputs; all have read the partial results.
+struct rendezvous {
+  struct seat {
+    void const* in = nullptr;
+    void* out = nullptr;
+    std::atomic<int> stages{0};  // reached by this member
+  };
+
+  explicit rendezvous(int count) : seats(new seat[static_cast<std::size_t>(count)]) {}
+
+  std::int64_t sequence = -1;  // -1: free
+  collective_call call;
+  int starter = 0;  // the rank that came first
+  std::unique_ptr<seat[]> seats;
+  std::atomic<int> arrived[3] = {0, 0, 0};
+  std::atomic<int> left = 0;
+
+  /// Member `index` reaches `stage`. True for the last one.
+  bool arrive(int stage, int index, int count) {
+    seats[static_cast<std::size_t>(index)].stages.store(stage + 1, std::memory_order_relaxed);
+    return arrived[stage].fetch_add(1, std::memory_order_acq_rel) + 1 == count;
+  }
+  bool complete(int stage, int count) const { return arrived[stage].load(std::memory_order_acquire) == count; }
+};
+
+inline bool same_collective(collective_call const& a, collective_call const& b, int count) {
+  return a.kind == b.kind && a.type == b.type && a.dims == b.dims &&
+         std::equal(a.extent, a.extent + a.dims, b.extent) && (!reduces(a.kind) || a.op == b.op) &&
+         (!splits(a.kind) || a.split == b.split) && (!joins(a.kind) || a.join == b.join) &&
+         (a.kind != collective::broadcast || a.root == b.root) &&
+         (a.kind != collective::permute || std::equal(a.source, a.source + count, b.source));
+}
+
+/// An all_reduce of nothing.
+inline collective_call barrier_call() {
+  collective_call nothing;
+  nothing.dims = 1;
+  return nothing;
+}
+
+inline std::string describe(collective_call const& call) {
+  return same_collective(call, barrier_call(), 0) ? "a barrier" : text_of(call);
+}
+
+/// The collectives of one group, found by their number in its order of starts.
+class circle {
+ public:
+  explicit circle(std::vector<int> ranks) : members(std::move(ranks)) {}
+
+  std::vector<int> const members;
+
+  int count() const { return static_cast<int>(members.size()); }
+
+  std::string text() const { return text_of(group{members.data(), count(), 0}); }
+
+  /// The meeting with this number. errors R24 the member calls for something else than the first to come
+  rendezvous& join(std::int64_t sequence, collective_call const& call, int index) {
+    std::lock_guard const lock(mutex_);
+    rendezvous* free = nullptr;
+    for (auto const& meeting : meetings_) {
+      if (meeting->sequence == sequence) {
+        if (!same_collective(meeting->call, call, count()))
+          throw error("R24", "rank " + std::to_string(members[static_cast<std::size_t>(index)]) + " starts " +
+                                 describe(call) + " where rank " + std::to_string(meeting->starter) + " started " +
+                                 describe(meeting->call) + ", collective " + std::to_string(sequence) + " of " +
+                                 text() + "; all members start the same collectives in the same order");
+        return *meeting;
+      }
+      if (meeting->sequence == -1) free = meeting.get();
+    }
+    if (free == nullptr) free = meetings_.emplace_back(std::make_unique<rendezvous>(count())).get();
+    free->sequence = sequence;
+    free->call = call;
+    free->starter = members[static_cast<std::size_t>(index)];
+    return *free;
+  }
+
+  /// A member needs the meeting no longer; after the last one it is free again.
+  void leave(rendezvous& meeting) {
+    if (meeting.left.fetch_add(1, std::memory_order_acq_rel) + 1 != count()) return;
+    std::lock_guard const lock(mutex_);
+    for (auto& stage : meeting.arrived) stage.store(0, std::memory_order_relaxed);
+    for (int j = 0; j < count(); ++j)
+      meeting.seats[static_cast<std::size_t>(j)].stages.store(0, std::memory_order_relaxed);
+    meeting.left.store(0, std::memory_order_relaxed);
+    meeting.sequence = -1;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<rendezvous>> meetings_;
+};
+
+}  // namespace meshtensor::comm

@@ -1,0 +1,180 @@
+// Loads and stores of a register: whole, or the first n lanes with the same arithmetic after it; any element type.
+#pragma once
+
+#include "meshtensor/base/dtype.hpp"
+#include "meshtensor/device/cpu/simd.hpp"
+
+#if defined(__AVX512F__)
+#  pragma GCC diagnostic push  // as in simd.hpp
+#  pragma GCC diagnostic ignored "-Wpragmas"
+#  pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#  pragma GCC diagnostic ignored "-Wuninitialized"
+#  pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace meshtensor::cpu {
+
+namespace detail {
+
+inline vec<float> widened(bf16_t const* p) {
+#if defined(XSIMD_HPP) && defined(__AVX512F__)
+  if constexpr (vec<float>::width == 16)
+    return vec<float>::of(_mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))), 16)));
+#elif defined(XSIMD_HPP) && defined(__AVX2__)
+  if constexpr (vec<float>::width == 8)
+    return vec<float>::of(_mm256_castsi256_ps(
+        _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p))), 16)));
+#endif
+  vec<float>::array a;
+  for (int i = 0; i < vec<float>::width; ++i) a.at[i] = float{p[i]};
+  return vec<float>::of(a);
+}
+
+/// Rounds to nearest even as bf16_t's constructor does, a nan kept quiet.
+inline void narrowed(vec<float> v, bf16_t* p) {
+  using word = vec<std::uint32_t>;
+  word const bits = bits_as<std::uint32_t>(v);
+  word const rounded = (bits + word(0x7fffu) + ((bits >> 16) & word(1u))) >> 16;
+  word const result = select(mask_as<std::uint32_t>(v != v), (bits >> 16) | word(0x40u), rounded);
+#if defined(XSIMD_HPP) && defined(__AVX512F__)
+  if constexpr (vec<float>::width == 16)
+    return _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(result.value));
+#elif defined(XSIMD_HPP) && defined(__AVX2__)
+  if constexpr (vec<float>::width == 8) {
+    __m256i const packed = _mm256_packus_epi32(result.value, result.value);
+    __m256i const together = _mm256_permute4x64_epi64(packed, 0b1000);
+    return _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(together));
+  }
+#endif
+  auto const a = result.lane_array();
+  for (int i = 0; i < word::width; ++i) p[i].bits = static_cast<std::uint16_t>(a.at[i]);
+}
+
+/// The value v of an element type: rounded, cut, or compared with zero for bool.
+template <class E, class T> inline E element_of(T v) {
+  if constexpr (std::is_same_v<E, bool>) {
+    return v != T(0);
+  } else if constexpr (std::is_same_v<E, bf16_t>) {
+    return bf16_t(static_cast<float>(v));
+  } else {
+    return static_cast<E>(v);
+  }
+}
+
+template <class T, class E> inline T number_of_element(E e) {
+  if constexpr (std::is_same_v<E, bf16_t>) {
+    return static_cast<T>(float{e});
+  } else {
+    return static_cast<T>(e);
+  }
+}
+
+#if defined(XSIMD_HPP) && defined(__AVX__)
+/// All ones in the first n of eight (or four double) lanes.
+inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
+  alignas(64) static constexpr std::int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  int const words = n * static_cast<int>(bytes_of_lane / 4);
+  return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(ones_then_zeros + 8 - words));
+}
+#endif
+
+}  // namespace detail
+
+/// The `width` elements from p, converted to T: exact from bf16, as static_cast else.
+template <class T, class E> inline vec<T> load(E const* p) {
+  if constexpr (std::is_same_v<E, T> && vec<T>::width == 1) {
+    return vec<T>(*p);
+  } else if constexpr (std::is_same_v<E, T>) {
+    return vec<T>::of(lanes<T>::load_unaligned(p));
+  } else if constexpr (std::is_same_v<E, bf16_t> && std::is_same_v<T, float>) {
+    return detail::widened(p);
+  } else {
+    typename vec<T>::array a;
+    for (int i = 0; i < vec<T>::width; ++i) a.at[i] = detail::number_of_element<T>(p[i]);
+    return vec<T>::of(a);
+  }
+}
+
+/// The first n elements from p, 0 in the other lanes; memory behind them is not touched.
+template <class T, class E> inline vec<T> load(E const* p, int n) {
+#if defined(XSIMD_HPP) && defined(__AVX512F__)
+  if constexpr (std::is_same_v<E, T> && sizeof(lanes<T>) == 64) {
+    auto const bits = (1u << n) - 1u;
+    if constexpr (sizeof(T) == 4) {
+      return bits_as<T>(vec<std::int32_t>::of(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(bits), p)));
+    } else {
+      return bits_as<T>(vec<std::int64_t>::of(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(bits), p)));
+    }
+  }
+#elif defined(XSIMD_HPP) && defined(__AVX__)
+  if constexpr (std::is_same_v<E, T> && sizeof(lanes<T>) == 32) {
+    __m256i const first = detail::first_lanes(n, sizeof(T));
+    if constexpr (sizeof(T) == 4) {
+      return bits_as<T>(vec<float>::of(_mm256_maskload_ps(reinterpret_cast<float const*>(p), first)));
+    } else {
+      return bits_as<T>(vec<double>::of(_mm256_maskload_pd(reinterpret_cast<double const*>(p), first)));
+    }
+  }
+#endif
+  E buffer[static_cast<std::size_t>(vec<T>::width)] = {};
+  for (int i = 0; i < n; ++i) buffer[i] = p[i];
+  return load<T>(static_cast<E const*>(buffer));
+}
+
+/// Stores all lanes, or the first n, converted to E: rounded to nearest even for bf16, non-zero is true for bool.
+template <class T, class E> inline void store(vec<T> v, E* p) {
+  if constexpr (std::is_same_v<E, T> && vec<T>::width == 1) {
+    *p = v.lane_array().at[0];
+  } else if constexpr (std::is_same_v<E, T>) {
+    v.value.store_unaligned(p);
+  } else if constexpr (std::is_same_v<E, bf16_t> && std::is_same_v<T, float>) {
+    detail::narrowed(v, p);
+  } else {
+    auto const a = v.lane_array();
+    for (int i = 0; i < vec<T>::width; ++i) p[i] = detail::element_of<E>(a.at[i]);
+  }
+}
+
+template <class T, class E> inline void store(vec<T> v, E* p, int n) {
+#if defined(XSIMD_HPP) && defined(__AVX512F__)
+  if constexpr (std::is_same_v<E, T> && sizeof(lanes<T>) == 64) {
+    auto const bits = (1u << n) - 1u;
+    if constexpr (sizeof(T) == 4) {
+      return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(bits), bits_as<std::int32_t>(v).value);
+    } else {
+      return _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(bits), bits_as<std::int64_t>(v).value);
+    }
+  }
+#elif defined(XSIMD_HPP) && defined(__AVX__)
+  if constexpr (std::is_same_v<E, T> && sizeof(lanes<T>) == 32) {
+    __m256i const first = detail::first_lanes(n, sizeof(T));
+    if constexpr (sizeof(T) == 4) {
+      return _mm256_maskstore_ps(reinterpret_cast<float*>(p), first, bits_as<float>(v).value);
+    } else {
+      return _mm256_maskstore_pd(reinterpret_cast<double*>(p), first, bits_as<double>(v).value);
+    }
+  }
+#endif
+  E buffer[static_cast<std::size_t>(vec<T>::width)];
+  store(v, static_cast<E*>(buffer));
+  for (int i = 0; i < n; ++i) p[i] = buffer[i];
+}
+
+/// Elements p[0], p[stride], …, the first n of them (0 elsewhere).
+template <class T, class E> inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::width) {
+  typename vec<T>::array a = {};
+  for (int i = 0; i < n; ++i) a.at[i] = detail::number_of_element<T>(p[i * stride]);
+  return vec<T>::of(a);
+}
+
+template <class T, class E> inline void store_strided(vec<T> v, E* p, std::ptrdiff_t stride, int n = vec<T>::width) {
+  auto const a = v.lane_array();
+  for (int i = 0; i < n; ++i) p[i * stride] = detail::element_of<E>(a.at[i]);
+}
+
+}  // namespace meshtensor::cpu
+
+#if defined(__AVX512F__)
+#  pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,72 @@
+// One block of memory for everything that a plan gives an offset: zeroed, aligned for any register, on large pages where
+// the system has them.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "meshtensor/base/diagnostic.hpp"
+
+namespace meshtensor::cpu {
+
+/// Owns `bytes` zeroed bytes whose address is a multiple of 64, and of a large page from that size on. Moves, never
+/// copies; the address stays the same for as long as it lives.
+///
+/// errors  M10 the system has no such block
+class arena {
+ public:
+  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t large_page = std::size_t{1} << 21;
+
+  arena() = default;
+  explicit arena(std::size_t bytes) : size_(bytes) {
+    if (bytes == 0) return;
+    // Pages come aligned to 4096; to align a large block to a large page, ask for one more and use what lies right.
+    bool const large = bytes >= large_page;
+    std::size_t const page = large ? large_page : alignment;
+    mapped_ = bytes + (large ? large_page : 0);
+    void* const got = mapped_ < bytes ? MAP_FAILED
+                                      : mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (got == MAP_FAILED)
+      throw error("M10", "the system has no block of " + std::to_string(bytes) +
+                             " bytes for this processor's values: shard more dims, or start fewer ranks on this machine");
+    base_ = got;
+    data_ = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(base_) + page - 1) / page * page);
+    if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a wish; refused, the block works as well
+  }
+  arena(arena&& other) noexcept { swap(other); }
+  arena& operator=(arena&& other) noexcept {
+    arena(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~arena() {
+    if (base_ != nullptr) munmap(base_, mapped_);
+  }
+
+  std::byte* data() { return data_; }
+  std::byte const* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  /// What lies at an offset in bytes, as elements.
+  template <class E> E* at(std::size_t offset) { return reinterpret_cast<E*>(data_ + offset); }
+  template <class E> E const* at(std::size_t offset) const { return reinterpret_cast<E const*>(data_ + offset); }
+
+  void swap(arena& other) noexcept {
+    std::swap(base_, other.base_);
+    std::swap(mapped_, other.mapped_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+ private:
+  void* base_ = nullptr;
+  std::size_t mapped_ = 0;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace meshtensor::cpu

@@ -1,0 +1,226 @@
+// One register of numbers, `vec<T>`: the only door to xsimd. Without xsimd a register has one lane. Only operations that
+// mean the same on every instruction set are used; the rest is made of them here.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "meshtensor/base/lane.hpp"
+
+#if !(defined(MESHTENSOR_WITH_XSIMD) && MESHTENSOR_WITH_XSIMD == 0) && __has_include(<xsimd/xsimd.hpp>)
+#  include <xsimd/xsimd.hpp>
+#endif
+#if defined(__SSE2__)
+#  include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#  pragma GCC diagnostic push  // g++ 12 warns of the undefined registers inside its own intrinsics
+#  pragma GCC diagnostic ignored "-Wpragmas"
+#  pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#  pragma GCC diagnostic ignored "-Wuninitialized"
+#  pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace meshtensor::cpu {
+
+#if defined(XSIMD_HPP) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
+template <class T> using lanes = xsimd::batch<T>;
+template <class T> using lane_mask = xsimd::batch_bool<T>;
+template <class T> inline constexpr int width_of = static_cast<int>(xsimd::batch<T>::size);
+namespace on_lanes = xsimd;
+#else
+template <class T> using lanes = T;
+template <class T> using lane_mask = bool;
+template <class T> inline constexpr int width_of = 1;
+namespace on_lanes {
+template <class T> inline T select(bool condition, T a, T b) { return condition ? a : b; }
+template <class T> inline T max(T a, T b) { return a > b ? a : b; }
+template <class T> inline T min(T a, T b) { return a < b ? a : b; }
+template <class T> inline T fma(T a, T b, T c) { return std::fma(a, b, c); }
+template <class T> inline T sqrt(T x) { return std::sqrt(x); }
+inline bool any(bool m) { return m; }
+}  // namespace on_lanes
+#endif
+
+/// The outcome of comparing two `vec<T>`, lane by lane.
+template <class T> struct mask {
+  lane_mask<T> value;
+
+  mask() = default;
+  explicit mask(lane_mask<T> m) : value(m) {}
+  friend mask operator&&(mask a, mask b) { return mask(a.value && b.value); }
+  friend mask operator||(mask a, mask b) { return mask(a.value || b.value); }
+  friend mask operator!(mask a) { return mask(!a.value); }
+};
+
+/// A register: T is float, double, or an integer of 32 or 64 bits. Lane i holds element i of what was loaded.
+template <class T> struct vec {
+  static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+  using scalar = T;
+  static constexpr int width = width_of<T>;
+  /// The lanes in memory.
+  struct alignas(sizeof(lanes<T>)) array {
+    T at[static_cast<std::size_t>(width)];
+  };
+
+  lanes<T> value;
+
+  vec() = default;
+  explicit vec(T x) : value(x) {}  // in every lane
+  static vec of(lanes<T> v) {
+    vec result;
+    result.value = v;
+    return result;
+  }
+  static vec of(array const& a) { return of(std::bit_cast<lanes<T>>(a)); }
+  array lane_array() const { return std::bit_cast<array>(value); }
+
+  // Integers wrap.
+  friend vec operator+(vec a, vec b) { return of_wrapped(a.wrapped() + b.wrapped()); }
+  friend vec operator-(vec a, vec b) { return of_wrapped(a.wrapped() - b.wrapped()); }
+  friend vec operator*(vec a, vec b) { return of_wrapped(a.wrapped() * b.wrapped()); }
+  friend vec operator/(vec a, vec b) {
+    if constexpr (std::is_integral_v<T>) {
+      auto x = a.lane_array();
+      auto const y = b.lane_array();
+      for (int i = 0; i < width; ++i) x.at[i] = static_cast<T>(x.at[i] / y.at[i]);
+      return of(x);
+    } else {
+      return of(a.value / b.value);
+    }
+  }
+  friend mask<T> operator<(vec a, vec b) { return mask<T>(a.value < b.value); }
+  friend mask<T> operator<=(vec a, vec b) { return mask<T>(a.value <= b.value); }
+  friend mask<T> operator>(vec a, vec b) { return b < a; }
+  friend mask<T> operator>=(vec a, vec b) { return b <= a; }
+  friend mask<T> operator==(vec a, vec b) { return mask<T>(a.value == b.value); }
+  friend mask<T> operator!=(vec a, vec b) { return !(a == b); }  // true for nan, where xsimd's is false
+
+  // The rest is for integers; >> keeps the sign of a signed one.
+  friend vec operator&(vec a, vec b) { return of(static_cast<lanes<T>>(a.value & b.value)); }
+  friend vec operator|(vec a, vec b) { return of(static_cast<lanes<T>>(a.value | b.value)); }
+  friend vec operator^(vec a, vec b) { return of(static_cast<lanes<T>>(a.value ^ b.value)); }
+  friend vec operator~(vec a) { return a ^ vec(static_cast<T>(-1)); }
+  friend vec operator<<(vec a, int by) { return of(static_cast<lanes<T>>(a.value << by)); }
+  friend vec operator>>(vec a, int by) { return of(static_cast<lanes<T>>(a.value >> by)); }
+
+ private:
+  using wrapping =
+      typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+  lanes<wrapping> wrapped() const { return std::bit_cast<lanes<wrapping>>(value); }
+  static vec of_wrapped(lanes<wrapping> v) { return of(std::bit_cast<lanes<T>>(v)); }
+};
+
+/// The same bits, or the same outcomes, for another type of the same size.
+template <class To, class From> inline vec<To> bits_as(vec<From> v) {
+  static_assert(sizeof(To) == sizeof(From));
+  return vec<To>::of(std::bit_cast<lanes<To>>(v.value));
+}
+template <class To, class From> inline mask<To> mask_as(mask<From> m) {
+  static_assert(sizeof(To) == sizeof(From));
+  return mask<To>(std::bit_cast<lane_mask<To>>(m.value));
+}
+
+/// Each lane converted as static_cast does; both types have the same number of lanes.
+template <class To, class From> inline vec<To> convert(vec<From> v) {
+  static_assert(vec<To>::width == vec<From>::width);
+  if constexpr (std::is_same_v<To, From>) {
+    return v;
+  } else {
+    auto const from = v.lane_array();
+    typename vec<To>::array to;
+    for (int i = 0; i < vec<To>::width; ++i) to.at[i] = static_cast<To>(from.at[i]);
+    return vec<To>::of(to);
+  }
+}
+
+/// first, first + 1, …: the lane numbers from `first`.
+template <class T> inline vec<T> lane_numbers(T first = 0) {
+  typename vec<T>::array a;
+  for (int i = 0; i < vec<T>::width; ++i) a.at[i] = first + static_cast<T>(i);
+  return vec<T>::of(a);
+}
+
+template <class T> inline vec<T> select(mask<T> condition, vec<T> a, vec<T> b) {
+  if constexpr (std::is_integral_v<T>) {  // xsimd 8's own does not compile on AVX-512 without optimization
+    using same_size = std::conditional_t<sizeof(T) == 4, float, double>;
+    return bits_as<T>(select(mask_as<same_size>(condition), bits_as<same_size>(a), bits_as<same_size>(b)));
+  } else {
+    return vec<T>::of(on_lanes::select(condition.value, a.value, b.value));
+  }
+}
+
+/// 1 where the condition holds, else 0.
+template <class T> inline vec<T> one_where(mask<T> condition) { return select(condition, vec<T>(1), vec<T>(0)); }
+
+template <class T> inline bool any(mask<T> m) { return on_lanes::any(m.value); }
+template <class T> inline bool all(mask<T> m) { return !any(!m); }
+
+/// a·b + c, with one rounding exactly where math::fused says so.
+template <class T> inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
+  if constexpr (!math::fused || std::is_integral_v<T>) {
+    return a * b + c;
+#if defined(XSIMD_HPP) && defined(__AVX512F__)  // where xsimd before 11 multiplies, rounds, and adds
+  } else if constexpr (std::is_same_v<T, float> && vec<T>::width == 16) {
+    return vec<T>::of(_mm512_fmadd_ps(a.value, b.value, c.value));
+  } else if constexpr (std::is_same_v<T, double> && vec<T>::width == 8) {
+    return vec<T>::of(_mm512_fmadd_pd(a.value, b.value, c.value));
+#endif
+  } else {
+    return vec<T>::of(on_lanes::fma(a.value, b.value, c.value));
+  }
+}
+
+/// a > b ? a : b, hence b where either is nan: what the instruction does on x86.
+template <class T> inline vec<T> greater(vec<T> a, vec<T> b) {
+#if defined(__SSE2__)
+  return vec<T>::of(on_lanes::max(a.value, b.value));
+#else
+  return select(a > b, a, b);
+#endif
+}
+template <class T> inline vec<T> lesser(vec<T> a, vec<T> b) {
+#if defined(__SSE2__)
+  return vec<T>::of(on_lanes::min(a.value, b.value));
+#else
+  return select(a < b, a, b);
+#endif
+}
+
+/// Correctly rounded.
+template <class T> inline vec<T> sqrt(vec<T> x) { return vec<T>::of(on_lanes::sqrt(x.value)); }
+
+/// The product of the low halves of the 64-bit lanes.
+inline vec<std::uint64_t> multiply_low_halves(vec<std::uint64_t> a, vec<std::uint64_t> b) {
+#if defined(XSIMD_HPP) && defined(__AVX512F__)
+  return vec<std::uint64_t>::of(_mm512_mul_epu32(a.value, b.value));
+#elif defined(XSIMD_HPP) && defined(__AVX2__)
+  return vec<std::uint64_t>::of(_mm256_mul_epu32(a.value, b.value));
+#else
+  auto x = a.lane_array();
+  auto const y = b.lane_array();
+  for (int i = 0; i < vec<std::uint64_t>::width; ++i) x.at[i] = (x.at[i] & 0xffffffffu) * (y.at[i] & 0xffffffffu);
+  return vec<std::uint64_t>::of(x);
+#endif
+}
+
+/// f over all lanes, as a tree of fixed shape: lane i with lane i + half, and so on.
+template <class T, class F> inline T fold(vec<T> v, F f) {
+  auto a = v.lane_array();
+  for (int half = vec<T>::width / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) a.at[i] = f(a.at[i], a.at[i + half]);
+  return a.at[0];
+}
+template <class T> inline T sum_of_lanes(vec<T> v) {
+  return fold(v, [](T a, T b) { return static_cast<T>(a + b); });
+}
+
+}  // namespace meshtensor::cpu
+
+#if defined(__AVX512F__)
+#  pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,138 @@
+// The threads of one processor: how many it may use, and loops cut so that no result depends on how many there are. The
+// only door to oneTBB; libraries with threads of their own are told the same number.
+#pragma once
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <thread>
+
+#if defined(MESHTENSOR_WITH_TBB)
+#  include <oneapi/tbb/parallel_for.h>
+#  include <oneapi/tbb/task_arena.h>
+#endif
+
+namespace meshtensor::cpu {
+
+/// The cores that a thread may run on. A plain value: processes can send it to each other.
+using core_set = std::bitset<1024>;
+
+/// The cores that the calling thread may run on: what taskset, mpirun's binding or a container left of the machine.
+inline core_set usable_cores() {
+  core_set result;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (std::size_t i = 0; i < result.size() && i < CPU_SETSIZE; ++i) result[i] = CPU_ISSET(i, &set);
+  } else {
+    auto const count = std::max(1u, std::thread::hardware_concurrency());
+    for (std::size_t i = 0; i < result.size() && i < count; ++i) result[i] = true;
+  }
+  return result;
+}
+
+/// How many threads the rank with cores `of_ranks[self]` should use, given the cores of all ranks on this machine: its
+/// share of each core, at least one. Right for ranks bound to cores of their own and for ranks that share them.
+inline int thread_budget(std::span<core_set const> of_ranks, std::size_t self) {
+  double share = 0;
+  for (std::size_t core = 0; core < core_set().size(); ++core)
+    if (of_ranks[self][core])
+      share += 1.0 / static_cast<double>(std::count_if(of_ranks.begin(), of_ranks.end(), [&](auto& s) { return s[core]; }));
+  return std::max(1, static_cast<int>(share + 1e-6));
+}
+
+/// The same where `ranks` ranks share the calling thread's cores, as ranks that are threads of one process do.
+inline int thread_budget(int ranks = 1) {
+  return std::max(1, static_cast<int>(usable_cores().count()) / std::max(1, ranks));
+}
+
+/// Tells OpenMP (hence oneDNN) and OpenBLAS, where they are loaded, how many threads to use when they are called from the
+/// calling thread. Call it in each thread that drives them, before a matmul_plan is made.
+inline void set_library_threads(int threads) {
+  using setter = void (*)(int);
+  for (char const* name : {"omp_set_num_threads", "openblas_set_num_threads"})
+    if (void* const found = dlsym(RTLD_DEFAULT, name)) reinterpret_cast<setter>(found)(threads);
+}
+
+/// How many threads OpenMP would use if the calling thread called it now; 1 where it is not loaded.
+inline int library_threads() {
+  void* const found = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+  return found == nullptr ? 1 : reinterpret_cast<int (*)()>(found)();
+}
+
+/// [0, count) cut into equal chunks, the last one shorter. How depends on the numbers given, never on threads, so sums made
+/// by chunk and then over the chunks in order have the same bits for any number of threads.
+struct chunking {
+  std::int64_t count = 0, size = 1;
+
+  /// At most `most` chunks of at least `smallest` elements; sizes are multiples of `smallest`.
+  chunking(std::int64_t of, std::int64_t smallest, std::int64_t most = 64)
+      : count(of), size(smallest * std::max<std::int64_t>(1, (of + smallest * most - 1) / (smallest * most))) {}
+
+  std::int64_t number() const { return (count + size - 1) / size; }
+  std::int64_t first(std::int64_t chunk) const { return chunk * size; }
+  std::int64_t last(std::int64_t chunk) const { return std::min(count, (chunk + 1) * size); }
+};
+
+/// The threads of one rank: the one that calls, and workers. Its loops return when all is done; an exception in one ends
+/// the loop and reaches the caller. One thread calls at a time.
+class thread_team {
+ public:
+  explicit thread_team(int threads = thread_budget())
+      : size_(std::max(1, threads))
+#if defined(MESHTENSOR_WITH_TBB)
+        ,
+        arena_(size_, 1)
+#endif
+  {
+  }
+
+  int size() const { return size_; }
+
+  /// f(first, last) for ranges that together are [0, count), each starting at a multiple of `grain`, at the same time.
+  /// Which ranges is not fixed: f may only do what does not depend on it.
+  template <class F> void parallel_for(std::int64_t count, std::int64_t grain, F const& f) {
+    if (count <= 0) return;
+    if (size_ == 1 || count <= grain) return f(std::int64_t{0}, count);
+#if defined(MESHTENSOR_WITH_TBB)
+    std::int64_t const grains = (count + grain - 1) / grain;
+    arena_.execute([&] {
+      using range = tbb::blocked_range<std::int64_t>;
+      tbb::parallel_for(range(0, grains), [&](range const& r) { f(r.begin() * grain, std::min(count, r.end() * grain)); });
+    });
+#else
+    f(std::int64_t{0}, count);
+#endif
+  }
+
+  /// f(chunk, first, last) for each chunk, at the same time.
+  template <class F> void for_each_chunk(chunking const& chunks, F const& f) {
+    parallel_for(chunks.number(), 1, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t c = from; c < to; ++c) f(c, chunks.first(c), chunks.last(c));
+    });
+  }
+
+  /// combine over `part(first, last)` of chunks of [0, count), in order from `start`: the same bits for any team.
+  template <class T, class Part, class Combine>
+  T parallel_reduce(std::int64_t count, std::int64_t smallest, T start, Part const& part, Combine const& combine) {
+    constexpr std::int64_t most = 64;
+    chunking const chunks(count, smallest, most);
+    T parts[most];
+    for_each_chunk(chunks, [&](std::int64_t c, std::int64_t first, std::int64_t last) { parts[c] = part(first, last); });
+    for (std::int64_t c = 0; c < chunks.number(); ++c) start = combine(start, parts[c]);
+    return start;
+  }
+
+ private:
+  int size_;
+#if defined(MESHTENSOR_WITH_TBB)
+  tbb::task_arena arena_;
+#endif
+};
+
+}  // namespace meshtensor::cpu

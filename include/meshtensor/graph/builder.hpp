@@ -1,0 +1,270 @@
+// Makes a module node by node: interns names, keeps lists, and turns what a region uses from outside into its
+// arguments.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "meshtensor/graph/module.hpp"
+#include "meshtensor/tensor/number.hpp"
+
+namespace meshtensor {
+
+using ids = std::span<id const>;
+
+/// A short list of ids while it grows.
+template <int Capacity = 192>
+struct id_list {
+  int count;
+  id at[Capacity];
+  constexpr void add(id i) {
+    require(count < Capacity, "G12: one node has more than 192 operands or results");
+    at[count++] = i;
+  }
+  constexpr void add_all(ids more) {
+    for (id i : more) add(i);
+  }
+  constexpr operator ids() const { return {at, static_cast<std::size_t>(count)}; }  // NOLINT: a list is a range of ids
+};
+
+/// What encloses a region that is being made: which outer values it uses, and as which argument.
+struct frame {
+  id region;
+  id loop_dim;                                // the dim that stacked values lead with; no_id: no loop
+  bool shares_parameters;                     // parameters made inside are the same in every iteration
+  id_list<> carries;                          // arguments
+  id_list<> stacked, stacked_arguments;       // outer value, argument
+  id_list<> invariants, invariant_arguments;  // outer value, argument
+};
+
+/// Attributes of a node, in the order of primitive.hpp.
+struct attributes {
+  id at[4];
+};
+
+struct builder {
+  static constexpr int max_depth = 8;
+  module& m;
+  id region;          // where nodes go
+  id path;            // of what is made now; no_id: the root
+  id site;            // likewise
+  bool site_is_held;  // the library's own layers report the line that called them
+  id copy;            // given to nodes; see node::copy
+  int depth;
+  frame frames[max_depth];
+
+  constexpr explicit builder(module& target)
+      : m(target), region(no_id), path(no_id), site(no_id), site_is_held(false), copy(0), depth(0), frames{} {}
+
+  // tables
+  constexpr id intern(name const& n) {
+    for (int i = 0; i < m.name_count; ++i)
+      if (m.names[i] == n) return static_cast<id>(i);
+    require(m.name_count < max_names, "G13: a program has at most 512 names");
+    m.names[m.name_count] = n;
+    return static_cast<id>(m.name_count++);
+  }
+
+  constexpr id dim(name const& label, extent_rule const& rule) {
+    for (int i = 0; i < m.dim_count; ++i)
+      if (m.names[m.dims[i].label] == label) {
+        require(same_rule(m.dims[i], rule), "T05: one dim name has two extents in this program");
+        return static_cast<id>(i);
+      }
+    dim_row row{static_cast<dim_row::kind_t>(rule.kind), intern(label), no_id, no_id, rule.value};
+    if (rule.kind > extent_rule::dynamic) {
+      row.first = find_dim(rule.first);
+      if (rule.kind != extent_rule::shifted) row.second = find_dim(rule.second);
+    }
+    return add_dim(row);
+  }
+  constexpr id find_dim(name const& label) const {
+    for (int i = 0; i < m.dim_count; ++i)
+      if (m.names[m.dims[i].label] == label) return static_cast<id>(i);
+    require(false, "T08: a dim's extent is made from a dim that no tensor of this program has had before");
+    return no_id;
+  }
+  constexpr id add_dim(dim_row const& row) {
+    require(m.dim_count < max_dims, "G14: a program has at most 128 dims");
+    m.dims[m.dim_count] = row;
+    return static_cast<id>(m.dim_count++);
+  }
+
+  constexpr id add_path(id parent, id label) {
+    for (int i = 0; i < m.path_count; ++i)
+      if (m.paths[i].parent == parent && m.paths[i].label == label) return static_cast<id>(i);
+    require(m.path_count < max_paths, "G15: a program has at most 512 paths");
+    m.paths[m.path_count] = {parent, label};
+    return static_cast<id>(m.path_count++);
+  }
+  constexpr id add_path(id parent, name const& label) { return add_path(parent, intern(label)); }
+
+  constexpr id add_site(char const* file, std::uint32_t line) {
+    require(m.site_count < max_nodes, "G16: a program has too many lines");
+    m.sites[m.site_count] = {file, line};
+    return static_cast<id>(m.site_count++);
+  }
+
+  constexpr id add_number(number_row const& row) {
+    for (int i = 0; i < m.number_count; ++i) {
+      number_row const& r = m.numbers[i];
+      if (r.kind == row.kind && r.f == row.f && r.first == row.first && r.second == row.second && r.value == row.value)
+        return static_cast<id>(i);
+    }
+    require(m.number_count < max_numbers, "G17: a program has at most 512 numbers");
+    m.numbers[m.number_count] = row;
+    return static_cast<id>(m.number_count++);
+  }
+  constexpr id literal(double v) { return add_number({number_row::literal, function::copy, no_id, no_id, v}); }
+  constexpr id add_number(number const& n) {
+    require(n.owner == nullptr || n.owner == this, "G18: a number of one program is used in another");
+    id stack[number::capacity] = {};
+    int top = 0;
+    for (int i = 0; i < n.count; ++i) {
+      auto const& item = n.items[i];
+      if (item.kind == number::item::literal) stack[top++] = literal(item.value);
+      if (item.kind == number::item::row) stack[top++] = item.id;
+      if (item.kind == number::item::extent)
+        stack[top++] = add_number({number_row::extent, function::copy, find_dim(*item.dim), no_id, 0});
+      if (item.kind == number::item::apply) {
+        int const n_operands = arity(item.f);
+        id const second = n_operands == 2 ? stack[--top] : no_id;
+        stack[top - 1] = add_number({number_row::expression, item.f, stack[top - 1], second, 0});
+      }
+    }
+    return stack[0];
+  }
+
+  constexpr list add_links(ids l) {
+    require(m.link_count + static_cast<int>(l.size()) <= max_links,
+            "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    list const result{static_cast<id>(m.link_count), static_cast<id>(l.size())};
+    for (id i : l) m.links[m.link_count++] = i;
+    return result;
+  }
+
+  // values and nodes
+  constexpr id add_value(dtype type, shape const& dims, id node_id, int index) {
+    require(m.value_count < max_values, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    value& v = m.values[m.value_count];
+    v.type = type, v.dims = dims, v.node = node_id, v.region = region, v.index = static_cast<std::uint8_t>(index);
+    return static_cast<id>(m.value_count++);
+  }
+
+  /// A node without results, where it stands now. `operands` are imported into the region.
+  constexpr id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
+    require(m.node_count < max_nodes, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    id_list<> inside{};
+    for (id o : operands) inside.add(use(o));
+    node& n = m.nodes[m.node_count];
+    n.kind = kind, n.function = f, n.region = region, n.path = path, n.site = site, n.copy = copy;
+    for (int i = 0; i < 4; ++i) n.attribute[i] = a.at[i];
+    n.operands = add_links(inside);
+    n.results = {static_cast<id>(m.link_count), 0};
+    return static_cast<id>(m.node_count++);
+  }
+  /// Adds one more result to the last node made.
+  constexpr id add_result(id node_id, dtype type, shape const& dims) {
+    node& n = m.nodes[node_id];
+    id const v = add_value(type, dims, node_id, n.results.count);
+    if (n.results.count == 0) n.results.first = static_cast<id>(m.link_count);
+    require(n.results.first + n.results.count == m.link_count, "G19: results are added to the last node only");
+    add_links(std::initializer_list<id>{v});
+    ++n.results.count;
+    return v;
+  }
+  /// A node with one result.
+  constexpr id add(primitive kind, std::uint8_t f, ids operands, dtype type, shape const& dims,
+                   attributes const& a = {}) {
+    id const n = add_node(kind, f, operands, a);
+    return add_result(n, type, dims);
+  }
+  constexpr id add(primitive kind, std::initializer_list<id> operands, dtype type, shape const& dims,
+                   attributes const& a = {}) {
+    return add(kind, 0, ids(operands.begin(), operands.size()), type, dims, a);
+  }
+
+  // regions
+  constexpr id begin_region(region_kind kind, id label) {
+    require(m.region_count < max_regions, "G20: a program has at most 256 regions");
+    id const r = static_cast<id>(m.region_count++);
+    m.regions[r] = {kind, false, label, region, {}, {}};
+    region = r;
+    return r;
+  }
+  /// Opens a region that may use values from outside.
+  constexpr frame& begin_frame(region_kind kind, id label, id loop_dim, bool shares_parameters) {
+    require(depth < max_depth, "G21: loops and branches are nested more than 8 deep");
+    begin_region(kind, label);
+    frame& f = frames[depth++];
+    f = {};
+    f.region = region, f.loop_dim = loop_dim, f.shares_parameters = shares_parameters;
+    return f;
+  }
+  constexpr id add_argument(value const& like, shape const& dims) {
+    return add(primitive::argument, {}, like.type, dims);
+  }
+  constexpr id add_carry(id outer) {
+    frame& f = frames[depth - 1];
+    value const v = m.values[outer];
+    f.carries.add(add_argument(v, v.dims));
+    return f.carries.at[f.carries.count - 1];
+  }
+  /// The slice of `outer` that belongs to this iteration; its leading dim is the loop's.
+  constexpr id add_stacked(id outer) {
+    frame& f = frames[depth - 1];
+    for (int i = 0; i < f.stacked.count; ++i)
+      if (f.stacked.at[i] == outer) return f.stacked_arguments.at[i];
+    value const v = m.values[outer];
+    require(v.dims.count > 0 && v.dims.at[0] == f.loop_dim, "G22: a stacked operand leads with the dim of its loop");
+    shape dims{};
+    for (int i = 1; i < v.dims.count; ++i) dims.add(v.dims.at[i]);
+    f.stacked.add(outer);
+    f.stacked_arguments.add(add_argument(v, dims));
+    return f.stacked_arguments.at[f.stacked_arguments.count - 1];
+  }
+  /// Closes the innermost frame: numbers its arguments and gives the region its lists. The caller makes the owner.
+  constexpr frame end_frame(ids results) {
+    frame const f = frames[--depth];
+    id_list<> all{};
+    all.add_all(f.carries), all.add_all(f.stacked_arguments), all.add_all(f.invariant_arguments);
+    for (int i = 0; i < all.count; ++i) m.nodes[m.values[all.at[i]].node].attribute[0] = static_cast<id>(i);
+    auto& r = m.regions[f.region];
+    r.arguments = add_links(all);
+    r.results = add_links(results);
+    region = r.parent;
+    return f;
+  }
+  /// `v` as it is called here: itself, or the argument that stands for a value from outside.
+  constexpr id use(id v) {
+    if (depth == 0 || m.values[v].region == region) return v;
+    return import(v, depth - 1);
+  }
+
+ private:
+  constexpr id import(id v, int level) {
+    frame& f = frames[level];
+    if (m.values[v].region == f.region) return v;
+    id outer = v;
+    if (m.values[v].region != m.regions[f.region].parent) {
+      require(level > 0, "G23: a tensor made inside a loop or branch is used outside of it: return it from the body");
+      outer = import(v, level - 1);
+    }
+    for (int i = 0; i < f.invariants.count; ++i)
+      if (f.invariants.at[i] == outer) return f.invariant_arguments.at[i];
+    value const like = m.values[outer];
+    id const here = region;
+    region = f.region;
+    id const argument = add_argument(like, like.dims);
+    region = here;
+    f.invariants.add(outer);
+    f.invariant_arguments.add(argument);
+    return argument;
+  }
+  constexpr bool same_rule(dim_row const& row, extent_rule const& rule) const {
+    if (static_cast<int>(row.kind) != static_cast<int>(rule.kind) || row.value != rule.value) return false;
+    return rule.kind <= extent_rule::dynamic || m.names[m.dims[row.first].label] == rule.first;
+  }
+};
+
+}  // namespace meshtensor

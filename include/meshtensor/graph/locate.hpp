@@ -1,0 +1,34 @@
+// Where in the user's program a node comes from, in words: the end of every finding about a node.
+#pragma once
+
+#include <string_view>
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// The file of a line, without directories: the same text wherever the program was compiled.
+constexpr std::string_view file_name(site_row const& s) {
+  std::string_view const file = s.file == nullptr ? "" : s.file;
+  auto const slash = file.rfind('/');
+  return slash == std::string_view::npos ? file : file.substr(slash + 1);
+}
+
+/// What a node does, in one word: the function of an elementwise node, else the primitive.
+constexpr char const* text_of(node const& n) {
+  if (n.kind != primitive::elementwise || n.function >= static_cast<std::uint8_t>(function::count_))
+    return text_of(n.kind);
+  return text_of(static_cast<function>(n.function));
+}
+
+/// Adds ` (node %12 einsum, train.cpp:31)`; the number is that of the node's first value, as the printer shows it.
+constexpr diagnostic& locate(diagnostic& d, module const& m, node const& n) {
+  d << " (node ";
+  if (n.results.count != 0) d << "%" << m.result(n) << " ";
+  d << text_of(n);
+  if (n.site < m.site_count && m.sites[n.site].line != 0)
+    d << ", " << file_name(m.sites[n.site]) << ":" << m.sites[n.site].line;
+  return d << ")";
+}
+
+}  // namespace meshtensor

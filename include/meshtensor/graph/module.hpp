@@ -1,0 +1,164 @@
+// The graph as a plain value: tables of rows with small integer ids, the same in the compiler and at run time.
+//
+// A module is a list of regions. Entry points, loop bodies, branches, composites and fused groups are regions, one
+// mechanism. Nodes stand in the order in which they were made, each with the id of its region; a region's nodes come
+// before the node that owns it, and every node after its operands. No node holds a number: extents live in `dims`, axis
+// sizes in `axes`, literals and all that is set at run time in `numbers`.
+#pragma once
+
+#include <cstdint>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/dtype.hpp"
+#include "meshtensor/base/function.hpp"
+#include "meshtensor/base/name.hpp"
+#include "meshtensor/graph/primitive.hpp"
+#include "meshtensor/tensor/layout.hpp"
+#include "meshtensor/tensor/shape.hpp"
+
+namespace meshtensor {
+
+using id = std::uint16_t;
+inline constexpr id no_id = 0xffff;
+
+/// A run of entries in `module::links`.
+struct list {
+  id first, count;
+};
+
+struct node {
+  primitive kind;
+  std::uint8_t function;  // elementwise: a function; reduce: a reduction_kind; random: a distribution; elsewhere 0
+  bool effect;            // never removed, merged, or reordered against another effect
+  std::uint8_t mesh;
+  id region, path, site;
+  id ordinal;  // random: which one of its path; with the path its identity
+  id copy;     // recomputed nodes are merged only with nodes of the same copy; 0: not recomputed
+  id attribute[4];
+  list operands, results, regions;
+};
+
+/// What a node gives. A value's layout is a matter of `partition`; before it, all values are whole.
+struct value {
+  dtype type;
+  std::uint8_t index;   // which result of its node
+  std::uint8_t format;  // 0: plain, row-major in the order of `dims`
+  std::uint8_t space;   // memory space; 0: the device's own
+  shape dims;
+  placement layout;
+  id node, region;
+};
+
+/// How the operands and results of a loop are counted, kept in `attribute` of its node.
+///
+/// A repeat runs its body once for every index of a dim (attribute 0).
+/// operands   carries, then stacked inputs (the body sees slice l of their leading dim), then invariants
+/// arguments  the same, in the same order
+/// body gives next carries, then terms of sums, then slices of stacked outputs
+/// results    last carries, then sums over all iterations, then stacked outputs (the loop's dim leads)
+struct loop {
+  id dim;
+  int carries, stacked, sums;
+  bool reversed;  // from the last index to the first
+
+  static constexpr loop of(node const& n) {
+    return {n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3] >> 1, (n.attribute[3] & 1) != 0};
+  }
+  constexpr void store(node& n) const {
+    n.attribute[0] = dim;
+    n.attribute[1] = static_cast<id>(carries);
+    n.attribute[2] = static_cast<id>(stacked);
+    n.attribute[3] = static_cast<id>(2 * sums + (reversed ? 1 : 0));
+  }
+};
+
+enum class region_kind : std::uint8_t { entry, body, condition, branch, composite, gradient, kernel };
+
+struct region {
+  region_kind kind;
+  bool removed;
+  id label;  // name of an entry or a composite
+  id parent;
+  list arguments, results;
+};
+
+struct dim_row {
+  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted } kind;
+  id label;
+  id first, second;    // product, sum, shifted: other rows
+  std::int64_t value;  // fixed: the extent; shifted: what is added
+};
+
+struct axis_row {
+  id label;
+  std::int64_t extent;  // 0: bound at start-up
+};
+
+struct number_row {
+  enum kind_t : std::uint8_t { literal, named, extent, step, seed, expression } kind;
+  function f;    // expression
+  id first;      // expression: a row; named: its name; extent: a dim
+  id second;     // expression: a row
+  double value;  // literal: itself; named: what holds until it is set
+};
+
+struct path_row {
+  id parent, label;
+};
+
+struct site_row {
+  char const* file;
+  std::uint32_t line;
+};
+
+enum class initializer_kind : std::uint8_t { automatic, constant, normal, uniform };
+
+/// A value that outlives the step: a parameter, or state.
+struct variable {
+  id path;
+  dtype type;
+  bool trainable;
+  initializer_kind start;
+  id number;  // constant: the value; normal: standard deviation; uniform: half the width
+  shape dims;
+  std::uint8_t own;  // how many leading dims were added by enclosing loops
+  placement layout;
+};
+
+struct module {
+  int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
+      site_count, variable_count;
+  node nodes[max_nodes];
+  value values[max_values];
+  id links[max_links];
+  region regions[max_regions];
+  name names[max_names];
+  dim_row dims[max_dims];
+  axis_row axes[max_axes];
+  number_row numbers[max_numbers];
+  path_row paths[max_paths];
+  site_row sites[max_nodes];
+  variable variables[max_variables];
+  diagnostic report;  // why a pass could not do its work; empty: it could. Later passes hand such a module on as it is
+
+  constexpr id link(list l, int i) const { return links[l.first + i]; }
+  constexpr id operand(node const& n, int i) const { return links[n.operands.first + i]; }
+  constexpr id result(node const& n, int i = 0) const { return links[n.results.first + i]; }
+  constexpr id region_of(node const& n, int i) const { return links[n.regions.first + i]; }
+  constexpr value const& operand_value(node const& n, int i) const { return values[operand(n, i)]; }
+  constexpr value const& result_value(node const& n, int i = 0) const { return values[result(n, i)]; }
+  constexpr name const& dim_name(int d) const { return names[dims[d].label]; }
+};
+
+/// Whether `path` has the component `label`, and how deep the innermost one is counted from the root; -1: not at all.
+constexpr int depth_of(module const& m, int path, name const& label) {
+  int from_leaf = 0, found = -1, length = 0;
+  for (int p = path; p != no_id; p = m.paths[p].parent, ++length) {
+    if (found < 0 && m.names[m.paths[p].label] == label) found = from_leaf;
+    ++from_leaf;
+  }
+  return found < 0 ? -1 : length - found;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,89 @@
+// The closed list of primitives: the kinds of node that a graph is made of. Everything else composes them.
+#pragma once
+
+#include <cstdint>
+
+namespace meshtensor {
+
+enum class primitive : std::uint8_t {
+  nothing,
+  // what an entry takes and gives
+  input,   // attribute 0: its name
+  read,    // attribute 0: the variable; its value before this step
+  write,   // operand: the next value of the variable in attribute 0
+  output,  // operand: what is given back under the name in attribute 0
+  // inside a region
+  argument,   // attribute 0: its place in the region's list
+  iteration,  // index along the dim of the enclosing loop, i64
+  // without operands
+  constant,  // attribute 0: a row of the table of numbers
+  iota,      // position along the one dim of the result
+  random,    // function: a distribution; from (seed, identity, step, iteration, global index)
+  // elementwise: `function` says which; operands broadcast by name
+  elementwise,
+  // contraction and reduction: the result's dims say what is kept
+  einsum,
+  reduce,  // function: a reduction_kind
+  argmax,  // position of the greatest along attribute 0, the lowest of equals, i64
+  // movement
+  broadcast,
+  transpose,
+  rename,   // attribute 0: from, 1: to
+  reshape,  // merges or splits neighbouring dims
+  slice,    // attribute 0: from, 1: to, 2: first index (number)
+  pad,      // attribute 0: from, 1: to, 2: how far in (number), 3: the value around (number)
+  concat,   // along attribute 0 of the first and attribute 1 of the second, into attribute 2
+  // lookup
+  gather,       // rows of operand 0 along attribute 0, at operand 1; out of range gives zeros
+  scatter_add,  // operand 0 added to zeros with dim attribute 0, at operand 1
+  // structure
+  gradient,    // operands: loss, what it is differentiated by; replaced by `differentiate`
+  repeat,      // see graph/module.hpp, loop
+  while_loop,  // regions: condition, body
+  cond,        // regions: then, otherwise
+  composite,   // attribute 0: its name; regions: body and, if it brings one, gradient
+  // communication, inserted by `partition`; attribute 0: mask of axes
+  all_reduce,
+  reduce_scatter,  // attribute 1: dim
+  all_gather,      // attribute 1: dim
+  all_to_all,      // attribute 1: dim that becomes sharded, 2: dim that becomes whole
+  local_slice,     // attribute 1: dim; no bytes move
+  collective_permute,
+  // after `fuse`
+  kernel,  // region: the fused nodes
+  count_   // how many there are
+};
+
+constexpr char const* text_of(primitive p) {
+  constexpr char const* names[] = {"nothing",     "input",
+                                   "read",        "write",
+                                   "output",      "argument",
+                                   "iteration",   "constant",
+                                   "iota",        "random",
+                                   "elementwise", "einsum",
+                                   "reduce",      "argmax",
+                                   "broadcast",   "transpose",
+                                   "rename",      "reshape",
+                                   "slice",       "pad",
+                                   "concat",      "gather",
+                                   "scatter_add", "gradient",
+                                   "repeat",      "while_loop",
+                                   "cond",        "composite",
+                                   "all_reduce",  "reduce_scatter",
+                                   "all_gather",  "all_to_all",
+                                   "local_slice", "collective_permute",
+                                   "kernel"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_));
+  return names[static_cast<int>(p)];
+}
+
+constexpr bool is_collective(primitive p) {
+  return p >= primitive::all_reduce && p <= primitive::collective_permute && p != primitive::local_slice;
+}
+
+/// What `reduce` does along the dims that its result lacks.
+enum class reduction_kind : std::uint8_t { sum, max, min };
+
+enum class distribution : std::uint8_t { uniform, normal };
+
+}  // namespace meshtensor

@@ -1,0 +1,228 @@
+// A module as text: one line a value, regions indented under the node that owns them, the user's line at the end.
+//
+//     %41: bf16[batch/data, hidden/model]    = einsum(%12, %7)     # train.cpp:88 decoder/attention
+//     %57: f32[batch, embed | partial data]  = einsum(%41, %9)     # train.cpp:89 decoder/attention
+//
+// The same text serves logs, golden tests and documentation, so it names nothing that differs between machines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "meshtensor/graph/spell.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+class printer : speller {
+ public:
+  explicit printer(module const& m) : speller(m), inside_(static_cast<std::size_t>(m.region_count)) {
+    for (int i = 0; i < m.node_count; ++i)
+      if (m.nodes[i].region < m.region_count) inside_[m.nodes[i].region].push_back(i);
+  }
+
+  std::string text() {
+    tables();
+    for (int r = 0; r < m_.region_count; ++r)
+      if (m_.regions[r].kind == region_kind::entry && !m_.regions[r].removed) {
+        text_ += "entry " + label(m_.regions[r].label) + "\n";
+        nodes(static_cast<id>(r), 2);
+      }
+    if (!m_.report.empty()) text_ += "report " + std::string(m_.report.view()) + "\n";
+    return std::move(text_);
+  }
+
+ private:
+  static std::string ref(id v) { return v == no_id ? "%?" : "%" + std::to_string(v); }
+  std::string refs(list l, int first, int end) const {
+    std::string r;
+    for (int i = first; i < end; ++i) r += (i == first ? "" : ", ") + ref(m_.link(l, i));
+    return r;
+  }
+  std::string refs(list l) const { return refs(l, 0, l.count); }
+
+  void tables() {
+    std::string all;
+    for (int d = 0; d < m_.dim_count; ++d) {
+      dim_row const& row = m_.dims[d];
+      all += (d == 0 ? "dims " : ", ") + dim(d);
+      switch (row.kind) {
+        case dim_row::fixed: all += " = " + std::to_string(row.value); break;
+        case dim_row::product: all += " = " + dim(row.first) + " * " + dim(row.second); break;
+        case dim_row::sum: all += " = " + dim(row.first) + " + " + dim(row.second); break;
+        case dim_row::shifted:
+          all += " = " + dim(row.first) + (row.value < 0 ? " - " : " + ") +
+                 std::to_string(row.value < 0 ? -row.value : row.value);
+          break;
+        case dim_row::dynamic: break;
+      }
+    }
+    if (!all.empty()) text_ += all + "\n";
+    all.clear();
+    for (int a = 0; a < m_.axis_count; ++a)
+      all += (a == 0 ? "mesh " : ", ") + axis(a) +
+             (m_.axes[a].extent == 0 ? "" : " = " + std::to_string(m_.axes[a].extent));
+    if (!all.empty()) text_ += all + "\n";
+    for (int i = 0; i < m_.variable_count; ++i) {
+      variable const& v = m_.variables[i];
+      text_ += (v.trainable ? "parameter " : "state ") + path(v.path) + ": " + text_of(v.type) + "[" +
+               dims(v.dims, v.layout) + "]";
+      switch (v.start) {
+        case initializer_kind::automatic: break;
+        case initializer_kind::constant: text_ += " = " + number(v.number); break;
+        case initializer_kind::normal: text_ += " = normal(" + number(v.number) + ")"; break;
+        case initializer_kind::uniform: text_ += " = uniform(" + number(v.number) + ")"; break;
+      }
+      text_ += "\n";
+    }
+  }
+
+  // ---- nodes ----
+
+  struct line_of_node {
+    std::string left, right, from;
+    int node;
+  };
+
+  void nodes(id r, std::size_t indent) {
+    std::vector<line_of_node> lines;
+    std::size_t left = 0, right = 0;
+    for (int i : inside_[r]) {
+      node const& n = m_.nodes[i];
+      if (n.kind == primitive::argument) continue;  // stands in the head of its region
+      lines.push_back({results(n), action(n), origin(n), i});
+      if (lines.back().left.size() <= 48) left = std::max(left, lines.back().left.size());
+      if (lines.back().right.size() <= 48) right = std::max(right, lines.back().right.size());
+    }
+    for (line_of_node const& l : lines) {
+      std::string row = std::string(indent, ' ') + l.left;
+      row.append(l.left.size() < left ? left - l.left.size() : 0, ' ');
+      row += (l.left.empty() ? "    " : "  = ") + l.right;
+      row.append(l.right.size() < right ? right - l.right.size() : 0, ' ');
+      if (!l.from.empty()) row += "  # " + l.from;
+      text_ += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+      node const& n = m_.nodes[l.node];
+      for (int k = 0; k < n.regions.count; ++k) region_text(n, k, indent + 2);
+    }
+  }
+
+  void region_text(node const& n, int k, std::size_t indent) {
+    id const r = m_.region_of(n, k);
+    if (r >= m_.region_count) return;
+    constexpr char const* words[] = {"entry", "body", "condition", "branch", "body", "gradient", "body"};
+    region const& g = m_.regions[r];
+    char const* word = n.kind == primitive::cond ? (k == 0 ? "then" : "otherwise") : words[static_cast<int>(g.kind)];
+    text_ += std::string(indent, ' ') + word + taken(n, g.arguments) + "\n";
+    nodes(r, indent + 2);
+    text_ += std::string(indent + 2, ' ') + "give";
+    text_ += n.kind == primitive::repeat ? given(n, g.results) : " " + refs(g.results);
+    text_ += "\n";
+  }
+  std::string taken(node const& n, list arguments) const {
+    auto typed = [&](int first, int end) {
+      std::string r;
+      for (int i = first; i < end; ++i)
+        r += (i == first ? "" : ", ") + ref(m_.link(arguments, i)) + ": " + type(m_.link(arguments, i));
+      return r;
+    };
+    if (n.kind != primitive::repeat) return (arguments.count == 0 ? "" : " ") + typed(0, arguments.count);
+    loop const l = loop::of(n);
+    return parts({{"carry", typed(0, l.carries)},
+                  {"stacked", typed(l.carries, l.carries + l.stacked)},
+                  {"invariant", typed(l.carries + l.stacked, arguments.count)}},
+                 " ");
+  }
+  std::string given(node const& n, list values) const {
+    loop const l = loop::of(n);
+    return parts({{"carry", refs(values, 0, l.carries)},
+                  {"sum", refs(values, l.carries, l.carries + l.sums)},
+                  {"stack", refs(values, l.carries + l.sums, values.count)}},
+                 " ");
+  }
+  // `carry %1; invariant %2`, leaving out what is empty.
+  static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all, std::string start) {
+    std::string r;
+    for (auto const& [word, list_text] : all)
+      if (!list_text.empty()) r += (r.empty() ? start : "; ") + word + " " + list_text;
+    return r;
+  }
+
+  std::string results(node const& n) const {
+    std::string r;
+    for (int i = 0; i < n.results.count; ++i)
+      r += (i == 0 ? "" : ", ") + ref(m_.result(n, i)) + ": " + type(m_.result(n, i));
+    return r;
+  }
+
+  std::string action(node const& n) const {
+    std::string const operands = "(" + refs(n.operands) + ")";
+    auto named = [&](auto const& what) { return std::string(text_of(n)) + "(" + what + ")"; };
+    auto with = [&](std::string const& more) { return text_of(n) + ("(" + refs(n.operands) + ", " + more + ")"); };
+    std::string const arrow = dim(n.attribute[0]) + " -> " + dim(n.attribute[1]);
+    switch (n.kind) {
+      case primitive::input: return named(label(n.attribute[0]));
+      case primitive::read: return named(path_of_variable(n.attribute[0]));
+      case primitive::constant: return named(number(n.attribute[0]));
+      case primitive::write: return with(path_of_variable(n.attribute[0]));
+      case primitive::output: return with(label(n.attribute[0]));
+      case primitive::random:
+        return (n.function == 0 ? "uniform(" : "normal(") + path(n.path) + " #" + std::to_string(n.ordinal) + ")";
+      case primitive::reduce: return kind_of_sum(n) + operands + lost(n);
+      case primitive::einsum: return text_of(n) + operands + lost(n);
+      case primitive::argmax: return text_of(n) + operands + " over " + dim(n.attribute[0]);
+      case primitive::rename: return with(arrow);
+      case primitive::slice: return with(arrow + " from " + number(n.attribute[2]));
+      case primitive::pad: return with(arrow + " at " + number(n.attribute[2]) + " around " + number(n.attribute[3]));
+      case primitive::concat:
+        return with(dim(n.attribute[0]) + " + " + dim(n.attribute[1]) + " -> " + dim(n.attribute[2]));
+      case primitive::gather:
+      case primitive::scatter_add: return with("along " + dim(n.attribute[0]));
+      case primitive::repeat: return repeated(n);
+      case primitive::while_loop: return with("at most " + number(n.attribute[0]));
+      case primitive::composite: return label(n.attribute[0]) + operands;
+      case primitive::all_reduce:
+        return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(n.attribute[0]);
+      case primitive::reduce_scatter:
+        return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(n.attribute[0]) + " into " +
+               dim(n.attribute[1]);
+      case primitive::all_gather:
+        return text_of(n) + operands + " over " + axes(n.attribute[0]) + " of " + dim(n.attribute[1]);
+      case primitive::local_slice:
+        return text_of(n) + operands + " over " + axes(n.attribute[0]) + " of " + dim(n.attribute[1]);
+      case primitive::all_to_all:
+        return text_of(n) + operands + " over " + axes(n.attribute[0]) + " from " + dim(n.attribute[2]) + " to " +
+               dim(n.attribute[1]);
+      default: return text_of(n) + operands;
+    }
+  }
+  std::string path_of_variable(id v) const { return v < m_.variable_count ? path(m_.variables[v].path) : "?"; }
+  static std::string kind_of_sum(node const& n) { return n.function == 0 ? "sum" : n.function == 1 ? "max" : "min"; }
+
+  // ` over embed`: the dims that the operands have and the result has not.
+  std::string lost(node const& n) const {
+    shape all{};
+    for (int i = 0; i < n.operands.count; ++i)
+      if (m_.operand(n, i) < m_.value_count) all = united(all, m_.operand_value(n, i).dims);
+    if (n.results.count != 0 && m_.result(n) < m_.value_count) all = without(all, m_.result_value(n).dims);
+    return all.count == 0 ? "" : " over " + dims(all, placement{});
+  }
+  std::string repeated(node const& n) const {
+    loop const l = loop::of(n);
+    return "repeat " + dim(l.dim) + (l.reversed ? " backwards" : "") +
+           parts({{"carry", refs(n.operands, 0, l.carries)},
+                  {"stacked", refs(n.operands, l.carries, l.carries + l.stacked)},
+                  {"invariant", refs(n.operands, l.carries + l.stacked, n.operands.count)}},
+                 " (") +
+           ")";
+  }
+
+  std::vector<std::vector<int>> inside_;  // nodes by region
+  std::string text_;
+};
+
+}  // namespace detail
+
+/// The whole module: dims, mesh, variables, then every entry.
+inline std::string text_of(module const& m) { return detail::printer(m).text(); }
+
+}  // namespace meshtensor

@@ -1,0 +1,40 @@
+// The vocabulary of the rules that every operation has: how partial sums pass through it, how it is differentiated, how
+// it is evaluated. op/ has the rules, pass/ looks them up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/tensor/view.hpp"
+
+namespace meshtensor {
+
+/// How an operation treats an operand that is an unfinished reduction.
+enum class linearity : std::uint8_t {
+  none,      // it must be finished first
+  alone,     // it may stay unfinished while all others are whole copies
+  together,  // it may stay unfinished if all are, alike
+};
+
+/// What differs from step to step and from iteration to iteration.
+struct run_context {
+  double const* numbers;  // the module's table of numbers, evaluated
+  std::uint64_t seed;
+  std::uint64_t step;
+  std::uint64_t iteration;  // linear over all enclosing loops
+  std::int64_t index;       // along the dim of the innermost loop
+};
+
+/// One node with its operands and results in memory.
+struct evaluation {
+  module const& m;
+  node const& n;
+  view const* operands;
+  view const* results;
+  run_context const& context;
+
+  double number(int attribute) const { return context.numbers[n.attribute[attribute]]; }
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,293 @@
+// A scope: how a program declares its parameters, inputs, state, numbers and outputs, under nested names.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/tensor/tensor.hpp"
+
+namespace meshtensor {
+
+/// A literal name together with the line on which it was written.
+struct named_here {
+  name label;
+  line where;
+  template <std::size_t N>
+  consteval named_here(char const (&literal)[N],
+                       std::source_location const& l = std::source_location::current())  // NOLINT
+      : label(literal), where(l) {}
+};
+
+/// How a variable starts. `automatic`: zeros with one dim or none, else normal with standard deviation 1/√(first
+/// extent).
+struct initializer {
+  initializer_kind kind;
+  number argument;
+};
+constexpr initializer constant(number const& value) { return {initializer_kind::constant, value}; }
+constexpr initializer normal(number const& standard_deviation) {
+  return {initializer_kind::normal, standard_deviation};
+}
+constexpr initializer uniform(number const& half_width) { return {initializer_kind::uniform, half_width}; }
+inline constexpr initializer zeros = constant(0);
+inline constexpr initializer ones = constant(1);
+
+template <class S>
+concept scope = requires {
+  typename S::is_scope;
+};
+
+namespace detail {
+
+/// Finds or makes a variable; its dims are those of the enclosing loops that do not share parameters, then `own`.
+constexpr id declare(builder& b, id path, dtype type, shape const& own, initializer const& start, bool trainable) {
+  shape dims{};
+  for (int level = 0; level < b.depth; ++level)
+    if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
+  int const stacked = dims.count;
+  for (int i = 0; i < own.count; ++i) {
+    require(!dims.has(own.at[i]), "T07: a parameter has one dim twice, its own and that of the loop around it");
+    dims.add(own.at[i]);
+  }
+  for (int i = 0; i < b.m.variable_count; ++i) {
+    variable const& v = b.m.variables[i];
+    if (v.path != path) continue;
+    require(v.dims == dims && v.type == type && v.trainable == trainable,
+            "G03: one name is declared twice with different dims or dtypes: give one of them another name");
+    return static_cast<id>(i);
+  }
+  require(b.m.variable_count < max_variables, "G24: a program has too many variables");
+  b.m.variables[b.m.variable_count] = {
+      path, type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {}};
+  return static_cast<id>(b.m.variable_count++);
+}
+
+/// The value of a variable before this step, where the program is now: read once by the entry, sliced by every loop
+/// that stacks it.
+constexpr id read(builder& b, id variable_id) {
+  module& m = b.m;
+  id const here = b.region;
+  int const depth = b.depth;
+  id const entry = depth == 0 ? here : m.regions[b.frames[0].region].parent;
+  id v = no_id;
+  for (int i = 0; i < m.node_count && v == no_id; ++i)
+    if (m.nodes[i].kind == primitive::read && m.nodes[i].attribute[0] == variable_id && m.nodes[i].region == entry)
+      v = m.result(m.nodes[i]);
+  if (v == no_id) {
+    b.region = entry, b.depth = 0;
+    v = b.add(primitive::read, {}, m.variables[variable_id].type, m.variables[variable_id].dims, {{variable_id}});
+  }
+  for (int level = 0; level < depth; ++level) {
+    b.region = b.frames[level].region, b.depth = level + 1;
+    v = b.frames[level].shares_parameters ? b.use(v) : b.add_stacked(v);
+  }
+  b.region = here, b.depth = depth;
+  return v;
+}
+
+}  // namespace detail
+
+/// The scope that records. Parameters have dtype `Parameters`; what the program sees of them has dtype `Compute`.
+template <dtype Parameters = dtype::f32, dtype Compute = Parameters>
+class trace_scope {
+ public:
+  using is_scope = void;
+  static constexpr dtype compute = Compute;
+  /// The dtype of floats that this program computes in.
+  static constexpr dtype_constant<Compute> real() { return {}; }
+
+  constexpr trace_scope(builder* b, id path, line const& where) : b_(b), path_(path), where_(where) {}
+
+  /// The scope of a part: `block(s / "decoder", x)`. Its line is what the nodes of the library's own layers report.
+  constexpr trace_scope operator/(named_here const& part) const {
+    return {b_, b_->add_path(path_, part.label), part.where};
+  }
+
+  /// A parameter, shared with all programs that are declared together: `s.parameter("bias", d_ff)`, with an initializer
+  /// last if wanted. Inside `repeat` it has the loop's dim too, and every iteration sees its own slice.
+  ///
+  /// errors  G03 declared elsewhere with other dims; G04 used outside the layer that the scope was made for
+  template <class... Args>
+  constexpr auto parameter(named_here const& label, Args... args) const {
+    return declare<Parameters, true>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
+  }
+
+  /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`.
+  template <dtype T, class... Args>
+  constexpr auto state(named_here const& label, dtype_constant<T>, Args... args) const {
+    return declare<T, false>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
+  }
+
+  /// State with the dims of a parameter, named after it: the slots of an optimizer.
+  template <dtype T>
+  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter) const {
+    module& m = b_->m;
+    variable const& like = m.variables[variable_of(parameter.id)];
+    id const path = b_->add_path(joined(path_, like.path), label);
+    return {b_, detail::read(*b_, detail::declare(*b_, path, T, like.dims, zeros, false))};
+  }
+
+  /// Replaces a parameter or state from the next step on. Every read in this step sees the value before it.
+  template <handle H, handle V>
+  constexpr void update(H const& variable, V const& next) const {
+    static_assert(H::type == V::type, "meshtensor T02: the next value has another dtype than the variable: cast it");
+    module& m = b_->m;
+    id const target = variable_of(variable.id);
+    for (int i = 0; i < m.node_count; ++i)
+      require(!(m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == target &&
+                m.nodes[i].region == b_->region),
+              "G05: a variable is updated twice in one step");
+    require(b_->depth == 0,
+            "G06: a variable is updated inside a loop or branch: carry it instead and update it outside");
+    id const v = ordered(next.id, m.variables[target].dims);
+    effect(primitive::write, v, target);
+  }
+
+  /// What a step is fed: `s.input("text", mt::i32, batch, length)`.
+  template <dtype T, dim_type... D>
+  constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
+    require(b_->depth == 0, "G07: an input is declared inside a loop or branch: declare it before");
+    at_line(label.where);
+    shape dims{};
+    (dims.add(b_->dim(D::label, D::rule)), ...);
+    id const name_id = b_->intern(label.label);
+    for (int i = 0; i < b_->m.node_count; ++i)
+      require(!(b_->m.nodes[i].kind == primitive::input && b_->m.nodes[i].attribute[0] == name_id &&
+                b_->m.nodes[i].region == b_->region),
+              "G03: two inputs have one name");
+    return {b_, b_->add(primitive::input, {}, T, dims, {{name_id}})};
+  }
+
+  /// What a step gives back, by name.
+  template <handle H>
+  constexpr void output(named_here const& label, H const& x) const {
+    require(b_->depth == 0, "G07: an output is declared inside a loop or branch: return it from there");
+    at_line(label.where);
+    id const name_id = b_->intern(label.label);
+    for (int i = 0; i < b_->m.node_count; ++i)
+      require(!(b_->m.nodes[i].kind == primitive::output && b_->m.nodes[i].attribute[0] == name_id &&
+                b_->m.nodes[i].region == b_->region),
+              "G03: two outputs have one name");
+    effect(primitive::output, x.id, name_id);
+  }
+
+  /// A number that is set by name at start or per step: `s.number("learning_rate", 1e-3)`.
+  constexpr meshtensor::number number(named_here const& label, double unless_set) const {
+    return meshtensor::number::of_row(
+        b_, b_->add_number({number_row::named, function::copy, b_->intern(label.label), no_id, unless_set}));
+  }
+  /// How many steps have been completed.
+  constexpr meshtensor::number step() const {
+    return meshtensor::number::of_row(b_, b_->add_number({number_row::step, function::copy, no_id, no_id, 0}));
+  }
+
+  /// While the result lives, what is traced belongs to this scope. Layers do this by themselves.
+  class entered {
+   public:
+    constexpr entered(trace_scope const& s, bool library)
+        : b_(*s.b_), path_(b_.path), site_(b_.site), held_(b_.site_is_held) {
+      b_.path = s.path_;
+      if (library && !b_.site_is_held && s.where_.number != 0) {
+        b_.site = b_.add_site(s.where_.file, s.where_.number);
+        b_.site_is_held = true;
+      }
+    }
+    constexpr ~entered() { b_.path = path_, b_.site = site_, b_.site_is_held = held_; }
+    entered(entered const&) = delete;
+
+   private:
+    builder& b_;
+    id path_, site_;
+    bool held_;
+  };
+  constexpr entered enter(bool library = false) const { return entered(*this, library); }
+
+  constexpr builder& recorder() const { return *b_; }
+  constexpr id path() const { return path_; }
+  constexpr line where() const { return where_; }
+
+ private:
+  template <class... Args>
+  static constexpr std::size_t dim_count = ((std::is_same_v<Args, initializer> ? 0 : 1) + ... + 0);
+
+  template <dtype T, bool Trainable, class... Args, std::size_t... I>
+  constexpr auto declare(named_here const& label, std::tuple<Args...> const& args, std::index_sequence<I...>) const {
+    static_assert(
+        (dim_type<std::tuple_element_t<I, std::tuple<Args...>>> && ...),
+        "meshtensor T10: a parameter is declared by its name, its dims and at last, if wanted, an initializer");
+    constexpr bool given = sizeof...(Args) > sizeof...(I);
+    require(
+        b_->path == path_,
+        "G04: a scope is used outside the layer that it was made for: write the function as mt::layer f = [](mt::scope "
+        "auto s, …) {…}");
+    at_line(label.where);
+    shape own{};
+    (own.add(b_->dim(std::tuple_element_t<I, std::tuple<Args...>>::label,
+                     std::tuple_element_t<I, std::tuple<Args...>>::rule)),
+     ...);
+    initializer start{initializer_kind::automatic, 0};
+    if constexpr (given) start = std::get<sizeof...(I)>(args);
+    id v = detail::read(*b_, detail::declare(*b_, b_->add_path(path_, label.label), T, own, start, Trainable));
+    constexpr dtype seen = Trainable ? Compute : T;
+    if constexpr (seen != T)
+      v = b_->add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&v, 1), seen,
+                  b_->m.values[v].dims);
+    return tensor<seen, std::tuple_element_t<I, std::tuple<Args...>>...>(b_, v);
+  }
+
+  constexpr void at_line(line const& where) const {
+    if (!b_->site_is_held) b_->site = b_->add_site(where.file, where.number);
+  }
+  constexpr id ordered(id v, shape const& dims) const {
+    shape const& given = b_->m.values[v].dims;
+    require(given.includes(dims) && dims.includes(given),
+            "T03: the next value of a variable has other dims than the variable");
+    return given == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
+  }
+  constexpr void effect(primitive kind, id operand, id attribute) const {
+    b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), {{attribute}})].effect = true;
+  }
+  constexpr id variable_of(id v) const {
+    node const* n = &b_->m.nodes[b_->m.values[v].node];
+    if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
+      n = &b_->m.nodes[b_->m.values[b_->m.operand(*n, 0)].node];
+    require(n->kind == primitive::read, "G08: only a parameter or state, as it was declared, can be updated");
+    return n->attribute[0];
+  }
+  constexpr id joined(id prefix, id path) const {
+    return path == no_id ? prefix : b_->add_path(joined(prefix, b_->m.paths[path].parent), b_->m.paths[path].label);
+  }
+
+  builder* b_;
+  id path_;
+  line where_;
+};
+
+/// A part of a model as an object: `inline constexpr mt::layer attention = [](mt::scope auto s, auto x) {…};`, called
+/// with a scope of its own: `attention(s / "attention", x)`. What it traces belongs to that scope, for layouts and for
+/// errors.
+template <class F>
+struct layer {
+  F body;
+  constexpr layer(F f) : body(f) {}  // NOLINT: a function is a layer
+  template <scope S, class... Args>
+  constexpr auto operator()(S const& s, Args const&... args) const {
+    auto const here = s.enter();
+    return body(s, args...);
+  }
+};
+
+/// The same for the library's own layers: their nodes report the line of the scope that they were called with.
+template <class F>
+struct library_layer {
+  F body;
+  constexpr library_layer(F f) : body(f) {}  // NOLINT: a function is a layer
+  template <scope S, class... Args>
+  constexpr auto operator()(S const& s, Args const&... args) const {
+    auto const here = s.enter(true);
+    return body(s, args...);
+  }
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,94 @@
+// The parts of a module in words: dims, paths, layouts, numbers. Whoever writes about a module spells them alike.
+#pragma once
+
+#include <charconv>
+#include <string>
+
+#include "meshtensor/graph/locate.hpp"
+
+namespace meshtensor {
+
+/// Spells rows of a module's tables; a row that is not there is a question mark.
+class speller {
+ public:
+  explicit speller(module const& m) : m_(m) {}
+
+  std::string label(int name_id) const { return name_id < m_.name_count ? m_.names[name_id].text() : "?"; }
+  std::string dim(int d) const { return d < m_.dim_count ? label(m_.dims[d].label) : "?"; }
+  std::string path(id p) const {
+    if (p >= m_.path_count) return "";
+    std::string const outer = path(m_.paths[p].parent);
+    return (outer.empty() ? outer : outer + "/") + label(m_.paths[p].label);
+  }
+  std::string axes(unsigned mask) const {
+    std::string r;
+    for (int a = 0; a < max_axes; ++a)
+      if ((mask >> a & 1u) != 0) r += (r.empty() ? "" : ", ") + axis(a);
+    return r;
+  }
+  /// `batch/data, hidden | partial model`
+  std::string dims(shape const& s, placement const& p) const {
+    std::string r;
+    for (int i = 0; i < s.count; ++i) {
+      r += (i == 0 ? "" : ", ") + dim(s.at[i]);
+      for (int o = 0, a = 0; (a = p.axis_at(i, o)) >= 0; ++o) r += "/" + axis(a);
+    }
+    bool first = true;
+    for (int a = 0; a < max_axes; ++a) {
+      if (p.part[a] == partial::none) continue;
+      r += first ? (r.empty() ? "| partial " : " | partial ") : ", ";
+      if (p.part[a] != partial::sum) r += std::string(text_of(p.part[a])) + " ";
+      r += axis(a);
+      first = false;
+    }
+    return r;
+  }
+  /// `bf16[batch/data, hidden]`
+  std::string type(id v) const {
+    if (v >= m_.value_count) return "?";
+    return std::string(text_of(m_.values[v].type)) + "[" + dims(m_.values[v].dims, m_.values[v].layout) + "]";
+  }
+  /// A row of the table of numbers, spelled: `0.5`, `extent(d_head)`, `rate * 2`.
+  std::string number(id row) const { return number(row, false); }
+  std::string axis(int a) const { return a < m_.axis_count ? label(m_.axes[a].label) : "axis " + std::to_string(a); }
+  /// `train.cpp:88 decoder/attention`: where a node comes from.
+  std::string origin(node const& n) const {
+    std::string r;
+    if (n.site < m_.site_count && m_.sites[n.site].line != 0)
+      r = std::string(file_name(m_.sites[n.site])) + ":" + std::to_string(m_.sites[n.site].line);
+    std::string const where = path(n.path);
+    return r + (r.empty() || where.empty() ? "" : " ") + where;
+  }
+
+ protected:
+  module const& m_;
+
+ private:
+  static std::string literal(double v) {
+    char buffer[32];
+    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr};
+  }
+  std::string number(id row, bool inner) const {
+    if (row >= m_.number_count) return "?";
+    number_row const& n = m_.numbers[row];
+    switch (n.kind) {
+      case number_row::literal: return literal(n.value);
+      case number_row::named: return label(n.first);
+      case number_row::extent: return "extent(" + dim(n.first) + ")";
+      case number_row::step: return "step";
+      case number_row::seed: return "seed";
+      default: break;
+    }
+    char const* const sign = n.f == function::add        ? " + "
+                             : n.f == function::subtract ? " - "
+                             : n.f == function::multiply ? " * "
+                             : n.f == function::divide   ? " / "
+                                                         : nullptr;
+    if (sign == nullptr)
+      return std::string(text_of(n.f)) + "(" + number(n.first) + (arity(n.f) == 2 ? ", " + number(n.second) : "") + ")";
+    std::string const r = number(n.first, true) + sign + number(n.second, true);
+    return inner ? "(" + r + ")" : r;
+  }
+};
+
+}  // namespace meshtensor

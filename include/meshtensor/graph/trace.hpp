@@ -1,0 +1,85 @@
+// Runs a program once and gives the graph that it recorded.
+#pragma once
+
+#include <string_view>
+
+#include "meshtensor/graph/scope.hpp"
+
+namespace meshtensor {
+
+/// The unqualified name of a type, as an entry is called: `train_step`.
+template <class T>
+constexpr name type_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  auto const first = text.find("T = ") + 4;
+  text = text.substr(first, text.find_first_of(";]", first) - first);
+  auto const colon = text.rfind(':');
+  return name::of(colon == std::string_view::npos ? text : text.substr(colon + 1));
+}
+
+/// A program with other dtypes: parameters as `Parameters`, what is computed with them as `Compute`.
+template <class Program, dtype Parameters, dtype Compute = Parameters>
+struct precision : Program {
+  using program = Program;
+  static constexpr dtype parameters = Parameters, compute = Compute;
+};
+
+/// Programs that share their parameters: lowered from one module, `struct programs : mt::programs<train_step, evaluate>
+/// {};`
+template <class... Programs>
+struct programs {
+  template <class F>
+  static constexpr void each(F f) {
+    (f.template operator()<Programs>(), ...);
+  }
+};
+
+template <class P>
+concept program_set = requires {
+  P::each([]<class>() {});
+};
+
+namespace detail {
+template <class Program>
+struct precision_of {
+  using scope_t = trace_scope<>;
+  using program = Program;
+};
+template <class P>
+requires requires { typename P::program; }
+struct precision_of<P> {
+  using scope_t = trace_scope<P::parameters, P::compute>;
+  using program = typename P::program;
+};
+template <class Program>
+constexpr void trace_entry(module& m) {
+  using how = precision_of<Program>;
+  builder b(m);
+  b.begin_region(region_kind::entry, b.intern(type_name<typename how::program>()));
+  typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location())));
+}
+}  // namespace detail
+
+/// What the entry of a program is called: the program's own name, whatever its precision.
+template <class Program>
+constexpr name entry_name() {
+  return type_name<typename detail::precision_of<Program>::program>();
+}
+
+/// The graph of one program, or of a set of programs that share their parameters.
+template <class Program>
+constexpr module trace() {
+  module m{};
+  if constexpr (program_set<Program>) Program::each([&]<class P>() { detail::trace_entry<P>(m); });
+  else detail::trace_entry<Program>(m);
+  return m;
+}
+
+/// The region of the entry called `label`, or -1.
+constexpr int find_entry(module const& m, name const& label) {
+  for (int r = 0; r < m.region_count; ++r)
+    if (m.regions[r].kind == region_kind::entry && m.names[m.regions[r].label] == label) return r;
+  return -1;
+}
+
+}  // namespace meshtensor

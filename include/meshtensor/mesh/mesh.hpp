@@ -1,0 +1,103 @@
+// A mesh: processors arranged along named axes. Its type is what users write; its value is what passes read.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/name.hpp"
+
+namespace meshtensor {
+
+/// The number of processors along a named axis, given at start-up: `data(4)`.
+struct axis_extent {
+  name label;
+  std::int64_t extent;
+};
+
+/// A direction of a mesh: its name and, unless it is chosen at start-up, how many processors it has.
+///
+///     inline constexpr struct data : mt::axis<"data"> {} data;          // as many as are started
+///     inline constexpr struct model : mt::axis<"model", 2> {} model;
+template <name Name, std::int64_t Extent = 0>
+struct axis {
+  static_assert(Extent >= 0, "meshtensor S01: an axis has at least one processor");
+  static constexpr name label = Name;
+  static constexpr std::int64_t extent = Extent;  // 0: bound at start-up
+  constexpr axis_extent operator()(std::int64_t processors) const { return {Name, processors}; }
+};
+
+template <class A>
+concept mesh_axis = requires {
+  { A::label } -> std::same_as<name const&>;
+  requires A::extent >= 0;
+};
+
+/// The axes of a mesh with their extents (0: not bound yet). Ranks count row-major: the last axis varies fastest.
+struct mesh_shape {
+  struct row {
+    name label;
+    std::int64_t extent;
+  };
+  int count;
+  row axes[max_axes];
+
+  constexpr int find(name const& label) const {
+    for (int a = 0; a < count; ++a)
+      if (axes[a].label == label) return a;
+    return -1;
+  }
+  constexpr bool is_bound() const {
+    for (int a = 0; a < count; ++a)
+      if (axes[a].extent == 0) return false;
+    return true;
+  }
+  /// The number of processors; every axis must be bound.
+  constexpr std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int a = 0; a < count; ++a) n *= axes[a].extent;
+    return n;
+  }
+  /// How far apart in rank two neighbours along axis `a` are.
+  constexpr std::int64_t stride(int a) const {
+    std::int64_t n = 1;
+    for (int b = a + 1; b < count; ++b) n *= axes[b].extent;
+    return n;
+  }
+  /// The position of a rank along axis `a`.
+  constexpr std::int64_t coordinate(std::int64_t rank, int a) const { return rank / stride(a) % axes[a].extent; }
+
+  constexpr mesh_shape& add(name const& label, std::int64_t extent) {
+    require(count < max_axes, "S01: a mesh has at most 4 axes");
+    axes[count++] = {label, extent};
+    return *this;
+  }
+  /// The same mesh with one axis bound.
+  constexpr mesh_shape& bind(axis_extent given) {
+    int const a = find(given.label);
+    require(a >= 0, "S01: an extent was given for an axis that the mesh does not have");
+    require(given.extent > 0, "S01: an axis has at least one processor");
+    require(axes[a].extent == 0 || axes[a].extent == given.extent, "S01: the axis has another extent in its type");
+    axes[a].extent = given.extent;
+    return *this;
+  }
+};
+
+/// Named axes as a type: `struct mesh : mt::mesh<data, model> {};`
+template <auto... Axes>
+struct mesh {
+  static_assert((mesh_axis<decltype(Axes)> && ...), "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
+  static constexpr mesh_shape shape = [] {
+    mesh_shape m{};
+    (m.add(Axes.label, Axes.extent), ...);
+    return m;
+  }();
+};
+
+template <class M>
+concept mesh_type = requires {
+  { M::shape } -> std::same_as<mesh_shape const&>;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,138 @@
+// Attention: every position takes a mean of what others hold, weighted by how well they answer its question.
+#pragma once
+
+#include <tuple>
+
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/softmax.hpp"
+
+namespace meshtensor::nn {
+
+namespace detail {
+
+constexpr shape scores_rule(shape const& q, shape const& k, shape const& head) { return without(united(q, k), head); }
+constexpr shape mixed_rule(shape const& weights, shape const& v, shape const& memory) {
+  return without(united(weights, v), memory);
+}
+/// `x` with `heads` before `length`, and `head` for `model`.
+constexpr shape projected_rule(shape const& x, shape const&, shape const& length, shape const& model, shape const& heads,
+                               shape const& head) {
+  shape r{};
+  for (int i = 0; i < x.count; ++i) {
+    if (x.at[i] == length.at[0]) r.add(heads.at[0]);
+    r.add(x.at[i] == model.at[0] ? head.at[0] : x.at[i]);
+  }
+  return r;
+}
+
+template <class Like, handle... H> constexpr auto einsum_like(Like const& like, H const&... operands) {
+  builder& b = *like.owner;
+  id const inside[] = {operands.id...};
+  return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
+}
+
+template <bool Causal, handle Q, handle K, class Length, class Memory, class Head>
+constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head) {
+  auto const all = meshtensor::detail::einsum_by<scores_rule, dims<Head>>(q, k) * rsqrt(extent(head));
+  if constexpr (Causal) return meshtensor::detail::hidden_after(all, length, memory);
+  else return all;
+}
+
+template <bool Causal, handle Q, handle K, handle V, class Length, class Memory, class Head>
+constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where) {
+  static_assert(has_dim<Q, Length> && has_dim<Q, Head>, "meshtensor T01: attention: the queries lack a dim");
+  static_assert(has_dim<K, Memory> && has_dim<K, Head>, "meshtensor T01: attention: the keys lack a dim");
+  static_assert(has_dim<V, Memory>, "meshtensor T01: attention: the values lack the dim of the positions that answer");
+  static_assert(same_dtype_as<Q, K> && same_dtype_as<Q, V>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
+  auto const results = composite_with_gradient(
+      Causal ? name("causal_attention") : name("attention"),
+      [=](Q const& a, K const& b, V const& c) {
+        auto const s = scores<Causal>(a, b, length, memory, head);
+        auto const greatest = max(s, memory);
+        auto const e = exp(s - greatest);
+        auto const total = sum(e, memory);
+        auto const mixed = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
+        return std::tuple(mixed, log(total) + greatest);
+      },
+      // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
+      [=](Q const& a, K const& b, V const& c, auto y, auto log_sum, auto dy, auto) {
+        auto const weights = exp(scores<Causal>(a, b, length, memory, head) - log_sum);
+        auto const dc = einsum_like(c, weights, dy);
+        auto const d_weights = einsum_like(weights, dy, c);
+        auto const straight = d_weights - einsum_like(log_sum, dy, y);
+        auto const d_scores = weights * straight * rsqrt(extent(head));
+        auto const da = einsum_like(a, d_scores, b);
+        auto const db = einsum_like(b, d_scores, a);
+        return std::tuple(da, db, dc);
+      },
+      q, k, v);
+  return std::get<0>(results);
+}
+
+template <bool Causal> struct attention_body {
+  template <scope S, handle X, handle Y>
+  constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads, auto head) const {
+    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>, "meshtensor T01: attention: the operand lacks a dim");
+    static_assert(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>,
+                  "meshtensor T01: attention: what is attended to lacks a dim");
+    auto const project = [&](auto const& from, auto const& weight, auto position) {
+      return meshtensor::detail::einsum_by<projected_rule, dims<decltype(position)>, dims<decltype(model)>,
+                                           dims<decltype(heads)>, dims<decltype(head)>>(from, weight);
+    };
+    auto const start = normal(1 / sqrt(extent(model)));
+    auto const q = project(x, s.parameter("query", model, heads, head, start), length);
+    auto const k = project(y, s.parameter("key", model, heads, head, start), memory);
+    auto const v = project(y, s.parameter("value", model, heads, head, start), memory);
+    auto const mixed = attend<Causal>(q, k, v, length, memory, head, s.where());
+    auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
+    return einsum_like(x, mixed, out);
+  }
+};
+
+template <bool Causal> struct self_attention_body {
+  template <scope S, handle X>
+  constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head) const {
+    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>, "meshtensor T01: attention: the operand lacks a dim");
+    return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head);
+  }
+};
+
+}  // namespace detail
+
+/// softmax(Q Kᵀ / √head) V for every other dim: the composite `attention`, which a device may have a faster form of.
+///
+/// dims    q [length, head, …], k [memory, head, …], v [memory, head, …] -> those of q and k without `head`, those of v, all
+///         without `memory`
+/// layout  any dim but `head` and `memory` may be sharded without communication
+/// grad    weights are made again from one number for each question, nothing of length × memory is kept
+/// errors  T01 an operand lacks its dim; T02 the dtypes differ
+/// source  Vaswani et al., arXiv:1706.03762, section 3.2.1
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
+constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
+                                     line const& where = {}) {
+  return detail::attend<false>(q, k, v, length, memory, head, where);
+}
+/// The same, where no position sees those after it: the composite `causal_attention`.
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
+constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
+                                            line const& where = {}) {
+  return detail::attend<true>(q, k, v, length, memory, head, where);
+}
+
+/// Attention of a sequence to itself, by several heads: `attention(s / "attention", x, length, memory, d_model, heads,
+/// d_head)`, where `memory` is a second name for `length`, of the same extent.
+///
+/// parameters  query, key, value [model, heads, head]; out [heads, head, model]
+/// dims        those of `x`
+/// errors      T01 `x` lacks a dim
+/// source      Vaswani et al., arXiv:1706.03762, section 3.2.2
+inline constexpr library_layer attention = detail::self_attention_body<false>{};
+
+/// The same, where no position sees those after it.
+inline constexpr library_layer causal_attention = detail::self_attention_body<true>{};
+
+/// Attention of a sequence to another one, `y`, which has `memory` where `x` has `length`.
+inline constexpr library_layer cross_attention = detail::attention_body<false>{};
+
+}  // namespace meshtensor::nn

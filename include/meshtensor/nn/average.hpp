@@ -1,0 +1,76 @@
+// A moving average of parameters: a copy of a network that follows it slowly.
+#pragma once
+
+#include "meshtensor/nn/optimizer.hpp"
+
+namespace meshtensor {
+namespace nn {
+
+/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; in the first step mean ← next. `next` is what
+/// an optimizer has made of the parameter in this step, so call it after `minimize`.
+///
+///     mt::moving_average{.decay = 0.999}.follow(s / "average", s / "network");
+///
+/// The copy has the parameters' names under its own scope and can be used like the network itself: `network(s / "average", x)`,
+/// also by another program that shares the parameters.
+///
+/// source  Polyak and Juditsky 1992; Tarvainen and Valpola, arXiv:1703.01780
+struct moving_average {
+  number decay = 0.999;
+
+  template <scope S> constexpr void follow(S const& copy, S const& original, line const& where = {}) const {
+    constexpr dtype T = detail::parameters_of<S>::value;
+    builder& b = copy.recorder();
+    module& m = b.m;
+    auto const here = copy.enter();
+    meshtensor::detail::composed const at_line(&b, where);
+    number const weight = detail::row(copy, decay * minimum(copy.step(), 1));
+    auto const kept = meshtensor::detail::as_tensor<T>(b, weight);
+    auto const taken = meshtensor::detail::as_tensor<T>(b, 1 - weight);
+    int const end = m.node_count;
+    for (int i = 0; i < end; ++i) {
+      node const& n = m.nodes[i];
+      if (n.kind != primitive::read || n.region != b.region) continue;
+      id const from = n.attribute[0];
+      variable const v = m.variables[from];
+      if (!v.trainable || v.type != T) continue;
+      if (!detail::is_under(m, v.path, original.path()) || detail::is_under(m, v.path, copy.path())) continue;
+      any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
+      any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
+      auto const old_part = mean * kept;
+      copy.update(mean, old_part + next * taken);
+    }
+  }
+
+ private:
+  // The value of a variable after this step, as far as it is known.
+  static constexpr id next_of(module const& m, id region_id, id variable_id, id before) {
+    for (int i = 0; i < m.node_count; ++i)
+      if (m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == variable_id && m.nodes[i].region == region_id)
+        return m.operand(m.nodes[i], 0);
+    return before;
+  }
+  static constexpr id moved(builder& b, id path, id from, id into) {
+    return path == from ? into : b.add_path(moved(b, b.m.paths[path].parent, from, into), b.m.paths[path].label);
+  }
+  static constexpr id copy_of(builder& b, variable const& like, id from, id into) {
+    module& m = b.m;
+    id const path = moved(b, like.path, from, into);
+    for (int i = 0; i < m.variable_count; ++i) {
+      if (m.variables[i].path != path) continue;
+      require(m.variables[i].dims == like.dims && m.variables[i].type == like.type && m.variables[i].trainable,
+              "G03: one name is declared twice with different dims or dtypes: give one of them another name");
+      return static_cast<id>(i);
+    }
+    require(m.variable_count < max_variables, "G24: a program has too many variables");
+    m.variables[m.variable_count] = like;
+    m.variables[m.variable_count].path = path;
+    return static_cast<id>(m.variable_count++);
+  }
+};
+
+}  // namespace nn
+
+using nn::moving_average;
+
+}  // namespace meshtensor

@@ -1,0 +1,24 @@
+// Dropout: random zeros while training.
+#pragma once
+
+#include "meshtensor/op/random.hpp"
+
+namespace meshtensor::nn {
+
+/// Zero with probability `rate`, a number, else x / (1 − rate), so that the expectation stays: `dropout(s / "drop", x, rate)`.
+/// A rate of 0 gives `x`. Which elements are dropped does not depend on the layout or on the dtype.
+///
+/// dims    those of `x`
+/// grad    the cotangent, dropped and scaled alike
+/// source  Srivastava et al., JMLR 15 (2014)
+inline constexpr library_layer dropout = [](scope auto s, auto x, number const& rate) {
+  using X = decltype(x);
+  static_assert(of_float<X>, "meshtensor T04: this function takes tensors of floats: cast the operand");
+  builder& b = s.recorder();
+  using random_t = handle_t<dtype::f32, typename X::dim_list>;
+  random_t const chance(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
+  auto const scaled = x * (1 / (1 - rate));
+  return select(chance < 1 - rate, scaled, 0);
+};
+
+}  // namespace meshtensor::nn

@@ -1,0 +1,51 @@
+// Layers that map one dim to another with a learned table: linear, embed, feed_forward.
+#pragma once
+
+#include "meshtensor/op/activation.hpp"
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/lookup.hpp"
+
+namespace meshtensor::nn {
+
+namespace detail {
+constexpr shape mapped_rule(shape const& x, shape const&, shape const& from, shape const& into) {
+  return replaced(x, from.at[0], into.at[0]);
+}
+}  // namespace detail
+
+/// y = x W + b along one dim: `linear(s / "up", x, d_model, d_ff)`.
+///
+/// parameters  weight [from, into], normal with standard deviation 1/√from; bias [into], zeros
+/// dims        those of `x`, `into` in the place of `from`
+/// errors      T01 `x` lacks `from`; T03 `x` has `into` already: rename it, a dim cannot be mapped to itself
+inline constexpr library_layer linear = [](scope auto s, auto x, auto from, auto into) {
+  using X = decltype(x);
+  using From = decltype(from);
+  using Into = decltype(into);
+  static_assert(has_dim<X, From>, "meshtensor T01: linear: the operand lacks the dim that it maps from");
+  static_assert(meshtensor::detail::lacks_dim<X, Into>, "meshtensor T03: linear: the operand already has the dim that it maps to");
+  auto const weight = s.parameter("weight", from, into, normal(1 / sqrt(extent(from))));
+  auto const bias = s.parameter("bias", into, zeros);
+  return meshtensor::detail::einsum_by<detail::mapped_rule, dims<From>, dims<Into>>(x, weight) + bias;
+};
+
+/// Rows of a learned table: `embed(s / "tokens", text, vocab, d_model)`.
+///
+/// parameters  table [vocab, model], normal with standard deviation 1/√model
+/// dims        those of the integers, then `model`
+/// layout      `vocab` sharded over an axis: the result is an unfinished sum over that axis
+inline constexpr library_layer embed = [](scope auto s, auto ids, auto vocab, auto model) {
+  return gather(s.parameter("table", vocab, model, normal(1 / sqrt(extent(model)))), ids, vocab);
+};
+
+/// Two linear maps with gelu between them, at every position alike.
+///
+/// parameters  up/weight [model, hidden], up/bias, down/weight [hidden, model], down/bias
+/// dims        those of `x`
+/// source      Vaswani et al., arXiv:1706.03762, section 3.3
+inline constexpr library_layer feed_forward = [](scope auto s, auto x, auto model, auto hidden) {
+  auto const up = linear(s / "up", x, model, hidden);
+  return linear(s / "down", gelu(up), hidden, model);
+};
+
+}  // namespace meshtensor::nn

@@ -1,0 +1,11 @@
+// All layers, losses and optimizers: compositions of op/, nothing else.
+#pragma once
+
+#include "meshtensor/nn/attention.hpp"
+#include "meshtensor/nn/average.hpp"
+#include "meshtensor/nn/dropout.hpp"
+#include "meshtensor/nn/linear.hpp"
+#include "meshtensor/nn/loss.hpp"
+#include "meshtensor/nn/norm.hpp"
+#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/nn/schedule.hpp"

@@ -1,0 +1,73 @@
+// Layers that bring each vector to one scale: layer_norm and rms_norm, composites with their own gradients.
+#pragma once
+
+#include <tuple>
+
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/reduce.hpp"
+
+namespace meshtensor::nn {
+
+inline constexpr double norm_epsilon = 1e-5;
+
+/// (x − mean) / √(variance + 1e-5) along a dim, then scaled and shifted: `layer_norm(s / "norm", x, d_model)`.
+///
+/// parameters  gain [dim], ones; bias [dim], zeros
+/// dims        those of `x`
+/// layout      `dim` sharded over an axis: two sums without it are finished over that axis
+/// errors      T01 `x` lacks the dim
+/// source      Ba, Kiros and Hinton, arXiv:1607.06450
+inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
+  static_assert(has_dim<decltype(x), decltype(along)>, "meshtensor T01: layer_norm: the operand lacks the dim");
+  auto const gain = s.parameter("gain", along, ones);
+  auto const bias = s.parameter("bias", along, zeros);
+  auto const results = composite_with_gradient(
+      "layer_norm",
+      [=](auto a, auto g, auto b) {
+        auto const centre = mean(a, along);
+        auto const centred = a - centre;
+        auto const scale = rsqrt(mean(centred * centred, along) + norm_epsilon);
+        return std::tuple(centred * scale * g + b, centre, scale);
+      },
+      [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy, auto, auto) {
+        auto const normal_a = (a - centre) * scale;
+        auto const d_normal = dy * g;
+        auto const straight = d_normal - mean(d_normal, along);
+        auto const turned = normal_a * mean(d_normal * normal_a, along);
+        auto const da = meshtensor::detail::summed_like((straight - turned) * scale, a);
+        auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+        auto const db = meshtensor::detail::summed_like(dy, b);
+        return std::tuple(da, dg, db);
+      },
+      x, gain, bias);
+  return std::get<0>(results);
+};
+
+/// x / √(mean of squares + 1e-5) along a dim, then scaled: layer_norm without a centre.
+///
+/// parameters  gain [dim], ones
+/// dims        those of `x`
+/// errors      T01 `x` lacks the dim
+/// source      Zhang and Sennrich, arXiv:1910.07467
+inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
+  static_assert(has_dim<decltype(x), decltype(along)>, "meshtensor T01: rms_norm: the operand lacks the dim");
+  auto const gain = s.parameter("gain", along, ones);
+  auto const results = composite_with_gradient(
+      "rms_norm",
+      [=](auto a, auto g) {
+        auto const scale = rsqrt(mean(a * a, along) + norm_epsilon);
+        return std::tuple(a * scale * g, scale);
+      },
+      [=](auto a, auto g, auto, auto scale, auto dy, auto) {
+        auto const normal_a = a * scale;
+        auto const d_normal = dy * g;
+        auto const turned = normal_a * mean(d_normal * normal_a, along);
+        auto const da = meshtensor::detail::summed_like((d_normal - turned) * scale, a);
+        auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+        return std::tuple(da, dg);
+      },
+      x, gain);
+  return std::get<0>(results);
+};
+
+}  // namespace meshtensor::nn

@@ -1,0 +1,219 @@
+// Optimizers: parts of the program that replace every parameter by a better one. All that can be tuned is a number.
+#pragma once
+
+#include "meshtensor/nn/schedule.hpp"
+#include "meshtensor/op/gradient.hpp"
+#include "meshtensor/op/reduce.hpp"
+
+namespace meshtensor {
+namespace nn {
+namespace detail {
+
+template <class S> struct parameters_of;
+template <dtype P, dtype C> struct parameters_of<trace_scope<P, C>> { static constexpr dtype value = P; };
+
+/// Whether `path` is `root` or a part of it.
+constexpr bool is_under(module const& m, id path, id root) {
+  while (path != root && path != no_id) path = m.paths[path].parent;
+  return path == root;
+}
+
+/// The gradients of a loss by the parameters under a path that the program has read so far.
+template <dtype T> constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
+  module const& m = b.m;
+  gradients<T> g{&b, {}, {}};
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (n.kind != primitive::read || n.region != b.region) continue;
+    variable const& v = m.variables[n.attribute[0]];
+    if (v.trainable && v.type == T && is_under(m, v.path, root)) g.parameters.add(m.result(n));
+  }
+  require(g.parameters.count != 0, "G28: minimize: the program has read no parameter that could be changed");
+  g.values = meshtensor::detail::record_gradient(b, loss, g.parameters);
+  return g;
+}
+
+/// min(1, limit / √Σ g²) over all gradients: what each is multiplied by so that together they are no longer than `limit`.
+template <dtype T> constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
+  builder& b = *g.owner;
+  id total = no_id;
+  for (int i = 0; i < g.size(); ++i) {
+    auto const dp = g[i].gradient;
+    id const squares = sum(dp * dp).id;
+    total = i == 0 ? squares : add(b, total, squares);
+  }
+  auto const most = meshtensor::detail::as_tensor<T>(b, limit);
+  return most / maximum(sqrt(tensor<T>(&b, total)), most);
+}
+
+/// What all optimizers do: gradients, clipped if a limit is given, and one update a parameter.
+template <class How, scope S, handle L>
+constexpr void minimize(How const& how, S const& s, L const& loss, id root, line const& where) {
+  static_assert(of_float<L>, "meshtensor T04: minimize: the loss is not a float");
+  static_assert(meshtensor::detail::is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>,
+                "meshtensor T03: minimize: the loss has dims: take its sum or mean first");
+  constexpr dtype T = parameters_of<S>::value;
+  builder& b = s.recorder();
+  auto const here = s.enter();
+  meshtensor::detail::composed const at_line(&b, where);
+  gradients<T> const g = gradients_under<T>(b, loss.id, root);
+  bool const clips = how.clip_norm.count != 0;
+  id const factor = clips ? clipping(g, how.clip_norm).id : no_id;
+  auto const step = how.template prepare<T>(s);
+  for (int i = 0; i < g.size(); ++i) {
+    auto const [p, dp] = g[i];
+    any_tensor<T> const slope = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
+    s.update(p, step(s, p, slope));
+  }
+}
+
+template <dtype T> struct sgd_step {
+  tensor<T> rate;
+  constexpr any_tensor<T> operator()(auto const&, any_tensor<T> const& p, any_tensor<T> const& g) const { return p - g * rate; }
+};
+
+template <dtype T> struct momentum_step {
+  tensor<T> rate, kept;
+  bool nesterov;
+  constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
+    auto const before = s.state_like("velocity", p);
+    auto const velocity = before * kept + g;
+    s.update(before, velocity);
+    return nesterov ? p - (velocity * kept + g) * rate : p - velocity * rate;
+  }
+};
+
+template <dtype T> struct adam_step {
+  tensor<T> kept_1, new_1, kept_2, new_2, rate, correction, epsilon, decay;
+  bool decays;
+  constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
+    auto const m_before = s.state_like("m", p);
+    auto const v_before = s.state_like("v", p);
+    auto const m_new = g * new_1;
+    auto const m = m_before * kept_1 + m_new;
+    auto const v_new = g * g * new_2;
+    auto const v = v_before * kept_2 + v_new;
+    s.update(m_before, m);
+    s.update(v_before, v);
+    auto const width = sqrt(v) * correction + epsilon;
+    auto const moved = m * rate / width;
+    return decays ? p * decay - moved : p - moved;
+  }
+};
+
+template <dtype T, scope S>
+constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number const& beta_1, number const& beta_2,
+                               number const& epsilon, number const& weight_decay, bool decays) {
+  builder& b = s.recorder();
+  auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(b, n); };
+  number const rate = row(s, learning_rate), t = row(s, s.step() + 1);
+  number const unbias_1 = row(s, 1 - power(beta_1, t)), unbias_2 = row(s, 1 - power(beta_2, t));
+  auto const kept_1 = as_one(beta_1);
+  auto const new_1 = as_one(1 - beta_1);
+  auto const kept_2 = as_one(beta_2);
+  auto const new_2 = as_one(1 - beta_2);
+  auto const speed = as_one(rate / unbias_1);
+  auto const correction = as_one(rsqrt(unbias_2));
+  auto const small = as_one(epsilon);
+  auto const decay = decays ? as_one(1 - rate * weight_decay) : small;
+  return {kept_1, new_1, kept_2, new_2, speed, correction, small, decay, decays};
+}
+
+}  // namespace detail
+
+/// Against the gradient: p ← p − learning_rate · g.
+///
+/// `minimize(s / "optimizer", loss)` changes all parameters that the program has read so far; with a third argument, a scope,
+/// those declared under it. `clip_norm`, where given, bounds the length of all gradients together. Every number may be
+/// `s.number("…", …)` or a schedule. The same holds for all optimizers.
+struct sgd {
+  number learning_rate = 0.1;
+  number clip_norm = {};
+
+  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+    detail::minimize(*this, s, loss, no_id, where);
+  }
+  template <scope S, handle L, scope P>
+  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
+    detail::minimize(*this, s, loss, parameters.path(), where);
+  }
+  template <dtype T, scope S> constexpr detail::sgd_step<T> prepare(S const& s) const {
+    return {meshtensor::detail::as_tensor<T>(s.recorder(), learning_rate)};
+  }
+};
+
+/// With inertia: v ← decay · v + g, p ← p − learning_rate · v; Nesterov's form looks one step ahead.
+///
+/// state   velocity, like the parameter
+/// source  Polyak 1964; Sutskever et al., ICML 2013
+struct momentum {
+  number learning_rate = 0.1;
+  number decay = 0.9;
+  number clip_norm = {};
+  bool nesterov = false;
+
+  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+    detail::minimize(*this, s, loss, no_id, where);
+  }
+  template <scope S, handle L, scope P>
+  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
+    detail::minimize(*this, s, loss, parameters.path(), where);
+  }
+  template <dtype T, scope S> constexpr detail::momentum_step<T> prepare(S const& s) const {
+    auto const rate = meshtensor::detail::as_tensor<T>(s.recorder(), learning_rate);
+    auto const kept = meshtensor::detail::as_tensor<T>(s.recorder(), decay);
+    return {rate, kept, nesterov};
+  }
+};
+
+/// Steps of one size in every direction: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of the
+/// gradient and of its square, corrected for their start at zero.
+///
+/// state   m and v, like the parameter
+/// source  Kingma and Ba, arXiv:1412.6980
+struct adam {
+  number learning_rate = 1e-3;
+  number beta_1 = 0.9, beta_2 = 0.999;
+  number epsilon = 1e-8;
+  number clip_norm = {};
+
+  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+    detail::minimize(*this, s, loss, no_id, where);
+  }
+  template <scope S, handle L, scope P>
+  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
+    detail::minimize(*this, s, loss, parameters.path(), where);
+  }
+  template <dtype T, scope S> constexpr detail::adam_step<T> prepare(S const& s) const {
+    return detail::adam_of<T>(s, learning_rate, beta_1, beta_2, epsilon, 0, false);
+  }
+};
+
+/// Adam, with all parameters drawn towards zero apart from the gradient: p ← (1 − learning_rate · weight_decay) · p − ….
+///
+/// state   m and v, like the parameter
+/// source  Loshchilov and Hutter, arXiv:1711.05101
+struct adamw {
+  number learning_rate = 1e-3;
+  number beta_1 = 0.9, beta_2 = 0.999;
+  number epsilon = 1e-8;
+  number weight_decay = 0.01;
+  number clip_norm = {};
+
+  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+    detail::minimize(*this, s, loss, no_id, where);
+  }
+  template <scope S, handle L, scope P>
+  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
+    detail::minimize(*this, s, loss, parameters.path(), where);
+  }
+  template <dtype T, scope S> constexpr detail::adam_step<T> prepare(S const& s) const {
+    return detail::adam_of<T>(s, learning_rate, beta_1, beta_2, epsilon, weight_decay, true);
+  }
+};
+
+}  // namespace nn
+
+using nn::adam, nn::adamw, nn::momentum, nn::sgd;
+
+}  // namespace meshtensor

@@ -1,0 +1,30 @@
+// Operations that are made of others: all that they trace has the line that called them.
+#pragma once
+
+#include "meshtensor/op/elementwise.hpp"
+
+namespace meshtensor::detail {
+
+/// While it lives, every node carries the line `where`, or that of the layer around it.
+struct composed {
+  builder& b;
+  bool held;
+  constexpr composed(builder* owner, line const& where) : b(*owner), held(b.site_is_held) {
+    if (held) return;
+    b.site = b.add_site(where.file, where.number);
+    b.site_is_held = true;
+  }
+  constexpr ~composed() { b.site_is_held = held; }
+  composed(composed const&) = delete;
+};
+
+/// A number as a tensor without dims: made once where many operations use it.
+template <dtype T> constexpr tensor<T> as_tensor(builder& b, number const& n) { return {&b, constant(b, n, T)}; }
+
+/// `x` summed over the dims that `like` lacks, in the order of `like`: how an operand that was broadcast gets its gradient.
+template <handle X, handle Like> constexpr handle_t<X::type, typename Like::dim_list> summed_like(X const& x, Like const& like) {
+  builder& b = *x.owner;
+  return {&b, sum_to(b, x.id, b.m.values[like.id].dims)};
+}
+
+}  // namespace meshtensor::detail

@@ -1,0 +1,319 @@
+// Loops and branches: regions of the graph that run many times, or not at all.
+#pragma once
+
+#include <tuple>
+
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/record.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+/// One handle or a tuple of handles, as a tuple.
+template <class T>
+constexpr auto as_tuple(T const& t) {
+  if constexpr (is_tuple<T>) return t;
+  else return std::tuple<T>(t);
+}
+/// A tuple as it was given: alone, or as a tuple.
+template <class Like, class... T>
+constexpr auto as_given(std::tuple<T...> const& t) {
+  if constexpr (is_tuple<Like>) return t;
+  else return std::get<0>(t);
+}
+
+template <class H>
+constexpr H rewrapped(builder& b, H const&, id v) {
+  return H(&b, v);
+}
+
+template <class... H>
+constexpr builder* owner_of_tuple(std::tuple<H...> const& t) {
+  return std::apply([](auto const&... h) { return owner_of(h...); }, t);
+}
+template <class... H>
+constexpr id_list<> ids_of(std::tuple<H...> const& t) {
+  id_list<> r{};
+  std::apply([&](auto const&... h) { (r.add(h.id), ...); }, t);
+  return r;
+}
+
+/// `v` with the dims of `like`, in its order.
+constexpr id aligned(builder& b, id v, shape const& like) {
+  shape const dims = b.m.values[v].dims;
+  require(dims.includes(like) && like.includes(dims), "T03: a loop's next carry has other dims than the carry");
+  return dims == like ? v : b.add(primitive::transpose, {b.use(v)}, b.m.values[v].type, like);
+}
+
+/// The handle of a slice: without the loop's dim; and of a stack: led by it.
+template <class D>
+struct slice_rule_of {
+  constexpr shape operator()(shape const& a, shape const& d) const { return without(a, d); }
+};
+template <class D>
+struct stack_rule_of {
+  constexpr shape operator()(shape const& a, shape const& d) const { return led_by(d.at[0], a); }
+};
+template <class H, class D>
+using sliced_t = handle_t<H::type, result_dims_t<slice_rule_of<D>{}, typename H::dim_list, dims<D>>>;
+template <class H, class D>
+using stacked_t = handle_t<H::type, result_dims_t<stack_rule_of<D>{}, typename H::dim_list, dims<D>>>;
+
+template <class D, class... H>
+constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, id dim, std::tuple<H...> const& xs) {
+  return std::apply(
+      [&](auto const&... x) {
+        return std::tuple<sliced_t<H, D>...>{sliced_t<H, D>(&b, [&] {
+          id const region = b.region;
+          b.region = b.m.regions[region].parent, --b.depth;
+          shape const dims = b.m.values[x.id].dims;
+          require(dims.has(dim), "T01: scan: a sequence lacks the dim that is scanned");
+          id const led = aligned(b, b.use(x.id), led_by(dim, dims));
+          b.region = region, ++b.depth;
+          return b.add_stacked(led);
+        }())...};
+      },
+      xs);
+}
+
+/// Runs `body` in a frame of its own and records the loop. `Outs` handles of the body's result are stacked.
+template <bool Shares, class S, class D, class Carry, class Xs, class Body>
+constexpr auto record_loop(S const& s, D, line const& where, Carry const& start, Xs const& sequences,
+                           Body const& body) {
+  builder& b = s.recorder();
+  auto const here = s.enter();
+  auto const carries = as_tuple(start);
+  auto const xs = as_tuple(sequences);
+  id const dim = dim_id(b, D{});
+  recording const r(&b, where);
+  id const site = b.site;
+  b.begin_frame(region_kind::body, no_id, dim, Shares);
+  auto inner = std::apply([&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_carry(c.id))...}; }, carries);
+  auto given = std::apply([&](auto const&... arguments) { return body(s, arguments...); },
+                          std::tuple_cat(inner, slices<D>(b, dim, xs)));
+  constexpr bool has_outputs = std::tuple_size_v<decltype(xs)> != 0;
+  auto next = as_tuple([&] {
+    if constexpr (has_outputs) return std::get<0>(given);
+    else return given;
+  }());
+  auto outs = [&] {
+    if constexpr (has_outputs) return as_tuple(std::get<1>(given));
+    else return std::tuple<>{};
+  }();
+  static_assert(std::tuple_size_v<decltype(next)> == std::tuple_size_v<decltype(carries)>,
+                "meshtensor T11: the body of a loop returns as many carries as it takes");
+  id_list<> results{}, operands{};
+  id_list<> const first = ids_of(carries), last = ids_of(next);
+  for (int i = 0; i < first.count; ++i) {
+    require(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
+            "T02: a loop's next carry has another dtype than the carry");
+    results.add(aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
+  }
+  id_list<> const out_ids = ids_of(outs);
+  for (int i = 0; i < out_ids.count; ++i) results.add(b.use(out_ids.at[i]));
+  frame const f = b.end_frame(results);
+  b.site = site;
+  operands.add_all(first), operands.add_all(f.stacked), operands.add_all(f.invariants);
+  id const n = b.add_node(primitive::repeat, 0, operands);
+  loop{dim, first.count, f.stacked.count, 0, false}.store(b.m.nodes[n]);
+  id const owned[] = {f.region};
+  b.m.nodes[n].regions = b.add_links(owned);
+  auto final = std::apply(
+      [&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_result(n, c.type, b.m.values[c.id].dims))...}; },
+      carries);
+  auto stacked = std::apply(
+      [&](auto const&... o) {
+        return std::tuple{stacked_t<std::remove_cvref_t<decltype(o)>, D>(
+            &b, b.add_result(n, o.type, led_by(dim, b.m.values[o.id].dims)))...};
+      },
+      outs);
+  if constexpr (has_outputs)
+    return std::tuple{as_given<Carry>(final), as_given<std::remove_cvref_t<decltype(std::get<1>(given))>>(stacked)};
+  else return as_given<Carry>(final);
+}
+
+}  // namespace detail
+
+/// Runs `body` once for every index of `dim`, each time with parameters of its own: x ← body(s, x). Parameters declared
+/// inside carry `dim`. Graph, kernels and compile time do not grow with the number of iterations.
+///
+/// dims    the carry's (a tuple of handles carries several); the body returns the same, in any order
+/// layout  the carry's is the one that its dims imply; parameters are sharded like any tensor
+/// grad    a loop backwards; values are kept from the forward loop or made again
+/// errors  T03 the next carry has other dims; G23 a value made inside is used outside
+template <scope S, dim_type D, class Carry, class Body>
+constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body, line const& where = {}) {
+  return detail::record_loop<false>(s, dim, where, start, std::tuple<>{}, body);
+}
+
+/// Runs the same step along a sequence, with shared parameters: (h, y[l]) ← body(s, h, x[l]); gives the last h and all
+/// y.
+template <scope S, dim_type D, class Carry, class Xs, class Body>
+constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
+                    line const& where = {}) {
+  return detail::record_loop<true>(s, dim, where, start, sequences, body);
+}
+
+/// One of two branches, chosen by a bool without dims; both give the same dims and dtypes.
+template <scope S, handle P, class Then, class Otherwise>
+constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
+                    line const& where = {}) {
+  static_assert(of_bool<P>, "meshtensor T02: cond: the predicate is not a bool");
+  builder& b = s.recorder();
+  detail::recording const r(&b, where);
+  require(b.m.values[predicate.id].dims.count == 0, "T03: cond: the predicate has dims: reduce it with any or all");
+  id const site = b.site;
+  b.begin_frame(region_kind::branch, no_id, no_id, true);
+  auto const yes = then(s);
+  id_list<> yes_ids{};
+  id_list<> const made = detail::ids_of(detail::as_tuple(yes));
+  for (int i = 0; i < made.count; ++i) yes_ids.add(b.use(made.at[i]));
+  frame const f = b.end_frame(yes_ids);
+  b.begin_frame(region_kind::branch, no_id, no_id, true);
+  auto const no = otherwise(s);
+  static_assert(std::is_same_v<decltype(yes), decltype(no)>,
+                "meshtensor T11: the branches of cond give different dims or dtypes");
+  id_list<> no_ids{};
+  id_list<> const made_no = detail::ids_of(detail::as_tuple(no));
+  for (int i = 0; i < made_no.count; ++i)
+    no_ids.add(detail::aligned(b, b.use(made_no.at[i]), b.m.values[yes_ids.at[i]].dims));
+  frame const g = b.end_frame(no_ids);
+  b.site = site;
+  id_list<> operands{};
+  operands.add(predicate.id), operands.add_all(f.invariants), operands.add_all(g.invariants);
+  id const n = b.add_node(primitive::cond, 0, operands, {{static_cast<id>(f.invariants.count)}});
+  id const owned[] = {f.region, g.region};
+  b.m.nodes[n].regions = b.add_links(owned);
+  auto const results = std::apply(
+      [&](auto const&... h) {
+        return std::tuple{detail::rewrapped(b, h, b.add_result(n, h.type, b.m.values[h.id].dims))...};
+      },
+      detail::as_tuple(yes));
+  return detail::as_given<std::remove_cvref_t<decltype(yes)>>(results);
+}
+
+/// The most iterations that a `while_loop` may take: a number, so that memory can be planned.
+struct at_most {
+  number limit;
+  constexpr explicit at_most(number const& n) : limit(n) {}
+};
+
+/// Runs `body` as long as `condition` holds, at most so many times; gives the number of iterations and the last
+/// carries.
+template <scope S, class Condition, class Body, handle... H>
+constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
+                          H const&... start) {
+  builder& b = s.recorder();
+  auto const here = s.enter();
+  id const site = b.site;
+  auto open = [&](region_kind kind) {
+    b.begin_frame(kind, no_id, no_id, true);
+    return std::tuple{H(&b, b.add_carry(start.id))...};
+  };
+  auto const in_condition = open(region_kind::condition);
+  auto const go = std::apply([&](auto const&... h) { return condition(s, h...); }, in_condition);
+  id const go_id[] = {b.use(go.id)};
+  static_assert(of_bool<std::remove_cvref_t<decltype(go)>>, "meshtensor T02: while_loop: the condition is not a bool");
+  frame const f = b.end_frame(go_id);
+  auto const in_body = open(region_kind::body);
+  auto const next = detail::as_tuple(std::apply([&](auto const&... h) { return body(s, h...); }, in_body));
+  static_assert(std::tuple_size_v<decltype(next)> == sizeof...(H),
+                "meshtensor T11: the body of a loop returns as many carries as it takes");
+  id_list<> results{}, operands{};
+  id_list<> const first = detail::ids_of(std::tuple{start...}), last = detail::ids_of(next);
+  for (int i = 0; i < first.count; ++i) {
+    require(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
+            "T02: a loop's next carry has another dtype than the carry");
+    results.add(detail::aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
+  }
+  frame const g = b.end_frame(results);
+  b.site = site;
+  operands.add_all(first), operands.add_all(f.invariants), operands.add_all(g.invariants);
+  id const n =
+      b.add_node(primitive::while_loop, 0, operands,
+                 {{b.add_number(most.limit), static_cast<id>(first.count), static_cast<id>(f.invariants.count)}});
+  id const owned[] = {f.region, g.region};
+  b.m.nodes[n].regions = b.add_links(owned);
+  tensor<dtype::i64> const trips(&b, b.add_result(n, dtype::i64, shape{}));
+  return std::tuple{trips, H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
+}
+
+namespace detail {
+struct no_gradient {};
+
+template <class Body, class Gradient, class... H>
+constexpr auto record_composite(builder& b, name const& label, Body const& body, Gradient const& gradient,
+                                H const&... operands) {
+  id const site = b.site, name_id = b.intern(label);
+  b.begin_frame(region_kind::composite, name_id, no_id, true);
+  std::tuple const inner{H(&b, b.add_carry(operands.id))...};
+  auto const made = std::apply([&](auto const&... h) { return body(h...); }, inner);
+  id_list<> results{};
+  id_list<> const given = ids_of(as_tuple(made));
+  for (int i = 0; i < given.count; ++i) results.add(b.use(given.at[i]));
+  frame const f = b.end_frame(results);
+  id_list<2> owned{};
+  owned.add(f.region);
+  if constexpr (!std::is_same_v<Gradient, no_gradient>) {
+    b.begin_frame(region_kind::gradient, name_id, no_id, true);
+    std::tuple const again{H(&b, b.add_carry(operands.id))...};
+    auto like_results = [&] {
+      return std::apply(
+          [&](auto const&... h) {
+            return std::tuple{rewrapped(b, h, [&] {
+              value const v = b.m.values[h.id];
+              id const a = b.add_argument(v, v.dims);
+              b.frames[b.depth - 1].carries.add(a);
+              return a;
+            }())...};
+          },
+          as_tuple(made));
+    };
+    auto const seen = like_results();
+    auto const cotangents = like_results();
+    auto const terms =
+        as_tuple(std::apply([&](auto const&... h) { return gradient(h...); }, std::tuple_cat(again, seen, cotangents)));
+    static_assert(std::tuple_size_v<decltype(terms)> == sizeof...(H),
+                  "meshtensor T11: a gradient gives one cotangent for each operand");
+    id_list<> out{};
+    id_list<> const term_ids = ids_of(terms), argument_ids = ids_of(again);
+    for (int i = 0; i < term_ids.count; ++i)
+      out.add(aligned(b, b.use(term_ids.at[i]), b.m.values[argument_ids.at[i]].dims));
+    frame const g = b.end_frame(out);
+    require(g.invariants.count == 0,
+            "G25: the gradient of a composite uses a tensor from outside: pass it as an operand");
+    require(f.invariants.count == 0,
+            "G25: a composite with its own gradient uses a tensor from outside: pass it as an operand");
+    owned.add(g.region);
+  }
+  b.site = site;
+  id_list<> all{};
+  (all.add(operands.id), ...);
+  all.add_all(f.invariants);
+  id const n = b.add_node(primitive::composite, 0, all, {{name_id, static_cast<id>(sizeof...(H))}});
+  b.m.nodes[n].regions = b.add_links(owned);
+  auto const wrapped = std::apply(
+      [&](auto const&... h) { return std::tuple{rewrapped(b, h, b.add_result(n, h.type, b.m.values[h.id].dims))...}; },
+      as_tuple(made));
+  return as_given<std::remove_cvref_t<decltype(made)>>(wrapped);
+}
+}  // namespace detail
+
+/// A region with a name: its body is its definition, oracle and fallback; a device may implement it whole.
+template <class Body, handle... H>
+constexpr auto composite(name const& label, Body const& body, H const&... operands) {
+  return detail::record_composite(*detail::owner_of(operands...), label, body, detail::no_gradient{}, operands...);
+}
+/// The same with a gradient of its own: `gradient(operands…, results…, cotangents…)` gives the operands' cotangents.
+template <class Body, class Gradient, handle... H>
+constexpr auto composite_with_gradient(name const& label, Body const& body, Gradient const& gradient,
+                                       H const&... operands) {
+  return detail::record_composite(*detail::owner_of(operands...), label, body, gradient, operands...);
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,166 @@
+// einsum: products summed over the dims that the result does not name.
+#pragma once
+
+#include "meshtensor/op/elementwise.hpp"
+
+namespace meshtensor {
+
+/// out[to] = Σ over all other dims of the product of the operands. A dim of `to` that no operand has is an error.
+constexpr id einsum(builder& b, ids operands, shape const& to) {
+  shape all{};
+  dtype const type = b.m.values[operands[0]].type;
+  for (id o : operands) {
+    all = united(all, b.m.values[o].dims);
+    require(b.m.values[o].type == type, "T02: the dtypes of the operands differ: cast one of them");
+  }
+  require(all.includes(to), "T01: einsum: no operand has a dim that the result names");
+  return b.add(primitive::einsum, 0, operands, type, to);
+}
+constexpr id einsum(builder& b, id x, id y, shape const& to) {
+  id const operands[] = {x, y};
+  return einsum(b, operands, to);
+}
+
+struct einsum_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    shape all{};
+    for (int i = 0; i < n.operands.count; ++i) {
+      all = united(all, m.operand_value(n, i).dims);
+      if (m.operand_value(n, i).type != m.result_value(n).type) return "einsum mixes dtypes";
+    }
+    return all.includes(m.result_value(n).dims) ? nullptr : "einsum gives a dim that no operand has";
+  }
+
+  static constexpr partial contracted(node const&) { return partial::sum; }
+  static constexpr linearity linear(node const&, int, partial kind) {
+    return kind == partial::sum ? linearity::alone : linearity::none;
+  }
+
+  // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. A dim that
+  // only this operand has was summed: its gradient is spread over it again.
+  static constexpr void gradient(differentiation& d, node const& n) {
+    builder& b = d.b;
+    id const dy = d.cotangent(b.m.result(n));
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const x = b.m.operand(n, i);
+      if (!d.differentiable(x)) continue;
+      id_list<> others{};
+      others.add(dy);
+      shape known = b.m.values[dy].dims;
+      for (int j = 0; j < n.operands.count; ++j) {
+        if (j == i) continue;
+        others.add(d.forward(b.m.operand(n, j)));
+        known = united(known, b.m.operand_value(n, j).dims);
+      }
+      shape const dims = b.m.values[x].dims;
+      shape const reachable = without(dims, without(dims, known));
+      id term = others.count == 1 && reachable == b.m.values[dy].dims ? dy : einsum(b, others, reachable);
+      if (!(reachable == dims)) term = b.add(primitive::broadcast, {term}, b.m.values[x].type, dims);
+      d.contribute(x, term);
+    }
+  }
+
+  static void evaluate(evaluation const& e) {
+    with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
+  }
+
+ private:
+  template <class E> static void evaluate_as(evaluation const& e) {
+    view const& y = e.results[0];
+    int const n = e.n.operands.count;
+    require(n <= 7, "T09: einsum takes at most 7 operands");
+    walk<8> w;
+    std::uint16_t dims[2 * max_dims_of_one];
+    auto add = [&](view const& v) {
+      for (int i = 0; i < v.count; ++i) {
+        bool known = false;
+        for (int k = 0; k < w.count; ++k) known = known || dims[k] == v.dim[i];
+        if (!known) dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
+      }
+    };
+    add(y);
+    int const kept = w.count;
+    for (int i = 0; i < n; ++i) add(e.operands[i]);
+    for (int i = 0; i < n; ++i) w.bind(i, e.operands[i], dims);
+    w.bind(7, y, dims);
+    std::int64_t inner = 1, outer = 1;
+    for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
+    for (std::int64_t o = 0; o < outer; ++o) {
+      sum_t<E> sum = 0;
+      std::int64_t const where = w.offset[7];
+      for (std::int64_t k = 0; k < inner; ++k) {
+        sum_t<E> product = static_cast<sum_t<E>>(e.operands[0].as<E>()[w.offset[0]]);
+        for (int i = 1; i < n; ++i) product *= static_cast<sum_t<E>>(e.operands[i].as<E>()[w.offset[i]]);
+        sum += product;
+        w.next();
+      }
+      y.as<E>()[where] = static_cast<E>(sum);
+    }
+  }
+};
+
+// ---- what users call ----
+
+namespace detail {
+
+template <class D, handle... H> constexpr void check_named() {
+  static_assert((has_dim<H, D> || ...), "meshtensor T01: einsum: no operand has a dim that the result names");
+}
+template <dim_type... D, handle... H> constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... operands) {
+  constexpr dtype type = common_type<H...>();
+  static_assert(((H::type == type) && ...), "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  static_assert(type != dtype::boolean, "meshtensor T04: arithmetic on bool: cast the operand");
+  (check_named<D, H...>(), ...);
+  recording r(owner_of(operands...), where);
+  id const inside[] = {operands.id...};
+  return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, shape_of(r.b, dims<D...>{})));
+}
+/// The same with the result's dims by a shape rule on the operands' dims and `Lists…`: for operations that are made of it.
+template <auto Rule, class... Lists, handle... H> constexpr auto einsum_by(H const&... operands) {
+  builder& b = *owner_of(operands...);
+  id const inside[] = {operands.id...};
+  shape const result = Rule(b.m.values[operands.id].dims..., shape_of(b, Lists{})...);
+  return wrap<common_type<H...>(), result_dims_t<Rule, typename H::dim_list..., Lists...>>(b, einsum(b, inside, result));
+}
+
+}  // namespace detail
+
+/// The product of one to seven tensors, summed over all dims that the result does not name:
+/// `einsum(x, w, to(batch, d_ff))`. Dims are matched by name.
+///
+/// dims    those of `to`, in its order
+/// layout  a summed dim sharded over an axis: the result is an unfinished sum over that axis
+/// grad    for each operand the einsum of the cotangent with all others
+/// errors  T01 no operand has a dim of the result; T02 the dtypes differ
+/// source  Einstein's sum convention; Mesh-TensorFlow, arXiv:1811.02084, section 3
+template <handle A, dim_type... D> constexpr auto einsum(A const& a, to_dims<D...> result, line const& where = {}) {
+  return detail::record_einsum(where, result, a);
+}
+template <handle A, handle B, dim_type... D>
+constexpr auto einsum(A const& a, B const& b, to_dims<D...> result, line const& where = {}) {
+  return detail::record_einsum(where, result, a, b);
+}
+template <handle A, handle B, handle C, dim_type... D>
+constexpr auto einsum(A const& a, B const& b, C const& c, to_dims<D...> result, line const& where = {}) {
+  return detail::record_einsum(where, result, a, b, c);
+}
+template <handle A, handle B, handle C, handle E, dim_type... D>
+constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, to_dims<D...> result, line const& where = {}) {
+  return detail::record_einsum(where, result, a, b, c, e);
+}
+template <handle A, handle B, handle C, handle E, handle F, dim_type... D>
+constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, to_dims<D...> result, line const& where = {}) {
+  return detail::record_einsum(where, result, a, b, c, e, f);
+}
+template <handle A, handle B, handle C, handle E, handle F, handle G, dim_type... D>
+constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, to_dims<D...> result,
+                      line const& where = {}) {
+  return detail::record_einsum(where, result, a, b, c, e, f, g);
+}
+template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, dim_type... D>
+constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h,
+                      to_dims<D...> result, line const& where = {}) {
+  return detail::record_einsum(where, result, a, b, c, e, f, g, h);
+}
+
+}  // namespace meshtensor

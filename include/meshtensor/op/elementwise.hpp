@@ -1,0 +1,297 @@
+// Elementwise operations: one scalar function of one, two or three operands that broadcast by name.
+#pragma once
+
+#include "meshtensor/graph/differentiation.hpp"
+#include "meshtensor/graph/rule.hpp"
+#include "meshtensor/op/constant.hpp"
+#include "meshtensor/op/record.hpp"
+#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/tensor/tensor.hpp"
+
+namespace meshtensor {
+
+// ---- on values: what passes and rules call ----
+
+constexpr dtype result_type(function f, dtype operand) { return is_comparison(f) ? dtype::boolean : operand; }
+
+constexpr id elementwise(builder& b, function f, id x) {
+  value const v = b.m.values[x];
+  return b.add(primitive::elementwise, static_cast<std::uint8_t>(f), ids(&x, 1), v.type, v.dims);
+}
+constexpr id elementwise(builder& b, function f, id x, id y) {
+  value const v = b.m.values[x], w = b.m.values[y];
+  require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
+  id const operands[] = {x, y};
+  return b.add(primitive::elementwise, static_cast<std::uint8_t>(f), operands, result_type(f, v.type), united(v.dims, w.dims));
+}
+constexpr id select(builder& b, id condition, id yes, id no) {
+  value const c = b.m.values[condition], v = b.m.values[yes], w = b.m.values[no];
+  require(c.type == dtype::boolean && v.type == w.type, "T02: select takes a bool and two operands of one dtype");
+  id const operands[] = {condition, yes, no};
+  return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::select), operands, v.type,
+               united(united(c.dims, v.dims), w.dims));
+}
+constexpr id cast(builder& b, id x, dtype type) {
+  value const v = b.m.values[x];
+  if (v.type == type) return x;
+  return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&x, 1), type, v.dims);
+}
+constexpr id add(builder& b, id x, id y) { return elementwise(b, function::add, x, y); }
+constexpr id subtract(builder& b, id x, id y) { return elementwise(b, function::subtract, x, y); }
+constexpr id multiply(builder& b, id x, id y) { return elementwise(b, function::multiply, x, y); }
+constexpr id divide(builder& b, id x, id y) { return elementwise(b, function::divide, x, y); }
+constexpr id negate(builder& b, id x) { return elementwise(b, function::negate, x); }
+constexpr id scale(builder& b, id x, number const& n) { return multiply(b, x, constant(b, n, b.m.values[x].type)); }
+
+/// The sum of `x` over all dims that `like` lacks, in the order of `like`: the gradient of broadcasting.
+constexpr id sum_to(builder& b, id x, shape const& like) {
+  shape const dims = b.m.values[x].dims, kept = without(dims, without(dims, like));
+  dtype const type = b.m.values[x].type;
+  if (kept.count != dims.count)
+    x = b.add(primitive::reduce, static_cast<std::uint8_t>(reduction_kind::sum), ids(&x, 1), type, kept);
+  return kept == like ? x : b.add(primitive::transpose, {x}, type, like);
+}
+
+// ---- the rules ----
+
+struct elementwise_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    auto const f = static_cast<function>(n.function);
+    if (n.operands.count != arity(f)) return "an elementwise node has another number of operands than its function";
+    shape dims{};
+    for (int i = 0; i < n.operands.count; ++i) dims = united(dims, m.operand_value(n, i).dims);
+    if (!(dims == m.result_value(n).dims)) return "an elementwise result does not have its operands' dims";
+    return nullptr;
+  }
+
+  static constexpr linearity linear(node const& n, int operand, partial kind) {
+    switch (static_cast<function>(n.function)) {
+      case function::copy:
+      case function::stop_gradient: return linearity::alone;
+      case function::negate:
+      case function::multiply: return kind == partial::sum ? linearity::alone : linearity::none;
+      case function::divide: return kind == partial::sum && operand == 0 ? linearity::alone : linearity::none;
+      case function::add:
+      case function::subtract: return kind == partial::sum ? linearity::together : linearity::none;
+      case function::maximum: return kind == partial::max ? linearity::together : linearity::none;
+      case function::minimum: return kind == partial::min ? linearity::together : linearity::none;
+      default: return linearity::none;
+    }
+  }
+
+  static constexpr void gradient(differentiation& d, node const& n) {
+    builder& b = d.b;
+    id const y = b.m.result(n), dy = d.cotangent(y);
+    id const x0 = b.m.operand(n, 0);
+    id const x1 = n.operands.count > 1 ? b.m.operand(n, 1) : no_id;
+    dtype const type = b.m.values[dy].type;
+    auto give = [&](id x, auto term) {
+      if (d.differentiable(x)) d.contribute(x, sum_to(b, term(), b.m.values[x].dims));
+    };
+    auto zero = [&] { return constant(b, 0, type); };
+    auto x = [&] { return d.forward(x0); };
+    auto z = [&] { return d.forward(x1); };
+    switch (static_cast<function>(n.function)) {
+      case function::copy: give(x0, [&] { return dy; }); break;
+      case function::cast: give(x0, [&] { return cast(b, dy, b.m.values[x0].type); }); break;
+      case function::negate: give(x0, [&] { return negate(b, dy); }); break;
+      case function::abs:
+        give(x0, [&] { return multiply(b, dy, elementwise(b, function::sign, x())); });
+        break;
+      case function::exp: give(x0, [&] { return multiply(b, dy, d.forward(y)); }); break;
+      case function::log: give(x0, [&] { return divide(b, dy, x()); }); break;
+      case function::sqrt: give(x0, [&] { return divide(b, scale(b, dy, 0.5), d.forward(y)); }); break;
+      case function::rsqrt:  // y = x^(-1/2), dy/dx = -y / (2 x)
+        give(x0, [&] { return divide(b, multiply(b, scale(b, dy, -0.5), d.forward(y)), x()); });
+        break;
+      case function::sin:
+        give(x0, [&] { return multiply(b, dy, elementwise(b, function::cos, x())); });
+        break;
+      case function::cos:
+        give(x0, [&] { return negate(b, multiply(b, dy, elementwise(b, function::sin, x()))); });
+        break;
+      case function::tanh:
+        give(x0, [&] {
+          id const t = d.forward(y);
+          return multiply(b, dy, subtract(b, constant(b, 1, type), multiply(b, t, t)));
+        });
+        break;
+      case function::sigmoid:
+        give(x0, [&] {
+          id const s = d.forward(y);
+          return multiply(b, dy, multiply(b, s, subtract(b, constant(b, 1, type), s)));
+        });
+        break;
+      case function::erf:  // 2 / sqrt(pi) exp(-x^2)
+        give(x0, [&] {
+          id const t = x();
+          id const bell = elementwise(b, function::exp, negate(b, multiply(b, t, t)));
+          return multiply(b, dy, scale(b, bell, 1.1283791670955125739));
+        });
+        break;
+      case function::relu:
+        give(x0, [&] { return select(b, elementwise(b, function::less, zero(), x()), dy, zero()); });
+        break;
+      case function::add:
+        give(x0, [&] { return dy; });
+        give(x1, [&] { return dy; });
+        break;
+      case function::subtract:
+        give(x0, [&] { return dy; });
+        give(x1, [&] { return negate(b, dy); });
+        break;
+      case function::multiply:
+        give(x0, [&] { return multiply(b, dy, z()); });
+        give(x1, [&] { return multiply(b, dy, x()); });
+        break;
+      case function::divide:
+        give(x0, [&] { return divide(b, dy, z()); });
+        give(x1, [&] { return negate(b, divide(b, multiply(b, dy, d.forward(y)), z())); });
+        break;
+      case function::power:  // the exponent's gradient is y log x, at x = 0 that of the limit, 0
+        give(x0, [&] {
+          id const less_one = subtract(b, z(), constant(b, 1, type));
+          return multiply(b, dy, multiply(b, z(), elementwise(b, function::power, x(), less_one)));
+        });
+        give(x1, [&] {
+          id const positive = elementwise(b, function::less, zero(), x());
+          id const safe = select(b, positive, x(), constant(b, 1, type));
+          return multiply(b, dy, multiply(b, d.forward(y), elementwise(b, function::log, safe)));
+        });
+        break;
+      case function::maximum:  // of equals the first one is taken to be the greater
+      case function::minimum: {
+        bool const is_max = static_cast<function>(n.function) == function::maximum;
+        auto first = [&] { return elementwise(b, function::less_equal, is_max ? z() : x(), is_max ? x() : z()); };
+        give(x0, [&] { return select(b, first(), dy, zero()); });
+        give(x1, [&] { return select(b, first(), zero(), dy); });
+        break;
+      }
+      case function::select: {
+        id const x2 = b.m.operand(n, 2);
+        give(x1, [&] { return select(b, x(), dy, zero()); });
+        give(x2, [&] { return select(b, x(), zero(), dy); });
+        break;
+      }
+      default: break;  // stop_gradient, sign, floor, modulo, comparisons and logic have none
+    }
+  }
+
+  static void evaluate(evaluation const& e) {
+    auto const f = static_cast<function>(e.n.function);
+    view const& y = e.results[0];
+    if (f == function::cast) return convert(e.operands[0], y);
+    // Of a comparison the operands have the type, of a select all but the first.
+    dtype const type = e.operands[e.n.operands.count - 1].type;
+    with_element(type, [&]<class E>() { evaluate_as<E>(e, f); });
+  }
+
+  static void convert(view const& x, view const& y) {
+    with_element(x.type, [&]<class From>() {
+      with_element(y.type, [&]<class To>() {
+        each<2>(y, {&x, &y}, [&](auto const& at) {
+          y.as<To>()[at[1]] = static_cast<To>(static_cast<arithmetic_t<To>>(static_cast<arithmetic_t<From>>(x.as<From>()[at[0]])));
+        });
+      });
+    });
+  }
+
+ private:
+  template <int N, class F> static void each(view const& y, std::initializer_list<view const*> views, F f) {
+    walk<N> w;
+    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
+    int k = 0;
+    for (view const* v : views) w.bind(k++, *v, y.dim);
+    if (w.empty()) return;
+    do f(w.offset);
+    while (w.next());
+  }
+
+  template <class E> static void evaluate_as(evaluation const& e, function f) {
+    using A = arithmetic_t<E>;
+    view const& y = e.results[0];
+    view const &a = e.operands[0], &b = e.operands[e.n.operands.count > 1 ? 1 : 0];
+    if (f == function::select) {
+      view const& c = e.operands[2];
+      each<4>(y, {&a, &b, &c, &y}, [&](auto const& at) {
+        y.as<E>()[at[3]] = a.as<bool>()[at[0]] ? b.as<E>()[at[1]] : c.as<E>()[at[2]];
+      });
+    } else if (is_comparison(f)) {
+      each<3>(y, {&a, &b, &y}, [&](auto const& at) {
+        y.as<bool>()[at[2]] = compare<A>(f, a.as<E>()[at[0]], b.as<E>()[at[1]]);
+      });
+    } else {
+      each<3>(y, {&a, &b, &y}, [&](auto const& at) {
+        y.as<E>()[at[2]] = static_cast<E>(apply<A>(f, a.as<E>()[at[0]], b.as<E>()[at[1]]));
+      });
+    }
+  }
+};
+
+// ---- what users call ----
+
+/// A scalar function of every element; operands broadcast by name, numbers take the dtype of the tensors.
+///
+/// dims    the dims of all operands, in order of first appearance
+/// layout  each dim as it is; unfinished sums pass through what is linear
+/// grad    the function's derivative, summed over broadcast dims
+/// errors  T02 the operands' dtypes differ: cast one of them
+template <function F, operand_like... H> constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
+  constexpr dtype type = detail::common_type<H...>();
+  static_assert((detail::has_type<H, type>() && ...), "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  static_assert(!is_logical(F) || type == dtype::boolean, "meshtensor T04: and, or and not take bool tensors");
+  static_assert(is_float(type) || F < function::exp || F > function::erf || F == function::logical_not,
+                "meshtensor T04: this function takes tensors of floats: cast the operand");
+  static_assert(type != dtype::boolean || F == function::copy || F == function::select || is_comparison(F) || is_logical(F),
+                "meshtensor T04: arithmetic on bool: cast the operand");
+  detail::recording r(detail::owner_of(operands...), where);
+  id const inside[] = {detail::value_of(r.b, operands, type)...};  // in this order, whatever the compiler's
+  id const v = sizeof...(H) == 1 ? elementwise(r.b, F, inside[0]) : elementwise(r.b, F, inside[0], inside[sizeof...(H) - 1]);
+  using result = result_dims_t<united_all<sizeof...(H)>, detail::dims_of_t<H>...>;
+  return detail::wrap<result_type(F, type), result>(r.b, v);
+}
+
+// clang-format off
+template <handle H> constexpr auto exp(H const& x, line const& where = {}) { return elementwise(fn<function::exp>{}, where, x); }
+template <handle H> constexpr auto log(H const& x, line const& where = {}) { return elementwise(fn<function::log>{}, where, x); }
+template <handle H> constexpr auto sqrt(H const& x, line const& where = {}) { return elementwise(fn<function::sqrt>{}, where, x); }
+template <handle H> constexpr auto rsqrt(H const& x, line const& where = {}) { return elementwise(fn<function::rsqrt>{}, where, x); }
+template <handle H> constexpr auto sin(H const& x, line const& where = {}) { return elementwise(fn<function::sin>{}, where, x); }
+template <handle H> constexpr auto cos(H const& x, line const& where = {}) { return elementwise(fn<function::cos>{}, where, x); }
+template <handle H> constexpr auto tanh(H const& x, line const& where = {}) { return elementwise(fn<function::tanh>{}, where, x); }
+template <handle H> constexpr auto sigmoid(H const& x, line const& where = {}) { return elementwise(fn<function::sigmoid>{}, where, x); }
+template <handle H> constexpr auto erf(H const& x, line const& where = {}) { return elementwise(fn<function::erf>{}, where, x); }
+template <handle H> constexpr auto relu(H const& x, line const& where = {}) { return elementwise(fn<function::relu>{}, where, x); }
+template <handle H> constexpr auto abs(H const& x, line const& where = {}) { return elementwise(fn<function::abs>{}, where, x); }
+template <handle H> constexpr auto sign(H const& x, line const& where = {}) { return elementwise(fn<function::sign>{}, where, x); }
+template <handle H> constexpr auto floor(H const& x, line const& where = {}) { return elementwise(fn<function::floor>{}, where, x); }
+template <handle H> constexpr auto stop_gradient(H const& x, line const& where = {}) { return elementwise(fn<function::stop_gradient>{}, where, x); }
+template <operand_like A, operand_like B> requires(handle<A> || handle<B>)
+constexpr auto maximum(A const& a, B const& b, line const& where = {}) { return elementwise(fn<function::maximum>{}, where, a, b); }
+template <operand_like A, operand_like B> requires(handle<A> || handle<B>)
+constexpr auto minimum(A const& a, B const& b, line const& where = {}) { return elementwise(fn<function::minimum>{}, where, a, b); }
+template <operand_like A, operand_like B> requires(handle<A> || handle<B>)
+constexpr auto power(A const& a, B const& b, line const& where = {}) { return elementwise(fn<function::power>{}, where, a, b); }
+// clang-format on
+
+/// `yes` where `condition` holds, `no` elsewhere; what is not chosen never leaks, NaN included.
+template <handle C, operand_like A, operand_like B>
+  requires(handle<A> || handle<B>)
+constexpr auto select(C const& condition, A const& yes, B const& no, line const& where = {}) {
+  static_assert(of_bool<C>, "meshtensor T02: select: the condition is not a bool tensor");
+  constexpr dtype type = detail::common_type<A, B>();
+  static_assert(detail::has_type<A, type>() && detail::has_type<B, type>(),
+                "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  detail::recording r(detail::owner_of(condition, yes, no), where);
+  id const v = select(r.b, condition.id, detail::value_of(r.b, yes, type), detail::value_of(r.b, no, type));
+  using result = result_dims_t<united_all<3>, detail::dims_of_t<C>, detail::dims_of_t<A>, detail::dims_of_t<B>>;
+  return detail::wrap<type, result>(r.b, v);
+}
+
+/// The same values in another dtype: floats round to nearest even, to integers towards zero.
+template <dtype To, handle H> constexpr auto cast(H const& x, line const& where = {}) {
+  detail::recording r(x.owner, where);
+  return detail::wrap<To, typename H::dim_list>(r.b, cast(r.b, x.id, To));
+}
+
+}  // namespace meshtensor

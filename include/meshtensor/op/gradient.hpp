@@ -1,0 +1,75 @@
+// Gradients as part of the program: one node that stands for the derivative until `differentiate` replaces it.
+#pragma once
+
+#include <tuple>
+
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/record.hpp"
+
+namespace meshtensor {
+
+/// A parameter with its gradient: what an optimizer loops over.
+template <dtype T>
+struct parameter_gradient {
+  any_tensor<T> parameter, gradient;
+};
+
+/// All parameters of a program with their gradients.
+template <dtype T>
+struct gradients {
+  builder* owner;
+  id_list<> parameters, values;
+
+  constexpr int size() const { return parameters.count; }
+  constexpr parameter_gradient<T> operator[](int i) const {
+    return {any_tensor<T>(owner, parameters.at[i]), any_tensor<T>(owner, values.at[i])};
+  }
+};
+
+namespace detail {
+constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
+  require(b.m.values[loss].dims.count == 0, "T03: gradient: the loss has dims: take its sum or mean first");
+  require(b.depth == 0, "G26: gradient inside a loop or branch: take it outside");
+  id_list<> operands{}, results{};
+  operands.add(loss), operands.add_all(by);
+  id const n = b.add_node(primitive::gradient, 0, operands);
+  for (id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
+  return results;
+}
+}  // namespace detail
+
+/// The gradients of a loss by all parameters of dtype `T` that the program has read so far.
+///
+/// dims    each the parameter's
+/// layout  reduced once per step, where the update needs it
+/// errors  T03 the loss has dims
+template <dtype T, handle L>
+constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where = {}) {
+  static_assert(of_float<L>, "meshtensor T04: gradient: the loss is not a float");
+  detail::recording const r(loss.owner, where);
+  module const& m = r.b.m;
+  gradients<T> g{loss.owner, {}, {}};
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (n.kind != primitive::read || n.region != r.b.region) continue;
+    variable const& v = m.variables[n.attribute[0]];
+    if (v.trainable && v.type == T) g.parameters.add(m.result(n));
+  }
+  g.values = detail::record_gradient(r.b, loss.id, g.parameters);
+  return g;
+}
+
+/// The gradients of a loss by the tensors named: parameters, inputs or anything that it was computed from.
+template <handle L, handle... P>
+constexpr auto gradient(L const& loss, P const&... by) {
+  static_assert(of_float<L> && (of_float<P> && ...), "meshtensor T04: gradient: only floats have gradients");
+  builder& b = *detail::owner_of(loss, by...);
+  id const given[] = {by.id...};
+  id_list<> const g = detail::record_gradient(b, loss.id, given);
+  int i = 0;
+  std::tuple result{P(&b, g.at[i++])...};
+  if constexpr (sizeof...(P) == 1) return std::get<0>(result);
+  else return result;
+}
+
+}  // namespace meshtensor

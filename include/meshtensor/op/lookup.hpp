@@ -1,0 +1,186 @@
+// Lookup by integers: rows of a table, and adding rows back into one.
+#pragma once
+
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/movement.hpp"
+
+namespace meshtensor {
+
+/// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
+/// matched by name.
+constexpr id gather(builder& b, id table, id index, id dim) {
+  value const t = b.m.values[table], i = b.m.values[index];
+  require(t.dims.has(dim), "T01: gather: the table lacks the dim");
+  require(!is_float(i.type) && i.type != dtype::boolean, "T02: gather: the index is not an integer");
+  require(!i.dims.has(dim), "T03: gather: the index has the dim that is looked up: rename it");
+  shape along{};
+  id const operands[] = {table, index};
+  return b.add(primitive::gather, 0, operands, t.type, united(i.dims, without(t.dims, along.add(dim))), {{dim}});
+}
+/// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim that
+/// only `x` has is summed.
+constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) {
+  shape along{};
+  shape const dims = b.m.values[x].dims, by = b.m.values[index].dims;
+  require(like.has(dim), "T01: scatter_add: the result lacks the dim");
+  require(!is_float(b.m.values[index].type) && b.m.values[index].type != dtype::boolean,
+          "T02: scatter_add: the index is not an integer");
+  require(dims.includes(by) && dims.includes(without(like, along.add(dim))),
+          "T01: scatter_add: the operand lacks a dim of the index or of the result: broadcast it");
+  require(!dims.has(dim), "T03: scatter_add: the operand has the dim that it is added along: rename it");
+  id const operands[] = {x, index};
+  return b.add(primitive::scatter_add, 0, operands, b.m.values[x].type, like, {{dim}});
+}
+
+namespace detail {
+/// Calls f(table offset, index dims' offset) for every row in range; `rows` has all dims of the lookup but `dim`.
+template <class F> void each_row(view const& table, view const& index, view const& rows, int dim, F f) {
+  int const along = table.find(dim);
+  walk<3> w;
+  for (int i = 0; i < rows.count; ++i) w.extent[w.count++] = rows.extent[i];
+  w.bind(0, table, rows.dim), w.bind(1, index, rows.dim), w.bind(2, rows, rows.dim);
+  if (w.empty()) return;
+  do {
+    std::int64_t const global = with_element(index.type, [&]<class I>() {
+      return static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[w.offset[1]]));
+    });
+    std::int64_t const local = global - table.origin[along];
+    bool const here = local >= 0 && local < table.extent[along] && global < table.total[along];
+    f(here, w.offset[0] + local * table.stride[along], w.offset[2]);
+  } while (w.next());
+}
+}  // namespace detail
+
+struct gather_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    shape along{};
+    shape const rest = without(m.operand_value(n, 0).dims, along.add(n.attribute[0]));
+    return united(m.operand_value(n, 1).dims, rest) == m.result_value(n).dims ? nullptr : "gather gives other dims";
+  }
+  // Each processor looks into its own part of the table and gives zeros for the rest: an unfinished sum.
+  static constexpr partial contracted(node const&) { return partial::sum; }
+  static constexpr linearity linear(node const&, int operand, partial kind) {
+    return operand == 0 && kind == partial::sum ? linearity::alone : linearity::none;
+  }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const table = d.b.m.operand(n, 0);
+    if (!d.differentiable(table)) return;
+    d.contribute(table, scatter_add(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), n.attribute[0],
+                                    d.b.m.values[table].dims));
+  }
+  static void evaluate(evaluation const& e) {
+    view const &table = e.operands[0], &y = e.results[0];
+    with_element(y.type, [&]<class E>() {
+      detail::each_row(table, e.operands[1], y, e.n.attribute[0], [&](bool here, std::int64_t from, std::int64_t to) {
+        y.as<E>()[to] = here ? table.as<E>()[from] : E(0);
+      });
+    });
+  }
+};
+
+struct scatter_add_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    shape along{};
+    shape const rest = without(m.result_value(n).dims, along.add(n.attribute[0]));
+    return m.operand_value(n, 0).dims.includes(rest) && m.operand_value(n, 0).dims.includes(m.operand_value(n, 1).dims)
+               ? nullptr
+               : "the operands of scatter_add lack dims";
+  }
+  static constexpr partial contracted(node const&) { return partial::sum; }
+  static constexpr linearity linear(node const&, int operand, partial kind) {
+    return operand == 0 && kind == partial::sum ? linearity::alone : linearity::none;
+  }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const x = d.b.m.operand(n, 0);
+    if (!d.differentiable(x)) return;
+    id term = gather(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), n.attribute[0]);
+    shape const dims = d.b.m.values[x].dims;
+    if (!d.b.m.values[term].dims.includes(dims)) term = broadcast(d.b, term, dims);  // over dims that were summed
+    d.contribute(x, term);
+  }
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    walk<1> w;
+    for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
+    with_element(y.type, [&]<class E>() {
+      if (!w.empty()) do y.as<E>()[w.offset[0]] = E(0); while (w.next());
+      detail::each_row(y, e.operands[1], x, e.n.attribute[0], [&](bool here, std::int64_t to, std::int64_t from) {
+        if (here) y.as<E>()[to] = static_cast<E>(static_cast<arithmetic_t<E>>(y.as<E>()[to]) + static_cast<arithmetic_t<E>>(x.as<E>()[from]));
+      });
+    });
+  }
+};
+
+// ---- what users call ----
+
+namespace detail {
+constexpr shape gathered_rule(shape const& index, shape const& table, shape const& along) {
+  return united(index, without(table, along));
+}
+constexpr shape with_rule_of(shape const& x, shape const& more) { return united(x, more); }
+}  // namespace detail
+
+/// Rows of a table, looked up by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range gives
+/// zeros. Dims that both have are matched by name.
+///
+/// dims    those of the index, then those of the table without `dim`
+/// layout  `dim` sharded over an axis: each processor looks into its part, the result is an unfinished sum
+/// grad    scatter_add of the cotangent
+/// errors  T01 the table lacks the dim; T02 the index is not an integer; T03 the index has the dim itself
+template <handle Table, handle Index, dim_type D>
+constexpr auto gather(Table const& table, Index const& index, D along, line const& where = {}) {
+  static_assert(has_dim<Table, D>, "meshtensor T01: gather: the table lacks the dim");
+  static_assert(of_integer<Index>, "meshtensor T02: gather: the index is not an integer");
+  static_assert(detail::lacks_dim<Index, D>, "meshtensor T03: gather: the index has the dim that is looked up: rename it");
+  detail::recording r(detail::owner_of(table, index), where);
+  id const v = gather(r.b, table.id, index.id, detail::dim_id(r.b, along));
+  using result = result_dims_t<detail::gathered_rule, typename Index::dim_list, typename Table::dim_list, dims<D>>;
+  return detail::wrap<Table::type, result>(r.b, v);
+}
+
+/// Adds rows into zeros, the opposite of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`. An index out of range
+/// adds nothing; a dim that only `x` has is summed.
+///
+/// dims    those of `to`
+/// layout  a dim of the index sharded over an axis: the result is an unfinished sum
+/// grad    gather of the cotangent
+/// errors  T01 `to` lacks the dim, or `x` a dim of the index or of `to`; T02 the index is not an integer
+template <handle X, handle Index, dim_type D, dim_type... To>
+constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To...>, line const& where = {}) {
+  static_assert(has_dim_v<dims<To...>, D>, "meshtensor T01: scatter_add: the result lacks the dim");
+  static_assert(((detail::same_dim<To, D> || has_dim<X, To>) && ...),
+                "meshtensor T01: scatter_add: the operand lacks a dim of the result: broadcast it");
+  static_assert(of_integer<Index>, "meshtensor T02: scatter_add: the index is not an integer");
+  static_assert(!of_bool<X>, "meshtensor T04: arithmetic on bool: cast the operand");
+  detail::recording r(detail::owner_of(x, index), where);
+  shape const wanted = detail::shape_of(r.b, dims<To...>{});
+  return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_id(r.b, along), wanted));
+}
+
+/// The position along a dim: 0, 1, 2, …
+template <scope S, dim_type D, dtype T>
+constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& where = {}) {
+  static_assert(T != dtype::boolean, "meshtensor T04: iota of bools: choose an integer or a float");
+  detail::recording r(&s.recorder(), where);
+  return {&r.b, iota(r.b, detail::dim_id(r.b, along), T)};
+}
+
+/// One at the position `index`, zero elsewhere along a new dim: `one_hot(next, vocab, mt::f32)`. An index out of range gives
+/// zeros.
+///
+/// dims    those of the index, then the new one
+/// grad    none
+/// errors  T02 the index is not an integer; T03 the index has the dim already
+template <handle Index, dim_type D, dtype T>
+constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line const& where = {}) {
+  static_assert(of_integer<Index>, "meshtensor T02: one_hot: the index is not an integer");
+  static_assert(detail::lacks_dim<Index, D>, "meshtensor T03: one_hot: the index already has the dim");
+  detail::recording r(index.owner, where);
+  constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist
+  id const wanted = cast(r.b, index.id, wide);
+  id const position = iota(r.b, detail::dim_id(r.b, along), wide);
+  id const v = cast(r.b, elementwise(r.b, function::equal, wanted, position), T);
+  return detail::wrap<T, result_dims_t<detail::with_rule_of, typename Index::dim_list, dims<D>>>(r.b, v);
+}
+
+}  // namespace meshtensor

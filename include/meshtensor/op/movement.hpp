@@ -1,0 +1,6 @@
+// Movement: the same numbers under other dims. Nothing here computes.
+#pragma once
+
+#include "meshtensor/op/reshape.hpp"
+#include "meshtensor/op/slice.hpp"
+#include "meshtensor/op/transpose.hpp"

@@ -1,0 +1,93 @@
+// Random numbers by counter: an element is a function of the seed, the node's identity, the step, the iteration and its own
+// global index, hence the same under every layout, on every mesh and when it is made again.
+#pragma once
+
+#include "meshtensor/base/philox.hpp"
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/composed.hpp"
+
+namespace meshtensor {
+
+constexpr id random(builder& b, distribution kind, dtype type, shape const& dims) {
+  id const v = b.add(primitive::random, static_cast<std::uint8_t>(kind), ids{}, type, dims);
+  node& n = b.m.nodes[b.m.values[v].node];
+  for (int i = 0; i + 1 < b.m.node_count; ++i)
+    n.ordinal = static_cast<id>(n.ordinal + (b.m.nodes[i].kind == primitive::random && b.m.nodes[i].path == n.path));
+  return v;
+}
+
+/// What tells one random node from another: its path and its place among the random nodes of that path.
+constexpr std::uint64_t identity_of(module const& m, id path, id ordinal) {
+  std::uint64_t hash = 0xcbf29ce484222325ull + ordinal;
+  for (int p = path; p != no_id; p = m.paths[p].parent) {
+    name const& label = m.names[m.paths[p].label];
+    for (std::uint64_t word : {label.w0, label.w1, label.w2, label.w3}) hash = (hash ^ word) * 0x100000001b3ull;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+struct random_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    return is_float(m.result_value(n).type) ? nullptr : "random numbers are floats";
+  }
+  static constexpr void gradient(differentiation&, node const&) {}
+  static void evaluate(evaluation const& e) {
+    random_key const key{e.context.seed, identity_of(e.m, e.n.path, e.n.ordinal), e.context.step};
+    fill(e.results[0], static_cast<distribution>(e.n.function), key, e.context.iteration);
+  }
+
+  /// Fills a block with the numbers of a key.
+  static void fill(view const& y, distribution kind, random_key const& key, std::uint64_t iteration) {
+    walk<2> w;  // the block in memory; the whole tensor, row-major
+    std::int64_t whole = 1, first = 0;
+    for (int i = y.count; i-- > 0;) w.stride[1][i] = whole, first += whole * y.origin[i], whole *= y.total[i];
+    for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
+    if (w.empty()) return;
+    random_stream const stream(key, iteration);
+    with_element(y.type, [&]<class E>() {
+      using A = arithmetic_t<E>;
+      if constexpr (std::is_floating_point_v<A>) {
+        do {
+          auto const index = static_cast<std::uint64_t>(first + w.offset[1]);
+          y.as<E>()[w.offset[0]] = static_cast<E>(kind == distribution::uniform ? random_uniform<A>(stream, index)
+                                                                                : random_normal<A>(stream, index));
+        } while (w.next());
+      }
+    });
+  }
+};
+
+// ---- what users call ----
+
+/// Floats from [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. Which ones follows from the seed,
+/// the scope's path, the place among the random tensors of that path, the step, the iteration and the element's global index.
+///
+/// dims    those of `to`
+/// layout  bit-equal under every layout
+/// grad    none
+template <scope S, dtype T, dim_type... D>
+constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>, line const& where = {}) {
+  static_assert(is_float(T), "meshtensor T04: random numbers are floats: cast them");
+  auto const here = s.enter();
+  detail::recording r(&s.recorder(), where);
+  return {&r.b, random(r.b, distribution::uniform, T, detail::shape_of(r.b, dims<D...>{}))};
+}
+
+/// Floats of the normal distribution with mean 0 and standard deviation 1; otherwise like `uniform`.
+template <scope S, dtype T, dim_type... D>
+constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, line const& where = {}) {
+  static_assert(is_float(T), "meshtensor T04: random numbers are floats: cast them");
+  auto const here = s.enter();
+  detail::recording r(&s.recorder(), where);
+  return {&r.b, random(r.b, distribution::normal, T, detail::shape_of(r.b, dims<D...>{}))};
+}
+
+/// True with a probability, which is a number; otherwise like `uniform`.
+template <scope S, dim_type... D>
+constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, number const& probability, to_dims<D...> result, line const& where = {}) {
+  detail::composed const here(&s.recorder(), where);
+  return uniform(s, f32, result) < probability;
+}
+
+}  // namespace meshtensor

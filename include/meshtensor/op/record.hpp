@@ -1,0 +1,80 @@
+// From handles to nodes: what every operation that users call does first and last.
+#pragma once
+
+#include "meshtensor/op/constant.hpp"
+#include "meshtensor/tensor/tensor.hpp"
+
+namespace meshtensor::detail {
+
+/// Nodes made while it lives carry the user's line, or that of the layer which they belong to.
+struct recording {
+  builder& b;
+  constexpr recording(builder* owner, line const& where) : b(*owner) {
+    if (!b.site_is_held) b.site = b.add_site(where.file, where.number);
+  }
+};
+
+template <class... H>
+constexpr builder* owner_of(H const&... operands) {
+  builder* owner = nullptr;
+  auto look = [&](auto const& h) {
+    if constexpr (handle<std::remove_cvref_t<decltype(h)>>) {
+      require(owner == nullptr || owner == h.owner, "G18: a tensor of one program is used in another");
+      owner = h.owner;
+    }
+  };
+  (look(operands), ...);
+  return owner;
+}
+
+/// The dtype that the handles among the operands have; T02 if they differ.
+template <class... H>
+constexpr dtype common_type() {
+  dtype type = dtype::f32;
+  ((handle<H> ? void(type =
+                         [] {
+                           if constexpr (handle<H>) return H::type;
+                           else return dtype::f32;
+                         }())
+              : void()),
+   ...);
+  return type;
+}
+template <class H, dtype T>
+constexpr bool has_type() {
+  if constexpr (handle<H>) return H::type == T;
+  else return true;
+}
+template <class H>
+constexpr auto dims_of() {
+  if constexpr (handle<H>) return typename H::dim_list{};
+  else return dims<>{};
+}
+template <class H>
+using dims_of_t = decltype(dims_of<H>());
+
+template <class H>
+constexpr id value_of(builder& b, H const& operand, dtype type) {
+  if constexpr (handle<H>) return operand.id;
+  else return constant(b, number(operand), type);
+}
+
+template <class D>
+constexpr id dim_id(builder& b, D) {
+  return b.dim(D::label, D::rule);
+}
+template <class... D>
+constexpr shape shape_of(builder& b, dims<D...>) {
+  shape s{};
+  (s.add(b.dim(D::label, D::rule)), ...);
+  return s;
+}
+template <class... D>
+using dims_list = dims<std::remove_cvref_t<D>...>;
+
+template <dtype T, class List>
+constexpr handle_t<T, List> wrap(builder& b, id value) {
+  return {&b, value};
+}
+
+}  // namespace meshtensor::detail

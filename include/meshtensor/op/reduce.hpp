@@ -1,0 +1,224 @@
+// Reductions along named dims, and the position of the greatest.
+#pragma once
+
+#include <limits>
+
+#include "meshtensor/op/composed.hpp"
+
+namespace meshtensor {
+
+/// `x` summed, or its greatest or least element taken, along `dims`. any is the max of bools, all their min.
+constexpr id reduce(builder& b, reduction_kind kind, id x, shape const& along) {
+  value const v = b.m.values[x];
+  require(v.dims.includes(along), "T01: reduce: the operand lacks a dim that it shall be reduced along");
+  return b.add(primitive::reduce, static_cast<std::uint8_t>(kind), ids(&x, 1), v.type, without(v.dims, along));
+}
+constexpr id argmax(builder& b, id x, int dim) {
+  shape along{};
+  value const v = b.m.values[x];
+  require(v.dims.has(dim), "T01: argmax: the operand lacks the dim");
+  return b.add(primitive::argmax, {x}, dtype::i64, without(v.dims, along.add(dim)), {{static_cast<id>(dim)}});
+}
+constexpr id broadcast(builder& b, id x, shape const& dims) { return b.add(primitive::broadcast, {x}, b.m.values[x].type, dims); }
+
+/// The number of elements along `dims`: what a mean divides by.
+constexpr number_row extent_row(id dim) { return {number_row::extent, function::copy, dim, no_id, 0}; }
+constexpr id extent_product(builder& b, shape const& dims) {
+  id row = b.literal(1);
+  for (int i = 0; i < dims.count; ++i) {
+    id const next = b.add_number(extent_row(dims.at[i]));
+    row = i == 0 ? next : b.add_number({number_row::expression, function::multiply, row, next, 0});
+  }
+  return row;
+}
+constexpr id mean(builder& b, id x, shape const& along) {
+  if (along.count == 0) return x;
+  id const total = reduce(b, reduction_kind::sum, x, along);
+  return divide(b, total, constant(b, number::of_row(&b, extent_product(b, along)), b.m.values[x].type));
+}
+
+struct reduce_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    value const &x = m.operand_value(n, 0), &y = m.result_value(n);
+    if (x.type != y.type) return "a reduction changes the dtype";
+    return without(x.dims, without(x.dims, y.dims)) == y.dims ? nullptr : "a reduction gives dims that its operand lacks";
+  }
+  static constexpr partial contracted(node const& n) { return static_cast<partial>(n.function + 1); }
+  static constexpr linearity linear(node const& n, int, partial kind) {
+    return kind == contracted(n) ? linearity::alone : linearity::none;
+  }
+
+  // max and min give the cotangent to every element that equals the result, divided among them, so that the sum of the
+  // gradients is the cotangent.
+  static constexpr void gradient(differentiation& d, node const& n) {
+    builder& b = d.b;
+    id const x = b.m.operand(n, 0), y = b.m.result(n), dy = d.cotangent(y);
+    if (!d.differentiable(x)) return;
+    shape const dims = b.m.values[x].dims;
+    if (static_cast<reduction_kind>(n.function) == reduction_kind::sum) return d.contribute(x, broadcast(b, dy, dims));
+    dtype const type = b.m.values[dy].type;
+    id const hit = cast(b, elementwise(b, function::equal, d.forward(x), d.forward(y)), type);
+    id const hits = reduce(b, reduction_kind::sum, hit, without(dims, b.m.values[y].dims));
+    d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
+  }
+
+  static void evaluate(evaluation const& e) {
+    with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
+  }
+
+ private:
+  template <class E> static void evaluate_as(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    auto const kind = static_cast<reduction_kind>(e.n.function);
+    walk<2> w;
+    std::uint16_t dims[2 * max_dims_of_one];
+    for (int i = 0; i < y.count; ++i) dims[w.count] = y.dim[i], w.extent[w.count++] = y.extent[i];
+    int const kept = w.count;
+    for (int i = 0; i < x.count; ++i)
+      if (y.find(x.dim[i]) < 0) dims[w.count] = x.dim[i], w.extent[w.count++] = x.extent[i];
+    w.bind(0, x, dims), w.bind(1, y, dims);
+    std::int64_t inner = 1, outer = 1;
+    for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
+    for (std::int64_t o = 0; o < outer; ++o) {
+      std::int64_t const where = w.offset[1];
+      sum_t<E> sum = kind == reduction_kind::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
+      for (std::int64_t k = 0; k < inner; ++k) {
+        auto const v = static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
+        sum = kind == reduction_kind::sum ? sum + v : kind == reduction_kind::max ? (sum < v ? v : sum) : (v < sum ? v : sum);
+        w.next();
+      }
+      y.as<E>()[where] = static_cast<E>(sum);
+    }
+  }
+};
+
+struct argmax_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    return m.result_value(n).type == dtype::i64 && m.operand_value(n, 0).dims.has(n.attribute[0]) ? nullptr
+                                                                                                   : "argmax lacks its dim";
+  }
+  static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0]; }
+  static constexpr void gradient(differentiation&, node const&) {}
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    int const along = x.find(e.n.attribute[0]);
+    walk<2> w;
+    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
+    w.bind(0, x, y.dim), w.bind(1, y, y.dim);
+    if (w.empty()) return;
+    with_element(x.type, [&]<class E>() {
+      do {
+        E const* row = x.as<E>() + w.offset[0];
+        std::int64_t best = 0;
+        for (std::int64_t i = 1; i < x.extent[along]; ++i)
+          if (row[best * x.stride[along]] < row[i * x.stride[along]]) best = i;
+        y.as<std::int64_t>()[w.offset[1]] = best;
+      } while (w.next());
+    });
+  }
+};
+
+// ---- what users call ----
+
+namespace detail {
+
+/// Stands for a dim that was not given.
+struct no_dim {};
+template <class... D>
+using given_dims = typename joined<std::conditional_t<std::is_same_v<D, no_dim>, dims<>, dims<D>>...>::type;
+
+constexpr shape without_rule(shape const& x, shape const& along) { return without(x, along); }
+
+template <class H, class D> constexpr void check_reduced() {
+  static_assert(dim_type<D>, "meshtensor T10: a reduction takes a tensor and dims; of two tensors, maximum or minimum");
+  if constexpr (dim_type<D>)
+    static_assert(has_dim<H, D>, "meshtensor T01: reduce: the operand lacks a dim that it shall be reduced along");
+}
+template <handle H> constexpr id reduced(builder& b, H const& x, dims<>, auto make) {
+  shape const all = b.m.values[x.id].dims;
+  return all.count == 0 ? x.id : make(all);
+}
+template <handle H, class... D> constexpr id reduced(builder& b, H const&, dims<D...>, auto make) {
+  (check_reduced<H, D>(), ...);
+  return make(shape_of(b, dims<D...>{}));
+}
+/// Without dims: along all.
+template <class H, class List> struct reduced_dims { using type = result_dims_t<without_rule, typename H::dim_list, List>; };
+template <class H> struct reduced_dims<H, dims<>> { using type = dims<>; };
+
+template <reduction_kind Kind, handle H, class List> constexpr auto record_reduce(H const& x, List along, line const& where) {
+  recording r(x.owner, where);
+  id const v = reduced(r.b, x, along, [&](shape const& s) { return reduce(r.b, Kind, x.id, s); });
+  return wrap<H::type, typename reduced_dims<H, List>::type>(r.b, v);
+}
+template <handle H, class List> constexpr auto record_mean(H const& x, List along, line const& where) {
+  static_assert(of_float<H>, "meshtensor T04: mean takes a tensor of floats: cast the operand");
+  recording r(x.owner, where);
+  id const v = reduced(r.b, x, along, [&](shape const& s) { return mean(r.b, x.id, s); });
+  return wrap<H::type, typename reduced_dims<H, List>::type>(r.b, v);
+}
+
+}  // namespace detail
+
+/// The sum of `x` along one to four dims: `sum(x, heads, d_head)`; along all its dims if none is named.
+///
+/// dims    those of `x` that are not named
+/// layout  a named dim sharded over an axis: the sum is unfinished over that axis until something needs it whole
+/// grad    the cotangent, repeated along the named dims
+/// errors  T01 `x` lacks a dim; T04 `x` is bool
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
+  static_assert(!of_bool<H>, "meshtensor T04: sum of bools: cast the operand, or take any or all");
+  return detail::record_reduce<reduction_kind::sum>(x, detail::given_dims<A, B, C, D>{}, where);
+}
+
+/// The sum divided by the number of elements; otherwise like `sum`.
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
+  return detail::record_mean(x, detail::given_dims<A, B, C, D>{}, where);
+}
+
+/// The greatest element along dims, named as for `sum`. Of two tensors the greater elements are `maximum(a, b)`.
+///
+/// grad    the cotangent, divided among all elements that equal the result
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
+  static_assert(!of_bool<H>, "meshtensor T04: max of bools: take any");
+  return detail::record_reduce<reduction_kind::max>(x, detail::given_dims<A, B, C, D>{}, where);
+}
+
+/// The least element along dims; otherwise like `max`.
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
+  static_assert(!of_bool<H>, "meshtensor T04: min of bools: take all");
+  return detail::record_reduce<reduction_kind::min>(x, detail::given_dims<A, B, C, D>{}, where);
+}
+
+/// Whether any element along dims is true.
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+constexpr auto any(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
+  static_assert(of_bool<H>, "meshtensor T04: any takes a tensor of bools: compare first");
+  return detail::record_reduce<reduction_kind::max>(x, detail::given_dims<A, B, C, D>{}, where);
+}
+
+/// Whether all elements along dims are true.
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
+  static_assert(of_bool<H>, "meshtensor T04: all takes a tensor of bools: compare first");
+  return detail::record_reduce<reduction_kind::min>(x, detail::given_dims<A, B, C, D>{}, where);
+}
+
+/// The position of the greatest element along a dim, the lowest of equals, as i64.
+///
+/// layout  the dim must be whole on every processor
+/// grad    none
+/// errors  T01 `x` lacks the dim
+template <handle H, dim_type D> constexpr auto argmax(H const& x, D along, line const& where = {}) {
+  static_assert(has_dim<H, D>, "meshtensor T01: argmax: the operand lacks the dim");
+  static_assert(!of_bool<H>, "meshtensor T04: argmax of bools: cast the operand");
+  detail::recording r(x.owner, where);
+  id const v = argmax(r.b, x.id, detail::dim_id(r.b, along));
+  return detail::wrap<dtype::i64, result_dims_t<detail::without_rule, typename H::dim_list, dims<D>>>(r.b, v);
+}
+
+}  // namespace meshtensor

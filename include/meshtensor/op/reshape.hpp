@@ -1,0 +1,117 @@
+// Several dims as one, and one as several.
+#pragma once
+
+#include "meshtensor/op/transpose.hpp"
+
+namespace meshtensor {
+
+/// Neighbouring dims become one: the last of `parts` varies fastest.
+constexpr id merge(builder& b, id x, shape const& parts, id joined) {
+  value const v = b.m.values[x];
+  int const first = v.dims.find(parts.at[0]);
+  require(first >= 0 && v.dims.includes(parts), "T01: merge: the operand lacks a dim");
+  shape dims{}, ordered{};
+  for (int i = 0; i < v.dims.count; ++i) {
+    if (i == first) dims.add(joined), ordered = united(ordered, parts);
+    if (!parts.has(v.dims.at[i])) dims.add(v.dims.at[i]), ordered.add(v.dims.at[i]);
+  }
+  return b.add(primitive::reshape, {transpose(b, x, ordered)}, v.type, dims, {{joined}});
+}
+constexpr id split(builder& b, id x, id joined, shape const& parts) {
+  value const v = b.m.values[x];
+  require(v.dims.has(joined), "T01: split: the operand lacks the dim");
+  return b.add(primitive::reshape, {x}, v.type, expanded(v.dims, joined, parts), {{joined}});
+}
+
+/// Merges or splits: attribute 0 is the dim that stands for several on the other side.
+struct reshape_rule {
+  static constexpr bool merges(module const& m, node const& n) { return m.result_value(n).dims.has(n.attribute[0]); }
+  static constexpr shape parts(module const& m, node const& n) {
+    shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
+    return merges(m, n) ? without(x, y) : without(y, x);
+  }
+  static constexpr char const* verify(module const& m, node const& n) {
+    shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
+    shape const &many = merges(m, n) ? x : y, &few = merges(m, n) ? y : x;
+    return expanded(few, n.attribute[0], parts(m, n)) == many ? nullptr : "a reshape does not keep the order of its dims";
+  }
+  // Blocks of the joined dim are blocks of its major part; the others must be whole.
+  static constexpr bool whole(module const& m, node const& n, int dim) {
+    shape const p = parts(m, n);
+    return p.has(dim) && dim != p.at[0];
+  }
+  static constexpr int relabel(module const& m, node const& n, int dim) {
+    int const major = parts(m, n).at[0];
+    return merges(m, n) ? (dim == major ? n.attribute[0] : dim) : (dim == n.attribute[0] ? major : dim);
+  }
+  static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
+    value const v = d.b.m.values[x];
+    d.contribute(x, d.b.add(primitive::reshape, {dy}, v.type, v.dims, {{n.attribute[0]}}));
+  }
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    walk<1> from, to;
+    for (int i = 0; i < x.count; ++i) from.stride[0][i] = x.stride[i], from.extent[from.count++] = x.extent[i];
+    for (int i = 0; i < y.count; ++i) to.stride[0][i] = y.stride[i], to.extent[to.count++] = y.extent[i];
+    if (from.empty()) return;
+    with_element(y.type, [&]<class E>() {
+      do y.as<E>()[to.offset[0]] = x.as<E>()[from.offset[0]];
+      while (from.next() && to.next());
+    });
+  }
+};
+
+// ---- what users call ----
+
+namespace detail {
+constexpr shape merged_rule(shape const& x, shape const& parts, shape const& joined) {
+  shape r{};
+  for (int i = 0; i < x.count; ++i) {
+    if (x.at[i] == parts.at[0]) r.add(joined.at[0]);
+    if (!parts.has(x.at[i])) r.add(x.at[i]);
+  }
+  return r;
+}
+constexpr shape split_rule(shape const& x, shape const& joined, shape const& parts) {
+  return expanded(x, joined.at[0], parts);
+}
+}  // namespace detail
+
+/// Two or more dims become one, the last of them varying fastest: `merge(x, to(heads, d_head), joined)`, where `joined` is
+/// `mt::dim<"joined", heads * d_head>`.
+///
+/// dims    those of `x`, `joined` in the place of the first part
+/// layout  a sharded first part is a sharded `joined`; the other parts must be whole
+/// grad    the cotangent, split
+/// errors  T01 `x` lacks a part; T03 `x` has `joined` already
+template <handle H, dim_type... Parts, dim_type Joined>
+constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& where = {}) {
+  static_assert(sizeof...(Parts) > 0, "meshtensor T10: merge: name the dims that become one");
+  static_assert(detail::has_dims<H, Parts...>, "meshtensor T01: merge: the operand lacks a dim");
+  static_assert(detail::lacks_dim<H, Joined>, "meshtensor T03: merge: the operand already has a dim of the new name");
+  detail::recording r(x.owner, where);
+  shape const parts = detail::shape_of(r.b, dims<Parts...>{});
+  using result = result_dims_t<detail::merged_rule, typename H::dim_list, dims<Parts...>, dims<Joined>>;
+  return detail::wrap<H::type, result>(r.b, merge(r.b, x.id, parts, detail::dim_id(r.b, joined)));
+}
+
+/// One dim becomes several, the last of them varying fastest: `split(x, joined, to(heads, d_head))`.
+///
+/// dims    those of `x`, the parts in the place of `joined`
+/// layout  a sharded `joined` is a sharded first part
+/// grad    the cotangent, merged
+/// errors  T01 `x` lacks `joined`; T03 `x` has a part already
+template <handle H, dim_type Joined, dim_type... Parts>
+constexpr auto split(H const& x, Joined joined, to_dims<Parts...>, line const& where = {}) {
+  static_assert(sizeof...(Parts) > 0, "meshtensor T10: split: name the dims that it becomes");
+  static_assert(has_dim<H, Joined>, "meshtensor T01: split: the operand lacks the dim");
+  static_assert((detail::lacks_dim<H, Parts> && ...), "meshtensor T03: split: the operand already has a dim of a new name");
+  detail::recording r(x.owner, where);
+  shape const parts = detail::shape_of(r.b, dims<Parts...>{});
+  using result = result_dims_t<detail::split_rule, typename H::dim_list, dims<Joined>, dims<Parts...>>;
+  return detail::wrap<H::type, result>(r.b, split(r.b, x.id, detail::dim_id(r.b, joined), parts));
+}
+
+}  // namespace meshtensor

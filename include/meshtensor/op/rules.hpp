@@ -1,0 +1,88 @@
+// The table of rules: which struct holds the rules of which primitive. Passes look rules up here and nowhere else.
+#pragma once
+
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/random.hpp"
+#include "meshtensor/op/structure.hpp"
+
+namespace meshtensor {
+
+/// Calls `f.operator()<Rule>()` with the rules of a primitive.
+template <class F>
+constexpr decltype(auto) with_rule(primitive p, F&& f) {
+  switch (p) {
+    case primitive::constant: return f.template operator()<constant_rule>();
+    case primitive::iota: return f.template operator()<iota_rule>();
+    case primitive::iteration: return f.template operator()<iteration_rule>();
+    case primitive::random: return f.template operator()<random_rule>();
+    case primitive::elementwise: return f.template operator()<elementwise_rule>();
+    case primitive::einsum: return f.template operator()<einsum_rule>();
+    case primitive::reduce: return f.template operator()<reduce_rule>();
+    case primitive::argmax: return f.template operator()<argmax_rule>();
+    case primitive::broadcast: return f.template operator()<broadcast_rule>();
+    case primitive::transpose: return f.template operator()<transpose_rule>();
+    case primitive::rename: return f.template operator()<rename_rule>();
+    case primitive::reshape: return f.template operator()<reshape_rule>();
+    case primitive::slice: return f.template operator()<slice_rule>();
+    case primitive::pad: return f.template operator()<pad_rule>();
+    case primitive::concat: return f.template operator()<concat_rule>();
+    case primitive::gather: return f.template operator()<gather_rule>();
+    case primitive::scatter_add: return f.template operator()<scatter_add_rule>();
+    case primitive::repeat: return f.template operator()<repeat_rule>();
+    case primitive::while_loop: return f.template operator()<while_rule>();
+    case primitive::cond: return f.template operator()<cond_rule>();
+    case primitive::composite: return f.template operator()<composite_rule>();
+    case primitive::write:
+    case primitive::output: return f.template operator()<effect_rule>();
+    default: return f.template operator()<source_rule>();
+  }
+}
+
+/// The finding of an operation's own check, or null: every node's dims and dtypes follow from its operands.
+constexpr char const* verify_node(module const& m, node const& n) {
+  return with_rule(n.kind, [&]<class R>() { return R::verify(m, n); });
+}
+
+/// How an unfinished reduction passes through an operand; an operation that does not say lets none pass.
+constexpr linearity linear(node const& n, int operand, partial kind) {
+  return with_rule(n.kind, [&]<class R>() {
+    if constexpr (requires { R::linear(n, operand, kind); }) return R::linear(n, operand, kind);
+    else return linearity::none;
+  });
+}
+
+/// What a processor's result is when a dim that its result lacks is spread over an axis; none: the dim must be whole.
+constexpr partial contracted(node const& n) {
+  return with_rule(n.kind, [&]<class R>() {
+    if constexpr (requires { R::contracted(n); }) return R::contracted(n);
+    else return partial::none;
+  });
+}
+
+/// Whether an operation needs all of a dim on every processor.
+constexpr bool needs_whole(module const& m, node const& n, int dim) {
+  return with_rule(n.kind, [&]<class R>() {
+    if constexpr (requires { R::whole(m, n, dim); }) return R::whole(m, n, dim);
+    else return false;
+  });
+}
+
+/// What a dim of an operand is called in the result.
+constexpr int relabel(module const& m, node const& n, int dim) {
+  return with_rule(n.kind, [&]<class R>() {
+    if constexpr (requires { R::relabel(m, n, dim); }) return R::relabel(m, n, dim);
+    else return dim;
+  });
+}
+
+/// Computes one node in plain loops: the oracle of every device. Structure (loops, branches, variables) is for the
+/// caller.
+inline void evaluate(evaluation const& e) {
+  with_rule(e.n.kind, [&]<class R>() {
+    if constexpr (requires { R::evaluate(e); }) R::evaluate(e);
+    else throw error("R01", std::string("no evaluation rule for ") + text_of(e.n.kind));
+  });
+}
+
+}  // namespace meshtensor

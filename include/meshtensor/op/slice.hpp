@@ -1,0 +1,163 @@
+// Parts of a dim: slice takes one out, pad puts one into more, concat joins two. Each names a new dim, whose extent is its own.
+#pragma once
+
+#include "meshtensor/op/transpose.hpp"
+
+namespace meshtensor {
+
+constexpr id slice(builder& b, id x, id from, id to, id first) {
+  value const v = b.m.values[x];
+  require(v.dims.has(from), "T01: slice: the operand lacks the dim");
+  return b.add(primitive::slice, {x}, v.type, replaced(v.dims, from, to), {{from, to, first}});
+}
+constexpr id pad(builder& b, id x, id from, id to, id first, id around) {
+  value const v = b.m.values[x];
+  require(v.dims.has(from), "T01: pad: the operand lacks the dim");
+  return b.add(primitive::pad, {x}, v.type, replaced(v.dims, from, to), {{from, to, first, around}});
+}
+/// `x` along `dx`, then `y` along `dy`, become one tensor along `to`; other dims that one of them lacks are repeated.
+constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
+  value const v = b.m.values[x], w = b.m.values[y];
+  require(v.dims.has(dx) && w.dims.has(dy), "T01: concat: an operand lacks its dim");
+  require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
+  require(dx == dy || !(v.dims.has(dy) || w.dims.has(dx)),
+          "T03: concat: an operand has the dim along which the other one is joined: rename it");
+  shape const dims = united(replaced(v.dims, dx, to), replaced(w.dims, dy, to));
+  shape const first = replaced(dims, to, dx), second = replaced(dims, to, dy);
+  if (!(v.dims == first)) x = broadcast(b, x, first);
+  if (!(w.dims == second)) y = broadcast(b, y, second);
+  id const operands[] = {x, y};
+  return b.add(primitive::concat, 0, operands, v.type, dims, {{dx, dy, to}});
+}
+
+struct slice_rule {
+  static constexpr char const* verify(module const& m, node const& n) { return rename_rule::verify(m, n); }
+  static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0] || dim == n.attribute[1]; }
+  static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const dy = d.cotangent(d.b.m.result(n));
+    d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2], d.b.literal(0)));
+  }
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    int const along = x.find(e.n.attribute[0]);
+    auto const first = static_cast<std::int64_t>(e.number(2));
+    if (first < 0 || first + y.extent[along] > x.extent[along])
+      throw error("R10", "a slice reaches beyond the extent of its dim");
+    detail::copy_by_name(x, first * x.stride[along], y, 0, e.n.attribute[0], e.n.attribute[1], y.extent);
+  }
+};
+
+struct pad_rule {
+  static constexpr char const* verify(module const& m, node const& n) { return rename_rule::verify(m, n); }
+  static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0] || dim == n.attribute[1]; }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const dy = d.cotangent(d.b.m.result(n));
+    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2]));
+  }
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    int const along = y.find(e.n.attribute[1]);
+    auto const first = static_cast<std::int64_t>(e.number(2));
+    if (first < 0 || first + x.extent[along] > y.extent[along])
+      throw error("R10", "a pad reaches beyond the extent of its dim");
+    walk<1> w;
+    for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
+    with_element(y.type, [&]<class E>() {
+      E const around = element_of<E>(e.number(3));
+      if (!w.empty()) do y.as<E>()[w.offset[0]] = around; while (w.next());
+    });
+    detail::copy_by_name(x, 0, y, first * y.stride[along], e.n.attribute[0], e.n.attribute[1], x.extent);
+  }
+};
+
+struct concat_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    shape const &x = m.operand_value(n, 0).dims, &y = m.operand_value(n, 1).dims, &z = m.result_value(n).dims;
+    return replaced(x, n.attribute[0], n.attribute[2]) == z && replaced(y, n.attribute[1], n.attribute[2]) == z
+               ? nullptr
+               : "the operands of concat do not fit its result";
+  }
+  static constexpr bool whole(module const&, node const& n, int dim) {
+    return dim == n.attribute[0] || dim == n.attribute[1] || dim == n.attribute[2];
+  }
+  static constexpr linearity linear(node const&, int, partial) { return linearity::together; }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const dy = d.cotangent(d.b.m.result(n));
+    id const behind = d.b.add_number(extent_row(n.attribute[0]));
+    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[2], n.attribute[0], d.b.literal(0)));
+    d.contribute(d.b.m.operand(n, 1), slice(d.b, dy, n.attribute[2], n.attribute[1], behind));
+  }
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.operands[1], &z = e.results[0];
+    int const along = z.find(e.n.attribute[2]);
+    detail::copy_by_name(x, 0, z, 0, e.n.attribute[0], e.n.attribute[2], x.extent);
+    detail::copy_by_name(y, 0, z, x.extent[along] * z.stride[along], e.n.attribute[1], e.n.attribute[2], y.extent);
+  }
+};
+
+// ---- what users call ----
+
+namespace detail {
+constexpr shape concat_rule_of(shape const& x, shape const& dx, shape const& y, shape const& dy, shape const& to) {
+  return united(replaced(x, dx.at[0], to.at[0]), replaced(y, dy.at[0], to.at[0]));
+}
+}  // namespace detail
+
+/// The elements `first`, `first` + 1, … of `x` along `from`, as many as `to` has: `slice(x, length, past, 1)`.
+///
+/// dims    those of `x`, `to` in the place of `from`
+/// layout  both dims must be whole on every processor
+/// grad    the cotangent in the middle of zeros
+/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent
+template <handle H, dim_type From, dim_type To>
+constexpr auto slice(H const& x, From from, To to, number const& first, line const& where = {}) {
+  static_assert(has_dim<H, From>, "meshtensor T01: slice: the operand lacks the dim");
+  static_assert(detail::same_dim<From, To> || detail::lacks_dim<H, To>,
+                "meshtensor T03: slice: the operand already has a dim of the new name");
+  static_assert(!detail::same_dim<From, To>, "meshtensor T03: slice: a part has another extent, so it needs another dim");
+  detail::recording r(x.owner, where);
+  id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
+  using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
+  return detail::wrap<H::type, result>(r.b, slice(r.b, x.id, old_dim, new_dim, r.b.add_number(first)));
+}
+
+/// `x` along `from` becomes the elements `first`, `first` + 1, … along `to`; all others are `around`.
+///
+/// dims    those of `x`, `to` in the place of `from`
+/// layout  both dims must be whole on every processor
+/// grad    the slice of the cotangent
+/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`
+template <handle H, dim_type From, dim_type To>
+constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0, line const& where = {}) {
+  static_assert(has_dim<H, From>, "meshtensor T01: pad: the operand lacks the dim");
+  static_assert(detail::same_dim<From, To> || detail::lacks_dim<H, To>,
+                "meshtensor T03: pad: the operand already has a dim of the new name");
+  static_assert(!detail::same_dim<From, To>, "meshtensor T03: pad: the result has another extent, so it needs another dim");
+  detail::recording r(x.owner, where);
+  id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
+  id const first_number = r.b.add_number(first), value_around = r.b.add_number(around);
+  using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
+  return detail::wrap<H::type, result>(r.b, pad(r.b, x.id, old_dim, new_dim, first_number, value_around));
+}
+
+/// `x` along `dx`, followed by `y` along `dy`, as one tensor along `to`: `mt::dim<"to", dx + dy>`. Other dims that one of
+/// them lacks are repeated.
+///
+/// dims    those of `x` with `to` for `dx`, then what else `y` has
+/// layout  the three dims must be whole on every processor
+/// grad    the two slices of the cotangent
+/// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
+template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>
+constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& where = {}) {
+  static_assert(has_dim<X, DX> && has_dim<Y, DY>, "meshtensor T01: concat: an operand lacks its dim");
+  static_assert(same_dtype_as<X, Y>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  static_assert(detail::lacks_dim<X, To> && detail::lacks_dim<Y, To>,
+                "meshtensor T03: concat: an operand already has a dim of the new name");
+  detail::recording r(detail::owner_of(x, y), where);
+  id const first = detail::dim_id(r.b, dx), second = detail::dim_id(r.b, dy), both = detail::dim_id(r.b, to);
+  using result = result_dims_t<detail::concat_rule_of, typename X::dim_list, dims<DX>, typename Y::dim_list, dims<DY>, dims<To>>;
+  return detail::wrap<X::type, result>(r.b, concat(r.b, x.id, first, y.id, second, both));
+}
+
+}  // namespace meshtensor

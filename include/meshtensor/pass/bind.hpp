@@ -1,0 +1,132 @@
+// Gives every dim and axis its number and checks that the layout fits them.
+// before: structure only.  after: extents, axis sizes, or one sentence that says what does not fit.
+// why: everything before it is a constant of the compiler, however dynamic the extents are.
+#pragma once
+
+#include <span>
+
+#include "meshtensor/graph/module.hpp"
+#include "meshtensor/mesh/mesh.hpp"
+
+namespace meshtensor {
+
+/// The numbers of a module: extents of its dims, sizes of its axes.
+struct binding {
+  std::int64_t extent[max_dims];
+  std::int64_t axis[max_axes];
+  diagnostic report;
+
+  constexpr bool ok() const { return report.empty(); }
+  /// How many processors share the dim at `position` of a value.
+  constexpr std::int64_t parts(value const& v, int position) const {
+    std::int64_t n = 1;
+    for (int a = 0; a < max_axes; ++a)
+      if (v.layout.dim[a] == position + 1) n *= axis[a];
+    return n;
+  }
+  /// The extent that one processor holds of the dim at `position` of a value.
+  constexpr std::int64_t local(value const& v, int position) const {
+    return extent[v.dims.at[position]] / parts(v, position);
+  }
+  constexpr std::int64_t local_size(value const& v) const {
+    std::int64_t n = 1;
+    for (int i = 0; i < v.dims.count; ++i) n *= local(v, i);
+    return n;
+  }
+  constexpr std::int64_t local_bytes(value const& v) const {
+    return local_size(v) * static_cast<std::int64_t>(bytes_of(v.type));
+  }
+  constexpr std::int64_t size(shape const& dims) const {
+    std::int64_t n = 1;
+    for (int i = 0; i < dims.count; ++i) n *= extent[dims.at[i]];
+    return n;
+  }
+  /// The number of processors along the axes of a mask.
+  constexpr std::int64_t members(unsigned mask) const {
+    std::int64_t n = 1;
+    for (int a = 0; a < max_axes; ++a)
+      if ((mask >> a & 1u) != 0) n *= axis[a];
+    return n;
+  }
+};
+
+namespace detail {
+
+constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {
+  for (dim_extent const& g : given) {
+    int d = 0;
+    while (d < m.dim_count && !(m.dim_name(d) == g.label)) ++d;
+    if (d == m.dim_count) {
+      b.report << "S10 an extent is given for the dim '" << g.label << "', which this program does not have";
+      return;
+    }
+    dim_row const& row = m.dims[d];
+    if (g.extent < 1 || (row.kind != dim_row::dynamic && !(row.kind == dim_row::fixed && row.value == g.extent))) {
+      b.report << "S10 the dim '" << g.label << "' cannot have the extent " << g.extent << ": ";
+      if (g.extent < 1) b.report << "an extent is at least 1";
+      else if (row.kind == dim_row::fixed) b.report << "its type says " << row.value;
+      else b.report << "it is made from other dims";
+      return;
+    }
+    b.extent[d] = g.extent;
+  }
+  for (int d = 0; d < m.dim_count; ++d) {  // rows are made after the rows that they refer to
+    dim_row const& row = m.dims[d];
+    switch (row.kind) {
+      case dim_row::fixed: b.extent[d] = row.value; break;
+      case dim_row::product: b.extent[d] = b.extent[row.first] * b.extent[row.second]; break;
+      case dim_row::sum: b.extent[d] = b.extent[row.first] + b.extent[row.second]; break;
+      case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
+      case dim_row::dynamic: break;
+    }
+    if (b.extent[d] < 1) {
+      b.report << "S11 the dim '" << m.dim_name(d) << "' has no extent: give one, as in " << m.dim_name(d) << "(64)";
+      return;
+    }
+  }
+}
+
+constexpr void bind_axes(module const& m, mesh_shape const& mesh, binding& b) {
+  for (int a = 0; a < max_axes; ++a) b.axis[a] = 1;
+  for (int a = 0; a < m.axis_count; ++a) {
+    int const k = mesh.find(m.names[m.axes[a].label]);
+    b.axis[a] = k < 0 ? 0 : mesh.axes[k].extent;
+    if (b.axis[a] < 1) {
+      b.report << "S12 the mesh axis '" << m.names[m.axes[a].label] << "' has no size: give one, as in "
+               << m.names[m.axes[a].label] << "(2)";
+      return;
+    }
+  }
+}
+
+constexpr void check_divides(module const& m, binding& b) {
+  if (m.axis_count == 0) return;
+  for (int i = 0; i < m.value_count; ++i) {
+    value const& v = m.values[i];
+    for (int p = 0; p < v.dims.count; ++p) {
+      std::int64_t const parts = b.parts(v, p), extent = b.extent[v.dims.at[p]];
+      if (extent % parts == 0) continue;
+      b.report << "S02 dim '" << m.dim_name(v.dims.at[p]) << "' (" << extent << ") is sharded over mesh axis ";
+      for (int o = 0, n = v.layout.axes_of(p); o < n; ++o)
+        b.report << (o == 0 ? "'" : " x '") << m.names[m.axes[v.layout.axis_at(p, o)].label] << "'";
+      b.report << " (" << parts << " processors), which does not divide it: make it a multiple of " << parts
+               << ", or replicate it";
+      return;
+    }
+  }
+}
+
+}  // namespace detail
+
+/// The numbers of a module on a mesh, with the extents that are given at start-up.
+///
+/// errors  S02 an extent does not divide; S10, S11 a dim's extent; S12 an axis without a size
+constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
+  binding b{};
+  detail::bind_dims(m, given, b);
+  if (b.ok()) detail::bind_axes(m, mesh, b);
+  if (b.ok()) detail::check_divides(m, b);
+  return b;
+}
+
+}  // namespace meshtensor

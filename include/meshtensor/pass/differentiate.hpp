@@ -1,0 +1,323 @@
+// Replaces every gradient node by the nodes that compute it.
+// before: traced and verified.  after: no gradient node is left; composites without a gradient of their own are
+// inlined. why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
+#pragma once
+
+#include "meshtensor/op/rules.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+struct differentiator {
+  module const& from;
+  module& m;
+  builder b;
+  id called[max_values];    // an old value's new id
+  id inlined[max_regions];  // the region whose nodes a region's nodes join; its own id: not inlined
+  id owner[max_regions];    // old node, plus 1
+
+  constexpr differentiator(module const& source, module& target)
+      : from(source), m(target), b(target), called{}, inlined{}, owner{} {}
+
+  constexpr void run() {
+    m.name_count = from.name_count, m.dim_count = from.dim_count, m.axis_count = from.axis_count;
+    m.number_count = from.number_count, m.path_count = from.path_count, m.site_count = from.site_count;
+    m.variable_count = from.variable_count, m.region_count = from.region_count;
+    for (int i = 0; i < m.name_count; ++i) m.names[i] = from.names[i];
+    for (int i = 0; i < m.dim_count; ++i) m.dims[i] = from.dims[i];
+    for (int i = 0; i < m.axis_count; ++i) m.axes[i] = from.axes[i];
+    for (int i = 0; i < m.number_count; ++i) m.numbers[i] = from.numbers[i];
+    for (int i = 0; i < m.path_count; ++i) m.paths[i] = from.paths[i];
+    for (int i = 0; i < m.site_count; ++i) m.sites[i] = from.sites[i];
+    for (int i = 0; i < m.variable_count; ++i) m.variables[i] = from.variables[i];
+    for (int i = 0; i < m.region_count; ++i) m.regions[i] = from.regions[i], inlined[i] = static_cast<id>(i);
+    bool any = false;
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      any = any || n.kind == primitive::gradient;
+      for (int k = 0; k < n.regions.count; ++k) owner[from.region_of(n, k)] = static_cast<id>(i + 1);
+    }
+    if (any) {
+      for (int r = m.region_count; r-- > 0;) {  // owners' regions come first
+        if (owner[r] == 0 || from.nodes[owner[r] - 1].kind != primitive::composite) continue;
+        if (from.nodes[owner[r] - 1].regions.count == 1) inlined[r] = m.regions[r].parent, m.regions[r].removed = true;
+      }
+      for (int r = 0; r < m.region_count; ++r) {
+        while (inlined[inlined[r]] != inlined[r]) inlined[r] = inlined[inlined[r]];
+        if (m.regions[r].parent != no_id) m.regions[r].parent = inlined[m.regions[r].parent];
+      }
+    }
+    for (int i = 0; i < from.node_count; ++i) step(from.nodes[i]);
+    for (int i = 0; any && i < m.node_count; ++i)
+      if (m.nodes[i].kind == primitive::composite) m.nodes[i].regions.count = 1;
+  }
+
+  constexpr list renamed(list l) {
+    id_list<> r{};
+    for (int i = 0; i < l.count; ++i) r.add(called[from.link(l, i)]);
+    return b.add_links(r);
+  }
+
+  constexpr void step(node const& n) {
+    bool const joins = inlined[n.region] != n.region;
+    if (joins && n.kind == primitive::argument) {
+      called[from.result(n)] = called[from.operand(from.nodes[owner[n.region] - 1], n.attribute[0])];
+      return;
+    }
+    if (n.kind == primitive::composite && inlined[from.region_of(n, 0)] != from.region_of(n, 0)) {
+      region const& body = from.regions[from.region_of(n, 0)];
+      for (int i = 0; i < n.results.count; ++i) called[from.result(n, i)] = called[from.link(body.results, i)];
+      return;
+    }
+    if (n.kind == primitive::gradient) return derive(n);
+    b.region = inlined[n.region], b.path = n.path, b.site = n.site, b.copy = n.copy;
+    id_list<> operands{};
+    for (int i = 0; i < n.operands.count; ++i) operands.add(called[from.operand(n, i)]);
+    id const made =
+        b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    m.nodes[made].effect = n.effect, m.nodes[made].ordinal = n.ordinal, m.nodes[made].mesh = n.mesh;
+    for (int i = 0; i < n.results.count; ++i) {
+      value const& v = from.result_value(n, i);
+      called[from.result(n, i)] = b.add_result(made, v.type, v.dims);
+    }
+    id_list<4> regions{};
+    for (int i = 0; i < n.regions.count; ++i) {
+      id const r = from.region_of(n, i);
+      regions.add(r);
+      m.regions[r].arguments = renamed(from.regions[r].arguments);
+      m.regions[r].results = renamed(from.regions[r].results);
+    }
+    m.nodes[made].regions = b.add_links(regions);
+  }
+
+  constexpr void derive(node const& n) {
+    b.region = inlined[n.region];
+    b.copy = 0;
+    id const loss = called[from.operand(n, 0)];
+    differentiation d(b);
+    for (int i = 1; i < n.operands.count; ++i) d.active[called[from.operand(n, i)]] = true;
+    activate(d, b.region, m.node_count);
+    int const end = m.node_count;
+    b.path = n.path, b.site = n.site;
+    d.active[loss] = true;
+    d.contribute(loss, constant(b, 1, m.values[loss].type));
+    backwards(d, b.region, end);
+    for (int i = 0; i < n.results.count; ++i) {
+      id const by = called[from.operand(n, i + 1)];
+      b.path = n.path, b.site = n.site;
+      called[from.result(n, i)] = d.has_cotangent(by) ? d.cotangent(by) : zeros_like(by);
+    }
+  }
+
+  constexpr id zeros_like(id v) {
+    id const zero = constant(b, 0, m.values[v].type);
+    return m.values[v].dims.count == 0 ? zero : broadcast(b, zero, m.values[v].dims);
+  }
+
+  // A value is active if it depends on what is differentiated by.
+  constexpr void activate(differentiation& d, id r, int end) {
+    for (int i = 0; i < end; ++i) {
+      node const& n = m.nodes[i];
+      if (n.region != r) continue;
+      bool any = false;
+      for (int k = 0; k < n.operands.count; ++k) any = any || d.active[m.operand(n, k)];
+      if (!any) continue;
+      if (n.kind == primitive::repeat) {
+        activate_loop(d, n, i);
+      } else {
+        for (int k = 0; k < n.results.count; ++k) d.active[m.result(n, k)] = is_float(m.result_value(n, k).type);
+      }
+    }
+  }
+  constexpr void activate_loop(differentiation& d, node const& n, int end) {
+    loop const l = loop::of(n);
+    region const& body = m.regions[m.region_of(n, 0)];
+    for (int k = 0; k < n.operands.count; ++k)
+      if (d.active[m.operand(n, k)]) d.active[m.link(body.arguments, k)] = true;
+    for (bool changed = true; changed;) {
+      changed = false;
+      activate(d, m.region_of(n, 0), end);
+      for (int k = 0; k < l.carries; ++k) {
+        id const given = m.link(body.results, k), taken = m.link(body.arguments, k);
+        if (d.active[given] && !d.active[taken]) d.active[taken] = changed = true;
+      }
+    }
+    for (int k = 0; k < n.results.count; ++k) {
+      bool const carried = k < l.carries && d.active[m.link(body.arguments, k)];
+      if (carried || d.active[m.link(body.results, k)]) d.active[m.result(n, k)] = true;
+    }
+  }
+
+  constexpr void backwards(differentiation& d, id r, int end) {
+    for (int i = end; i-- > 0;) {
+      node const n = m.nodes[i];
+      if (n.region != r) continue;
+      bool any = false;
+      for (int k = 0; k < n.results.count; ++k) any = any || d.has_cotangent(m.result(n, k));
+      if (!any) continue;
+      b.path = n.path, b.site = n.site;
+      if (n.kind == primitive::repeat) loop_backwards(d, static_cast<id>(i));
+      else if (n.kind == primitive::composite) composite_backwards(d, static_cast<id>(i));
+      else rule_backwards(d, n);
+    }
+  }
+
+  constexpr void rule_backwards(differentiation& d, node const& n) {
+    require(n.kind != primitive::while_loop, "G30: no gradient rule for `while_loop`");
+    require(n.kind != primitive::cond, "G30: no gradient rule for `cond`");
+    with_rule(n.kind, [&]<class R>() {
+      if constexpr (requires { R::gradient(d, n); }) R::gradient(d, n);
+    });
+  }
+
+  // The composite's own gradient becomes a composite: (operands, results, cotangents) -> cotangents of the operands.
+  constexpr void composite_backwards(differentiation& d, id forward) {
+    node const n = m.nodes[forward];
+    id_list<> operands{};
+    for (int i = 0; i < n.operands.count; ++i) operands.add(d.forward(m.operand(n, i)));
+    for (int i = 0; i < n.results.count; ++i) operands.add(d.forward(m.result(n, i)));
+    for (int i = 0; i < n.results.count; ++i) {
+      id const y = m.result(n, i);
+      operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
+    }
+    // Its region is copied to where its operands are: arguments come after what they stand for.
+    id_list<1> owned{};
+    owned.add(copied(m.region_of(n, 1)));
+    id const made =
+        b.add_node(primitive::composite, 0, operands, {{b.intern(gradient_name(n)), static_cast<id>(operands.count)}});
+    m.nodes[made].regions = b.add_links(owned);
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const x = m.operand(n, i), term = b.add_result(made, m.values[x].type, m.values[x].dims);
+      pending[i] = term;
+    }
+    for (int i = 0; i < n.operands.count; ++i) d.contribute(m.operand(n, i), pending[i]);
+  }
+  id pending[192] = {};
+
+  constexpr name gradient_name(node const& n) const {
+    name const& label = m.names[n.attribute[0]];
+    char text[name::capacity] = {};
+    std::size_t size = 0;
+    for (; size < label.size() && size < name::capacity - 9; ++size) text[size] = label[size];
+    for (char c : std::string_view("_gradient")) text[size++] = c;
+    return name::of({text, size});
+  }
+
+  /// A copy of a region that owns none.
+  constexpr id copied(id source) {
+    id const path = b.path, site = b.site, here = b.region;
+    region const original = m.regions[source];
+    id const fresh = b.begin_region(original.kind, original.label);
+    m.regions[fresh].parent = here;
+    id_list<> arguments{}, results{};
+    id again[max_values] = {};
+    int const end = m.node_count;
+    for (int i = m.values[m.link(original.arguments, 0)].node; i < end; ++i) {
+      node const n = m.nodes[i];
+      if (n.region != source) {
+        if (n.region == original.parent) break;  // behind its last node
+        continue;
+      }
+      require(n.regions.count == 0, "G27: the gradient of a composite holds a loop or a composite");
+      b.path = n.path, b.site = n.site;
+      id_list<> operands{};
+      for (int k = 0; k < n.operands.count; ++k) operands.add(again[m.operand(n, k)]);
+      id const made =
+          b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+      m.nodes[made].ordinal = n.ordinal;
+      for (int k = 0; k < n.results.count; ++k)
+        again[m.result(n, k)] = b.add_result(made, m.result_value(n, k).type, m.result_value(n, k).dims);
+    }
+    for (int i = 0; i < original.arguments.count; ++i) arguments.add(again[m.link(original.arguments, i)]);
+    for (int i = 0; i < original.results.count; ++i) results.add(again[m.link(original.results, i)]);
+    m.regions[fresh].arguments = b.add_links(arguments), m.regions[fresh].results = b.add_links(results);
+    b.region = here, b.path = path, b.site = site;
+    return fresh;
+  }
+
+  // The gradient of a loop is a loop the other way: cotangents of carries are carries, of stacked inputs stacked
+  // outputs, of invariants sums.
+  constexpr void loop_backwards(differentiation& d, id forward) {
+    node const n = m.nodes[forward];
+    loop const l = loop::of(n);
+    id const body_id = m.region_of(n, 0);
+    region const body = m.regions[body_id];
+    int const results = n.results.count;
+    auto argument = [&](int i) { return m.link(body.arguments, i); };
+    auto is_active = [&](int i) { return d.active[argument(i)] && is_float(m.values[argument(i)].type); };
+    id_list<> starts{}, seeds{};  // cotangents of the last carries; of sums and stacked outputs
+    for (int i = 0; i < l.carries; ++i) {
+      id const y = m.result(n, i);
+      starts.add(!is_active(i) ? no_id : d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
+    }
+    for (int i = l.carries; i < results; ++i) seeds.add(d.cotangent(m.result(n, i)));
+
+    b.begin_frame(region_kind::body, no_id, l.dim, true);
+    differentiation inner(b, &d, forward);
+    for (int i = 0; i < max_values; ++i)
+      if (i < m.value_count && d.active[i]) inner.active[i] = true;
+    id_list<> carried{};
+    for (int i = 0; i < l.carries; ++i) {
+      if (starts.at[i] == no_id) continue;
+      carried.add(starts.at[i]);
+      seed(inner, m.link(body.results, i), b.add_carry(starts.at[i]));
+    }
+    for (int i = l.carries; i < results; ++i) {
+      id const s = seeds.at[i - l.carries];
+      if (s == no_id) continue;
+      seed(inner, m.link(body.results, i), i < l.carries + l.sums ? b.use(s) : b.add_stacked(s));
+    }
+    int const end = forward;
+    backwards(inner, body_id, end);
+    b.path = n.path, b.site = n.site;
+
+    id_list<> given{};
+    auto term = [&](int i) {
+      return inner.has_cotangent(argument(i)) ? inner.cotangent(argument(i)) : zeros_like(argument(i));
+    };
+    for (int i = 0; i < l.carries; ++i)
+      if (starts.at[i] != no_id) given.add(term(i));
+    int sums = 0;
+    for (int i = l.carries + l.stacked; i < n.operands.count; ++i)
+      if (is_active(i) && inner.has_cotangent(argument(i))) given.add(term(i)), ++sums;
+    for (int i = l.carries; i < l.carries + l.stacked; ++i)
+      if (is_active(i) && inner.has_cotangent(argument(i))) given.add(term(i));
+
+    frame const f = b.end_frame(given);
+    id_list<> operands{};
+    operands.add_all(carried), operands.add_all(f.stacked), operands.add_all(f.invariants);
+    id const made = b.add_node(primitive::repeat, 0, operands);
+    loop{l.dim, carried.count, f.stacked.count, sums, !l.reversed}.store(m.nodes[made]);
+    id const owned[] = {f.region};
+    m.nodes[made].regions = b.add_links(owned);
+    id_list<> targets{}, terms{};
+    auto result = [&](int i, shape const& dims) {
+      targets.add(m.operand(n, i));
+      terms.add(b.add_result(made, m.values[argument(i)].type, dims));
+    };
+    for (int i = 0; i < l.carries; ++i)
+      if (starts.at[i] != no_id) result(i, m.values[argument(i)].dims);
+    for (int i = l.carries + l.stacked; i < n.operands.count; ++i)
+      if (is_active(i) && inner.has_cotangent(argument(i))) result(i, m.values[argument(i)].dims);
+    for (int i = l.carries; i < l.carries + l.stacked; ++i)
+      if (is_active(i) && inner.has_cotangent(argument(i))) result(i, led_by(l.dim, m.values[argument(i)].dims));
+    for (int i = 0; i < targets.count; ++i) d.contribute(targets.at[i], terms.at[i]);
+  }
+  constexpr void seed(differentiation& inner, id forward_value, id term) {
+    if (inner.active[forward_value]) inner.contribute(forward_value, term);
+  }
+};
+
+}  // namespace detail
+
+/// Replaces the gradient nodes of a module by what computes them, in reverse mode.
+///
+/// errors  G30 a node on the way has no gradient rule
+constexpr module differentiate(module const& m) {
+  module result{};
+  detail::differentiator d(m, result);
+  d.run();
+  return result;
+}
+
+}  // namespace meshtensor

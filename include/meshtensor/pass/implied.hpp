@@ -1,0 +1,94 @@
+// The layout that a value has because of its dims and its path: the rules of a layout, resolved against a module.
+#pragma once
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// A layout resolved against a module's dims, axes and paths. No guessing: what no rule names is replicated.
+struct implied_layout {
+  struct resolved_rule {
+    bool scoped, used;
+    id dim;  // no_id: the module does not have it
+    int count;
+    std::uint8_t axes[max_axes];
+  };
+  module const& m;
+  int count;
+  resolved_rule rules[max_rules];
+  std::uint8_t depth[max_rules][max_paths];  // of a scoped rule's component in a path, counted from 1; 0: not in it
+
+  /// `m.axes` must hold the axes of the mesh already.
+  constexpr implied_layout(module const& target, layout_rules const& layout, diagnostic& report)
+      : m(target), count(layout.count), rules{}, depth{} {
+    for (int r = 0; r < count; ++r) {
+      layout_rule const& from = layout.rules[r];
+      resolved_rule& to = rules[r];
+      to.scoped = !from.scope.empty();
+      to.dim = no_id;
+      for (int d = 0; d < m.dim_count; ++d)
+        if (m.dim_name(d) == from.dim) to.dim = static_cast<id>(d);
+      for (int i = 0; i < from.count; ++i) {
+        int axis = -1;
+        for (int a = 0; a < m.axis_count; ++a)
+          if (m.names[m.axes[a].label] == from.axes[i]) axis = a;
+        if (axis < 0) {
+          report << "S04 the layout shards dim '" << from.dim << "' over the axis '" << from.axes[i]
+                 << "', which the mesh does not have";
+          return;
+        }
+        to.axes[to.count++] = static_cast<std::uint8_t>(axis);
+      }
+      if (!to.scoped || to.dim == no_id) continue;
+      for (int p = 0; p < m.path_count; ++p) depth[r][p] = static_cast<std::uint8_t>(depth_of(m, p, from.scope) + 1);
+    }
+  }
+
+  /// The rule for a dim under a path: the innermost scope's, else the one that holds everywhere; -1: none.
+  constexpr int rule_for(int dim, id path) {
+    int best = -1, best_depth = -1;
+    for (int r = 0; r < count; ++r) {
+      if (rules[r].dim != dim) continue;
+      int const d = !rules[r].scoped ? 0 : path == no_id ? -1 : depth[r][path] == 0 ? -1 : depth[r][path];
+      if (d > best_depth) best = r, best_depth = d;
+    }
+    if (best >= 0) rules[best].used = true;
+    return best;
+  }
+
+  /// Where a value with these dims lies under a path. Dims of `whole` stay whole. An axis that would shard two dims is
+  /// reported, unless `report` is null: then the first dim has it.
+  constexpr placement of(shape const& dims, id path, shape const& whole, diagnostic* report) {
+    placement p{};
+    for (int i = 0; i < dims.count; ++i) {
+      if (whole.has(dims.at[i])) continue;
+      int const r = rule_for(dims.at[i], path);
+      if (r < 0) continue;
+      for (int k = 0; k < rules[r].count; ++k) {
+        int const axis = rules[r].axes[k];
+        if (p.dim[axis] == 0) {
+          p.shard(i, axis);
+        } else if (report != nullptr && report->empty()) {
+          *report << "S05 mesh axis '" << m.names[m.axes[axis].label] << "' shards two dims of one tensor, '"
+                  << m.dim_name(dims.at[p.sharded_at(axis)]) << "' and '" << m.dim_name(dims.at[i])
+                  << "': drop one of the rules, or replicate one dim in this scope with in<\"…\", replicate<"
+                  << m.dim_name(dims.at[i]) << ">>";
+        }
+      }
+    }
+    return p;
+  }
+};
+
+/// The first rule of a layout that changes nothing in a module, or -1: its dim or its scope does not occur.
+constexpr int unused_rule(module const& m, layout_rules const& layout) {
+  for (int r = 0; r < layout.count; ++r) {
+    bool dim = false, scoped = layout.rules[r].scope.empty();
+    for (int d = 0; d < m.dim_count && !dim; ++d) dim = m.dim_name(d) == layout.rules[r].dim;
+    for (int p = 0; p < m.path_count && !scoped; ++p) scoped = m.names[m.paths[p].label] == layout.rules[r].scope;
+    if (!dim || !scoped) return r;
+  }
+  return -1;
+}
+
+}  // namespace meshtensor

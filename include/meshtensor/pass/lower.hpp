@@ -1,0 +1,67 @@
+// The table of contents of the compiler: from a program to the plan of one processor. Every line is a value that can be
+// printed, drawn, verified and interpreted; the same functions run in the compiler and at start-up.
+#pragma once
+
+#include <memory>
+
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/partition.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+#include "meshtensor/pass/select.hpp"
+#include "meshtensor/pass/simplify.hpp"
+#include "meshtensor/pass/verify.hpp"
+
+namespace meshtensor {
+
+/// Lowers one entry of a program set in the compiler. Each line is one evaluation, so that the compiler's limits hold
+/// for each by itself.
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout>
+struct lowered {
+  static constexpr module traced = trace<Programs>();
+  static constexpr module selected = select(traced, find_entry(traced, entry_name<Entry>()));
+  static constexpr module differentiated = differentiate(selected);
+  static constexpr module simplified = simplify(differentiated);
+  static constexpr module partitioned = partition(simplified, Mesh::shape, Layout::rules);
+  static constexpr binding bound = bind(partitioned, Mesh::shape);
+  static constexpr plan planned = plan_memory(partitioned, find_entry(partitioned, entry_name<Entry>()), bound);
+};
+
+/// Throws a finding, if it is one.
+inline void raise(diagnostic const& report) {
+  if (!report.empty()) throw error(report.code(), std::string(report.view().substr(4)));
+}
+
+/// What `f` returns, made on the heap in place: modules are too large for the stacks of threads.
+template <class F>
+auto on_heap(F const& f) {
+  using made = decltype(f());
+  return std::unique_ptr<made>(new made(f()));
+}
+
+/// The same at start-up: one structure, bound to the numbers that are known only now.
+struct lowering {
+  module partitioned;
+  plan planned;
+  int entry;
+};
+
+/// Lowers the entry called `label` of a traced module. Throws what does not fit.
+///
+/// errors  S codes of `partition` and `bind`
+inline std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
+                                       layout_rules const& rules, std::span<dim_extent const> extents) {
+  auto const selected = on_heap([&] { return select(traced, find_entry(traced, label)); });
+  auto const differentiated = on_heap([&] { return differentiate(*selected); });
+  auto const simplified = on_heap([&] { return simplify(*differentiated); });
+  std::unique_ptr<lowering> result(new lowering{});
+  result->partitioned = partition(*simplified, mesh, rules);
+  raise(result->partitioned.report);
+  auto const bound = on_heap([&] { return meshtensor::bind(result->partitioned, mesh, extents); });
+  raise(bound->report);
+  result->entry = find_entry(result->partitioned, label);
+  result->planned = plan_memory(result->partitioned, result->entry, *bound);
+  return result;
+}
+
+}  // namespace meshtensor

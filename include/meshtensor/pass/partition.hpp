@@ -1,0 +1,390 @@
+// Turns a program on whole tensors into the program of one processor, and inserts what communicates.
+// before: differentiated.  after: every value has a placement, every change of placement is a node with its user's
+// line. why: a value lies as its dims and its path imply; sums stay unfinished until something needs them whole.
+#pragma once
+
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/implied.hpp"
+#include "meshtensor/pass/reshard.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+struct partitioner {
+  module const& from;
+  module& m;
+  builder b;
+  diagnostic& report;
+  implied_layout layout;
+  id owner[max_regions];            // node of `from` that owns a region
+  id called[max_values];            // an old value's first form
+  id next_form[max_values];         // another placement of the same value, plus 1
+  bool finished_early[max_values];  // of an old value: something needs it finished, so all may use it so
+
+  constexpr partitioner(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
+      : from(source),
+        m(target),
+        b(target),
+        report(findings),
+        layout(target, rules, findings),
+        owner{},
+        called{},
+        next_form{},
+        finished_early{} {}
+
+  constexpr void run() {
+    for (int i = 0; i < from.node_count; ++i)
+      for (int k = 0; k < from.nodes[i].regions.count; ++k)
+        owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i);
+    find_uses();
+    for (int v = 0; v < m.variable_count && report.empty(); ++v)
+      m.variables[v].layout = layout.of(m.variables[v].dims, m.variables[v].path, shape{}, &report);
+    for (int i = 0; i < from.node_count && report.empty(); ++i) step(from.nodes[i]);
+  }
+
+  // A value that some user needs finished is finished once, for all.
+  constexpr void find_uses() {
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      for (int k = 0; k < n.operands.count; ++k) {
+        id const v = from.operand(n, k);
+        bool twice = false;
+        for (int j = 0; j < k; ++j) twice = twice || from.operand(n, j) == v;
+        bool const passes =
+            n.results.count == 1 && n.regions.count == 0 && !twice &&
+            (linear(n, k, partial::sum) != linearity::none || linear(n, k, partial::max) != linearity::none ||
+             linear(n, k, partial::min) != linearity::none);
+        if (!passes) finished_early[v] = true;
+      }
+    }
+  }
+
+  // ---- forms of a value ----
+
+  constexpr void define(id old, id made) { called[old] = made; }
+
+  /// The form of an old value that is cheapest to bring to `to`.
+  constexpr id best_form(id old, placement const& to) const {
+    id best = called[old];
+    for (id f = next_form[best]; f != 0; f = next_form[f - 1])
+      if (transition_cost(m.values[f - 1].layout, to) < transition_cost(m.values[best].layout, to))
+        best = static_cast<id>(f - 1);
+    return best;
+  }
+  /// The old value as it lies at `to`, brought there in the region of the value.
+  constexpr id form(id old, placement const& to) {
+    id const source = best_form(old, to);
+    if (m.values[source].layout == to) return source;
+    id const here = b.region;
+    b.region = m.values[source].region;
+    int const first = m.value_count;
+    id const made = reshard(b, source, to);
+    b.region = here;
+    for (int v = first; v < m.value_count; ++v) {  // what lies on the way serves others too
+      next_form[v] = next_form[called[old]];
+      next_form[called[old]] = static_cast<id>(v + 1);
+    }
+    return made;
+  }
+  /// A form without unfinished sums, where one exists; else the first form.
+  constexpr id finished_form(id old) const {
+    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
+      if (!m.values[f].layout.has_partial()) return f;
+      if (next_form[f] == 0) return called[old];
+    }
+  }
+
+  constexpr placement implied(id old, id path, shape const& whole = {}) {
+    bool const quiet = !report.empty();
+    placement const p = layout.of(from.values[old].dims, path, whole, &report);
+    if (!quiet && !report.empty()) at_line(from.nodes[from.values[old].node]);
+    return p;
+  }
+  constexpr void at_line(node const& n) {
+    report << " (" << text_of(n.kind);
+    if (n.site != no_id) {
+      std::string_view file = from.sites[n.site].file;
+      auto const slash = file.rfind('/');
+      report << ", " << (slash == std::string_view::npos ? file : file.substr(slash + 1)) << ":"
+             << from.sites[n.site].line;
+    }
+    report << ")";
+  }
+
+  // ---- nodes ----
+
+  constexpr id make(node const& n, id_list<> const& operands) {
+    id const made =
+        b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    m.nodes[made].effect = n.effect, m.nodes[made].ordinal = n.ordinal, m.nodes[made].copy = n.copy;
+    return made;
+  }
+  constexpr void give(id made, id old, placement const& p) {
+    value const& v = from.values[old];
+    id const r = b.add_result(made, v.type, v.dims);
+    m.values[r].layout = p;
+    define(old, r);
+  }
+
+  constexpr void step(node const& n) {
+    b.region = n.region, b.path = n.path, b.site = n.site, b.copy = n.copy;
+    switch (n.kind) {
+      case primitive::input: give(make(n, {}), from.result(n), implied(from.result(n), n.path)); break;
+      case primitive::read: give(make(n, {}), from.result(n), m.variables[n.attribute[0]].layout); break;
+      case primitive::write: effect(n, m.variables[n.attribute[0]].layout); break;
+      case primitive::output: effect(n, implied(from.operand(n, 0), n.path)); break;
+      case primitive::argument: argument(n); break;
+      case primitive::repeat: repeat(n); break;
+      case primitive::composite: composite(n); break;
+      case primitive::cond:
+      case primitive::while_loop:
+        report << "S21 " << text_of(n.kind)
+               << " cannot be spread over a mesh yet: run this program with the interpreter";
+        break;
+      default: local(n);
+    }
+  }
+  constexpr void effect(node const& n, placement const& p) {
+    id_list<> operands{};
+    operands.add(form(from.operand(n, 0), p));
+    make(n, operands);
+  }
+
+  // The operand that an argument stands for was made before it: it is brought to its placement where it was made.
+  constexpr void argument(node const& n) {
+    node const& o = from.nodes[owner[n.region]];
+    int const place = n.attribute[0];
+    id const passed = operand_form(o, place);
+    placement p = m.values[passed].layout;
+    if (is_stacked(o, place)) p = tail(p);
+    give(make(n, {}), from.result(n), p);
+  }
+  constexpr bool is_stacked(node const& o, int place) const {
+    loop const l = loop::of(o);
+    return o.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked;
+  }
+  constexpr id operand_form(node const& o, int place) {
+    id const old = from.operand(o, place), path = b.path, site = b.site;
+    b.path = o.path, b.site = o.site;
+    placement to;
+    if (o.kind == primitive::repeat && place < loop::of(o).carries) {
+      to = implied(old, o.path);
+    } else {
+      id const f = finished_form(old);
+      to = m.values[f].layout.has_partial() ? implied(old, o.path) : m.values[f].layout;
+      if (is_stacked(o, place))
+        for (int a = 0; a < max_axes; ++a)
+          if (to.sharded_at(a) == 0) to.unshard(a);
+    }
+    id const made = form(old, to);
+    b.path = path, b.site = site;
+    return made;
+  }
+  /// The placement of a slice, and of a stack.
+  static constexpr placement tail(placement p) {
+    for (int a = 0; a < max_axes; ++a)
+      if (p.dim[a] != 0) --p.dim[a];
+    return p;
+  }
+  static constexpr placement led(placement p) {
+    for (int a = 0; a < max_axes; ++a)
+      if (p.dim[a] != 0) ++p.dim[a];
+    return p;
+  }
+
+  constexpr void close(id r, id_list<> const& results) {
+    id_list<> arguments{};
+    for (int i = 0; i < from.regions[r].arguments.count; ++i)
+      arguments.add(called[from.link(from.regions[r].arguments, i)]);
+    m.regions[r].arguments = b.add_links(arguments);
+    m.regions[r].results = b.add_links(results);
+  }
+
+  constexpr void repeat(node const& n) {
+    loop const l = loop::of(n);
+    id const r = from.region_of(n, 0);
+    region const& body = from.regions[r];
+    id_list<> operands{}, results{};
+    for (int i = 0; i < n.operands.count; ++i) operands.add(operand_form(n, i));
+    for (int i = 0; i < body.results.count; ++i) {
+      id const old = from.link(body.results, i);
+      if (i < l.carries) results.add(next_carry(old, called[from.link(body.arguments, i)]));
+      else if (i < l.carries + l.sums) results.add(called[old]);
+      else results.add(finished_form(old));
+    }
+    close(r, results);
+    id const made = make(n, operands);
+    id_list<2> owned{};
+    owned.add(r);
+    for (int i = 0; i < n.results.count; ++i) {
+      placement const p = m.values[results.at[i]].layout;
+      give(made, from.result(n, i), i < l.carries + l.sums ? p : led(p));
+    }
+    m.nodes[made].regions = b.add_links(owned);
+  }
+
+  /// A carry lies as its argument does. One that is another argument is copied, so that carries may trade places.
+  constexpr id next_carry(id old, id argument_now) {
+    id const next = form(old, m.values[argument_now].layout);
+    if (next == argument_now || m.nodes[m.values[next].node].kind != primitive::argument) return next;
+    id const here = b.region;
+    b.region = m.values[next].region;
+    id const made = b.add(primitive::elementwise, static_cast<std::uint8_t>(function::copy), ids(&next, 1),
+                          m.values[next].type, m.values[next].dims);
+    m.values[made].layout = m.values[next].layout;
+    b.region = here;
+    return made;
+  }
+
+  constexpr void composite(node const& n) {
+    id const r = from.region_of(n, 0);
+    region const& body = from.regions[r];
+    id_list<> operands{}, results{};
+    for (int i = 0; i < n.operands.count; ++i) operands.add(operand_form(n, i));
+    for (int i = 0; i < body.results.count; ++i) results.add(finished_form(from.link(body.results, i)));
+    close(r, results);
+    id const made = make(n, operands);
+    id_list<2> owned{};
+    owned.add(r);
+    for (int i = 0; i < n.results.count; ++i) give(made, from.result(n, i), m.values[results.at[i]].layout);
+    m.nodes[made].regions = b.add_links(owned);
+  }
+
+  // ---- operations: the rule of one axis, for every axis ----
+
+  constexpr void local(node const& n) {
+    int const count = n.operands.count;
+    shape const result = from.result_value(n).dims;
+    shape all{};  // of all operands, as the result calls them
+    for (int i = 0; i < count; ++i)
+      for (int k = 0, d = from.operand_value(n, i).dims.count; k < d; ++k) {
+        int const seen = relabel(from, n, from.operand_value(n, i).dims.at[k]);
+        if (!all.has(seen) && all.count < shape::capacity) all.add(seen);
+      }
+    // Where each operand must lie.
+    placement target[8];
+    require(count <= 8, "S22: an operation has more than 8 operands");
+    partial const when_contracted = contracted(n);
+    for (int i = 0; i < count; ++i) {
+      shape const& dims = from.operand_value(n, i).dims;
+      shape whole{};
+      for (int k = 0; k < dims.count; ++k) {
+        bool const lost = !result.has(relabel(from, n, dims.at[k])) && when_contracted == partial::none;
+        if (lost || needs_whole(from, n, dims.at[k])) whole.add(dims.at[k]);
+      }
+      target[i] = implied(from.operand(n, i), n.path, whole);
+    }
+    placement p{};
+    for (int a = 0; a < m.axis_count && report.empty(); ++a) axis(n, a, target, result, p);
+    if (!report.empty()) return;
+    order_lists(n, target, result, p);
+    fresh_dims(n, all, result, p);
+    id_list<> operands{};
+    for (int i = 0; i < count; ++i) operands.add(form(from.operand(n, i), target[i]));
+    give(make(n, operands), from.result(n), p);
+  }
+
+  // One mesh axis: which dim it shards in this operation, and whether the result is unfinished over it.
+  constexpr void axis(node const& n, int a, placement* target, shape const& result, placement& p) {
+    int sharded = -1;
+    for (int i = 0; i < n.operands.count; ++i) {
+      if (target[i].dim[a] == 0) continue;
+      int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
+      if (sharded >= 0 && sharded != dim) {
+        report << "S05 mesh axis '" << m.names[m.axes[a].label] << "' shards two dims that meet in one operation, '"
+               << m.dim_name(sharded) << "' and '" << m.dim_name(dim) << "': replicate one of them in this scope";
+        return at_line(n);
+      }
+      sharded = dim;
+    }
+    if (sharded >= 0) {
+      int const position = result.find(relabel(from, n, sharded));
+      if (position >= 0) p.dim[a] = static_cast<std::uint8_t>(position + 1);
+      else p.part[a] = contracted(n);
+      return;
+    }
+    keep_partial(n, a, target, result, p);
+  }
+
+  // No operand is spread over the axis: an unfinished operand may stay so if the operation is linear in it.
+  constexpr void keep_partial(node const& n, int a, placement* target, shape const& result, placement& p) {
+    int unfinished = 0, first = -1;
+    partial kind = partial::none;
+    bool alike = true;
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const best = best_form(from.operand(n, i), target[i]);
+      partial const part = m.values[best].layout.part[a];
+      if (part == partial::none) continue;
+      if (finished_early[from.operand(n, i)]) return;
+      if (unfinished++ == 0) first = i, kind = part;
+      alike = alike && part == kind;
+    }
+    if (unfinished == 0) return;
+    // What makes the value larger finishes it first.
+    if (!from.operand_value(n, first).dims.includes(without(result, shape{})) && n.kind != primitive::rename &&
+        n.kind != primitive::reshape)
+      return;
+    linearity const how = linear(n, first, kind);
+    if (how == linearity::together) {
+      if (!alike || unfinished != n.operands.count) return;
+      for (int i = 0; i < n.operands.count; ++i) target[i].part[a] = kind;
+      p.part[a] = kind;
+    } else if (how == linearity::alone) {
+      target[first].part[a] = kind;
+      p.part[a] = kind;
+    }
+  }
+
+  // The axes of one dim stand in the result in the order in which they stand in the operands.
+  constexpr void order_lists(node const& n, placement const* target, shape const& result, placement& p) {
+    for (int i = 0; i < n.operands.count; ++i)
+      for (int a = 0; a < m.axis_count; ++a) {
+        if (target[i].dim[a] == 0 || p.dim[a] == 0) continue;
+        int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
+        if (result.find(relabel(from, n, dim)) == p.sharded_at(a)) p.order[a] = target[i].order[a];
+      }
+  }
+
+  // Dims that only the result has are made where they are wanted, over axes that are still free.
+  constexpr void fresh_dims(node const& n, shape const& all, shape const& result, placement& p) {
+    placement const wanted = layout.of(result, n.path, shape{}, nullptr);
+    for (int position = 0; position < result.count; ++position) {
+      int const dim = result.at[position];
+      bool const from_operand = all.has(dim) && !(n.kind == primitive::scatter_add && dim == n.attribute[0]);
+      if (from_operand || needs_whole(from, n, dim)) continue;
+      for (int o = 0, a = 0; (a = wanted.axis_at(position, o)) >= 0; ++o) {
+        if (p.dim[a] != 0 || p.part[a] != partial::none) break;
+        p.shard(position, a);
+      }
+    }
+  }
+};
+
+}  // namespace detail
+
+/// The program of one processor of a mesh under a layout.
+///
+/// errors  S04 an axis that the mesh does not have; S05 one axis shards two dims that meet; S21 a node that cannot be
+/// spread source  Mesh-TensorFlow, arXiv:1811.02084, section 3; unfinished sums as in GSPMD, arXiv:2105.04663
+constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {
+  module m{};
+  m.report = from.report;
+  m.name_count = from.name_count, m.dim_count = from.dim_count, m.number_count = from.number_count;
+  m.path_count = from.path_count, m.site_count = from.site_count, m.variable_count = from.variable_count;
+  m.region_count = from.region_count;
+  for (int i = 0; i < m.name_count; ++i) m.names[i] = from.names[i];
+  for (int i = 0; i < m.dim_count; ++i) m.dims[i] = from.dims[i];
+  for (int i = 0; i < m.number_count; ++i) m.numbers[i] = from.numbers[i];
+  for (int i = 0; i < m.path_count; ++i) m.paths[i] = from.paths[i];
+  for (int i = 0; i < m.site_count; ++i) m.sites[i] = from.sites[i];
+  for (int i = 0; i < m.variable_count; ++i) m.variables[i] = from.variables[i];
+  for (int i = 0; i < m.region_count; ++i) m.regions[i] = from.regions[i];
+  builder b(m);
+  for (int a = 0; a < mesh.count; ++a) m.axes[m.axis_count++] = {b.intern(mesh.axes[a].label), mesh.axes[a].extent};
+  detail::partitioner p(from, m, rules, m.report);
+  if (m.report.empty()) p.run();
+  return m;
+}
+
+}  // namespace meshtensor

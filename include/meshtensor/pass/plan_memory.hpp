@@ -1,0 +1,201 @@
+// Gives every value its place: which memory, and where in it. A steady step allocates nothing.
+// before: bound and scheduled.  after: offsets in one arena, its size, and what holds it at its fullest.
+#pragma once
+
+#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/schedule.hpp"
+
+namespace meshtensor {
+
+enum class place : std::uint8_t {
+  nowhere,   // never run
+  arena,     // at an offset
+  variable,  // the store's own memory
+  input,     // what was fed
+  slice,     // of a stacked operand: moves with the iteration
+};
+
+struct plan {
+  binding numbers;
+  order steps;
+  id root[max_values];  // the value whose memory a value shares; itself: its own
+  place where[max_values];
+  std::int64_t offset[max_values];
+  std::int64_t arena_bytes;
+  std::int64_t variable_bytes, input_bytes;  // beside the arena, per processor
+  int fullest;                               // the node at which the arena is fullest
+};
+
+namespace detail {
+
+struct planner {
+  static constexpr std::int64_t alignment = 64;
+  module const& m;
+  plan& p;
+  int begin[max_values], end[max_values];  // of roots: first and last time of use
+  int now;
+  id event_node[max_nodes];
+
+  constexpr planner(module const& source, plan& target) : m(source), p(target), begin{}, end{}, now(0), event_node{} {}
+
+  constexpr void run(int entry) {
+    for (int v = 0; v < m.value_count; ++v) p.root[v] = static_cast<id>(v), begin[v] = -1, end[v] = -1;
+    region(static_cast<id>(entry));
+    place_all();
+  }
+
+  constexpr id root(id v) {
+    while (p.root[v] != v) v = p.root[v];
+    return v;
+  }
+  constexpr void same(id v, id as) { p.root[v] = root(as); }
+  constexpr void touch(id v) {
+    id const r = root(v);
+    if (begin[r] < 0) begin[r] = now;
+    if (end[r] < now) end[r] = now;
+  }
+  constexpr void live_in(id v, place where) {
+    p.where[v] = where;
+    touch(v);
+  }
+
+  constexpr void region(id r) {
+    for (int i = 0; i < p.steps.count[r]; ++i) step(p.steps.nodes[p.steps.first[r] + i]);
+  }
+
+  constexpr void step(id node_id) {
+    node const& n = m.nodes[node_id];
+    if (n.kind == primitive::argument) return;
+    ++now;
+    if (now < max_nodes) event_node[now] = node_id;
+    for (int i = 0; i < n.operands.count; ++i) touch(m.operand(n, i));
+    switch (n.kind) {
+      case primitive::input: live_in(m.result(n), place::input); return;
+      case primitive::read: live_in(m.result(n), place::variable); return;
+      case primitive::repeat: return repeat(n);
+      case primitive::composite:
+      case primitive::kernel: return call(n);
+      default: break;
+    }
+    if (shares_memory(n)) {
+      same(m.result(n), m.operand(n, 0));
+      return touch(m.result(n));
+    }
+    for (int i = 0; i < n.results.count; ++i) live_in(m.result(n, i), place::arena);
+  }
+
+  constexpr void call(node const& n) {
+    auto const& body = m.regions[m.region_of(n, 0)];
+    for (int i = 0; i < n.operands.count; ++i) same(m.link(body.arguments, i), m.operand(n, i));
+    region(m.region_of(n, 0));
+    ++now;
+    for (int i = 0; i < n.operands.count; ++i) touch(m.operand(n, i));
+    for (int i = 0; i < n.results.count; ++i) {
+      same(m.result(n, i), m.link(body.results, i));
+      touch(m.result(n, i));
+    }
+  }
+
+  constexpr void repeat(node const& n) {
+    loop const l = loop::of(n);
+    auto const& body = m.regions[m.region_of(n, 0)];
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const argument = m.link(body.arguments, i);
+      if (i < l.carries) live_in(argument, place::arena);
+      else if (i < l.carries + l.stacked) live_in(argument, place::slice);
+      else same(argument, m.operand(n, i));
+    }
+    for (int i = l.carries; i < n.results.count; ++i) live_in(m.result(n, i), place::arena);
+    region(m.region_of(n, 0));
+    ++now;  // the end of an iteration, when its results are put away
+    for (int i = 0; i < n.operands.count; ++i) touch(m.operand(n, i)), touch(m.link(body.arguments, i));
+    for (int i = 0; i < body.results.count; ++i) touch(m.link(body.results, i));
+    for (int i = 0; i < n.results.count; ++i) {
+      if (i < l.carries) same(m.result(n, i), m.link(body.arguments, i));
+      touch(m.result(n, i));
+    }
+  }
+
+  // First fit in the order of birth, over a list of gaps sorted by offset.
+  struct gap {
+    std::int64_t from, to;
+  };
+  static constexpr std::int64_t endless = std::int64_t{1} << 60;
+  gap gaps[max_values] = {};
+  int gap_count = 0;
+
+  constexpr std::int64_t take(std::int64_t bytes) {
+    int best = -1;
+    for (int g = 0; g < gap_count; ++g) {
+      std::int64_t const room = gaps[g].to - gaps[g].from;
+      if (room >= bytes && (best < 0 || room < gaps[best].to - gaps[best].from)) best = g;
+    }
+    std::int64_t const at = gaps[best].from;
+    gaps[best].from += bytes;
+    if (gaps[best].from == gaps[best].to) {
+      for (int g = best; g + 1 < gap_count; ++g) gaps[g] = gaps[g + 1];
+      --gap_count;
+    }
+    return at;
+  }
+  constexpr void give_back(std::int64_t from, std::int64_t to) {
+    int g = 0;
+    while (g < gap_count && gaps[g].from < from) ++g;
+    bool const joins_left = g > 0 && gaps[g - 1].to == from, joins_right = g < gap_count && gaps[g].from == to;
+    if (joins_left && joins_right) {
+      gaps[g - 1].to = gaps[g].to;
+      for (int k = g; k + 1 < gap_count; ++k) gaps[k] = gaps[k + 1];
+      --gap_count;
+    } else if (joins_left) {
+      gaps[g - 1].to = to;
+    } else if (joins_right) {
+      gaps[g].from = from;
+    } else {
+      for (int k = gap_count; k > g; --k) gaps[k] = gaps[k - 1];
+      gaps[g] = {from, to};
+      ++gap_count;
+    }
+  }
+  constexpr std::int64_t bytes(int v) const {
+    return (p.numbers.local_bytes(m.values[v]) + alignment - 1) / alignment * alignment;
+  }
+
+  constexpr void place_all() {
+    // Values by time of birth and of death, as lists through the values.
+    id born[max_nodes * 2] = {}, next_born[max_values] = {}, dies[max_nodes * 2] = {}, next_dying[max_values] = {};
+    for (int v = m.value_count; v-- > 0;) {
+      if (p.root[v] != v) continue;
+      if (p.where[v] == place::variable) p.variable_bytes += p.numbers.local_bytes(m.values[v]);
+      if (p.where[v] == place::input) p.input_bytes += p.numbers.local_bytes(m.values[v]);
+      if (p.where[v] != place::arena) continue;
+      next_born[v] = born[begin[v]], born[begin[v]] = static_cast<id>(v + 1);
+      if (end[v] <= now) next_dying[v] = dies[end[v]], dies[end[v]] = static_cast<id>(v + 1);
+    }
+    gaps[0] = {0, endless}, gap_count = 1;
+    for (int t = 0; t <= now; ++t) {
+      for (id v = born[t]; v != 0; v = next_born[v - 1]) {
+        p.offset[v - 1] = take(bytes(v - 1));
+        if (p.offset[v - 1] + bytes(v - 1) > p.arena_bytes) {
+          p.arena_bytes = p.offset[v - 1] + bytes(v - 1);
+          p.fullest = t < max_nodes ? event_node[t] : 0;
+        }
+      }
+      for (id v = dies[t]; v != 0; v = next_dying[v - 1]) give_back(p.offset[v - 1], p.offset[v - 1] + bytes(v - 1));
+    }
+    for (int v = 0; v < m.value_count; ++v) p.root[v] = root(static_cast<id>(v));
+  }
+};
+
+}  // namespace detail
+
+/// The plan of one entry of a partitioned module.
+constexpr plan plan_memory(module const& m, int entry, binding const& numbers) {
+  plan p{};
+  p.numbers = numbers;
+  p.steps = schedule(m);
+  detail::planner planner(m, p);
+  planner.run(entry);
+  return p;
+}
+
+}  // namespace meshtensor

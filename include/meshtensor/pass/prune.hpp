@@ -1,0 +1,110 @@
+// Removes what nobody needs: nodes, arguments, carries and outputs of loops and branches.
+// before: any verified module.  after: every node has an effect, is an input, or leads to an effect.
+// why: differentiation and folding leave dead nodes behind; what is gone needs no layout, no kernel and no memory.
+#pragma once
+
+#include "meshtensor/pass/rebuild.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Which values of a module lead to an effect, found from the effects backwards.
+struct need {
+  module const& m;
+  id owner[max_regions];   // of a region: its node plus 1
+  bool value[max_values];  // wanted by something that is kept
+  bool node[max_nodes];    // kept
+  id waiting[max_values];
+  int count;
+  bool keeps_gradients;  // a gradient is still to be taken: composites keep their own
+
+  constexpr explicit need(module const& source)
+      : m(source), owner{}, value{}, node{}, waiting{}, count(0), keeps_gradients(false) {
+    for (int i = 0; i < m.node_count; ++i) {
+      if (m.nodes[i].regions.count != 0) own(i);
+      if (m.nodes[i].kind == primitive::gradient) keeps_gradients = true;
+    }
+    for (int i = 0; i < m.node_count; ++i)
+      if (m.nodes[i].effect || m.nodes[i].kind == primitive::input) keep(i);  // a step is fed what its program declares
+    while (count != 0) follow(waiting[--count]);
+  }
+
+ private:
+  constexpr void own(int i) {
+    for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
+  }
+
+  constexpr void want(id v) {
+    if (value[v]) return;
+    value[v] = true, waiting[count++] = v;
+  }
+  constexpr void want_all(list l) {
+    for (int i = 0; i < l.count; ++i) want(m.links[l.first + i]);
+  }
+
+  // What a node needs whichever of its results is wanted.
+  constexpr void keep(int i) {
+    if (node[i]) return;
+    node[i] = true;
+    auto const& n = m.nodes[i];
+    if (owner[n.region] != 0) keep(owner[n.region] - 1);
+    switch (n.kind) {
+      case primitive::repeat: return;
+      case primitive::while_loop: return want_all(m.regions[m.region_of(n, 0)].results);
+      case primitive::cond: return want(m.operand(n, 0));
+      default: break;
+    }
+    want_all(n.operands);
+    for (int k = 0; k < n.regions.count; ++k) {  // a composite keeps its signature: a device may know it by name
+      if (k > 0 && !keeps_gradients) break;
+      want_all(m.regions[m.region_of(n, k)].arguments);
+      want_all(m.regions[m.region_of(n, k)].results);
+    }
+  }
+
+  constexpr void follow(id v) {
+    int const i = m.values[v].node;
+    keep(i);
+    auto const& n = m.nodes[i];
+    if (n.kind == primitive::argument) follow_argument(n);
+    else if (n.kind == primitive::repeat) follow_loop(n, m.values[v].index);
+    else if (n.kind == primitive::while_loop && m.values[v].index > 0) want_carry(n, m.values[v].index - 1);
+    else if (n.kind == primitive::cond)
+      for (int k = 0; k < 2; ++k) want(m.link(m.regions[m.region_of(n, k)].results, m.values[v].index));
+  }
+  constexpr void follow_loop(meshtensor::node const& n, int result) {
+    auto const& body = m.regions[m.region_of(n, 0)];
+    want(m.link(body.results, result));
+    if (result < loop::of(n).carries) want(m.link(body.arguments, result));
+  }
+  constexpr void follow_argument(meshtensor::node const& n) {
+    if (owner[n.region] == 0) return;
+    auto const& o = m.nodes[owner[n.region] - 1];
+    int const k = n.region == m.region_of(o, 0) ? 0 : 1, place = n.attribute[0];
+    if (o.kind == primitive::composite || o.kind == primitive::kernel) return;
+    if (o.kind == primitive::while_loop && place < o.attribute[1]) return want_carry(o, place);
+    want(m.operand(o, operand_of_argument(o, k, place)));
+    if (o.kind == primitive::repeat && place < loop::of(o).carries) want(m.link(m.regions[n.region].results, place));
+  }
+  constexpr void want_carry(meshtensor::node const& o, int place) {
+    auto const &condition = m.regions[m.region_of(o, 0)], &body = m.regions[m.region_of(o, 1)];
+    want(m.operand(o, place));
+    want(m.link(condition.arguments, place)), want(m.link(body.arguments, place)), want(m.link(body.results, place));
+  }
+};
+
+}  // namespace detail
+
+/// The module without what leads to no effect. Inputs stay, composites keep all they take and give.
+constexpr module prune(module const& m) {
+  if (!m.report.empty()) return m;
+  module result{};
+  rebuild w(m, result);
+  detail::need const needed(m);
+  w.wanted = needed.value;
+  for (int i = 0; i < m.node_count; ++i)
+    if (needed.node[i]) w.copy(m.nodes[i]);
+  return result;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,191 @@
+// Copies a module node by node: what a pass that rewrites is made of.
+//
+//     module result{};
+//     rebuild w(m, result);
+//     for (int i = 0; i < m.node_count; ++i) {
+//       node const& n = m.nodes[i];
+//       if (is_needless(m, n)) w.replace(m.result(n), w[m.operand(n, 0)]);  // its users use another value
+//       else if (!is_dead(m, n)) w.copy(n);                                 // neither of both: the node is gone
+//     }
+//
+// Nodes that a pass adds are made with `w.b`, which stands (region, path, line) where the last node entered stood.
+#pragma once
+
+#include "meshtensor/graph/builder.hpp"
+
+namespace meshtensor {
+
+/// Which operand of a node that owns regions the argument at `place` of its region `k` stands for. The gradient of a
+/// composite (k = 1) has arguments that stand for no operand.
+constexpr int operand_of_argument(node const& n, int k, int place) {
+  switch (n.kind) {
+    case primitive::while_loop: return k == 0 || place < n.attribute[1] ? place : place + n.attribute[2];
+    case primitive::cond: return 1 + place + (k == 0 ? 0 : n.attribute[0]);
+    default: return place;
+  }
+}
+
+/// The way from one module to another. Numbers, dims, names, paths, lines and variables keep their ids; nodes, values
+/// and regions get new ones, in the old order.
+struct rebuild {
+  module const& from;
+  module& m;
+  builder b;
+  bool const* wanted;       // by old value: whether a loop or branch shall still give it; null: all
+  id called[max_values];    // by old value: its new id plus 1; 0: it has none
+  id entered[max_regions];  // by old region: likewise
+
+  constexpr rebuild(module const& source, module& target)
+      : from(source), m(target), b(target), wanted(nullptr), called{}, entered{} {
+    m.report = from.report;
+    for (; m.name_count < from.name_count; ++m.name_count) m.names[m.name_count] = from.names[m.name_count];
+    for (; m.dim_count < from.dim_count; ++m.dim_count) m.dims[m.dim_count] = from.dims[m.dim_count];
+    for (; m.axis_count < from.axis_count; ++m.axis_count) m.axes[m.axis_count] = from.axes[m.axis_count];
+    for (; m.number_count < from.number_count; ++m.number_count)
+      m.numbers[m.number_count] = from.numbers[m.number_count];
+    for (; m.path_count < from.path_count; ++m.path_count) m.paths[m.path_count] = from.paths[m.path_count];
+    for (; m.site_count < from.site_count; ++m.site_count) m.sites[m.site_count] = from.sites[m.site_count];
+    for (; m.variable_count < from.variable_count; ++m.variable_count)
+      m.variables[m.variable_count] = from.variables[m.variable_count];
+  }
+
+  /// The new id of an old value; no_id if it has none.
+  constexpr id operator[](id old) const { return static_cast<id>(called[old] - 1); }
+  constexpr bool has(id old) const { return called[old] != 0; }
+
+  /// The new id of an old region, made when it is first asked for.
+  constexpr id region_of(id old) {
+    if (entered[old] == 0) {
+      region const& r = from.regions[old];
+      id const parent = r.parent == no_id ? no_id : region_of(r.parent);
+      require(m.region_count < max_regions, "G20: a program has at most 256 regions");
+      m.regions[m.region_count] = {r.kind, r.removed, r.label, parent, {}, {}};
+      entered[old] = static_cast<id>(++m.region_count);
+    }
+    return static_cast<id>(entered[old] - 1);
+  }
+
+  /// What is made next belongs where `n` stood.
+  constexpr void enter(node const& n) {
+    b.region = region_of(n.region), b.path = n.path, b.site = n.site, b.copy = n.copy;
+  }
+
+  /// Users of an old value use a new one from now on.
+  constexpr void replace(id old, id made) { called[old] = static_cast<id>(made + 1); }
+
+  /// Copies a node whose operands all have new ids, its results and, if it owns regions, their lists. Arguments that
+  /// have none are left out together with the operands that they stand for, and results that are not wanted.
+  constexpr id copy(node const& n) {
+    enter(n);
+    if (n.regions.count != 0) return copy_owner(n);
+    list const operands{static_cast<id>(m.link_count), n.operands.count};
+    reserve(n.operands.count);
+    for (int i = 0; i < n.operands.count; ++i) m.links[m.link_count++] = (*this)[from.operand(n, i)];
+    return add(n, operands, from.links + n.results.first, n.results.count);
+  }
+  /// The same with other operands: new ids.
+  constexpr id copy(node const& n, ids operands) {
+    enter(n);
+    return add(n, b.add_links(operands), from.links + n.results.first, n.results.count);
+  }
+
+ private:
+  constexpr void reserve(int links) {
+    require(m.link_count + links <= max_links, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+  }
+
+  // A node like `n` with these operands and results like the old values `results`.
+  constexpr id add(node const& n, list operands, id const* results, int count) {
+    require(m.node_count < max_nodes && m.value_count + count <= max_values,
+            "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    reserve(count);
+    node c = n;
+    c.region = b.region, c.operands = operands, c.results = {static_cast<id>(m.link_count), static_cast<id>(count)},
+    c.regions = {0, 0};
+    for (int i = 0; i < count; ++i) {
+      value v = from.values[results[i]];
+      v.node = static_cast<id>(m.node_count), v.region = b.region, v.index = static_cast<std::uint8_t>(i);
+      m.links[m.link_count++] = static_cast<id>(m.value_count);
+      m.values[m.value_count++] = v;
+      called[results[i]] = static_cast<id>(m.value_count);
+    }
+    m.nodes[m.node_count] = c;
+    return static_cast<id>(m.node_count++);
+  }
+
+  // The result of a loop or branch that the value at `place` of its region `k` becomes; -1: none.
+  static constexpr int result_of(node const& n, int place) {
+    return n.kind == primitive::while_loop ? place + 1 : place;
+  }
+
+  constexpr id copy_owner(node const& n) {
+    bool const is_loop = n.kind == primitive::repeat || n.kind == primitive::while_loop;
+    bool const trims = is_loop || n.kind == primitive::cond;
+    loop const l = loop::of(n);
+    int const carries = n.kind == primitive::repeat ? l.carries : n.kind == primitive::while_loop ? n.attribute[1] : 0;
+    list const body = from.regions[from.region_of(n, n.kind == primitive::while_loop ? 1 : 0)].arguments;
+
+    // Operands stay with their arguments, carries as a whole, other results if they are wanted.
+    constexpr int most = sizeof(id_list<>::at) / sizeof(id);
+    bool leaves[most] = {}, gives[most] = {};
+    for (int k = 0; k < n.regions.count && trims; ++k) {
+      list const arguments = from.regions[from.region_of(n, k)].arguments;
+      for (int p = 0; p < arguments.count; ++p)
+        if (!has(from.link(arguments, p))) leaves[operand_of_argument(n, k, p)] = true;
+    }
+    id_list<> operands{}, results{};
+    int kept[3] = {0, 0,
+                   0};  // carries, stacked, sums; of a while loop: carries, what the condition uses; of cond: then
+    for (int i = 0; i < n.operands.count; ++i) {
+      if (leaves[i]) continue;
+      operands.add((*this)[from.operand(n, i)]);
+      if (i < carries) ++kept[0];
+      else if (n.kind == primitive::repeat) kept[1] += i < carries + l.stacked;
+      else if (n.kind == primitive::while_loop) kept[1] += i < carries + n.attribute[2];
+      else kept[0] += i > 0 && i <= n.attribute[0];
+    }
+    for (int i = 0; i < n.results.count; ++i) {
+      int const carry = n.kind == primitive::while_loop ? i - 1 : i;
+      gives[i] = !trims || carry < 0 ||
+                 (carry < carries ? has(from.link(body, carry)) : wanted == nullptr || wanted[from.result(n, i)]);
+      if (!gives[i]) continue;
+      results.add(from.result(n, i));
+      kept[2] += i >= l.carries && i < l.carries + l.sums;
+    }
+
+    id const made = add(n, b.add_links(operands), results.at, results.count);
+    id_list<> owned{};
+    for (int k = 0; k < n.regions.count; ++k) {
+      id const old = from.region_of(n, k);
+      if (k > 0 && !trims && entered[old] == 0) continue;  // the gradient of a composite that nobody needs any more
+      owned.add(close(n, old, trims && !(n.kind == primitive::while_loop && k == 0) ? gives : nullptr));
+    }
+    node& c = m.nodes[made];
+    c.regions = b.add_links(owned);
+    if (n.kind == primitive::repeat) loop{l.dim, kept[0], kept[1], kept[2], l.reversed}.store(c);
+    if (n.kind == primitive::while_loop)
+      c.attribute[1] = static_cast<id>(kept[0]), c.attribute[2] = static_cast<id>(kept[1]);
+    if (n.kind == primitive::cond) c.attribute[0] = static_cast<id>(kept[0]);
+    return made;
+  }
+
+  // Gives a region that is complete its lists: what is left of the arguments, numbered anew, and of the results.
+  constexpr id close(node const& owner, id old, bool const* gives) {
+    id const r = region_of(old);
+    region const& was = from.regions[old];
+    id_list<> arguments{}, results{};
+    for (int i = 0; i < was.arguments.count; ++i) {
+      if (!has(from.link(was.arguments, i))) continue;
+      id const v = (*this)[from.link(was.arguments, i)];
+      m.nodes[m.values[v].node].attribute[0] = static_cast<id>(arguments.count);
+      arguments.add(v);
+    }
+    for (int i = 0; i < was.results.count; ++i)
+      if (gives == nullptr || gives[result_of(owner, i)]) results.add((*this)[from.link(was.results, i)]);
+    m.regions[r].arguments = b.add_links(arguments);
+    m.regions[r].results = b.add_links(results);
+    return r;
+  }
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,143 @@
+// Brings one value from one placement to another: which collectives, in which order.
+#pragma once
+
+#include "meshtensor/graph/builder.hpp"
+
+namespace meshtensor {
+
+/// A rough order of what a change of placement costs, to choose where to start from: 0 means that nothing is sent.
+constexpr int transition_cost(placement const& from, placement const& to) {
+  int cost = 0;
+  for (int a = 0; a < max_axes; ++a) {
+    if (to.part[a] != partial::none && from.part[a] != to.part[a]) cost += 100;  // what is finished stays so
+    else if (from.part[a] != partial::none) cost += to.part[a] == from.part[a] ? 0 : to.dim[a] != 0 ? 1 : 2;
+    else if (from.dim[a] != to.dim[a] || from.order[a] != to.order[a])
+      cost += from.dim[a] == 0 ? 0 : to.dim[a] == 0 ? 2 : 1;
+  }
+  return cost;
+}
+
+namespace detail {
+
+struct resharding {
+  builder& b;
+  id current;
+  placement to;
+
+  constexpr placement const& at() const { return b.m.values[current].layout; }
+
+  constexpr void emit(primitive kind, std::uint8_t f, unsigned mask, id first, id second, placement const& p) {
+    value const v = b.m.values[current];
+    current = b.add(kind, f, ids(&current, 1), v.type, v.dims, {{static_cast<id>(mask), first, second}});
+    b.m.values[current].layout = p;
+  }
+  constexpr id dim_at(int position) const { return b.m.values[current].dims.at[position]; }
+
+  // How many of the target's axes a dim already has, in order; the rest of what it has, if any, is in the way.
+  constexpr int agreed(int position) const {
+    int n = 0;
+    while (at().axis_at(position, n) >= 0 && at().axis_at(position, n) == to.axis_at(position, n)) ++n;
+    return n;
+  }
+  /// The axis that the dim can take on next, if it holds nothing that is in the way; -1: none.
+  constexpr int next_axis(int position) const {
+    int const n = agreed(position);
+    return at().axis_at(position, n) >= 0 ? -1 : to.axis_at(position, n);
+  }
+
+  constexpr bool slice(int position) {
+    int const a = next_axis(position);
+    if (a < 0 || !at().is_replicated(a)) return false;
+    placement p = at();
+    p.shard(position, a);
+    emit(primitive::local_slice, 0, 1u << a, dim_at(position), no_id, p);
+    return true;
+  }
+  constexpr bool scatter(int position) {
+    int const a = next_axis(position);
+    if (a < 0 || at().part[a] == partial::none) return false;
+    placement p = at();
+    std::uint8_t const kind = static_cast<std::uint8_t>(static_cast<int>(p.part[a]) - 1);
+    p.part[a] = partial::none;
+    p.shard(position, a);
+    emit(primitive::reduce_scatter, kind, 1u << a, dim_at(position), no_id, p);
+    return true;
+  }
+  // All axes whose parts of one kind must be finished everywhere, in one collective.
+  constexpr bool finish() {
+    for (partial kind : {partial::sum, partial::max, partial::min}) {
+      unsigned mask = 0;
+      placement p = at();
+      for (int a = 0; a < max_axes; ++a)
+        if (p.part[a] == kind && to.part[a] != kind && to.dim[a] == 0) mask |= 1u << a, p.part[a] = partial::none;
+      if (mask == 0) continue;
+      emit(primitive::all_reduce, static_cast<std::uint8_t>(static_cast<int>(kind) - 1), mask, no_id, no_id, p);
+      return true;
+    }
+    return false;
+  }
+  constexpr bool exchange(int position) {
+    int const a = next_axis(position);
+    if (a < 0 || at().dim[a] == 0) return false;
+    int const source = at().sharded_at(a);
+    if (at().order[a] + 1 != at().axes_of(source)) return false;  // only the minor end moves in place
+    placement p = at();
+    p.unshard(a);
+    p.shard(position, a);
+    emit(primitive::all_to_all, 0, 1u << a, dim_at(position), dim_at(source), p);
+    return true;
+  }
+  constexpr bool gather(int position) {
+    int const n = at().axes_of(position);
+    if (n <= agreed(position)) return false;
+    int const a = at().axis_at(position, n - 1);
+    placement p = at();
+    p.unshard(a);
+    emit(primitive::all_gather, 0, 1u << a, dim_at(position), no_id, p);
+    return true;
+  }
+  // A partial axis that the target shards, but behind one that is not there yet.
+  constexpr bool finish_blocked() {
+    for (int a = 0; a < max_axes; ++a) {
+      if (at().part[a] == partial::none || to.part[a] == at().part[a]) continue;
+      placement p = at();
+      std::uint8_t const kind = static_cast<std::uint8_t>(static_cast<int>(p.part[a]) - 1);
+      p.part[a] = partial::none;
+      emit(primitive::all_reduce, kind, 1u << a, no_id, no_id, p);
+      return true;
+    }
+    return false;
+  }
+
+  constexpr void run() {
+    int const dims = b.m.values[current].dims.count;
+    auto any = [&](auto step) {
+      for (int i = 0; i < dims; ++i)
+        if (step(i)) return true;
+      return false;
+    };
+    // What makes the value smaller comes first, what makes it larger last.
+    while (!(at() == to)) {
+      if (any([&](int i) { return slice(i); })) continue;
+      if (any([&](int i) { return scatter(i); })) continue;
+      if (finish()) continue;
+      if (any([&](int i) { return exchange(i); })) continue;
+      if (any([&](int i) { return gather(i); })) continue;
+      if (finish_blocked()) continue;
+      require(false, "S20: a value cannot be brought to the placement that is asked for");
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Adds the nodes that bring `v` to `to`, where the builder stands, and gives the value that lies so. A value that lies
+/// so already is given back. Order: slice, reduce_scatter, all_reduce, all_to_all, all_gather; only the minor end of a
+/// dim's list of axes is sliced, scattered, moved or gathered; whatever else is asked for is composed of these.
+constexpr id reshard(builder& b, id v, placement const& to) {
+  detail::resharding r{b, v, to};
+  r.run();
+  return r.current;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,22 @@
+// Takes one entry out of a set of programs.
+// before: traced together, so that what they share fits.  after: one entry; ids of variables, dims and numbers are
+// kept.
+#pragma once
+
+#include "meshtensor/pass/rebuild.hpp"
+
+namespace meshtensor {
+
+/// The module with the entry at region `entry` alone.
+constexpr module select(module const& m, int entry) {
+  module result{};
+  rebuild w(m, result);
+  for (int i = 0; i < m.node_count; ++i) {
+    int r = m.nodes[i].region;
+    while (m.regions[r].parent != no_id) r = m.regions[r].parent;
+    if (r == entry) w.copy(m.nodes[i]);
+  }
+  return result;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,241 @@
+// Makes equal things one, drops what changes nothing, and removes what nobody needs.
+// before: differentiated, not partitioned.  after: no two nodes of one path and region compute the same.
+// why: gradients are traced without care for what is there already; every later pass costs by the node.
+//
+// Nothing here changes a bit of a result: x + 0 stays (it makes a zero of -0), x * 0 stays (it may be NaN).
+#pragma once
+
+#include <bit>
+
+#include "meshtensor/pass/prune.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Rewrites operands and results of a module in place; what becomes superfluous stays until it is pruned.
+struct simplification {
+  static constexpr unsigned buckets = std::bit_ceil(2u * max_nodes);
+  module& m;
+  id same[max_values];     // the value that stands for a value, plus 1; 0: itself
+  id owner[max_regions];   // node plus 1
+  id stacked[max_values];  // of a loop's body: the stacked output that it becomes, plus 1
+  id table[buckets];       // nodes by hash, plus 1
+  bool differentiates;     // a gradient is still to be taken: what stops it has a meaning
+
+  constexpr explicit simplification(module& target)
+      : m(target), same{}, owner{}, stacked{}, table{}, differentiates(false) {
+    for (int i = 0; i < m.node_count; ++i) {
+      if (m.nodes[i].kind == primitive::gradient) differentiates = true;
+      for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
+    }
+    for (int i = 0; i < m.node_count; ++i) step(i);
+  }
+
+ private:
+  constexpr id seen(id v) const { return same[v] == 0 ? v : static_cast<id>(same[v] - 1); }
+  constexpr void forward(list l) {
+    for (int i = 0; i < l.count; ++i) m.links[l.first + i] = seen(m.links[l.first + i]);
+  }
+  constexpr void stand_in(id v, id other) { same[v] = static_cast<id>(other + 1); }
+
+  constexpr void step(int i) {
+    node& n = m.nodes[i];
+    forward(n.operands);
+    if (n.regions.count != 0) return close(n);
+    if (n.results.count != 1 || n.effect || n.kind == primitive::input) return;
+    if (id const v = unchanged(n); v != no_id) return stand_in(m.result(n), v);
+    if (n.kind == primitive::argument && !may_merge(n)) return;
+    merge(i);
+  }
+
+  // ---- equal nodes ----
+
+  // Carries differ from iteration to iteration, composites keep their signature.
+  constexpr bool may_merge(node const& argument) const {
+    if (owner[argument.region] == 0) return false;
+    node const& o = m.nodes[owner[argument.region] - 1];
+    if (o.kind == primitive::repeat) return argument.attribute[0] >= loop::of(o).carries;
+    if (o.kind == primitive::while_loop) return argument.attribute[0] >= o.attribute[1];
+    return o.kind == primitive::cond;
+  }
+  // What an argument stands for: arguments are equal if they stand for the same and both are stacked or neither.
+  constexpr unsigned meaning(node const& argument) const {
+    node const& o = m.nodes[owner[argument.region] - 1];
+    int const k = argument.region == m.region_of(o, 0) ? 0 : 1, place = argument.attribute[0];
+    bool const is_stacked = o.kind == primitive::repeat && place < loop::of(o).carries + loop::of(o).stacked;
+    return 2u * seen(m.operand(o, operand_of_argument(o, k, place))) + (is_stacked ? 1u : 0u);
+  }
+
+  // A layout may treat paths differently, except for what has no dims.
+  constexpr bool path_matters(node const& n) const {
+    if (n.kind == primitive::random || m.result_value(n).dims.count != 0) return true;
+    for (int i = 0; i < n.operands.count; ++i)
+      if (m.operand_value(n, i).dims.count != 0) return true;
+    return false;
+  }
+
+  static constexpr std::uint32_t mixed(std::uint32_t hash, std::uint32_t word) {
+    hash = (hash ^ word) * 0x9e3779b1u;
+    return hash ^ hash >> 15;
+  }
+  constexpr std::uint32_t hash_of(node const& n) const {
+    std::uint32_t h = mixed(static_cast<std::uint32_t>(n.kind) * 256u + n.function, n.region);
+    if (n.kind == primitive::argument) return mixed(h, meaning(n));
+    h = mixed(mixed(h, n.attribute[0] * 65536u + n.attribute[1]), n.attribute[2] * 65536u + n.attribute[3]);
+    for (int i = 0; i < n.operands.count; ++i) h = mixed(h, m.operand(n, i));
+    return h;
+  }
+  constexpr bool equal(node const& a, node const& b) const {
+    if (a.kind != b.kind || a.function != b.function || a.region != b.region || a.mesh != b.mesh) return false;
+    if (a.kind == primitive::argument) return meaning(a) == meaning(b);
+    if (a.copy != b.copy || a.ordinal != b.ordinal || a.operands.count != b.operands.count) return false;
+    for (int i = 0; i < 4; ++i)
+      if (a.attribute[i] != b.attribute[i]) return false;
+    for (int i = 0; i < a.operands.count; ++i)
+      if (m.operand(a, i) != m.operand(b, i)) return false;
+    return alike(m.result(a), m.result(b)) && (a.path == b.path || !path_matters(a));
+  }
+  constexpr bool alike(id a, id b) const {
+    value const &x = m.values[a], &y = m.values[b];
+    return x.type == y.type && x.dims == y.dims && x.format == y.format && x.space == y.space && x.layout == y.layout;
+  }
+
+  constexpr void merge(int i) {
+    node const& n = m.nodes[i];
+    unsigned at = hash_of(n) & (buckets - 1);
+    for (; table[at] != 0; at = (at + 1) & (buckets - 1))
+      if (equal(m.nodes[table[at] - 1], n)) return stand_in(m.result(n), m.result(m.nodes[table[at] - 1]));
+    table[at] = static_cast<id>(i + 1);
+  }
+
+  // A region is complete: its results, and of a loop the stacked outputs that are the same.
+  constexpr void close(node const& n) {
+    for (int k = 0; k < n.regions.count; ++k) forward(m.regions[m.region_of(n, k)].results);
+    if (n.kind != primitive::repeat) return;
+    loop const l = loop::of(n);
+    for (int i = l.carries + l.sums; i < n.results.count; ++i) {
+      id const given = m.link(m.regions[m.region_of(n, 0)].results, i);
+      if (stacked[given] == 0) stacked[given] = static_cast<id>(m.result(n, i) + 1);
+      else same[m.result(n, i)] = stacked[given];
+    }
+  }
+
+  // ---- nodes that change nothing ----
+
+  constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
+  constexpr bool made_by(id v, primitive kind) const { return maker(v).kind == kind; }
+  constexpr bool made_by(id v, function f) const {
+    return made_by(v, primitive::elementwise) && maker(v).function == static_cast<std::uint8_t>(f);
+  }
+  /// Whether a value is this literal everywhere, sign included.
+  constexpr bool is_literal(id v, double number) const {
+    if (made_by(v, primitive::broadcast)) v = m.operand(maker(v), 0);
+    if (!made_by(v, primitive::constant)) return false;
+    number_row const& row = m.numbers[maker(v).attribute[0]];
+    return row.kind == number_row::literal &&
+           std::bit_cast<std::uint64_t>(row.value) == std::bit_cast<std::uint64_t>(number);
+  }
+
+  /// The value that a node gives unchanged, or no_id. May turn the node into a simpler one.
+  constexpr id unchanged(node& n) {
+    id const y = m.result(n);
+    switch (n.kind) {
+      case primitive::elementwise: return elementwise_unchanged(n, y);
+      case primitive::einsum: drop_ones(n); return no_id;
+      case primitive::transpose:
+      case primitive::broadcast:  // both name the dims of their result, whatever those of the operand
+        if (id const x = m.operand(n, 0); made_by(x, primitive::transpose) || made_by(x, primitive::broadcast)) {
+          if (made_by(x, primitive::broadcast)) n.kind = primitive::broadcast;
+          m.links[n.operands.first] = m.operand(maker(x), 0);
+        }
+        if (n.kind == primitive::broadcast && m.operand_value(n, 0).dims.count == m.values[y].dims.count)
+          n.kind = primitive::transpose;
+        break;
+      case primitive::rename:
+        if (id const x = m.operand(n, 0); made_by(x, primitive::rename) && maker(x).attribute[1] == n.attribute[0]) {
+          n.attribute[0] = maker(x).attribute[0];
+          m.links[n.operands.first] = m.operand(maker(x), 0);
+        }
+        break;
+      case primitive::reshape:  // row-major order is kept: two are one way there and back if the dims agree
+        if (id const x = m.operand(n, 0); made_by(x, primitive::reshape) && alike(m.operand(maker(x), 0), y))
+          return m.operand(maker(x), 0);
+        return no_id;
+      default: return no_id;
+    }
+    return alike(m.operand(n, 0), y) ? m.operand(n, 0) : no_id;
+  }
+
+  // A factor of one changes no product. (A sum of one term makes a zero of -0, so what is left stays an einsum.)
+  constexpr void drop_ones(node& n) const {
+    int kept = 0;
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const v = m.operand(n, i);
+      bool const is_last = kept == 0 && i + 1 == n.operands.count;
+      if (is_last || !made_by(v, primitive::constant) || !is_literal(v, 1)) m.links[n.operands.first + kept++] = v;
+    }
+    n.operands.count = static_cast<id>(kept);
+  }
+
+  /// Every number of type `a` has one of type `b` that converts back to it.
+  static constexpr bool widens(dtype a, dtype b) {
+    return (b == dtype::f64 && a != dtype::i64) || (b == dtype::f32 && (a == dtype::bf16 || a == dtype::u8)) ||
+           (b == dtype::i64 && (a == dtype::i32 || a == dtype::u8)) || (b == dtype::i32 && a == dtype::u8);
+  }
+
+  constexpr id elementwise_unchanged(node& n, id y) {
+    id const a = m.operand(n, 0), b = n.operands.count > 1 ? m.operand(n, 1) : a;
+    auto if_alike = [&](id v) { return alike(v, y) ? v : no_id; };
+    bool const real = is_float(m.values[y].type);
+    switch (static_cast<function>(n.function)) {
+      case function::copy:  // under a path of its own it asks for the layout there
+        return n.path == maker(a).path || m.values[y].dims.count == 0 ? if_alike(a) : no_id;
+      case function::stop_gradient: return differentiates ? no_id : if_alike(a);
+      case function::cast:
+        if (made_by(a, function::cast) && widens(m.values[y].type, m.values[a].type))
+          return if_alike(m.operand(maker(a), 0));
+        return if_alike(a);
+      case function::negate:
+      case function::logical_not:
+        return made_by(a, static_cast<function>(n.function)) ? if_alike(m.operand(maker(a), 0)) : no_id;
+      case function::add:
+        if (is_literal(b, -0.0) || (!real && is_literal(b, 0))) return if_alike(a);
+        return is_literal(a, -0.0) || (!real && is_literal(a, 0)) ? if_alike(b) : no_id;
+      case function::subtract: return is_literal(b, 0) ? if_alike(a) : no_id;
+      case function::multiply:
+        if (is_literal(b, 1)) return if_alike(a);
+        if (is_literal(a, 1)) return if_alike(b);
+        if (is_literal(b, -1)) return negates(n, a, y);
+        return is_literal(a, -1) ? negates(n, b, y) : no_id;
+      case function::divide:
+        if (is_literal(b, 1)) return if_alike(a);
+        return is_literal(b, -1) ? negates(n, a, y) : no_id;
+      case function::maximum:
+      case function::minimum:
+      case function::logical_and:
+      case function::logical_or: return a == b ? if_alike(a) : no_id;
+      case function::select: return b == m.operand(n, 2) ? if_alike(b) : no_id;
+      default: return no_id;
+    }
+  }
+
+  // Turns a node into -x; the value, if that is known already.
+  constexpr id negates(node& n, id x, id y) {
+    if (!alike(x, y)) return no_id;
+    n.function = static_cast<std::uint8_t>(function::negate);
+    m.links[n.operands.first] = x, n.operands.count = 1;
+    return made_by(x, function::negate) && alike(m.operand(maker(x), 0), y) ? m.operand(maker(x), 0) : no_id;
+  }
+};
+
+}  // namespace detail
+
+/// The same results, bit for bit, from fewer nodes.
+constexpr module simplify(module const& m) {
+  if (!m.report.empty()) return m;
+  module reduced = m;
+  detail::simplification{reduced};
+  return prune(reduced);
+}
+
+}  // namespace meshtensor

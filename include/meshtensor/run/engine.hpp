@@ -1,0 +1,181 @@
+// Runs a plan for a set of processors: one, under a transport, or all of a mesh in lockstep on one thread.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "meshtensor/comm/reference.hpp"
+#include "meshtensor/run/processor.hpp"
+
+namespace meshtensor {
+
+/// Where a processor finds what lies outside its arena during a step.
+struct outside {
+  std::vector<std::byte*> variables;  // by variable id
+  std::vector<std::byte*> fed;        // by node id of the input
+  std::vector<std::byte*> given;      // by node id of the output: where a copy goes
+};
+
+/// All processors of a mesh, node by node, on one thread: exchanges read all blocks directly.
+struct lockstep {
+  std::vector<group> groups;
+  std::vector<void const*> in;
+  std::vector<void*> out;
+
+  void operator()(std::span<processor> all, id node_id, id from, id to) {
+    groups.clear();
+    in.resize(all.size()), out.resize(all.size());
+    for (processor const& p : all) {
+      planned_collective const& c = p.exchange(node_id);
+      if (c.with.index == 0) groups.push_back(c.with);
+      in[static_cast<std::size_t>(p.rank())] = p.pointer(from);
+      out[static_cast<std::size_t>(p.rank())] = p.pointer(to);
+    }
+    meshtensor::exchange(all[0].exchange(node_id).call, groups, in.data(), out.data());
+  }
+};
+
+/// One processor whose peers are reached through a communicator.
+template <class Communicator>
+struct exchanger {
+  Communicator& c;
+  void* workspace;
+
+  void operator()(std::span<processor> one, id node_id, id from, id to) {
+    planned_collective const& e = one[0].exchange(node_id);
+    auto request = c.start(e.call, e.with, one[0].pointer(from), one[0].pointer(to), workspace);
+    c.wait(request);
+  }
+};
+
+/// Runs the nodes of a plan. `Device` computes, `Exchange` communicates.
+template <class Device, class Exchange>
+class engine {
+ public:
+  engine(module const& m, plan const& p, Device& device, std::span<processor> processors, Exchange exchange)
+      : m_(m), p_(p), device_(device), processors_(processors), exchange_(std::move(exchange)) {
+    kernels_.resize(processors.size() * static_cast<std::size_t>(m.node_count));
+    for (std::size_t k = 0; k < processors.size(); ++k)
+      for (int i = 0; i < m.node_count; ++i)
+        if (computes(m.nodes[i])) {
+          load(processors[k], m.nodes[i]);
+          kernel_of(k, static_cast<id>(i)) = device_.prepare(m, m.nodes[i], operands_, results_);
+        }
+  }
+
+  /// One step of an entry. `numbers` are the module's, evaluated.
+  void run(int entry, std::span<outside> around, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    around_ = around;
+    for (processor& p : processors_) p.context = {numbers, seed, step, 0, 0};
+    region_nodes(static_cast<id>(entry));
+  }
+
+ private:
+  static bool computes(node const& n) { return n.kind >= primitive::constant && n.kind < primitive::gradient; }
+  typename Device::kernel& kernel_of(std::size_t processor_index, id node_id) {
+    return kernels_[processor_index * static_cast<std::size_t>(m_.node_count) + node_id];
+  }
+  void load(processor const& p, node const& n) {
+    for (int i = 0; i < n.operands.count; ++i) operands_[i] = p.at(m_.operand(n, i));
+    for (int i = 0; i < n.results.count; ++i) results_[i] = p.at(m_.result(n, i));
+  }
+
+  void region_nodes(id r) {
+    for (int i = 0; i < p_.steps.count[r]; ++i) run_node(p_.steps.nodes[p_.steps.first[r] + i]);
+  }
+
+  void run_node(id node_id) {
+    node const& n = m_.nodes[node_id];
+    switch (n.kind) {
+      case primitive::argument: return;
+      case primitive::repeat: return run_repeat(n);
+      case primitive::composite:
+      case primitive::kernel: return region_nodes(m_.region_of(n, 0));
+      case primitive::input:
+        return each([&](processor& p, outside& o) { p.set_pointer(m_.result(n), o.fed[node_id]); });
+      case primitive::read:
+        return each([&](processor& p, outside& o) { p.set_pointer(m_.result(n), o.variables[n.attribute[0]]); });
+      case primitive::write:
+        return each([&](processor& p, outside& o) { copy(o.variables[n.attribute[0]], p, m_.operand(n, 0)); });
+      case primitive::output:
+        return each([&](processor& p, outside& o) {
+          if (o.given[node_id] != nullptr) copy(o.given[node_id], p, m_.operand(n, 0));
+        });
+      case primitive::local_slice: return each([&](processor& p, outside&) { cut(p, n); });
+      default: break;
+    }
+    if (is_collective(n.kind)) return exchange_(processors_, node_id, m_.operand(n, 0), m_.result(n));
+    if (shares_memory(n)) return;
+    for (std::size_t k = 0; k < processors_.size(); ++k) {
+      load(processors_[k], n);
+      device_.launch(kernel_of(k, node_id), {m_, n, operands_, results_, processors_[k].context});
+    }
+  }
+
+  template <class F>
+  void each(F f) {
+    for (std::size_t k = 0; k < processors_.size(); ++k) f(processors_[k], around_[k]);
+  }
+  static void copy(std::byte* to, processor const& p, id v) {
+    if (to != p.pointer(v)) std::memcpy(to, p.pointer(v), static_cast<std::size_t>(p.bytes(v)));
+  }
+  // This processor's part of what it holds whole.
+  void cut(processor& p, node const& n) {
+    view x = p.at(m_.operand(n, 0)), y = p.at(m_.result(n));
+    int const along = x.find(n.attribute[1]);
+    std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
+    detail::copy_by_name(x, first, y, 0, no_id, no_id, y.extent);
+  }
+
+  void run_repeat(node const& n) {
+    loop const l = loop::of(n);
+    auto const& body = m_.regions[m_.region_of(n, 0)];
+    std::int64_t const trips = p_.numbers.extent[l.dim];
+    auto argument = [&](int i) { return m_.link(body.arguments, i); };
+    auto given = [&](int i) { return m_.link(body.results, i); };
+    std::uint64_t const before = processors_[0].context.iteration;
+    std::int64_t const index_before = processors_[0].context.index;
+    each([&](processor& p, outside&) {
+      for (int i = 0; i < l.carries; ++i) copy(p.pointer(argument(i)), p, m_.operand(n, i));
+      for (int i = l.carries; i < l.carries + l.sums; ++i)
+        std::memset(p.pointer(m_.result(n, i)), 0, static_cast<std::size_t>(p.bytes(m_.result(n, i))));
+    });
+    for (std::int64_t t = 0; t < trips; ++t) {
+      std::int64_t const index = l.reversed ? trips - 1 - t : t;
+      each([&](processor& p, outside&) {
+        p.context.index = index;
+        p.context.iteration = before * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(index);
+        for (int i = l.carries; i < l.carries + l.stacked; ++i)
+          p.set_pointer(argument(i), p.pointer(m_.operand(n, i)) + index * p.bytes(argument(i)));
+      });
+      region_nodes(m_.region_of(n, 0));
+      each([&](processor& p, outside&) {
+        for (int i = l.carries; i < body.results.count; ++i) {
+          if (i < l.carries + l.sums) add(p.at(m_.result(n, i)), p.at(given(i)));
+          else copy(p.pointer(m_.result(n, i)) + index * p.bytes(given(i)), p, given(i));
+        }
+        for (int i = 0; i < l.carries; ++i) copy(p.pointer(argument(i)), p, given(i));
+      });
+    }
+    each([&](processor& p, outside&) { p.context.iteration = before, p.context.index = index_before; });
+  }
+  static void add(view const& total, view const& term) {
+    with_element(total.type, [&]<class E>() {
+      for (std::int64_t i = 0, size = total.size(); i < size; ++i)
+        total.as<E>()[i] = static_cast<E>(static_cast<arithmetic_t<E>>(total.as<E>()[i]) +
+                                          static_cast<arithmetic_t<E>>(term.as<E>()[i]));
+    });
+  }
+
+  module const& m_;
+  plan const& p_;
+  Device& device_;
+  std::span<processor> processors_;
+  Exchange exchange_;
+  std::vector<typename Device::kernel> kernels_;
+  std::span<outside> around_;
+  view operands_[192], results_[8];
+};
+
+}  // namespace meshtensor

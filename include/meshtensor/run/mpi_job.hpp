@@ -1,0 +1,24 @@
+// Ranks of MPI as the processors of a job: this process holds one.
+#pragma once
+
+#include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/run/transport.hpp"
+
+namespace meshtensor {
+
+class mpi_job final : public job {
+ public:
+  mpi_job() : end_(world_) {}
+  explicit mpi_job(MPI_Comm user) : world_(user), end_(world_) {}
+
+  int size() const override { return world_.size(); }
+  std::vector<int> held(int) const override { return {world_.rank()}; }
+  bool speaks() const override { return world_.rank() == 0; }
+  void run(int, std::function<void(int, transport&)> const& work) override { work(world_.rank(), end_); }
+
+ private:
+  mpi_world world_;
+  transport_over<mpi_world> end_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,120 @@
+// One processor's side of a plan: where its values lie, in memory and in the whole tensors, and what it exchanges with
+// whom.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "meshtensor/comm/collective.hpp"
+#include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+
+namespace meshtensor {
+
+/// A collective as this rank takes part in it.
+struct planned_collective {
+  collective_call call;
+  std::vector<int> members;
+  group with;
+};
+
+class processor {
+ public:
+  processor(module const& m, plan const& p, mesh_shape const& mesh, int rank) : m_(m), p_(p), mesh_(mesh), rank_(rank) {
+    views_.resize(static_cast<std::size_t>(m.value_count));
+    for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
+    base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
+    arena_.resize(static_cast<std::size_t>(p.arena_bytes / 8 + 16));
+    auto const address = reinterpret_cast<std::uintptr_t>(arena_.data());
+    std::byte* const aligned = reinterpret_cast<std::byte*>(arena_.data()) + (64 - address % 64) % 64;
+    for (int v = 0; v < m.value_count; ++v)
+      if (p.where[v] == place::arena) base_[static_cast<std::size_t>(v)] = aligned + p.offset[v];
+    collectives_.resize(static_cast<std::size_t>(m.node_count));
+    for (int i = 0; i < m.node_count; ++i)
+      if (is_collective(m.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = exchange_of(m.nodes[i]);
+  }
+
+  int rank() const { return rank_; }
+  std::byte* pointer(id v) const { return base_[p_.root[v]]; }
+  /// Where the root of `v`, which lies outside the arena, is now.
+  void set_pointer(id v, std::byte* where) { base_[p_.root[v]] = where; }
+  view at(id v) const {
+    view r = views_[v];
+    r.data = pointer(v);
+    return r;
+  }
+  std::int64_t bytes(id v) const { return views_[v].bytes(); }
+  planned_collective const& exchange(id node_id) const { return *collectives_[node_id]; }
+
+  run_context context{};
+
+  /// The window that this rank holds of a value.
+  view window_of(value const& v) const {
+    view r{};
+    r.type = v.type;
+    r.count = v.dims.count;
+    for (int i = 0; i < v.dims.count; ++i) {
+      r.dim[i] = v.dims.at[i];
+      r.total[i] = p_.numbers.extent[v.dims.at[i]];
+      r.extent[i] = p_.numbers.local(v, i);
+      std::int64_t part = 0;
+      for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o)
+        part = part * p_.numbers.axis[a] + mesh_.coordinate(rank_, a);
+      r.origin[i] = part * r.extent[i];
+    }
+    r.densify();
+    return r;
+  }
+
+ private:
+  std::unique_ptr<planned_collective> exchange_of(node const& n) const {
+    auto c = std::make_unique<planned_collective>();
+    unsigned const mask = n.attribute[0];
+    std::int64_t const size = mesh_.size();
+    for (std::int64_t r = 0; r < size; ++r) {
+      bool together = true;
+      for (int a = 0; a < mesh_.count; ++a)
+        together = together && ((mask >> a & 1u) != 0 || mesh_.coordinate(r, a) == mesh_.coordinate(rank_, a));
+      if (!together) continue;
+      if (r == rank_) c->with.index = static_cast<int>(c->members.size());
+      c->members.push_back(static_cast<int>(r));
+    }
+    c->with.members = c->members.data();
+    c->with.count = static_cast<int>(c->members.size());
+    view const& block = views_[m_.operand(n, 0)];
+    c->call.type = block.type;
+    c->call.dims = block.count;
+    for (int i = 0; i < block.count; ++i) c->call.extent[i] = block.extent[i];
+    c->call.op = static_cast<reduction>(n.function);
+    switch (n.kind) {
+      case primitive::all_reduce: c->call.kind = collective::all_reduce; break;
+      case primitive::reduce_scatter:
+        c->call.kind = collective::reduce_scatter;
+        c->call.split = block.find(n.attribute[1]);
+        break;
+      case primitive::all_gather:
+        c->call.kind = collective::all_gather;
+        c->call.join = block.find(n.attribute[1]);
+        break;
+      case primitive::all_to_all:
+        c->call.kind = collective::all_to_all;
+        c->call.split = block.find(n.attribute[1]);
+        c->call.join = block.find(n.attribute[2]);
+        break;
+      default: throw error("R01", std::string("no collective for ") + text_of(n.kind));
+    }
+    return c;
+  }
+
+  module const& m_;
+  plan const& p_;
+  mesh_shape mesh_;
+  int rank_;
+  std::vector<view> views_;
+  std::vector<std::byte*> base_;
+  std::vector<double> arena_;
+  std::vector<std::unique_ptr<planned_collective>> collectives_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,97 @@
+// How a plan's collectives reach a communicator, and the processors of a job: threads of this process, or ranks.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "meshtensor/comm/local.hpp"
+#include "meshtensor/run/processor.hpp"
+
+namespace meshtensor {
+
+/// One processor's way to its peers.
+class transport {
+ public:
+  virtual ~transport() = default;
+  /// Makes a collective known before the first step; all processors call it for the same collectives, in one order.
+  virtual void prepare(planned_collective const& c) = 0;
+  virtual void exchange(planned_collective const& c, void const* in, void* out) = 0;
+};
+
+/// A transport over any communicator. Its workspace grows in `prepare` only.
+template <communicator C>
+class transport_over final : public transport {
+ public:
+  explicit transport_over(C& c) : c_(c) {}
+  void prepare(planned_collective const& c) override {
+    c_.prepare(c.with);
+    auto const bytes = static_cast<std::size_t>(c_.workspace_bytes(c.call, c.with.count));
+    if (workspace_.size() * 8 < bytes + 64) workspace_.resize(bytes / 8 + 16);
+  }
+  void exchange(planned_collective const& c, void const* in, void* out) override {
+    auto const address = reinterpret_cast<std::uintptr_t>(workspace_.data());
+    void* const aligned = reinterpret_cast<std::byte*>(workspace_.data()) + (64 - address % 64) % 64;
+    auto request = c_.start(c.call, c.with, in, out, aligned);
+    c_.wait(request);
+  }
+
+ private:
+  C& c_;
+  std::vector<double> workspace_;
+};
+
+/// The processors that run a job, and which of them this process holds.
+class job {
+ public:
+  virtual ~job() = default;
+  /// How many processors there are; 0: as many as a mesh asks for.
+  virtual int size() const = 0;
+  /// The ranks that this process holds, of a mesh of `size` processors.
+  virtual std::vector<int> held(int size) const = 0;
+  /// Whether all of a mesh runs node by node on the calling thread, without a transport.
+  virtual bool in_lockstep() const { return false; }
+  /// Calls work(rank, transport) for every processor that this process holds, at once, and waits for all.
+  virtual void run(int size, std::function<void(int, transport&)> const& work) = 0;
+  /// Whether this process speaks for the job.
+  virtual bool speaks() const { return true; }
+};
+
+/// All processors of a mesh as threads of this process.
+class threads_job final : public job {
+ public:
+  int size() const override { return 0; }
+  std::vector<int> held(int size) const override {
+    std::vector<int> all;
+    for (int r = 0; r < size; ++r) all.push_back(r);
+    return all;
+  }
+  void run(int size, std::function<void(int, transport&)> const& work) override {
+    auto& world = worlds_[size];
+    if (!world) {
+      world = std::make_unique<local_world>(size);
+      auto& ends = ends_[size];
+      for (int r = 0; r < size; ++r) ends.push_back(std::make_unique<transport_over<local_member>>(world->member(r)));
+    }
+    world->run(
+        [&](local_member& member) { work(member.rank(), *ends_[size][static_cast<std::size_t>(member.rank())]); });
+  }
+
+ private:
+  std::map<int, std::unique_ptr<local_world>> worlds_;
+  std::map<int, std::vector<std::unique_ptr<transport_over<local_member>>>> ends_;
+};
+
+/// All processors of a mesh in turns on the calling thread: for tests, and for meshes far larger than the machine.
+class lockstep_job final : public job {
+ public:
+  int size() const override { return 0; }
+  std::vector<int> held(int size) const override { return threads_job().held(size); }
+  bool in_lockstep() const override { return true; }
+  void run(int, std::function<void(int, transport&)> const&) override {
+    throw error("R03", "processors that take turns have no transport");
+  }
+};
+
+}  // namespace meshtensor

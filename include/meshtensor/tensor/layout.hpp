@@ -1,0 +1,142 @@
+// Layouts: which dims are spread over which axes. The types that users write, their value, and the placement of one
+// tensor.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/name.hpp"
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/tensor/dim.hpp"
+
+namespace meshtensor {
+
+/// One line of a layout: under the path component `scope` (everywhere if empty), `dim` is spread over `axes`, the first
+/// one major; no axes means replicated.
+struct layout_rule {
+  name scope, dim;
+  int count;
+  name axes[max_axes];
+};
+
+/// A layout as a value.
+struct layout_rules {
+  int count;
+  layout_rule rules[max_rules];
+
+  constexpr layout_rules& add(layout_rule const& r) {
+    require(count < max_rules, "S06: a layout has at most 64 rules");
+    for (int i = 0; i < count; ++i)
+      require(!(rules[i].scope == r.scope && rules[i].dim == r.dim),
+              "S07: a layout has two rules for one dim in one scope");
+    for (int i = 0; i < r.count; ++i)
+      for (int j = 0; j < i; ++j) require(!(r.axes[i] == r.axes[j]), "S05: a dim is sharded over the same axis twice");
+    rules[count++] = r;
+    return *this;
+  }
+  constexpr layout_rules& shard(name const& dim, std::initializer_list<name> axes, name const& scope = {}) {
+    layout_rule r{};
+    r.scope = scope, r.dim = dim;
+    for (name const& a : axes) r.axes[r.count++] = a;
+    return add(r);
+  }
+  constexpr layout_rules& replicate(name const& dim, name const& scope = {}) { return shard(dim, {}, scope); }
+};
+
+/// Spreads a dim over one axis, or over several, the first one major: `shard<batch, data>`.
+template <auto Dim, auto... Axes>
+struct shard {
+  static_assert(dim_type<decltype(Dim)>, "meshtensor S08: shard<dim, axis…> begins with a dim");
+  static_assert(sizeof...(Axes) > 0 && (mesh_axis<decltype(Axes)> && ...),
+                "meshtensor S08: shard<dim, axis…> names at least one axis of the mesh");
+  static constexpr void add_to(layout_rules& r, name const& scope) { r.shard(Dim.label, {Axes.label...}, scope); }
+};
+
+/// Undoes, inside a scope, what the layout says of a dim outside it.
+template <auto Dim>
+struct replicate {
+  static_assert(dim_type<decltype(Dim)>, "meshtensor S08: replicate<dim> names a dim");
+  static constexpr void add_to(layout_rules& r, name const& scope) { r.replicate(Dim.label, scope); }
+};
+
+/// Rules for what is traced under the path component `Scope`, at any depth: `in<"optimizer", shard<d_model, data>>`.
+/// For the dims that it names it replaces what holds outside; the rest is inherited; the innermost component wins.
+template <name Scope, class... Rules>
+struct in {
+  static constexpr void add_to(layout_rules& r, name const& outer) {
+    require(outer.empty(), "S09: in<…> inside in<…>: write the inner one beside it, the innermost scope wins");
+    (Rules::add_to(r, Scope), ...);
+  }
+};
+
+/// Where the dims of a whole program live: `struct layout : mt::layout<shard<batch, data>, shard<d_ff, model>> {};`
+/// Layouts change speed and memory, never results.
+template <class... Rules>
+struct layout {
+  static constexpr layout_rules rules = [] {
+    layout_rules r{};
+    (Rules::add_to(r, name{}), ...);
+    return r;
+  }();
+};
+
+template <class L>
+concept layout_type = requires {
+  { L::rules } -> std::same_as<layout_rules const&>;
+};
+
+/// An unfinished reduction over an axis: each processor holds a part.
+enum class partial : std::uint8_t { none, sum, max, min };
+
+constexpr char const* text_of(partial p) {
+  constexpr char const* names[] = {"", "sum", "max", "min"};
+  return names[static_cast<int>(p)];
+}
+
+/// How one tensor lies on the mesh: every axis shards one dim, or holds parts of a reduction, or holds copies. All
+/// zeros means replicated on every axis.
+struct placement {
+  std::uint8_t dim[max_axes];    // position of the dim that the axis shards, plus 1; 0: none
+  std::uint8_t order[max_axes];  // place in that dim's list of axes; 0 is major
+  partial part[max_axes];
+
+  constexpr bool operator==(placement const& o) const {
+    for (int a = 0; a < max_axes; ++a)
+      if (dim[a] != o.dim[a] || order[a] != o.order[a] || part[a] != o.part[a]) return false;
+    return true;
+  }
+  constexpr int sharded_at(int axis) const { return dim[axis] - 1; }
+  constexpr bool is_replicated(int axis) const { return dim[axis] == 0 && part[axis] == partial::none; }
+  constexpr bool has_partial() const {
+    for (int a = 0; a < max_axes; ++a)
+      if (part[a] != partial::none) return true;
+    return false;
+  }
+  constexpr placement without_partial() const {
+    placement p = *this;
+    for (int a = 0; a < max_axes; ++a) p.part[a] = partial::none;
+    return p;
+  }
+  /// How many axes shard the dim at `position`.
+  constexpr int axes_of(int position) const {
+    int n = 0;
+    for (int a = 0; a < max_axes; ++a) n += dim[a] == position + 1;
+    return n;
+  }
+  /// The axis at place `order_` in the list of the dim at `position`, or -1.
+  constexpr int axis_at(int position, int order_) const {
+    for (int a = 0; a < max_axes; ++a)
+      if (dim[a] == position + 1 && order[a] == order_) return a;
+    return -1;
+  }
+  constexpr void shard(int position, int axis) {
+    order[axis] = static_cast<std::uint8_t>(axes_of(position));
+    dim[axis] = static_cast<std::uint8_t>(position + 1);
+  }
+  constexpr void unshard(int axis) { dim[axis] = 0, order[axis] = 0; }
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,104 @@
+// Numbers: scalars that stand beside tensors and take the dtype of what they meet. A literal, the extent of a dim, a
+// value set by name at run time, the step count, or an expression of these.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/function.hpp"
+#include "meshtensor/tensor/dim.hpp"
+
+namespace meshtensor {
+
+struct builder;
+
+/// A weak scalar: it has no dtype of its own. Evaluated in f64 at start-up or before a step, never a reason to rebuild.
+struct number {
+  struct item {  // postfix: operands first
+    enum kind_t : std::uint8_t { literal, extent, row, apply } kind;
+    function f;
+    std::uint16_t id;  // row: a row of the module's table of numbers
+    double value;
+    name const* dim;  // extent: whose
+  };
+  static constexpr int capacity = 24;
+  builder* owner;  // where rows live; null while nothing but literals and extents took part
+  int count;
+  item items[capacity];
+
+  constexpr number() : owner(nullptr), count(0), items{} {}
+  template <class N>
+  requires std::is_arithmetic_v<N>
+  constexpr number(N value) : number() {  // NOLINT: a literal is a number
+    push({item::literal, function::copy, 0, static_cast<double>(value), nullptr});
+  }
+  constexpr void push(item const& i) {
+    require(count < capacity, "G11: one number is an expression of at most 24 terms");
+    items[count++] = i;
+  }
+  static constexpr number of_row(builder* b, int row) {
+    number n;
+    n.owner = b;
+    n.push({item::row, function::copy, static_cast<std::uint16_t>(row), 0, nullptr});
+    return n;
+  }
+};
+
+/// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.
+template <dim_type D>
+constexpr number extent(D) {
+  number n;
+  n.push({number::item::extent, function::copy, 0, 0, &D::label});
+  return n;
+}
+
+constexpr number apply(function f, number const& a) {
+  number n = a;
+  n.push({number::item::apply, f, 0, 0, nullptr});
+  return n;
+}
+constexpr number apply(function f, number const& a, number const& b) {
+  number n = a;
+  if (n.owner == nullptr) n.owner = b.owner;
+  for (int i = 0; i < b.count; ++i) n.push(b.items[i]);
+  n.push({number::item::apply, f, 0, 0, nullptr});
+  return n;
+}
+
+namespace detail {
+template <class T>
+concept plain_number = std::is_arithmetic_v<T>;
+template <class A, class B>
+concept number_pair = (std::same_as<A, number> && (std::same_as<B, number> || plain_number<B>)) ||
+                      (plain_number<A> && std::same_as<B, number>);
+}  // namespace detail
+
+template <class A, class B>
+requires detail::number_pair<A, B>
+constexpr number operator+(A a, B b) { return apply(function::add, number(a), number(b)); }
+template <class A, class B>
+requires detail::number_pair<A, B>
+constexpr number operator-(A a, B b) { return apply(function::subtract, number(a), number(b)); }
+template <class A, class B>
+requires detail::number_pair<A, B>
+constexpr number operator*(A a, B b) { return apply(function::multiply, number(a), number(b)); }
+template <class A, class B>
+requires detail::number_pair<A, B>
+constexpr number operator/(A a, B b) { return apply(function::divide, number(a), number(b)); }
+constexpr number operator-(number const& a) { return apply(function::negate, a); }
+constexpr number sqrt(number const& a) { return apply(function::sqrt, a); }
+constexpr number rsqrt(number const& a) { return apply(function::rsqrt, a); }
+constexpr number exp(number const& a) { return apply(function::exp, a); }
+constexpr number log(number const& a) { return apply(function::log, a); }
+constexpr number cos(number const& a) { return apply(function::cos, a); }
+constexpr number power(number const& a, number const& b) { return apply(function::power, a, b); }
+constexpr number maximum(number const& a, number const& b) { return apply(function::maximum, a, b); }
+constexpr number minimum(number const& a, number const& b) { return apply(function::minimum, a, b); }
+
+/// A dtype-less operand: a number or a C++ literal.
+template <class T>
+concept number_like = std::same_as<T, number> || detail::plain_number<T>;
+
+}  // namespace meshtensor

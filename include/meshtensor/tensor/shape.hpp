@@ -1,0 +1,171 @@
+// An ordered set of dims, as small integers, and the shape rules of the operations. The same rules give a handle its
+// type (numbers stand for types) and a node its dims (numbers are rows of the module's table of dims).
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/tensor/dim.hpp"
+
+namespace meshtensor {
+
+struct shape {
+  static constexpr int capacity = max_dims_of_one;
+  std::uint8_t count;
+  std::uint8_t at[capacity];
+
+  constexpr bool operator==(shape const& other) const {
+    if (count != other.count) return false;
+    for (int i = 0; i < count; ++i)
+      if (at[i] != other.at[i]) return false;
+    return true;
+  }
+  /// The position of dim `d`, or -1.
+  constexpr int find(int d) const {
+    for (int i = 0; i < count; ++i)
+      if (at[i] == d) return i;
+    return -1;
+  }
+  constexpr bool has(int d) const { return find(d) >= 0; }
+  constexpr bool includes(shape const& other) const {
+    for (int i = 0; i < other.count; ++i)
+      if (!has(other.at[i])) return false;
+    return true;
+  }
+  constexpr shape& add(int d) {
+    require(count < capacity, "T07: a tensor has at most 8 dims");
+    at[count++] = static_cast<std::uint8_t>(d);
+    return *this;
+  }
+};
+
+/// Broadcasting by name: the dims of both, in order of first appearance.
+constexpr shape united(shape a, shape const& b) {
+  for (int i = 0; i < b.count; ++i)
+    if (!a.has(b.at[i])) a.add(b.at[i]);
+  return a;
+}
+
+template <int N>
+struct united_rule {
+  template <class... S>
+  constexpr shape operator()(S const&... each) const {
+    shape r{};
+    ((r = united(r, each)), ...);
+    return r;
+  }
+};
+/// The dims of N operands, in order of first appearance.
+template <int N>
+inline constexpr united_rule<N> united_all{};
+
+/// `a` without the dims of `b`.
+constexpr shape without(shape const& a, shape const& b) {
+  shape r{};
+  for (int i = 0; i < a.count; ++i)
+    if (!b.has(a.at[i])) r.add(a.at[i]);
+  return r;
+}
+
+/// `a` with dim `from` renamed to `to`, in place.
+constexpr shape replaced(shape a, int from, int to) {
+  for (int i = 0; i < a.count; ++i)
+    if (a.at[i] == from) a.at[i] = static_cast<std::uint8_t>(to);
+  return a;
+}
+
+/// `a` with dim `from` replaced by all dims of `to`, in place: a gathered or a split dim.
+constexpr shape expanded(shape const& a, int from, shape const& to) {
+  shape r{};
+  for (int i = 0; i < a.count; ++i) {
+    if (a.at[i] != from) {
+      r.add(a.at[i]);
+      continue;
+    }
+    for (int k = 0; k < to.count; ++k) r.add(to.at[k]);
+  }
+  return r;
+}
+
+/// `a` with dim `d` first.
+constexpr shape led_by(int d, shape const& a) {
+  shape r{};
+  r.add(d);
+  for (int i = 0; i < a.count; ++i)
+    if (a.at[i] != d) r.add(a.at[i]);
+  return r;
+}
+
+/// A list of dims as a type.
+template <class... D>
+struct dims {
+  static constexpr int count = sizeof...(D);
+};
+
+namespace detail {
+
+template <class A, class B>
+inline constexpr bool same_dim = A::label == B::label;
+
+// Position of the first dim with D's name among All.
+template <class D, class... All>
+constexpr int position_among() {
+  int result = -1, i = 0;
+  ((result < 0 && same_dim<D, All> ? void(result = i) : void(), ++i), ...);
+  return result;
+}
+
+template <int I, class First, class... Rest>
+struct nth : nth<I - 1, Rest...> {};
+template <class First, class... Rest>
+struct nth<0, First, Rest...> {
+  using type = First;
+};
+
+template <class... Lists>
+struct joined;
+template <class... A>
+struct joined<dims<A...>> {
+  using type = dims<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct joined<dims<A...>, dims<B...>, Rest...> : joined<dims<A..., B...>, Rest...> {};
+
+template <class List, class All>
+struct numbered;
+template <class... D, class... All>
+struct numbered<dims<D...>, dims<All...>> {
+  static constexpr shape value = [] {
+    shape s{};
+    (s.add(position_among<D, All...>()), ...);
+    return s;
+  }();
+};
+
+template <shape S, class All, class Indices>
+struct selected;
+template <shape S, class... All, int... I>
+struct selected<S, dims<All...>, std::integer_sequence<int, I...>> {
+  using type = dims<typename nth<S.at[I], All...>::type...>;
+};
+
+}  // namespace detail
+
+/// Evaluates a shape rule on lists of dim types: `ruled<rule, dims<A…>, dims<B…>>` is the list of the result's dims.
+template <auto Rule, class... Lists>
+struct ruled {
+  using all = typename detail::joined<Lists...>::type;
+  static constexpr shape result = Rule(detail::numbered<Lists, all>::value...);
+  using type = typename detail::selected<result, all, std::make_integer_sequence<int, result.count>>::type;
+};
+template <auto Rule, class... Lists>
+using ruled_t = typename ruled<Rule, Lists...>::type;
+
+template <class List, class D>
+inline constexpr bool has_dim_v = false;
+template <class... All, class D>
+inline constexpr bool has_dim_v<dims<All...>, D> = (detail::same_dim<D, All> || ...);
+
+}  // namespace meshtensor

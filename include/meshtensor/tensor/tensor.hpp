@@ -1,0 +1,147 @@
+// The handle that a program passes around: which value of which graph, with dtype and dims in its type.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+
+#include "meshtensor/base/dtype.hpp"
+#include "meshtensor/base/function.hpp"
+#include "meshtensor/tensor/number.hpp"
+#include "meshtensor/tensor/shape.hpp"
+
+namespace meshtensor {
+
+struct builder;
+
+/// A line of the user's program.
+struct line {
+  char const* file;
+  std::uint32_t number;
+  constexpr line(std::source_location const& l = std::source_location::current())  // NOLINT: a conversion
+      : file(l.file_name()), number(l.line()) {}
+};
+
+/// An operand together with the line on which it was used: operators take this, so that every node knows its line.
+template <class T>
+struct at {
+  T operand;
+  line where;
+  constexpr at(T const& t, std::source_location const& l = std::source_location::current())  // NOLINT: a conversion
+      : operand(t), where(l) {}
+};
+
+template <class T>
+concept handle = requires {
+  typename T::is_handle;
+};
+template <class T>
+concept operand_like = handle<T> || number_like<T>;
+
+/// Names a scalar function as an argument.
+template <function F>
+struct fn {};
+
+/// The operators of a handle. Operands broadcast by name; a number takes the handle's dtype. They are found through the
+/// handle alone and meet nothing else in a user's namespace.
+template <class Self>
+struct arithmetic {
+  // clang-format off
+  template <operand_like B> friend constexpr auto operator+(at<Self> a, B const& b) { return elementwise(fn<function::add>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator-(at<Self> a, B const& b) { return elementwise(fn<function::subtract>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator*(at<Self> a, B const& b) { return elementwise(fn<function::multiply>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator/(at<Self> a, B const& b) { return elementwise(fn<function::divide>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator%(at<Self> a, B const& b) { return elementwise(fn<function::modulo>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator==(at<Self> a, B const& b) { return elementwise(fn<function::equal>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator!=(at<Self> a, B const& b) { return elementwise(fn<function::not_equal>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator<(at<Self> a, B const& b) { return elementwise(fn<function::less>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator<=(at<Self> a, B const& b) { return elementwise(fn<function::less_equal>{}, a.where, a.operand, b); }
+  template <operand_like B> friend constexpr auto operator>(at<Self> a, B const& b) { return elementwise(fn<function::less>{}, a.where, b, a.operand); }
+  template <operand_like B> friend constexpr auto operator>=(at<Self> a, B const& b) { return elementwise(fn<function::less_equal>{}, a.where, b, a.operand); }
+  template <handle B> friend constexpr auto operator&&(at<Self> a, B const& b) { return elementwise(fn<function::logical_and>{}, a.where, a.operand, b); }
+  template <handle B> friend constexpr auto operator||(at<Self> a, B const& b) { return elementwise(fn<function::logical_or>{}, a.where, a.operand, b); }
+  template <number_like A> friend constexpr auto operator+(A const& a, at<Self> b) { return elementwise(fn<function::add>{}, b.where, a, b.operand); }
+  template <number_like A> friend constexpr auto operator-(A const& a, at<Self> b) { return elementwise(fn<function::subtract>{}, b.where, a, b.operand); }
+  template <number_like A> friend constexpr auto operator*(A const& a, at<Self> b) { return elementwise(fn<function::multiply>{}, b.where, a, b.operand); }
+  template <number_like A> friend constexpr auto operator/(A const& a, at<Self> b) { return elementwise(fn<function::divide>{}, b.where, a, b.operand); }
+  friend constexpr auto operator-(at<Self> a) { return elementwise(fn<function::negate>{}, a.where, a.operand); }
+  friend constexpr auto operator!(at<Self> a) { return elementwise(fn<function::logical_not>{}, a.where, a.operand); }
+  // clang-format on
+};
+
+/// The dims of a handle whose dims are known while tracing only.
+struct any_dims {};
+
+/// A tensor of the graph: dtype `T`, dims `D…`. Made by a scope and by operations, passed by value.
+template <dtype T, dim_type... D>
+struct tensor : arithmetic<tensor<T, D...>> {
+  using is_handle = void;
+  using dim_list = dims<D...>;
+  static constexpr dtype type = T;
+  builder* owner;
+  std::uint16_t id;
+  constexpr tensor(builder* b, std::uint16_t i) : owner(b), id(i) {}
+};
+
+/// A tensor whose dims are values: what an optimizer sees when it loops over the parameters of a program.
+template <dtype T>
+struct any_tensor : arithmetic<any_tensor<T>> {
+  using is_handle = void;
+  using dim_list = any_dims;
+  static constexpr dtype type = T;
+  builder* owner;
+  std::uint16_t id;
+  constexpr any_tensor(builder* b, std::uint16_t i) : owner(b), id(i) {}
+  template <dim_type... D>
+  constexpr any_tensor(tensor<T, D...> const& t) : owner(t.owner), id(t.id) {}  // NOLINT
+};
+
+namespace detail {
+
+template <dtype T, class List>
+struct handle_for;
+template <dtype T>
+struct handle_for<T, any_dims> {
+  using type = any_tensor<T>;
+};
+template <dtype T, class... D>
+struct handle_for<T, dims<D...>> {
+  using type = tensor<T, D...>;
+};
+
+template <class>
+inline constexpr bool is_any = false;
+template <>
+inline constexpr bool is_any<any_dims> = true;
+
+template <auto Rule, bool Any, class... Lists>
+struct dims_under {
+  using type = any_dims;
+};
+template <auto Rule, class... Lists>
+struct dims_under<Rule, false, Lists...> {
+  using type = ruled_t<Rule, Lists...>;
+};
+
+}  // namespace detail
+
+/// The handle type with dtype `T` and a list of dims.
+template <dtype T, class List>
+using handle_t = typename detail::handle_for<T, List>::type;
+
+/// The dims of a result, by a shape rule; not known before the trace as soon as one operand's are not.
+template <auto Rule, class... Lists>
+using result_dims_t = typename detail::dims_under<Rule, (detail::is_any<Lists> || ...), Lists...>::type;
+
+/// Reads as English in an error: the operand has this dim.
+template <class H, class D>
+concept has_dim = detail::is_any<typename H::dim_list> || has_dim_v<typename H::dim_list, D>;
+template <class A, class B>
+concept same_dtype_as = A::type == B::type;
+template <class H>
+concept of_float = is_float(H::type);
+template <class H>
+concept of_bool = H::type == dtype::boolean;
+template <class H>
+concept of_integer = !is_float(H::type) && H::type != dtype::boolean;
+
+}  // namespace meshtensor

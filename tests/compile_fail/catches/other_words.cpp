@@ -1,0 +1,2 @@
+// expect: a sentence that no compiler prints
+static_assert(sizeof(char) == 2, "bytes are small");

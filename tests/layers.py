@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Checks how the headers depend on each other and on other libraries.
+
+layers.py FOLDER       the folder include/meshtensor
+layers.py --self-test  that each rule below is caught when broken
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# A header includes from its own folder or from one before it.
+LAYERS = ["base", "mesh", "tensor", "graph", "op", "nn", "pass", "emit", "comm", "device", "run", "train", "data"]
+
+# Each library has one door: what its headers are called, and where they may be included.
+DOORS = [
+    ("MPI", r"mpi\.h$", r"comm/mpi(\.hpp|/)"),
+    ("oneDNN", r"(oneapi/dnnl/|dnnl)", r"device/cpu/"),
+    ("a CBLAS", r"(cblas|openblas)", r"device/cpu/"),
+    ("OpenMP", r"omp\.h$", r"device/cpu/"),
+    ("oneTBB", r"(tbb/|oneapi/tbb)", r"device/cpu/"),
+    ("xsimd", r"xsimd/", r"device/cpu/"),
+    ("xtensor", r"(xtensor|xtl)/", r"run/array\.hpp$"),
+    ("fmt", r"fmt/", None),  # one header, wherever it is
+]
+
+# What comes with the compiler and the operating system.
+SYSTEM = re.compile(r"([a-z_]+|(sys|linux)/\w+\.h|(unistd|sched|pthread|signal|fcntl|dlfcn|poll|time|immintrin|cxxabi)\.h)$")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
+MACRO = re.compile(r"^\s*#\s*(define|undef)\b")
+
+
+def check(root):
+    """All that is wrong under root, one line each."""
+    found = []
+    doors = {}
+    for path in sorted(root.rglob("*.hpp")):
+        name = path.relative_to(root).as_posix()
+        folder = name.split("/")[0] if "/" in name else None  # None: the umbrella
+        if folder is not None and folder not in LAYERS:
+            found.append(f"{name}: the folder {folder} is not in the list of tests/layers.py")
+            continue
+        text = path.read_text(encoding="utf-8")
+        if "#pragma once" not in text:
+            found.append(f"{name}: has no #pragma once")
+        for number, line in enumerate(text.splitlines(), 1):
+            at = f"{name}:{number}"
+            if name != "base/config.hpp" and MACRO.match(line):
+                found.append(f"{at}: macros belong in base/config.hpp")
+            include = INCLUDE.match(line)
+            if include:
+                found += check_include(root, path, name, folder, include.group(1), at, doors)
+    for library, names in doors.items():
+        if len(names) > 1:
+            found.append(f"{library} has {len(names)} doors: {', '.join(sorted(names))}")
+    return found
+
+
+def check_include(root, path, name, folder, included, at, doors):
+    target = None
+    if included.startswith("meshtensor/"):
+        target = root / included[len("meshtensor/"):]
+    elif (path.parent / included).is_file():
+        target = path.parent / included
+    if target is not None:
+        if not target.is_file():
+            return [f"{at}: there is no {included}"]
+        other = target.resolve().relative_to(root.resolve()).as_posix().split("/")[0]
+        if folder is None:
+            return []
+        if other not in LAYERS:
+            return [f"{at}: the umbrella is for users only"]
+        if LAYERS.index(other) > LAYERS.index(folder):
+            return [f"{at}: {folder} comes before {other} and may not include {included}"]
+        return []
+    for library, headers, door in DOORS:
+        if re.match(headers, included):
+            if door is None:
+                doors.setdefault(library, set()).add(name)
+            elif not re.match(door, name):
+                return [f"{at}: {library} is included only in {door.replace(chr(92), '').rstrip('$')}"]
+            return []
+    return [] if SYSTEM.match(included) else [f"{at}: {included} has no door in tests/layers.py"]
+
+
+def self_test():
+    once = "#pragma once\n"
+    good = {
+        "base/config.hpp": once + "#ifdef __clang__\n#define A 1\n#endif\n",
+        "base/text.hpp": once + "#include <fmt/core.h>\n#include <vector>\n",
+        "tensor/dim.hpp": once + '#include "meshtensor/base/text.hpp"\n#include "../base/config.hpp"\n',
+        "comm/mpi.hpp": once + "#include <mpi.h>\n",
+        "device/cpu/dot.hpp": once + "#include <oneapi/dnnl/dnnl.hpp>\n#include <xsimd/xsimd.hpp>\n#include <unistd.h>\n",
+        "run/array.hpp": once + "#include <xtensor/xarray.hpp>\n",
+        "meshtensor.hpp": once + '#include "meshtensor/run/array.hpp"\n',
+    }
+    bad = {
+        "tensor/a.hpp": once + '#include "meshtensor/run/array.hpp"\n',
+        "base/b.hpp": once + '#include "../tensor/dim.hpp"\n',
+        "base/c.hpp": once + '#include "meshtensor/base/absent.hpp"\n',
+        "base/d.hpp": once + '#include "meshtensor/meshtensor.hpp"\n',
+        "comm/local.hpp": once + "#include <mpi.h>\n",
+        "device/reference.hpp": once + "#include <tbb/parallel_for.h>\n",
+        "run/executable.hpp": once + "#include <xtensor/xview.hpp>\n",
+        "run/text.hpp": once + "#include <fmt/core.h>\n",
+        "op/e.hpp": once + "#include <boost/any.hpp>\n",
+        "op/f.hpp": once + "#define F 1\n",
+        "op/g.hpp": once + "#  undef A\n",
+        "op/h.hpp": "int h;\n",
+        "misc/i.hpp": once,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+
+        def write(files):
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
+
+        write(good)
+        wrong = [f"refused what is right: {line}" for line in check(root)]
+        for name, text in bad.items():
+            write({name: text})
+            if len(check(root)) != 1:
+                wrong.append(f"did not find exactly one fault in {name}: {check(root)}")
+            (root / name).unlink()
+    return wrong
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        found = self_test()
+    else:
+        root = pathlib.Path(sys.argv[1])
+        found = check(root) if list(root.rglob("*.hpp")) else [f"no header found under {root}"]
+    print("\n".join(found) if found else "all is in order")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+// A rank that fails says so and ends the job; a wait that is too long names the collective. MPI_Abort is caught here.
+// ranks: 2 3
+// needs: mpi
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "meshtensor/comm/mpi.hpp"
+#include "mpi/ranks.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+struct aborted {
+  int code;
+};
+bool catches = false;
+}  // namespace
+
+extern "C" int MPI_Abort(MPI_Comm over, int code) {
+  if (!catches) return PMPI_Abort(over, code);
+  throw aborted{code};
+}
+
+namespace {
+// The exit code that the job would have had; 0 if nothing aborted it.
+template <class Program>
+int exit_code(Program program) {
+  catches = true;
+  int code = 0;
+  try {
+    program();
+  } catch (aborted const& a) { code = a.code; }
+  catches = false;
+  return code;
+}
+}  // namespace
+
+TEST_CASE("abort, and what a program throws") {
+  mt::mpi_world world;
+  CHECK(exit_code([&] { world.abort("no such file"); }) == 1);
+  CHECK(exit_code([&] { world.run([](mt::mpi_world&) { throw std::runtime_error("no such file"); }); }) == 1);
+  CHECK(exit_code([&] { world.run([](mt::mpi_world&) {}); }) == 0);
+}
+
+TEST_CASE("a wait that is too long") {
+  mt::mpi_world world({mt::reductions::ordered, std::chrono::milliseconds(100)});
+  auto const members = ranks::below(world.size());
+  mt::group const all{members.data(), world.size(), world.rank()};
+  world.prepare(all);
+  std::vector<float> x(10), y(10 * members.size());
+  mt::collective_call call;
+  call.kind = mt::collective::all_gather, call.join = 0, call.dims = 1, call.extent[0] = 10;
+  mt::mpi_world::request r;
+  if (world.rank() != 0) {
+    r = world.start(call, all, x.data(), y.data(), nullptr);
+    CHECK(exit_code([&] { world.wait(r); }) == 1);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);  // rank 0 comes after the others have given up
+  if (world.rank() == 0) r = world.start(call, all, x.data(), y.data(), nullptr);
+  world.wait(r);
+}
+
+TEST_CASE("an error of the MPI library carries its text") {
+  mt::mpi_world world;
+  int members[2] = {0, 1};
+  CHECK_THROWS_WITH_AS(mt::comm::must(MPI_Comm_set_errhandler(world.handle(), MPI_ERRORS_RETURN) == MPI_SUCCESS
+                                          ? MPI_Send(members, -1, MPI_INT, 0, 0, world.handle())
+                                          : MPI_SUCCESS,
+                                      "MPI_Send"),
+                       doctest::Contains("R25: MPI_Send failed with code"), mt::error);
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Builds and runs the tests. The summary of ctest comes last, and the exit code says the same.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source cmake/dependencies.sh
+source cmake/environment.sh
+
+usage() {
+  cat <<'END'
+tests/run.sh [--all | --with PART... | --part PART] [-- CTEST ARGUMENTS]
+
+Installs what is missing (apt-get, as root or through sudo), builds in build/release, and runs the tests.
+
+  --all         the tests and all four parts
+  --with PART   the tests and this part
+  --part PART   this part alone:
+    clang         every file through clang 19, a sample of the tests run
+    sanitize      the tests of one process under the address and undefined-behaviour sanitizers
+    compile-fail  programs that must not compile, with both compilers
+    package       small projects that use the library: installed, included, without CMake
+
+JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
+folder of data sets; tests that need one are skipped without it. Example: tests/run.sh -- -R unit/base
+END
+}
+
+all_parts=(clang sanitize compile-fail package)
+labels=(main)
+alone='' own_build=''
+
+checked() {
+  [[ " ${all_parts[*]} " == *" ${1:-} "* ]] || { echo "tests/run.sh: the parts are ${all_parts[*]}" >&2; exit 2; }
+  printf '%s' "$1"
+}
+while [ $# -gt 0 ]; do
+  case $1 in
+    --all) labels+=("${all_parts[@]}") ;;
+    --with) labels+=("$(checked "${2:-}")"); shift ;;
+    --part) alone=$(checked "${2:-}"); shift ;;
+    --build) own_build=$(checked "${2:-}"); shift ;;  # the part's own build: what the test part/PART runs
+    --help | -h) usage; exit 0 ;;
+    --) shift; break ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  shift
+done
+
+jobs=${JOBS:-2}
+[ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null 2>&1 || export CMAKE_GENERATOR=Ninja
+
+configure() { cmake --preset "$1"; }
+
+# Everything that can be built is, so that one broken file does not hide the rest.
+build() {
+  local keep_going=-k
+  [ ! -e "build/$1/build.ninja" ] || keep_going=-k0
+  cmake --build "build/$1" --parallel "$jobs" -- "$keep_going"
+}
+
+# run PRESET LABEL... : the tests with one of these labels.
+run() {
+  local preset=$1 pattern
+  shift
+  pattern=$(IFS='|'; echo "$*")
+  ctest --test-dir "build/$preset" --output-on-failure --no-label-summary --no-tests=error --parallel "$jobs" \
+    -L "^($pattern)\$" "${ctest_arguments[@]}"
+}
+
+build_and_run() {
+  local built=0
+  configure "$1"
+  build "$1" || built=$?
+  [ "$built" -eq 0 ] || echo "tests/run.sh: the build failed; the tests that were built run all the same" >&2
+  run "$@" || return
+  return "$built"
+}
+
+ctest_arguments=("$@")
+groups=(build library examples tests)
+[[ "${labels[*]} $alone" =~ clang|sanitize|compile-fail ]] && groups+=(all)
+[ -n "$own_build" ] || meshtensor_install "${groups[@]}"
+
+case $own_build$alone in
+  '') build_and_run release "${labels[@]}" ;;
+  clang) build_and_run clang main ;;
+  sanitize) build_and_run asan main ;;
+  package) configure release && run release package ;;
+  compile-fail)
+    if [ -n "$own_build" ]; then
+      configure clang && run clang compile-fail
+    else
+      configure release && run release compile-fail
+    fi
+    ;;
+esac

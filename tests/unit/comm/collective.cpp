@@ -1,0 +1,151 @@
+// The description of a collective: extents, bytes, and what is refused.
+#include "meshtensor/comm/collective.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "meshtensor/comm/mpi_form.hpp"
+
+namespace mt = meshtensor;
+using mt::collective;
+
+namespace {
+constexpr mt::collective_call block(collective kind, int split = -1, int join = -1) {
+  mt::collective_call call;
+  call.kind = kind, call.type = mt::f32, call.dims = 2, call.extent[0] = 6, call.extent[1] = 4;
+  call.split = split, call.join = join;
+  return call;
+}
+void refuses(mt::collective_call const& call, int count, char const* words) {
+  auto const report = mt::check(call, count);
+  CHECK(report.code() == "R20");
+  CHECK_MESSAGE(report.view().find(words) != std::string_view::npos, report.view());
+  CHECK_THROWS_AS(mt::require_valid(call, count), mt::error);
+}
+}  // namespace
+
+TEST_CASE("extents and bytes of the result") {
+  constexpr auto scattered = mt::result_of(block(collective::reduce_scatter, 0), 3);
+  static_assert(scattered.extent[0] == 2 && scattered.extent[1] == 4);
+  constexpr auto turned = mt::result_of(block(collective::all_to_all, 0, 1), 3);
+  static_assert(turned.extent[0] == 2 && turned.extent[1] == 12);
+  static_assert(mt::bytes_of(block(collective::all_gather, -1, 0)) == 96);
+  static_assert(mt::result_bytes_of(block(collective::all_gather, -1, 0), 3) == 288);
+  static_assert(mt::result_bytes_of(block(collective::all_reduce), 3) == 96);
+  mt::collective_call scalar;
+  CHECK(mt::elements_of(scalar) == 1);
+}
+
+TEST_CASE("received bytes: the table of communication volumes") {
+  constexpr std::int64_t l = 96;
+  static_assert(mt::received_bytes_of(block(collective::all_reduce), 4, 1) == 2 * 3 * l / 4);
+  static_assert(mt::received_bytes_of(block(collective::reduce_scatter, 0), 3, 1) == 2 * l / 3);
+  static_assert(mt::received_bytes_of(block(collective::all_gather, -1, 1), 3, 1) == 2 * l);
+  static_assert(mt::received_bytes_of(block(collective::all_to_all, 0, 1), 3, 1) == 2 * l / 3);
+  static_assert(mt::received_bytes_of(block(collective::broadcast), 3, 1) == l);
+  static_assert(mt::received_bytes_of(block(collective::broadcast), 3, 0) == 0);
+  static_assert(mt::received_bytes_of(block(collective::all_reduce), 1, 0) == 0);
+  int const source[] = {1, -1, 2};
+  auto permute = block(collective::permute);
+  permute.source = source;
+  CHECK(mt::received_bytes_of(permute, 3, 0) == l);
+  CHECK(mt::received_bytes_of(permute, 3, 1) == 0);  // zeros
+  CHECK(mt::received_bytes_of(permute, 3, 2) == 0);  // its own
+}
+
+TEST_CASE("parts cover a row whatever its length") {
+  for (int n : {0, 1, 5, 6, 7, 100})
+    for (int p : {1, 2, 3, 6, 8}) {
+      std::int64_t end = 0;
+      for (int m = 0; m < p; ++m) {
+        auto const part = mt::part_of(n, p, m);
+        CHECK(part.begin == end);
+        CHECK(part.count <= mt::part_of(n, p, 0).count);
+        end += part.count;
+      }
+      CHECK(end == n);
+    }
+}
+
+TEST_CASE("what cannot be done is refused with its numbers") {
+  static_assert(mt::check(block(collective::all_to_all, 0, 1), 3).empty());
+  refuses(block(collective::all_reduce), 0, "at least one member");
+  refuses(block(collective::reduce_scatter, 0), 4, "the 4 members do not divide dim 0, extent 6");
+  refuses(block(collective::reduce_scatter), 2, "split names dim -1");
+  refuses(block(collective::all_to_all, 0, 2), 2, "join names dim 2");
+  refuses(block(collective::all_gather), 2, "join names dim -1");
+  refuses(block(collective::permute), 2, "no list of sources");
+  int const source[] = {0, 2};
+  auto call = block(collective::permute);
+  call.source = source;
+  refuses(call, 2, "member 1 receives from member 2 of 2");
+  call = block(collective::broadcast);
+  call.root = 2;
+  refuses(call, 2, "the root is member 2 of 2");
+  call = block(collective::all_reduce);
+  call.type = mt::boolean;
+  refuses(call, 2, "bool has no sum");
+  call.op = mt::reduction::max;
+  CHECK(mt::check(call, 2).empty());
+  call.extent[1] = -1;
+  refuses(call, 2, "negative extent -1");
+  call.dims = 9;
+  refuses(call, 2, "at most 8 dims");
+  call = block(collective::all_gather, -1, 0);
+  call.extent[0] = call.extent[1] = std::int64_t{1} << 30;
+  CHECK(mt::check(call, 1).empty());
+  refuses(call, 2, "more bytes than a 64-bit number counts");
+}
+
+TEST_CASE("a group lists different ranks of the world") {
+  int const members[] = {4, 1, 3};
+  CHECK_NOTHROW(mt::require_valid(mt::group{members, 3, 1}, 1, 5));
+  CHECK_THROWS_AS(mt::require_valid(mt::group{members, 3, 1}, 3, 5), mt::error);  // another's index
+  CHECK_THROWS_AS(mt::require_valid(mt::group{members, 3, 1}, 1, 4), mt::error);  // no rank 4
+  CHECK_THROWS_AS(mt::require_valid(mt::group{members, 3, 3}, 1, 5), mt::error);
+  CHECK_THROWS_AS(mt::require_valid(mt::group{members, 0, 0}, 1, 5), mt::error);
+  int const twice[] = {1, 1};
+  CHECK_THROWS_WITH_AS(mt::require_valid(mt::group{twice, 2, 0}, 1, 5),
+                       "meshtensor R23: a group lists different ranks below 5, with rank 1 at its own index; got ranks "
+                       "{1, 1}, index 0",
+                       mt::error);
+}
+
+TEST_CASE("a call says what it is") {
+  CHECK(mt::text_of(block(collective::all_reduce)) == "all_reduce sum f32[6, 4]");
+  CHECK(mt::text_of(block(collective::all_to_all, 0, 1)) == "all_to_all f32[6, 4]");
+}
+
+TEST_CASE("the MPI calls of a collective, and their workspace") {
+  using mt::reductions;
+  using mt::comm::mpi_form_of;
+  using mt::comm::mpi_function;
+  auto big = block(collective::all_reduce);
+  big.extent[0] = 1000;  // 16,000 bytes
+  constexpr auto small = mpi_form_of(block(collective::all_reduce), 4, reductions::ordered);
+  static_assert(small.first == mpi_function::iallgather && small.second == mpi_function::none && small.folds);
+  static_assert(small.workspace_bytes() == 4 * 96);
+  auto const even = mpi_form_of(big, 4, reductions::ordered);
+  CHECK(even.first == mpi_function::ialltoall);
+  CHECK(even.second == mpi_function::iallgather);
+  CHECK(even.workspace_bytes() == 16000);
+  auto const uneven = mpi_form_of(big, 3, reductions::ordered);
+  CHECK(uneven.first == mpi_function::ialltoallv);
+  CHECK(uneven.second == mpi_function::iallgatherv);
+  CHECK(mpi_form_of(big, 4, reductions::native).first == mpi_function::iallreduce);
+  big.type = mt::bf16;  // the MPI library never adds those
+  CHECK(mpi_form_of(big, 4, reductions::native).first == mpi_function::ialltoall);
+
+  // The outermost dim needs no packing, an inner one does.
+  constexpr auto outer = mpi_form_of(block(collective::reduce_scatter, 0), 2, reductions::ordered);
+  static_assert(outer.first == mpi_function::ialltoall && !outer.packs && outer.workspace_bytes() == 128);
+  constexpr auto inner = mpi_form_of(block(collective::reduce_scatter, 1), 2, reductions::ordered);
+  static_assert(inner.packs && inner.workspace_bytes() == 256);
+  static_assert(mpi_form_of(block(collective::all_gather, -1, 0), 2, reductions::ordered).workspace_bytes() == 0);
+  static_assert(mpi_form_of(block(collective::all_gather, -1, 1), 2, reductions::ordered).unpacks);
+  static_assert(mpi_form_of(block(collective::all_to_all, 0, 1), 2, reductions::ordered).unpacks);
+  static_assert(!mpi_form_of(block(collective::all_to_all, 0, 0), 2, reductions::ordered).packs);
+  static_assert(mpi_form_of(block(collective::all_gather, -1, 0), 1, reductions::ordered).first == mpi_function::none);
+  static_assert(mt::workspace_bytes_of(block(collective::reduce_scatter, 1), 2) == 256);
+}

@@ -1,0 +1,36 @@
+// Whether a launcher started this process.
+#include "meshtensor/comm/launch.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>  // setenv
+
+namespace mt = meshtensor;
+
+namespace {
+constexpr char const* variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS",
+                                     "SLURM_NTASKS"};
+int launched_with(char const* variable, char const* value) {
+  for (char const* v : variables) unsetenv(v);
+  if (variable != nullptr) setenv(variable, value, 1);
+  int const n = mt::launched_processes();
+  for (char const* v : variables) unsetenv(v);
+  return n;
+}
+}  // namespace
+
+TEST_CASE("no launcher") {
+  CHECK(launched_with(nullptr, "") == 0);
+  CHECK(launched_with("SLURM_NTASKS", "8") == 0);  // an allocation, not a launch
+}
+
+TEST_CASE("each launcher says how many") {
+  for (char const* v : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    CHECK(launched_with(v, "4") == 4);
+    CHECK(launched_with(v, "1") == 1);
+  }
+}
+
+TEST_CASE("what is no number of processes does not count") {
+  for (char const* value : {"", "0", "-2", "4x", "four", "99999999999999"})
+    CHECK(launched_with("PMI_SIZE", value) == 0);
+}

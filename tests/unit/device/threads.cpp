@@ -1,0 +1,151 @@
+// Teams: every index once, the same bits from any number of threads, exceptions; how cores are shared; the arena.
+// needs: tbb
+#include "meshtensor/device/cpu/threads.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "meshtensor/device/cpu/memory.hpp"
+
+namespace mt = meshtensor;
+namespace cpu = mt::cpu;
+
+TEST_CASE("a loop visits every index once, in ranges that start at multiples of the grain") {
+  for (int threads : {1, 2, 5})
+    for (std::int64_t count : {0, 1, 7, 64, 1000}) {
+      cpu::thread_team team(threads);
+      CHECK(team.size() == threads);
+      std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
+      std::atomic<int> wrong{0};
+      team.parallel_for(count, 8, [&](std::int64_t first, std::int64_t last) {
+        if (first % 8 != 0 || first >= last) ++wrong;
+        for (auto i = first; i < last; ++i) ++visits[static_cast<std::size_t>(i)];
+      });
+      for (auto& v : visits) wrong += v != 1;
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("a loop uses the threads of its team and no more") {
+  cpu::thread_team team(2);
+  std::atomic<int> inside{0}, most{0};
+  team.parallel_for(64, 1, [&](std::int64_t first, std::int64_t last) {
+    int const now = ++inside;
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+    }
+    for (auto i = first; i < last; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --inside;
+  });
+  CHECK(most <= 2);
+}
+
+TEST_CASE("sums have the same bits for any number of threads") {
+  std::vector<float> xs(100003);
+  for (std::size_t i = 0; i < xs.size(); ++i) xs[i] = std::sin(static_cast<float>(i)) * static_cast<float>(i % 977);
+  auto const sum = [&](int threads) {
+    return cpu::thread_team(threads).parallel_reduce(
+        static_cast<std::int64_t>(xs.size()), 128, 0.0f,
+        [&](std::int64_t first, std::int64_t last) {
+          float s = 0;
+          for (auto i = first; i < last; ++i) s += xs[static_cast<std::size_t>(i)];
+          return s;
+        },
+        [](float a, float b) { return a + b; });
+  };
+  float const one = sum(1);
+  for (int threads : {2, 3, 7}) CHECK(sum(threads) == one);
+  CHECK(cpu::thread_team(3).parallel_reduce(0, 8, 5, [](auto, auto) { return 1; }, [](int a, int b) { return a + b; }) == 5);
+}
+
+TEST_CASE("chunks cover the whole, are few, and never depend on threads") {
+  for (std::int64_t count : {0, 1, 63, 64, 65, 4096, 4097, 1000003}) {
+    cpu::chunking const chunks(count, 64, 16);
+    CHECK(chunks.number() <= 16);
+    CHECK(chunks.size % 64 == 0);
+    std::int64_t at = 0;
+    for (std::int64_t c = 0; c < chunks.number(); ++c) {
+      CHECK(chunks.first(c) == at);
+      CHECK(chunks.last(c) > at);
+      at = chunks.last(c);
+    }
+    CHECK(at == count);
+  }
+}
+
+TEST_CASE("an exception reaches the caller, and the team works on") {
+  cpu::thread_team team(3);
+  CHECK_THROWS_AS(team.parallel_for(100, 1,
+                                    [](std::int64_t first, std::int64_t) {
+                                      if (first > 10) throw std::runtime_error("inside");
+                                    }),
+                  std::runtime_error);
+  std::atomic<int> sum{0};
+  team.parallel_for(10, 1, [&](std::int64_t first, std::int64_t last) { sum += static_cast<int>(last - first); });
+  CHECK(sum == 10);
+}
+
+TEST_CASE("the affinity mask decides how many cores are usable") {
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(cpu::usable_cores().count() == static_cast<std::size_t>(CPU_COUNT(&before)));
+  int core = 0;
+  while (!CPU_ISSET(core, &before)) ++core;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  auto const bound = cpu::usable_cores();
+  int const budget = cpu::thread_budget();
+  sched_setaffinity(0, sizeof before, &before);
+  CHECK(bound.count() == 1);
+  CHECK(bound[static_cast<std::size_t>(core)]);
+  CHECK(budget == 1);
+  CHECK(cpu::thread_budget(1 << 20) == 1);
+}
+
+TEST_CASE("ranks share cores") {
+  using set = cpu::core_set;
+  set const all(0xff), low(0x0f), high(0xf0), few(0x03);
+  set const shared[] = {all, all}, bound[] = {low, high}, alone[] = {all}, nested[] = {all, few}, crowd[] = {few, few, few};
+  CHECK(cpu::thread_budget(shared, 0) == 4);
+  CHECK(cpu::thread_budget(bound, 0) == 4);
+  CHECK(cpu::thread_budget(bound, 1) == 4);
+  CHECK(cpu::thread_budget(alone, 0) == 8);
+  CHECK(cpu::thread_budget(nested, 0) == 7);
+  CHECK(cpu::thread_budget(nested, 1) == 1);
+  CHECK(cpu::thread_budget(crowd, 2) == 1);
+}
+
+TEST_CASE("an arena is aligned, zeroed and moves with its address") {
+  for (std::size_t bytes : {std::size_t{1}, std::size_t{4097}, std::size_t{3} << 20}) {
+    cpu::arena a(bytes);
+    CHECK(a.size() == bytes);
+    auto const address = reinterpret_cast<std::uintptr_t>(a.data());
+    CHECK(address % (bytes >= cpu::arena::large_page ? cpu::arena::large_page : cpu::arena::alignment) == 0);
+    int set = 0;
+    for (std::size_t i = 0; i < bytes; ++i) set += a.data()[i] != std::byte{0};
+    CHECK(set == 0);
+    *a.at<char>(bytes - 1) = 'x';
+    cpu::arena b(std::move(a));
+    CHECK(a.data() == nullptr);
+    CHECK(a.size() == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(b.data()) == address);
+    a = std::move(b);
+    CHECK(*a.at<char>(bytes - 1) == 'x');
+  }
+  CHECK(cpu::arena().data() == nullptr);
+  CHECK(cpu::arena(0).size() == 0);
+  for (std::size_t impossible : {std::size_t{1} << 62, std::numeric_limits<std::size_t>::max() - 5}) {
+    try {
+      cpu::arena a(impossible);
+      FAIL("there cannot be so much memory");
+    } catch (mt::error const& e) {
+      CHECK(e.code() == "M10");
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// Attention: the composite against its own definition in plain operations, and gradients against finite differences.
+#include "unit/nn/network.hpp"
+
+#include "meshtensor/nn/attention.hpp"
+
+using namespace network;
+using mt::to;
+
+namespace {
+
+constexpr auto plain_softmax(auto x, auto along) {
+  auto const e = exp(x - stop_gradient(max(x, along)));
+  return e / sum(e, along);
+}
+
+template <bool Causal> struct plain_body {
+  constexpr auto operator()(mt::scope auto s, auto x) const {
+    auto const y = rename(x, length, memory);
+    auto const q = einsum(x, s.parameter("query", model, heads, head), to(batch, heads, length, head));
+    auto const k = einsum(y, s.parameter("key", model, heads, head), to(batch, heads, memory, head));
+    auto const v = einsum(y, s.parameter("value", model, heads, head), to(batch, heads, memory, head));
+    auto const scores = einsum(q, k, to(batch, heads, length, memory)) / sqrt(extent(head));
+    auto const seen = [&] {
+      if constexpr (!Causal) return scores;
+      else return select(iota(s, memory, mt::i64) <= iota(s, length, mt::i64), scores, -1e30);
+    }();
+    auto const mixed = einsum(plain_softmax(seen, memory), v, to(batch, heads, length, head));
+    return einsum(mixed, s.parameter("out", heads, head, model), to(batch, length, model));
+  }
+};
+inline constexpr mt::layer plain_attention = plain_body<false>{};
+inline constexpr mt::layer plain_causal_attention = plain_body<true>{};
+
+auto const attending = [](auto s, auto x, auto) {
+  return mt::nn::attention(s / "attention", x, length, memory, model, heads, head);
+};
+auto const attending_causally = [](auto s, auto x, auto) {
+  return mt::nn::causal_attention(s / "attention", x, length, memory, model, heads, head);
+};
+
+}  // namespace
+
+TEST_CASE("attention") {
+  check_gradients("attention", attending);
+  check_same("attention", attending, [](auto s, auto x, auto) { return plain_attention(s / "attention", x); });
+}
+
+TEST_CASE("causal attention") {
+  check_gradients("causal attention", attending_causally);
+  check_same("causal attention", attending_causally, [](auto s, auto x, auto) { return plain_causal_attention(s / "attention", x); });
+}
+
+TEST_CASE("no position sees those after it") {
+  trial::program p = of(attending_causally);
+  auto const before = p.run();
+  p = of(attending_causally);
+  mt::block& x = p.inputs.at("x");
+  for (int e = 0; e < 4; ++e) x.set(2 * 4 + e, 100);  // the last position of the first text
+  auto const after = p.run();
+  for (int i = 0; i < 2 * 4; ++i) CHECK(before.at("made").number_at(i) == after.at("made").number_at(i));
+  CHECK(before.at("made").number_at(2 * 4) != after.at("made").number_at(2 * 4));
+}
+
+TEST_CASE("attention to another sequence") {
+  check_gradients("cross attention", [](auto s, auto x, auto) {
+    auto const other = rename(x * x, length, memory);
+    return mt::nn::cross_attention(s / "attention", x, other, length, memory, model, heads, head);
+  });
+}
+
+TEST_CASE("operands need not have the same other dims") {
+  check_gradients("shared keys", [](auto s, auto x, auto) {
+    auto const keys = rename(mean(x * s.parameter("scale", model, mt::ones), batch), length, memory);
+    auto const values = rename(x * 2, length, memory);
+    auto const mixed = mt::nn::dot_product_attention(x, keys, values, length, memory, model);
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(mixed)>, mt::tensor<mt::f64, batch_dim, length_dim, model_dim>>);
+    return mixed;
+  });
+}

@@ -1,0 +1,57 @@
+// The laws of movement and of lookup.
+#include "unit/op/laws.hpp"
+
+#include "meshtensor/op/lookup.hpp"
+
+using namespace laws;
+using mt::to;
+
+namespace {
+inline constexpr struct d_dim : mt::dim<"d", 3> {
+} d;
+inline constexpr struct part_dim : mt::dim<"part", 2> {
+} part;
+inline constexpr struct wide_dim : mt::dim<"wide", 6> {
+} wide;
+inline constexpr struct ab_dim : mt::dim<"ab", a * b> {
+} ab;
+inline constexpr struct joined_dim : mt::dim<"joined", a + c> {
+} joined;
+inline constexpr struct c_1_dim : mt::dim<"c_1", 2> {
+} c_1;
+inline constexpr struct c_2_dim : mt::dim<"c_2", 2> {
+} c_2;
+
+// 0, 2 for a = 0, 1: rows to look up, one of them out of range if there are more than two.
+constexpr auto rows(auto s) { return iota(s, a, mt::i32) * 2; }
+}  // namespace
+
+TEST_CASE("movement") {
+  hold_for_one("transpose", [](auto, auto x, auto, auto... more) { return transpose(x, to(more..., b, a)); });
+  hold_for_one("broadcast", [](auto, auto x, auto, auto... more) { return broadcast(x, to(b, d, more..., a)); });
+  hold_for_one("rename", [](auto, auto x, auto, auto...) { return rename(x, b, d); });
+  hold("rename, so that two elements meet", [](auto, auto x, auto y, auto... more) {
+    return einsum(x, rename(y, b, d), to(a, b, d, more...));
+  });
+  hold_for_one("merge", [](auto, auto x, auto, auto...) { return merge(x, to(a, b), ab); });
+  hold_for_one("merge the other way", [](auto, auto x, auto, auto...) { return merge(x, to(b, a), ab); });
+  hold("split", [](auto, auto x, auto y, auto...) { return split(x * y, c, to(c_1, c_2)); });
+}
+
+TEST_CASE("parts") {
+  hold_for_one("slice", [](auto, auto x, auto, auto...) { return slice(x, b, part, 1); });
+  hold_for_one("pad", [](auto, auto x, auto, auto...) { return pad(x, b, wide, 2, 7); });
+  hold("concat", [](auto, auto x, auto y, auto...) { return concat(sum(x * y, c), a, y, c, joined); });
+  hold("concat repeats what one side lacks", [](auto, auto x, auto y, auto...) { return concat(x, a, y, c, joined); });
+}
+
+TEST_CASE("lookup") {
+  hold_for_one("gather", [](auto s, auto x, auto, auto...) { return gather(x, rows(s), b); });
+  hold_for_one("gather at the index of another tensor", [](auto, auto x, auto y, auto...) { return gather(x, argmax(y, c) * 0 + 1, a); });
+  hold_for_one("scatter_add", [](auto s, auto x, auto, auto... more) { return scatter_add(x, rows(s), d, to(more..., d, b)); });
+  hold_for_one("scatter_add sums what it does not keep",
+               [](auto s, auto x, auto, auto... more) { return scatter_add(x, rows(s), d, to(d, more...)); });
+  hold_for_one("scatter_add into one row", [](auto s, auto x, auto, auto... more) {
+    return scatter_add(x, iota(s, a, mt::i32) * 0, d, to(more..., b, d));
+  });
+}

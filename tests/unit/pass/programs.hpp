@@ -1,0 +1,115 @@
+// Small programs that between them have every kind of region: what the tests of the passes run on.
+#pragma once
+
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/gradient.hpp"
+#include "meshtensor/op/random.hpp"
+#include "meshtensor/op/rules.hpp"
+
+namespace meshtensor_test {
+namespace mt = meshtensor;
+
+inline constexpr struct batch : mt::dim<"batch", 3> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+inline constexpr struct hidden : mt::dim<"hidden", 5> {
+} hidden;
+inline constexpr struct layers : mt::dim<"layers", 2> {
+} layers;
+inline constexpr struct time : mt::dim<"time", 3> {
+} time;
+
+/// A two-layer network with its gradient and an update: much is computed twice, much not needed.
+struct network {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto w = s.parameter("w", in, hidden);
+    auto v = s.parameter("v", hidden);
+    auto h = tanh(einsum(x, w, mt::to(batch, hidden)) * 1.0 + v);
+    auto again = tanh(einsum(x, w, mt::to(batch, hidden)) * 1.0 + v);
+    auto loss = einsum(h, again, mt::to()) / 1.0;
+    static_cast<void>(exp(h));  // needed by nobody
+    s.output("loss", loss);
+    auto g = mt::gradient_by_parameters<mt::dtype::f32>(loss);
+    for (int i = 0; i < g.size(); ++i)
+      s.update(g[i].parameter, g[i].parameter - g[i].gradient * s.number("rate", 0.125));
+  }
+};
+
+inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
+  auto w = s.parameter("w", in);
+  auto same = tanh(x * w);
+  return tanh(x * w) + x * same;
+};
+
+/// A loop with parameters of its own, and its gradient.
+struct deep {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = repeat(s / "blocks", layers, x * s.parameter("scale", in), block);
+    auto loss = einsum(y, y, mt::to());
+    s.output("loss", loss);
+    auto g = mt::gradient_by_parameters<mt::dtype::f32>(loss);
+    for (int i = 0; i < g.size(); ++i) s.update(g[i].parameter, g[i].parameter - g[i].gradient * 0.25);
+  }
+};
+
+/// A scan with two carries, one of which matters only to itself, two equal outputs, and invariants that are the same.
+struct recurrent {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, time);
+    auto start = s.input("start", mt::f32, batch, in);
+    auto one = start * 2, other = start * 2;
+    auto [last, ys] =
+        scan(s / "cell", time, std::tuple(start, start), x, [&](mt::scope auto r, auto h, auto idle, auto xt) {
+          auto next = tanh(h * r.parameter("w", in) + xt + one * other);
+          return std::tuple(std::tuple(next, idle + 1), std::tuple(next * 2, next * 2, exp(next)));
+        });
+    s.output("h", std::get<0>(last));
+    s.output("y", std::get<0>(ys) + std::get<1>(ys));
+  }
+};
+
+/// Branches and a loop whose length the data decide; some of what they give is not used.
+struct branching {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    auto p = s.input("p", mt::boolean);
+    auto y = x + 1, dead = x * 3;
+    auto [a, b] = cond(
+        s / "c", p, [&](auto) { return std::tuple(y * 2, dead); }, [&](auto) { return std::tuple(y - x, y); });
+    auto [trips, u, v, w] = while_loop(
+        s / "w", mt::at_most(5), [](auto, auto h, auto, auto) { return einsum(h, mt::to()) < 8.0; },
+        [&](auto, auto h, auto k, auto l) { return std::tuple(h + y, k * 2, l + k); }, a, x, x);
+    s.output("u", u);
+    s.output("trips", trips);
+  }
+};
+
+/// Composites, one with a gradient of its own, and random numbers that must stay what they are.
+struct composed {
+  static constexpr auto cube(auto x) {
+    return composite(
+        "cube", [](auto a) { return a * a * a; }, x);
+  }
+  static constexpr auto soft(auto x) {
+    return composite_with_gradient(
+        "soft", [](auto a) { return tanh(a) * 1.0; }, [](auto, auto y, auto dy) { return dy * (1 - y * y); }, x);
+  }
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    auto w = s.parameter("w", in);
+    auto y = soft(cube(x * w)) + soft(x);
+    auto loss = einsum(y, y, mt::to());
+    s.output("loss", loss);
+    s.update(w, w - gradient(loss, w));
+  }
+};
+
+template <class Program>
+inline constexpr mt::module traced = mt::trace<Program>();
+
+}  // namespace meshtensor_test
