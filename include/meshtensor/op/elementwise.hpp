@@ -22,7 +22,8 @@ constexpr id elementwise(builder& b, function f, id x, id y) {
   value const v = b.m.values[x], w = b.m.values[y];
   require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
   id const operands[] = {x, y};
-  return b.add(primitive::elementwise, static_cast<std::uint8_t>(f), operands, result_type(f, v.type), united(v.dims, w.dims));
+  return b.add(primitive::elementwise, static_cast<std::uint8_t>(f), operands, result_type(f, v.type),
+               united(v.dims, w.dims));
 }
 constexpr id select(builder& b, id condition, id yes, id no) {
   value const c = b.m.values[condition], v = b.m.values[yes], w = b.m.values[no];
@@ -31,15 +32,30 @@ constexpr id select(builder& b, id condition, id yes, id no) {
   return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::select), operands, v.type,
                united(united(c.dims, v.dims), w.dims));
 }
+struct choice {
+  id condition, yes, no;
+};
+constexpr id select(builder& b, choice c) { return select(b, c.condition, c.yes, c.no); }
 constexpr id cast(builder& b, id x, dtype type) {
   value const v = b.m.values[x];
   if (v.type == type) return x;
   return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&x, 1), type, v.dims);
 }
+/// Two operands that are made in this order whatever the compiler's: `multiply(b, {first(), second()})`. Rules run in
+/// the compiler and at start-up, and must make the same nodes in the same order.
+struct in_order {
+  id first, second;
+};
+constexpr id elementwise(builder& b, function f, in_order xs) { return elementwise(b, f, xs.first, xs.second); }
+
 constexpr id add(builder& b, id x, id y) { return elementwise(b, function::add, x, y); }
+constexpr id add(builder& b, in_order xs) { return elementwise(b, function::add, xs); }
 constexpr id subtract(builder& b, id x, id y) { return elementwise(b, function::subtract, x, y); }
+constexpr id subtract(builder& b, in_order xs) { return elementwise(b, function::subtract, xs); }
 constexpr id multiply(builder& b, id x, id y) { return elementwise(b, function::multiply, x, y); }
+constexpr id multiply(builder& b, in_order xs) { return elementwise(b, function::multiply, xs); }
 constexpr id divide(builder& b, id x, id y) { return elementwise(b, function::divide, x, y); }
+constexpr id divide(builder& b, in_order xs) { return elementwise(b, function::divide, xs); }
 constexpr id negate(builder& b, id x) { return elementwise(b, function::negate, x); }
 constexpr id scale(builder& b, id x, number const& n) { return multiply(b, x, constant(b, n, b.m.values[x].type)); }
 
@@ -95,25 +111,21 @@ struct elementwise_rule {
       case function::copy: give(x0, [&] { return dy; }); break;
       case function::cast: give(x0, [&] { return cast(b, dy, b.m.values[x0].type); }); break;
       case function::negate: give(x0, [&] { return negate(b, dy); }); break;
-      case function::abs:
-        give(x0, [&] { return multiply(b, dy, elementwise(b, function::sign, x())); });
-        break;
+      case function::abs: give(x0, [&] { return multiply(b, dy, elementwise(b, function::sign, x())); }); break;
       case function::exp: give(x0, [&] { return multiply(b, dy, d.forward(y)); }); break;
       case function::log: give(x0, [&] { return divide(b, dy, x()); }); break;
-      case function::sqrt: give(x0, [&] { return divide(b, scale(b, dy, 0.5), d.forward(y)); }); break;
+      case function::sqrt: give(x0, [&] { return divide(b, {scale(b, dy, 0.5), d.forward(y)}); }); break;
       case function::rsqrt:  // y = x^(-1/2), dy/dx = -y / (2 x)
-        give(x0, [&] { return divide(b, multiply(b, scale(b, dy, -0.5), d.forward(y)), x()); });
+        give(x0, [&] { return divide(b, {multiply(b, {scale(b, dy, -0.5), d.forward(y)}), x()}); });
         break;
-      case function::sin:
-        give(x0, [&] { return multiply(b, dy, elementwise(b, function::cos, x())); });
-        break;
+      case function::sin: give(x0, [&] { return multiply(b, dy, elementwise(b, function::cos, x())); }); break;
       case function::cos:
         give(x0, [&] { return negate(b, multiply(b, dy, elementwise(b, function::sin, x()))); });
         break;
       case function::tanh:
         give(x0, [&] {
           id const t = d.forward(y);
-          return multiply(b, dy, subtract(b, constant(b, 1, type), multiply(b, t, t)));
+          return multiply(b, dy, subtract(b, {constant(b, 1, type), multiply(b, t, t)}));
         });
         break;
       case function::sigmoid:
@@ -130,7 +142,7 @@ struct elementwise_rule {
         });
         break;
       case function::relu:
-        give(x0, [&] { return select(b, elementwise(b, function::less, zero(), x()), dy, zero()); });
+        give(x0, [&] { return select(b, {elementwise(b, function::less, {zero(), x()}), dy, zero()}); });
         break;
       case function::add:
         give(x0, [&] { return dy; });
@@ -146,31 +158,31 @@ struct elementwise_rule {
         break;
       case function::divide:
         give(x0, [&] { return divide(b, dy, z()); });
-        give(x1, [&] { return negate(b, divide(b, multiply(b, dy, d.forward(y)), z())); });
+        give(x1, [&] { return negate(b, divide(b, {multiply(b, dy, d.forward(y)), z()})); });
         break;
       case function::power:  // the exponent's gradient is y log x, at x = 0 that of the limit, 0
         give(x0, [&] {
-          id const less_one = subtract(b, z(), constant(b, 1, type));
-          return multiply(b, dy, multiply(b, z(), elementwise(b, function::power, x(), less_one)));
+          id const less_one = subtract(b, {z(), constant(b, 1, type)});
+          return multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
         });
         give(x1, [&] {
-          id const positive = elementwise(b, function::less, zero(), x());
-          id const safe = select(b, positive, x(), constant(b, 1, type));
-          return multiply(b, dy, multiply(b, d.forward(y), elementwise(b, function::log, safe)));
+          id const positive = elementwise(b, function::less, {zero(), x()});
+          id const safe = select(b, {positive, x(), constant(b, 1, type)});
+          return multiply(b, dy, multiply(b, {d.forward(y), elementwise(b, function::log, safe)}));
         });
         break;
       case function::maximum:  // of equals the first one is taken to be the greater
       case function::minimum: {
         bool const is_max = static_cast<function>(n.function) == function::maximum;
-        auto first = [&] { return elementwise(b, function::less_equal, is_max ? z() : x(), is_max ? x() : z()); };
-        give(x0, [&] { return select(b, first(), dy, zero()); });
-        give(x1, [&] { return select(b, first(), zero(), dy); });
+        auto first = [&] { return elementwise(b, function::less_equal, {is_max ? z() : x(), is_max ? x() : z()}); };
+        give(x0, [&] { return select(b, {first(), dy, zero()}); });
+        give(x1, [&] { return select(b, {first(), zero(), dy}); });
         break;
       }
       case function::select: {
         id const x2 = b.m.operand(n, 2);
-        give(x1, [&] { return select(b, x(), dy, zero()); });
-        give(x2, [&] { return select(b, x(), zero(), dy); });
+        give(x1, [&] { return select(b, {x(), dy, zero()}); });
+        give(x2, [&] { return select(b, {x(), zero(), dy}); });
         break;
       }
       default: break;  // stop_gradient, sign, floor, modulo, comparisons and logic have none
@@ -190,14 +202,16 @@ struct elementwise_rule {
     with_element(x.type, [&]<class From>() {
       with_element(y.type, [&]<class To>() {
         each<2>(y, {&x, &y}, [&](auto const& at) {
-          y.as<To>()[at[1]] = static_cast<To>(static_cast<arithmetic_t<To>>(static_cast<arithmetic_t<From>>(x.as<From>()[at[0]])));
+          y.as<To>()[at[1]] =
+              static_cast<To>(static_cast<arithmetic_t<To>>(static_cast<arithmetic_t<From>>(x.as<From>()[at[0]])));
         });
       });
     });
   }
 
  private:
-  template <int N, class F> static void each(view const& y, std::initializer_list<view const*> views, F f) {
+  template <int N, class F>
+  static void each(view const& y, std::initializer_list<view const*> views, F f) {
     walk<N> w;
     for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
     int k = 0;
@@ -207,19 +221,18 @@ struct elementwise_rule {
     while (w.next());
   }
 
-  template <class E> static void evaluate_as(evaluation const& e, function f) {
+  template <class E>
+  static void evaluate_as(evaluation const& e, function f) {
     using A = arithmetic_t<E>;
     view const& y = e.results[0];
     view const &a = e.operands[0], &b = e.operands[e.n.operands.count > 1 ? 1 : 0];
     if (f == function::select) {
       view const& c = e.operands[2];
-      each<4>(y, {&a, &b, &c, &y}, [&](auto const& at) {
-        y.as<E>()[at[3]] = a.as<bool>()[at[0]] ? b.as<E>()[at[1]] : c.as<E>()[at[2]];
-      });
+      each<4>(y, {&a, &b, &c, &y},
+              [&](auto const& at) { y.as<E>()[at[3]] = a.as<bool>()[at[0]] ? b.as<E>()[at[1]] : c.as<E>()[at[2]]; });
     } else if (is_comparison(f)) {
-      each<3>(y, {&a, &b, &y}, [&](auto const& at) {
-        y.as<bool>()[at[2]] = compare<A>(f, a.as<E>()[at[0]], b.as<E>()[at[1]]);
-      });
+      each<3>(y, {&a, &b, &y},
+              [&](auto const& at) { y.as<bool>()[at[2]] = compare<A>(f, a.as<E>()[at[0]], b.as<E>()[at[1]]); });
     } else {
       each<3>(y, {&a, &b, &y}, [&](auto const& at) {
         y.as<E>()[at[2]] = static_cast<E>(apply<A>(f, a.as<E>()[at[0]], b.as<E>()[at[1]]));
@@ -236,17 +249,21 @@ struct elementwise_rule {
 /// layout  each dim as it is; unfinished sums pass through what is linear
 /// grad    the function's derivative, summed over broadcast dims
 /// errors  T02 the operands' dtypes differ: cast one of them
-template <function F, operand_like... H> constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
+template <function F, operand_like... H>
+constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
   constexpr dtype type = detail::common_type<H...>();
-  static_assert((detail::has_type<H, type>() && ...), "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  static_assert((detail::has_type<H, type>() && ...),
+                "meshtensor T02: the dtypes of the operands differ: cast one of them");
   static_assert(!is_logical(F) || type == dtype::boolean, "meshtensor T04: and, or and not take bool tensors");
   static_assert(is_float(type) || F < function::exp || F > function::erf || F == function::logical_not,
                 "meshtensor T04: this function takes tensors of floats: cast the operand");
-  static_assert(type != dtype::boolean || F == function::copy || F == function::select || is_comparison(F) || is_logical(F),
-                "meshtensor T04: arithmetic on bool: cast the operand");
+  static_assert(
+      type != dtype::boolean || F == function::copy || F == function::select || is_comparison(F) || is_logical(F),
+      "meshtensor T04: arithmetic on bool: cast the operand");
   detail::recording r(detail::owner_of(operands...), where);
   id const inside[] = {detail::value_of(r.b, operands, type)...};  // in this order, whatever the compiler's
-  id const v = sizeof...(H) == 1 ? elementwise(r.b, F, inside[0]) : elementwise(r.b, F, inside[0], inside[sizeof...(H) - 1]);
+  id const v =
+      sizeof...(H) == 1 ? elementwise(r.b, F, inside[0]) : elementwise(r.b, F, inside[0], inside[sizeof...(H) - 1]);
   using result = result_dims_t<united_all<sizeof...(H)>, detail::dims_of_t<H>...>;
   return detail::wrap<result_type(F, type), result>(r.b, v);
 }
@@ -276,8 +293,8 @@ constexpr auto power(A const& a, B const& b, line const& where = {}) { return el
 
 /// `yes` where `condition` holds, `no` elsewhere; what is not chosen never leaks, NaN included.
 template <handle C, operand_like A, operand_like B>
-  requires(handle<A> || handle<B>)
-constexpr auto select(C const& condition, A const& yes, B const& no, line const& where = {}) {
+requires(handle<A> || handle<B>) constexpr auto select(C const& condition, A const& yes, B const& no,
+                                                       line const& where = {}) {
   static_assert(of_bool<C>, "meshtensor T02: select: the condition is not a bool tensor");
   constexpr dtype type = detail::common_type<A, B>();
   static_assert(detail::has_type<A, type>() && detail::has_type<B, type>(),
@@ -289,7 +306,8 @@ constexpr auto select(C const& condition, A const& yes, B const& no, line const&
 }
 
 /// The same values in another dtype: floats round to nearest even, to integers towards zero.
-template <dtype To, handle H> constexpr auto cast(H const& x, line const& where = {}) {
+template <dtype To, handle H>
+constexpr auto cast(H const& x, line const& where = {}) {
   detail::recording r(x.owner, where);
   return detail::wrap<To, typename H::dim_list>(r.b, cast(r.b, x.id, To));
 }

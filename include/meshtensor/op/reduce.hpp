@@ -57,7 +57,7 @@ struct reduce_rule {
     shape const dims = b.m.values[x].dims;
     if (static_cast<reduction_kind>(n.function) == reduction_kind::sum) return d.contribute(x, broadcast(b, dy, dims));
     dtype const type = b.m.values[dy].type;
-    id const hit = cast(b, elementwise(b, function::equal, d.forward(x), d.forward(y)), type);
+    id const hit = cast(b, elementwise(b, function::equal, {d.forward(x), d.forward(y)}), type);
     id const hits = reduce(b, reduction_kind::sum, hit, without(dims, b.m.values[y].dims));
     d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
   }

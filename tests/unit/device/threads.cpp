@@ -5,10 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "meshtensor/device/cpu/memory.hpp"
@@ -81,8 +82,8 @@ TEST_CASE("chunks cover the whole, are few, and never depend on threads") {
 TEST_CASE("an exception reaches the caller, and the team works on") {
   cpu::thread_team team(3);
   CHECK_THROWS_AS(team.parallel_for(100, 1,
-                                    [](std::int64_t first, std::int64_t) {
-                                      if (first > 10) throw std::runtime_error("inside");
+                                    [](std::int64_t, std::int64_t last) {
+                                      if (last > 10) throw std::runtime_error("inside");
                                     }),
                   std::runtime_error);
   std::atomic<int> sum{0};

@@ -48,6 +48,12 @@ TEST_CASE("cross_entropy does not overflow") {
   CHECK(trial::result_of<extreme>({-1000, -1000, -1e9, -1e9, -1e9, -1e9})[0] == doctest::Approx(std::log(2)));
 }
 
+TEST_CASE("a target out of range weighs nothing") {
+  trial::program p = trial::program::of<extreme>();
+  p.fill("x", {3, 1, 3, 3, 3, 3});
+  CHECK(p.run().at("out_of_range").number_at(0) == doctest::Approx(std::log(5 + std::exp(-2.0))));
+}
+
 TEST_CASE("the vocabulary is reduced three times, none of them in the gradient") {
   trial::program p = of(crossed);
   int reductions = 0, of_the_loss = 0;

@@ -84,18 +84,18 @@ inline void check_slope(trial::program& p, mt::blocks const& from, mt::block& mo
 
 /// Every gradient against a central difference.
 template <class F> void check_gradients(char const* what, F f) {
-  INFO(what);
+  INFO(std::string(what));
   trial::program p = of(f);
   mt::blocks variables = stirred(p), after;
   mt::blocks const given = outcome(p, variables, &after);
   for (auto& [name, b] : variables)
     for (std::int64_t i = 0; i < b.size(); ++i) {
-      INFO(name << '[' << i << ']');
+      INFO(name << "[" << i << "]");
       check_slope(p, variables, b, i, b.number_at(i) - after.at(name).number_at(i));
     }
   mt::block const dx = given.at("dx");
   for (std::int64_t i = 0; i < dx.size(); ++i) {
-    INFO("x[" << i << ']');
+    INFO("x[" << i << "]");
     check_slope(p, variables, p.inputs.at("x"), i, dx.number_at(i));
   }
 }
@@ -114,7 +114,7 @@ inline void check_alike(mt::blocks const& got, mt::blocks const& wanted) {
 
 /// Two ways to write one network: the same results and the same gradients, to rounding.
 template <class F, class G> void check_same(char const* what, F f, G g) {
-  INFO(what);
+  INFO(std::string(what));
   trial::program p = of(f), q = of(g);
   mt::blocks variables = stirred(p), after_p, after_q;
   mt::blocks const by_p = outcome(p, variables, &after_p), by_q = outcome(q, variables, &after_q);

@@ -70,7 +70,7 @@ inline void check_gradient(trial::program p, range const& r) {
       input.set(i, here - step);
       double const below = p.run().at("loss").number_at(0);
       input.set(i, here);
-      INFO("d loss / d " << name << '[' << i << ']');
+      INFO("d loss / d " << name << "[" << i << "]");
       check_close(slope.number_at(i), (above - below) / (2 * step));
     }
   }
@@ -133,7 +133,7 @@ template <class F, bool FreshX = false, bool FreshY = false, handles How = handl
 
 /// All laws for an operation that uses x only.
 template <class F> void hold_for_one(char const* what, F, range const& r = {}) {
-  INFO(what);
+  INFO(std::string(what));
   check_gradient(applying<F>(), r);
   check_fresh(applying<F, true, false>(), applying<F>(), r);
   check_any(applying<F>(), applying<F, false, false, handles::any>(), r);
@@ -142,7 +142,7 @@ template <class F> void hold_for_one(char const* what, F, range const& r = {}) {
 /// All laws for one that uses both operands.
 template <class F> void hold(char const* what, F f, range const& r = {}) {
   hold_for_one(what, f, r);
-  INFO(what);
+  INFO(std::string(what));
   check_fresh(applying<F, false, true>(), applying<F>(), r);
   check_fresh(applying<F, true, true>(), applying<F>(), r);
 }

@@ -1,0 +1,93 @@
+// A batched matrix product as numbers: C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n], any strides, made as flat
+// as it can be.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
+#include "meshtensor/base/dtype.hpp"
+
+namespace meshtensor::cpu {
+
+inline constexpr int max_batch_dims = 6;
+
+/// How one matrix, or a batch of them, lies in memory; strides count elements. A batch stride of 0 repeats the matrix.
+struct matmul_operand {
+  dtype type = dtype::f32;
+  std::int64_t row = 0, column = 0;  // from one row to the next, from one column to the next
+  std::int64_t batch[max_batch_dims] = {};
+
+  void transpose() { std::swap(row, column); }
+};
+
+struct matmul_problem {
+  std::int64_t m = 0, n = 0, k = 0;
+  int batch_dims = 0;
+  std::int64_t batch[max_batch_dims] = {};
+  matmul_operand a, b, c;
+  bool accumulate = false;  // C += A·B: the product is made first, then C added and the sum rounded once
+
+  std::int64_t batch_count() const {
+    std::int64_t count = 1;
+    for (int i = 0; i < batch_dims; ++i) count *= batch[i];
+    return count;
+  }
+  bool empty() const { return m == 0 || n == 0 || batch_count() == 0; }
+
+  /// Where matrix number `index` of an operand starts, the last batch dim running fastest; of the first `dims` dims.
+  std::int64_t offset(matmul_operand const& x, std::int64_t index, int dims) const {
+    std::int64_t result = 0;
+    for (int i = dims - 1; i >= 0; --i) result += index % batch[i] * x.batch[i], index /= batch[i];
+    return result;
+  }
+};
+
+namespace detail {
+inline void drop_batch_dim(matmul_problem& p, int at) {
+  --p.batch_dims;
+  for (int i = at; i < p.batch_dims; ++i) {
+    p.batch[i] = p.batch[i + 1];
+    for (matmul_operand* x : {&p.a, &p.b, &p.c}) x->batch[i] = x->batch[i + 1];
+  }
+}
+
+/// Whether stepping over the rows of x and then on along batch dim i is one walk.
+inline bool continues(std::int64_t step, std::int64_t extent, std::int64_t batch_stride) {
+  return batch_stride == step * extent;
+}
+}  // namespace detail
+
+/// The same product with C's columns contiguous if C has a contiguous direction, neighbouring batch dims merged where all
+/// operands allow it, and a batch dim over which one operand repeats made rows or columns of the other.
+inline matmul_problem flattened(matmul_problem p) {
+  if (p.empty()) return p;
+  if (p.c.column != 1 && p.c.row == 1) {  // Cᵀ = Bᵀ·Aᵀ
+    std::swap(p.m, p.n);
+    std::swap(p.a, p.b);
+    for (matmul_operand* x : {&p.a, &p.b, &p.c}) x->transpose();
+  }
+  for (int i = p.batch_dims; i-- > 0;)
+    if (p.batch[i] == 1) detail::drop_batch_dim(p, i);
+  for (int i = p.batch_dims - 1; i-- > 0;) {
+    bool merge = true;
+    for (matmul_operand const* x : {&p.a, &p.b, &p.c})
+      merge = merge && detail::continues(x->batch[i + 1], p.batch[i + 1], x->batch[i]);
+    if (!merge) continue;
+    p.batch[i + 1] *= p.batch[i];
+    detail::drop_batch_dim(p, i);
+  }
+  for (int i = p.batch_dims; i-- > 0;) {
+    if (p.b.batch[i] == 0 && detail::continues(p.a.row, p.m, p.a.batch[i]) && detail::continues(p.c.row, p.m, p.c.batch[i])) {
+      p.m *= p.batch[i];
+      detail::drop_batch_dim(p, i);
+    } else if (p.a.batch[i] == 0 && detail::continues(p.b.column, p.n, p.b.batch[i]) &&
+               detail::continues(p.c.column, p.n, p.c.batch[i])) {
+      p.n *= p.batch[i];
+      detail::drop_batch_dim(p, i);
+    }
+  }
+  return p;
+}
+
+}  // namespace meshtensor::cpu

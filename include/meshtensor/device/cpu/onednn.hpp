@@ -1,0 +1,108 @@
+// The only door to oneDNN: its engine, and primitives that run without making anything. Versions 2.6 and 3.x differ in how
+// a primitive is described; that difference ends in this file.
+#pragma once
+
+#if defined(MESHTENSOR_WITH_ONEDNN)
+
+#  include <oneapi/dnnl/dnnl.hpp>
+
+#  include <cstddef>
+#  include <initializer_list>
+#  include <string>
+#  include <string_view>
+#  include <utility>
+
+#  include "meshtensor/base/diagnostic.hpp"
+#  include "meshtensor/base/dtype.hpp"
+
+namespace meshtensor::cpu::onednn {
+
+inline dnnl::engine const& engine() {
+  static dnnl::engine const one(dnnl::engine::kind::cpu, 0);
+  return one;
+}
+
+/// f32 and bf16; undefined for the others, which the primitives of training do not take.
+inline dnnl::memory::data_type type_of(dtype t) {
+  using type = dnnl::memory::data_type;
+  return t == dtype::f32 ? type::f32 : t == dtype::bf16 ? type::bf16 : type::undef;
+}
+
+/// How a product is described. Throws dnnl::error where the library has none.
+inline dnnl::matmul::primitive_desc describe_matmul(dnnl::memory::desc const& a, dnnl::memory::desc const& b,
+                                                    dnnl::memory::desc const& c, dnnl::primitive_attr const& attributes) {
+#  if DNNL_VERSION_MAJOR >= 3
+  return dnnl::matmul::primitive_desc(engine(), a, b, c, attributes);
+#  else
+  return dnnl::matmul::primitive_desc(dnnl::matmul::desc(a, b, c), attributes, engine());
+#  endif
+}
+
+/// Whether the library would use its reference loops, which are slower than ours.
+template <class Description> bool is_reference(Description const& description) {
+  return std::string_view(description.impl_info_str()).find("ref") != std::string_view::npos;
+}
+
+/// A primitive with a place for each argument. It runs on the threads that OpenMP had when it was made, in the calling
+/// thread; one thread at a time.
+class primitive {
+ public:
+  static constexpr int max_arguments = 8;
+
+  primitive() = default;
+
+  /// `arguments` are pairs of an argument's number (DNNL_ARG_…) and its description; the scratchpad comes by itself.
+  template <class Primitive, class Description>
+  static primitive make(Description const& description,
+                        std::initializer_list<std::pair<int, dnnl::memory::desc>> arguments) {
+    primitive result;
+    result.primitive_ = Primitive(description);
+    result.stream_ = dnnl::stream(engine());
+    result.name_ = description.impl_info_str();
+    for (auto const& [number, memory] : arguments) result.add(number, memory);
+    result.workspace_bytes_ = description.scratchpad_desc().get_size();
+    if (result.workspace_bytes_ != 0) result.add(DNNL_ARG_SCRATCHPAD, description.scratchpad_desc());
+    return result;
+  }
+
+  /// Of the scratchpad, if the attributes leave it to the caller.
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
+  /// The library's name for its implementation, "gemm:jit" say.
+  std::string const& name() const { return name_; }
+
+  /// Runs on these blocks, in the order of the arguments; the library writes only to those that are results.
+  ///
+  /// errors  R31 the library failed
+  void execute(std::initializer_list<void const*> blocks, void* workspace) {
+    int at = 0;
+    for (void const* block : blocks) point(at++, const_cast<void*>(block));
+    if (workspace_bytes_ != 0) point(at++, workspace);
+    check(dnnl_primitive_execute(primitive_.get(), stream_.get(), at, arguments_));
+    check(dnnl_stream_wait(stream_.get()));
+  }
+
+ private:
+  void add(int number, dnnl::memory::desc const& description) {
+    memories_[count_] = dnnl::memory(description, engine(), DNNL_MEMORY_NONE);
+    arguments_[count_] = {number, memories_[count_].get()};
+    ++count_;
+  }
+  void point(int at, void* block) { check(dnnl_memory_set_data_handle(arguments_[at].memory, block)); }
+  void check(dnnl_status_t status) const {
+    if (status != dnnl_success)
+      throw error("R31", "oneDNN's " + name_ + " failed with status " + std::to_string(static_cast<int>(status)) +
+                             ": run with DNNL_VERBOSE=1 to see the call");
+  }
+
+  dnnl::primitive primitive_;
+  dnnl::stream stream_;
+  dnnl::memory memories_[max_arguments];
+  dnnl_exec_arg_t arguments_[max_arguments] = {};
+  int count_ = 0;
+  std::size_t workspace_bytes_ = 0;
+  std::string name_;
+};
+
+}  // namespace meshtensor::cpu::onednn
+
+#endif

@@ -1,0 +1,226 @@
+// Checks that what every processor computes fits together: placements, operation by operation and axis by axis.
+// before: partitioned.  after: the same; the first fault found is one sentence.
+// why: a wrong placement does not crash, it gives wrong numbers on more than one processor.
+#pragma once
+
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/op/rules.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+struct layout_verifier {
+  module const& m;
+  diagnostic found;
+
+  constexpr explicit layout_verifier(module const& target) : m(target), found{} {
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      char const* fault = nullptr;
+      for (int k = 0; k < n.results.count && fault == nullptr; ++k) fault = check_placement(m.result_value(n, k));
+      if (fault == nullptr) fault = check(n);
+      if (fault == nullptr) continue;
+      found << "S40 " << fault;
+      locate(found, m, n);
+      return;
+    }
+  }
+
+ private:
+  static constexpr placement const& at(value const& v) { return v.layout; }
+  constexpr placement const& at(id v) const { return m.values[v].layout; }
+
+  // A mesh axis shards at most one dim, or else is unfinished; the axes of a dim have the places 0, 1, ….
+  constexpr char const* check_placement(value const& v) const {
+    placement const& p = v.layout;
+    unsigned places[shape::capacity + 1] = {}, count[shape::capacity + 1] = {};
+    for (int a = 0; a < max_axes; ++a) {
+      if (p.dim[a] == 0 && p.part[a] == partial::none) continue;
+      if (a >= m.axis_count) return "a value lies along a mesh axis that is not there";
+      if (p.dim[a] == 0) continue;
+      if (p.part[a] != partial::none) return "a mesh axis shards a value that is unfinished over it";
+      if (p.dim[a] > v.dims.count) return "a mesh axis shards a dim that the value does not have";
+      places[p.dim[a]] |= 1u << p.order[a], ++count[p.dim[a]];
+    }
+    for (int d = 1; d <= v.dims.count; ++d)
+      if (places[d] != (1u << count[d]) - 1u) return "the mesh axes of a dim do not stand in a row";
+    return nullptr;
+  }
+
+  constexpr char const* check(node const& n) const {
+    switch (n.kind) {
+      case primitive::argument: return nullptr;  // checked with the owner of its region
+      case primitive::read:
+      case primitive::write: {
+        placement const& p = at(n.kind == primitive::read ? m.result(n) : m.operand(n, 0));
+        return p == m.variables[n.attribute[0]].layout ? nullptr
+                                                       : "a variable lies elsewhere than its next value or its reads";
+      }
+      case primitive::output: return at(m.operand(n, 0)).has_partial() ? "an output is unfinished" : nullptr;
+      case primitive::input: return at(m.result(n)).has_partial() ? "an input is unfinished" : nullptr;
+      case primitive::gradient: return "a gradient is left after partition";
+      case primitive::repeat:
+      case primitive::while_loop:
+      case primitive::cond:
+      case primitive::composite:
+      case primitive::kernel: return check_owner(n);
+      default:
+        if (is_collective(n.kind) || n.kind == primitive::local_slice) return check_collective(n);
+        for (int a = 0; a < m.axis_count; ++a)
+          if (char const* fault = check_axis(n, a)) return fault;
+        return nullptr;
+    }
+  }
+
+  // ---- operations: the law of one axis ----
+
+  constexpr char const* check_axis(node const& n, int a) const {
+    shape const& result = m.result_value(n).dims;
+    placement const& p = at(m.result(n));
+    int sharded = -1, first = -1, unfinished = 0;
+    for (int i = 0; i < n.operands.count; ++i) {
+      value const& v = m.operand_value(n, i);
+      if (v.layout.dim[a] != 0) {
+        int const dim = v.dims.at[v.layout.sharded_at(a)];
+        if (sharded >= 0 && dim != m.operand_value(n, first).dims.at[sharded])
+          return "one mesh axis shards different dims of the operands";
+        if (sharded < 0) sharded = v.layout.sharded_at(a), first = i;
+      }
+      if (v.layout.part[a] != partial::none && unfinished++ == 0 && first < 0) first = i;
+    }
+    if (first < 0) return check_fresh(n, a);
+    if (sharded < 0) return check_unfinished(n, a, first, unfinished);
+    if (unfinished != 0) return "an operand is unfinished over a mesh axis that shards another";
+
+    value const& v = m.operand_value(n, first);
+    int const dim = v.dims.at[sharded], position = result.find(relabel(m, n, dim));
+    for (int i = 0; i < n.operands.count; ++i)
+      if (m.operand_value(n, i).dims.has(dim) && m.operand_value(n, i).layout.dim[a] == 0)
+        return "an operand is whole where another is sharded";
+    if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
+    if (position < 0)
+      return contracted(n) != partial::none && p.part[a] == contracted(n)
+                 ? nullptr
+                 : "what is summed over a sharded dim is not unfinished";
+    return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a] ? nullptr
+                                                                       : "a result does not lie as its operands do";
+  }
+  constexpr char const* check_unfinished(node const& n, int a, int first, int unfinished) const {
+    partial const kind = m.operand_value(n, first).layout.part[a];
+    linearity const how = linear(n, first, kind);
+    if (how == linearity::none || (how == linearity::alone && unfinished != 1) ||
+        (how == linearity::together && unfinished != n.operands.count))
+      return "an unfinished operand goes through an operation that needs it finished";
+    for (int i = 0; i < n.operands.count; ++i)
+      if (m.operand_value(n, i).layout.part[a] != kind && how == linearity::together)
+        return "operands are unfinished in different ways";
+    return at(m.result(n)).part[a] == kind ? nullptr : "the result of an unfinished operand is not unfinished";
+  }
+  // No operand says anything about the axis: only a dim that is made here may be spread over it.
+  constexpr char const* check_fresh(node const& n, int a) const {
+    placement const& p = at(m.result(n));
+    if (p.part[a] != partial::none) return "a result is unfinished though no operand is";
+    if (p.dim[a] == 0) return nullptr;
+    int const dim = m.result_value(n).dims.at[p.sharded_at(a)];
+    if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
+    if (n.kind == primitive::scatter_add && dim == n.attribute[0]) return nullptr;
+    for (int i = 0; i < n.operands.count; ++i)
+      for (int k = 0; k < m.operand_value(n, i).dims.count; ++k)
+        if (relabel(m, n, m.operand_value(n, i).dims.at[k]) == dim)
+          return "a result is sharded along a dim that its operands have whole";
+    return nullptr;
+  }
+
+  // ---- communication ----
+
+  constexpr char const* check_collective(node const& n) const {
+    value const &x = m.operand_value(n, 0), &y = m.result_value(n);
+    unsigned const mask = n.attribute[0];
+    if (mask == 0 || mask >> m.axis_count != 0) return "a collective over no mesh axis, or one that is not there";
+    if (!(x.dims == y.dims) || x.type != y.type) return "a collective changes dims or dtype";
+    if (n.kind == primitive::collective_permute) return nullptr;
+    bool const reduces = n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter;
+    bool const takes = n.kind == primitive::all_gather || n.kind == primitive::all_to_all;
+    bool const gives = n.kind != primitive::all_reduce && n.kind != primitive::all_gather;
+    int const to = gives ? x.dims.find(n.attribute[1]) : -1;
+    int const from = takes ? x.dims.find(n.attribute[n.kind == primitive::all_to_all ? 2 : 1]) : -1;
+    if ((gives && to < 0) || (takes && from < 0)) return "a collective along a dim that its operand does not have";
+    int members = 0;
+    for (int a = 0; a < m.axis_count; ++a) members += static_cast<int>(mask >> a & 1u);
+    for (int a = 0; a < m.axis_count; ++a) {
+      placement const &p = x.layout, &q = y.layout;
+      if ((mask >> a & 1u) == 0) {
+        if (p.dim[a] != q.dim[a] || p.order[a] != q.order[a] || p.part[a] != q.part[a])
+          return "a collective changes another axis";
+        continue;
+      }
+      if (p.part[a] != (reduces ? static_cast<partial>(n.function + 1) : partial::none) || q.part[a] != partial::none)
+        return "a collective does not finish what is unfinished";
+      if (takes ? p.sharded_at(a) != from || p.order[a] < p.axes_of(from) - members : p.dim[a] != 0)
+        return "a collective takes other than the minor end of a dim's axes";
+      if (gives ? q.sharded_at(a) != to || q.order[a] < q.axes_of(to) - members : q.dim[a] != 0)
+        return "a collective gives other than the minor end of a dim's axes";
+    }
+    return nullptr;
+  }
+
+  // ---- regions ----
+
+  /// Whether `whole` lies as `part` does, with one more dim in front that is whole or sharded.
+  constexpr bool stacks(placement const& whole, placement const& part) const {
+    for (int a = 0; a < m.axis_count; ++a)
+      if (whole.part[a] != part.part[a] ||
+          (whole.dim[a] == 1
+               ? part.dim[a] != 0
+               : part.dim[a] != (whole.dim[a] == 0 ? 0 : whole.dim[a] - 1) || part.order[a] != whole.order[a]))
+        return false;
+    return true;
+  }
+  // A sum that starts at zero may stay unfinished while it is only added to.
+  constexpr bool is_zero(id v) const {
+    node const* n = &m.nodes[m.values[v].node];
+    if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
+    return n->kind == primitive::constant && m.numbers[n->attribute[0]].kind == number_row::literal &&
+           m.numbers[n->attribute[0]].value == 0;
+  }
+
+  constexpr char const* check_owner(node const& n) const {
+    bool const repeats = n.kind == primitive::repeat, whiles = n.kind == primitive::while_loop;
+    loop const l = loop::of(n);
+    int const carries = repeats ? l.carries : whiles ? n.attribute[1] : 0;
+    for (int k = 0; k < n.regions.count; ++k) {
+      if (k > 0 && n.kind == primitive::composite) break;
+      region const& g = m.regions[m.region_of(n, k)];
+      for (int i = 0; i < g.arguments.count; ++i) {
+        int const operand = whiles && k == 1 && i >= carries ? i + n.attribute[2]
+                            : n.kind == primitive::cond      ? 1 + i + (k == 0 ? 0 : n.attribute[0])
+                                                             : i;
+        id const outer = m.operand(n, operand), inner = m.link(g.arguments, i);
+        bool const stacked = repeats && i >= l.carries && i < l.carries + l.stacked;
+        if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
+          return "an argument lies elsewhere than its operand";
+        if (at(outer).has_partial() && n.kind != primitive::kernel && !(i < carries && is_zero(outer)))
+          return "an operand of a region is unfinished";
+      }
+      if (whiles && k == 0) continue;
+      for (int i = 0; i < g.results.count; ++i) {
+        id const inner = m.link(g.results, i), outer = m.result(n, whiles ? i + 1 : i);
+        bool const stacked = repeats && i >= l.carries + l.sums;
+        if (i < carries && !(at(inner) == at(m.link(g.arguments, i))))
+          return "a carry lies elsewhere after an iteration than before it";
+        if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
+          return "a result lies elsewhere than what its region gives";
+      }
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace detail
+
+/// The first fault in the placements of a partitioned module as a sentence of code S40, or nothing.
+constexpr diagnostic verify_layout(module const& m) {
+  return m.report.empty() ? detail::layout_verifier(m).found : m.report;
+}
+
+}  // namespace meshtensor

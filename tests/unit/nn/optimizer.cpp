@@ -1,0 +1,150 @@
+// Optimizers, step by step, against the formulas of their papers written for one number after another.
+#include "meshtensor/nn/optimizer.hpp"
+
+#include <functional>
+
+#include "unit/op/trial.hpp"
+
+namespace mt = meshtensor;
+using trial::program;
+
+namespace {
+
+inline constexpr struct element_dim : mt::dim<"element", 3> {
+} element;
+
+/// Minimizes Σ (w − x)⁴ + (b − 2)², whose gradients are 4 (w − x)³ and 2 (b − 2).
+template <class How> struct fitted {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, element);
+    auto const w = s.parameter("w", element, mt::constant(0.25));
+    auto const b = s.parameter("b");
+    auto const d = w - x;
+    auto const loss = sum(d * d * d * d) + (b - 2) * (b - 2);
+    s.output("loss", loss);
+    How{}(s).minimize(s / "optimizer", loss);
+  }
+};
+
+constexpr int count = 4;  // numbers that change: three of w, then b
+
+struct reference {
+  double p[count] = {0.25, 0.25, 0.25, 0}, m[count] = {}, v[count] = {};
+  double x[3] = {-0.5, 0.75, 1.5};
+
+  void step(std::function<double(reference&, int, double)> const& change, double clip = 0) {
+    double g[count], squares = 0;
+    for (int i = 0; i < count; ++i) {
+      g[i] = i < 3 ? 4 * std::pow(p[i] - x[i], 3) : 2 * (p[3] - 2);
+      squares += g[i] * g[i];
+    }
+    double const factor = clip == 0 ? 1 : std::min(1.0, clip / std::sqrt(squares));
+    for (int i = 0; i < count; ++i) p[i] -= change(*this, i, g[i] * factor);
+  }
+};
+
+template <class How> program fit(How) {
+  program p = program::of<mt::precision<fitted<How>, mt::dtype::f64>>();
+  p.fill("x", {-0.5, 0.75, 1.5});
+  return p;
+}
+
+void check(program& p, reference const& r, int step) {
+  INFO("step " << step);
+  for (int i = 0; i < count; ++i) {
+    double const got = i < 3 ? p.variables.at("w").number_at(i) : p.variables.at("b").number_at(0);
+    CHECK(std::abs(got - r.p[i]) <= 1e-13 * (1 + std::abs(r.p[i])));
+  }
+}
+
+void follow(program p, std::function<double(reference&, int, double)> const& change, double clip = 0) {
+  reference r;
+  for (int step = 1; step <= 30; ++step) {
+    p.run();
+    r.step(change, clip);
+    check(p, r, step);
+  }
+}
+
+std::function<double(reference&, int, double)> adam(double rate, double b1, double b2, double epsilon, double decay = 0) {
+  return [=, t = 0](reference& r, int i, double g) mutable {
+    if (i == 0) ++t;
+    r.m[i] = b1 * r.m[i] + (1 - b1) * g;
+    r.v[i] = b2 * r.v[i] + (1 - b2) * g * g;
+    double const m = r.m[i] / (1 - std::pow(b1, t)), v = r.v[i] / (1 - std::pow(b2, t));
+    return rate * (m / (std::sqrt(v) + epsilon) + decay * r.p[i]);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("sgd") {
+  follow(fit([](auto) { return mt::sgd{.learning_rate = 0.01}; }), [](reference&, int, double g) { return 0.01 * g; });
+}
+
+TEST_CASE("momentum, plain and Nesterov's") {
+  auto const heavy = [](reference& r, int i, double g) { return 0.01 * (r.m[i] = 0.8 * r.m[i] + g); };
+  auto const ahead = [](reference& r, int i, double g) {
+    r.m[i] = 0.8 * r.m[i] + g;
+    return 0.01 * (g + 0.8 * r.m[i]);
+  };
+  follow(fit([](auto) { return mt::momentum{.learning_rate = 0.01, .decay = 0.8}; }), heavy);
+  follow(fit([](auto) { return mt::momentum{.learning_rate = 0.01, .decay = 0.8, .nesterov = true}; }), ahead);
+}
+
+TEST_CASE("adam") {
+  follow(fit([](auto) { return mt::adam{}; }), adam(1e-3, 0.9, 0.999, 1e-8));
+  follow(fit([](auto) { return mt::adam{.learning_rate = 0.05, .beta_1 = 0.5, .beta_2 = 0.7, .epsilon = 0.1}; }),
+         adam(0.05, 0.5, 0.7, 0.1));
+}
+
+TEST_CASE("adamw") {
+  follow(fit([](auto) { return mt::adamw{.learning_rate = 0.05, .weight_decay = 0.3}; }), adam(0.05, 0.9, 0.999, 1e-8, 0.3));
+}
+
+TEST_CASE("gradients are clipped by their common length") {
+  follow(fit([](auto) { return mt::sgd{.learning_rate = 0.1, .clip_norm = 0.5}; }),
+         [](reference&, int, double g) { return 0.1 * g; }, 0.5);
+  follow(fit([](auto) { return mt::adam{.learning_rate = 0.1, .clip_norm = 2}; }), adam(0.1, 0.9, 0.999, 1e-8), 2);
+}
+
+TEST_CASE("hyper-parameters are set by name, without another program") {
+  program p = fit([](auto s) {
+    return mt::adam{.learning_rate = s.number("learning_rate", 1e-3), .beta_1 = s.number("beta_1", 0.9)};
+  });
+  p.settings.named = {{"learning_rate", 0.02}, {"beta_1", 0.6}};
+  follow(std::move(p), adam(0.02, 0.6, 0.999, 1e-8));
+}
+
+TEST_CASE("state is named after the parameter") {
+  program p = fit([](auto) { return mt::adam{}; });
+  p.run();
+  CHECK(p.variables.count("optimizer/w/m") == 1);
+  CHECK(p.variables.count("optimizer/b/v") == 1);
+  CHECK(p.variables.size() == 6);
+}
+
+namespace {
+
+inline constexpr mt::layer network = [](mt::scope auto s, auto x) { return x * s.parameter("w", element, mt::ones); };
+
+/// Two networks, two losses, two optimizers: each changes its own, though one loss depends on both.
+struct two_networks {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, element);
+    auto const left = network(s / "left", x);
+    auto const right = network(s / "right", left);
+    mt::sgd{.learning_rate = 1}.minimize(s / "optimizer_left", sum(left), s / "left");
+    mt::sgd{.learning_rate = 1}.minimize(s / "optimizer_right", sum(right * right), s / "right");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an optimizer that is given a scope changes what is declared under it") {
+  program p = program::of<two_networks>();
+  p.fill("x", {1, 2, 3});
+  p.run();
+  CHECK(trial::numbers_of(p.variables.at("left/w")) == std::vector<double>{0, -1, -2});
+  CHECK(trial::numbers_of(p.variables.at("right/w")) == std::vector<double>{-1, -7, -17});
+}

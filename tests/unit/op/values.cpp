@@ -1,0 +1,148 @@
+// What operations give, number by number: written out, or by plain loops over all indices.
+#include "unit/op/trial.hpp"
+
+#include "meshtensor/op/softmax.hpp"
+
+namespace {
+
+namespace mt = meshtensor;
+using mt::to;
+using numbers = std::vector<double>;
+
+inline constexpr struct a_dim : mt::dim<"a", 2> {
+} a;
+inline constexpr struct b_dim : mt::dim<"b", 3> {
+} b;
+inline constexpr struct c_dim : mt::dim<"c", 4> {
+} c;
+inline constexpr struct row_dim : mt::dim<"row", 3> {
+} row;
+inline constexpr struct part_dim : mt::dim<"part", 2> {
+} part;
+inline constexpr struct wide_dim : mt::dim<"wide", 6> {
+} wide;
+inline constexpr struct ab_dim : mt::dim<"ab", a * b> {
+} ab;
+inline constexpr struct joined_dim : mt::dim<"joined", b + part> {
+} joined;
+
+template <class F, mt::dtype T> struct of_x {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", F{}(s, s.input("x", mt::dtype_constant<T>{}, a, b))); }
+};
+/// f(s, x) for x [a, b] with these elements.
+template <mt::dtype T = mt::dtype::f64, class F> numbers of(F, numbers const& x) {
+  return trial::result_of<of_x<F, T>>(x);
+}
+
+numbers const one_to_six = {1, 2, 3, 4, 5, 6};
+
+struct product {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, a, b);
+    auto const y = s.input("y", mt::f64, c, b);
+    auto const z = s.input("z", mt::f64, a);
+    s.output("product", einsum(x, y, to(c, a)));
+    s.output("three", einsum(z, y, x, to(c)));
+    s.output("outer", einsum(x, y, to(b, c, a)));
+  }
+};
+
+template <mt::dtype T> struct bytes_as_classes {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", sum(one_hot(s.input("x", mt::dtype_constant<T>{}, a), many, mt::i32), many));
+  }
+  static constexpr struct many_dim : mt::dim<"many", 300> {
+  } many{};
+};
+
+}  // namespace
+
+TEST_CASE("einsum is a sum over all indices that the result does not name") {
+  trial::program p = trial::program::of<product>();
+  p.fill_at_random(-1, 1);
+  mt::blocks const r = p.run();
+  auto const x = [&](int i, int j) { return p.inputs.at("x").number_at(i * 3 + j); };
+  auto const y = [&](int k, int j) { return p.inputs.at("y").number_at(k * 3 + j); };
+  auto const z = [&](int i) { return p.inputs.at("z").number_at(i); };
+  for (int k = 0; k < 4; ++k) {
+    double three = 0;
+    for (int i = 0; i < 2; ++i) {
+      double product = 0;
+      for (int j = 0; j < 3; ++j) {
+        product += x(i, j) * y(k, j);
+        three += x(i, j) * y(k, j) * z(i);
+        CHECK(r.at("outer").number_at((j * 4 + k) * 2 + i) == x(i, j) * y(k, j));
+      }
+      CHECK(r.at("product").number_at(k * 2 + i) == doctest::Approx(product));
+    }
+    CHECK(r.at("three").number_at(k) == doctest::Approx(three));
+  }
+}
+
+TEST_CASE("reductions") {
+  CHECK(of([](auto, auto x) { return sum(x); }, one_to_six) == numbers{21});
+  CHECK(of([](auto, auto x) { return sum(x, a); }, one_to_six) == numbers{5, 7, 9});
+  CHECK(of([](auto, auto x) { return mean(x, b); }, one_to_six) == numbers{2, 5});
+  CHECK(of([](auto, auto x) { return max(x, b); }, {-1, -2, -3, 4, 6, 5}) == numbers{-1, 6});
+  CHECK(of([](auto, auto x) { return min(x, a); }, {-1, -2, -3, 4, -6, 5}) == numbers{-1, -6, -3});
+  CHECK(of<mt::dtype::i32>([](auto, auto x) { return max(x); }, {-1, -2, -3, -4, -6, -5}) == numbers{-1});
+  CHECK(of<mt::dtype::bf16>([](auto, auto x) { return sum(x, b); }, {256, 1, 1, 0, 0, 1}) == numbers{258, 1});
+  CHECK(of([](auto, auto x) { return any(x > 2, b); }, {1, 2, 2, 0, 3, 0}) == numbers{0, 1});
+  CHECK(of([](auto, auto x) { return all(x > 2, a); }, {3, 2, 3, 3, 3, 2}) == numbers{1, 0, 0});
+  CHECK(of([](auto, auto x) { return sum(sum(x)); }, one_to_six) == numbers{21});
+}
+
+TEST_CASE("argmax gives the lowest of equals") {
+  CHECK(of([](auto, auto x) { return argmax(x, b); }, {1, 7, 7, 4, 4, 4}) == numbers{1, 0});
+  CHECK(of([](auto, auto x) { return argmax(x, a); }, {1, 7, 7, 1, 8, 6}) == numbers{0, 1, 0});
+}
+
+TEST_CASE("softmax and its kin do not overflow") {
+  CHECK(of([](auto, auto x) { return softmax(x, b); }, {1000, 1000, -1000, -1e30, -1e30, -1e30}) ==
+        numbers{0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3});
+  CHECK(of([](auto, auto x) { return log_softmax(x, b); }, {0, -1000, -1e9, 7, 7, -1e30})[1] == -1000);
+  CHECK(of([](auto, auto x) { return logsumexp(x, b); }, {1000, -1000, 0, -1000, -1e30, -1e30}) == numbers{1000, -1000});
+}
+
+TEST_CASE("causal hides what comes after") {
+  CHECK(of([](auto, auto x) { return causal(x, a, b); }, one_to_six) == numbers{1, -1e30, -1e30, 4, 5, -1e30});
+  CHECK(of([](auto, auto x) { return causal(x, b, a); }, one_to_six) == numbers{1, 2, 3, -1e30, 5, 6});
+}
+
+TEST_CASE("movement") {
+  CHECK(of([](auto, auto x) { return transpose(x, to(b, a)); }, one_to_six) == numbers{1, 4, 2, 5, 3, 6});
+  CHECK(of([](auto, auto x) { return broadcast(sum(x, b), to(part, a)); }, one_to_six) == numbers{6, 15, 6, 15});
+  CHECK(of([](auto, auto x) { return rename(x, b, row); }, one_to_six) == one_to_six);
+  CHECK(of([](auto, auto x) { return merge(x, to(a, b), ab); }, one_to_six) == one_to_six);
+  CHECK(of([](auto, auto x) { return merge(x, to(b, a), ab); }, one_to_six) == numbers{1, 4, 2, 5, 3, 6});
+  CHECK(of([](auto, auto x) { return split(merge(x, to(b, a), ab), ab, to(b, a)); }, one_to_six) == numbers{1, 4, 2, 5, 3, 6});
+}
+
+TEST_CASE("parts") {
+  CHECK(of([](auto, auto x) { return slice(x, b, part, 1); }, one_to_six) == numbers{2, 3, 5, 6});
+  CHECK(of([](auto, auto x) { return pad(x, b, wide, 2, 9); }, one_to_six) == numbers{9, 9, 1, 2, 3, 9, 9, 9, 4, 5, 6, 9});
+  CHECK(of([](auto, auto x) { return concat(x, b, slice(x, b, part, 0), part, joined); }, one_to_six) ==
+        numbers{1, 2, 3, 1, 2, 4, 5, 6, 4, 5});
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, part, 2); }, one_to_six),
+                       "meshtensor R10: a slice reaches beyond the extent of its dim", mt::error);
+  CHECK_THROWS_AS(of([](auto, auto x) { return pad(x, b, wide, 4); }, one_to_six), mt::error);
+}
+
+TEST_CASE("lookup") {
+  CHECK(of([](auto s, auto x) { return gather(x, iota(s, c, mt::i32) - 1, b); }, one_to_six) ==
+        numbers{0, 0, 1, 4, 2, 5, 3, 6});  // c leads; the index −1 gives zeros
+  CHECK(of([](auto s, auto x) { return gather(x, iota(s, a, mt::u8) + 1, b); }, one_to_six) == numbers{2, 6});  // a is matched
+  CHECK(of([](auto s, auto x) { return scatter_add(x, iota(s, b, mt::i64) * iota(s, a, mt::i64), row, to(row)); }, one_to_six) ==
+        numbers{10, 5, 6});
+  CHECK(of([](auto s, auto x) { return scatter_add(x, iota(s, b, mt::i32) + 1, row, to(a, row)); }, one_to_six) ==
+        numbers{0, 1, 2, 0, 4, 5});  // what lies outside is lost
+  CHECK(of<mt::dtype::i64>([](auto, auto x) { return one_hot(sum(x, b) - 6, c, mt::f32); }, {1, 2, 3, 3, 3, 3}) ==
+        numbers{1, 0, 0, 0, 0, 0, 0, 1});
+  CHECK(of<mt::dtype::i64>([](auto, auto x) { return one_hot(x, part, mt::i32); }, {0, 1, 2, -1, 1, 0}) ==
+        numbers{1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0});
+  CHECK(of([](auto s, auto x) { return x * iota(s, b, mt::f64); }, one_to_six) == numbers{0, 2, 6, 0, 5, 12});
+}
+
+TEST_CASE("one_hot of bytes over more classes than a byte counts") {
+  CHECK(trial::result_of<bytes_as_classes<mt::dtype::u8>>({44, 255}) == numbers{1, 1});
+}
