@@ -10,9 +10,11 @@ namespace meshtensor::math {
 namespace detail {
 
 /// Minimax coefficients, fitted to the reduced ranges and rounded; each line's error is relative to the result.
-template <class S> struct constants;
+template <class S>
+struct constants;
 
-template <> struct constants<float> {
+template <>
+struct constants<float> {
   static constexpr float log2_e = 0x1.715476p+0f, ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
   static constexpr float exp_lowest = -104, exp_highest = 89, expm1_lowest = -18, tanh_highest = 10, erf_highest = 4;
   static constexpr std::uint32_t sqrt_half = 0x3f3504f3u;  // the bits of sqrt(1/2), where logarithms start a binade
@@ -29,7 +31,8 @@ template <> struct constants<float> {
                                        0x1.9d02a6p-6f,  -0x1.138c78p-8f, 0x1.cec67ap-12f, -0x1.6bdadap-16f};
 };
 
-template <> struct constants<double> {
+template <>
+struct constants<double> {
   static constexpr double log2_e = 0x1.71547652b82fep+0, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
   static constexpr double exp_lowest = -746, exp_highest = 710, expm1_lowest = -38, tanh_highest = 20, erf_highest = 6;
   static constexpr std::uint64_t sqrt_half = 0x3fe6a09e667f3bcdu;
@@ -53,22 +56,23 @@ template <> struct constants<double> {
                                    -0x1.6467e7029dfd1p-23, 0x1.17da582f6f4c1p-26,  -0x1.e309123cc5733p-30,
                                    0x1.65e8f8c67a521p-33};
   // 1 <= x <= 6
-  static constexpr double log_erfc[] = {-0x1.a47ea315dd0cdp-26, -0x1.20dd715ce72afp+0,  -0x1.45f321cd736e2p-1,
-                                        -0x1.a4f38022f094dp-4,  0x1.3968d847ed3a1p-6,   0x1.a5398b5defb52p-13,
-                                        -0x1.b6a3e06c7f7c5p-10, 0x1.20c9caaa38b35p-11,  0x1.8411ae6281181p-16,
-                                        -0x1.d36b21e9a9348p-14, 0x1.10ee779587aaap-14,  -0x1.995805b159c38p-16,
-                                        0x1.c9b6bcf309f66p-18,  -0x1.8ce663f2132dap-20, 0x1.0c425762ef6fep-22,
-                                        -0x1.16b09f9713affp-25, 0x1.aee61a0b4da92p-29,  -0x1.d36f6c75f393fp-33,
-                                        0x1.3d82753076553p-37,  -0x1.965f8c592b1b0p-43};
+  static constexpr double log_erfc[] = {
+      -0x1.a47ea315dd0cdp-26, -0x1.20dd715ce72afp+0,  -0x1.45f321cd736e2p-1,  -0x1.a4f38022f094dp-4,
+      0x1.3968d847ed3a1p-6,   0x1.a5398b5defb52p-13,  -0x1.b6a3e06c7f7c5p-10, 0x1.20c9caaa38b35p-11,
+      0x1.8411ae6281181p-16,  -0x1.d36b21e9a9348p-14, 0x1.10ee779587aaap-14,  -0x1.995805b159c38p-16,
+      0x1.c9b6bcf309f66p-18,  -0x1.8ce663f2132dap-20, 0x1.0c425762ef6fep-22,  -0x1.16b09f9713affp-25,
+      0x1.aee61a0b4da92p-29,  -0x1.d36f6c75f393fp-33, 0x1.3d82753076553p-37,  -0x1.965f8c592b1b0p-43};
 };
 
 /// exp(x) = (1 + tail)·2^n, with n kept as n + round_magic.
-template <class V> struct exp_parts {
+template <class V>
+struct exp_parts {
   V shifted, n, tail;
 };
 
 /// `rest` is what x lacks: exp(x + rest), where rest is far below x.
-template <class V, class... Rest> inline exp_parts<V> split_exp(V x, Rest... rest) {
+template <class V, class... Rest>
+inline exp_parts<V> split_exp(V x, Rest... rest) {
   using c = constants<scalar_of<V>>;
   V const magic(format_of<V>::round_magic);
   V const shifted = fma(x, V(c::log2_e), magic);
@@ -78,18 +82,26 @@ template <class V, class... Rest> inline exp_parts<V> split_exp(V x, Rest... res
 }
 
 /// (1 + tail)·2^n, where n may leave the range of exponents: 2^n in two factors.
-template <class V> inline V joined(exp_parts<V> const& parts) {
+template <class V>
+inline V joined(exp_parts<V> const& parts) {
   V const magic(format_of<V>::round_magic);
   V const half = fma(parts.n, V(scalar_of<V>(0.5)), magic);
   V const other = (parts.n - (half - magic)) + magic;
   return (V(1) + parts.tail) * power_of_two(half) * power_of_two(other);
 }
 
-template <class V> inline V infinity() { return V(std::numeric_limits<scalar_of<V>>::infinity()); }
-template <class V> inline V nan() { return V(std::numeric_limits<scalar_of<V>>::quiet_NaN()); }
+template <class V>
+inline V infinity() {
+  return V(std::numeric_limits<scalar_of<V>>::infinity());
+}
+template <class V>
+inline V nan() {
+  return V(std::numeric_limits<scalar_of<V>>::quiet_NaN());
+}
 
 /// log(x), and the x of a lane that is not positive and finite.
-template <class V> inline V log_of_positive(V x) {
+template <class V>
+inline V log_of_positive(V x) {
   using c = constants<scalar_of<V>>;
   using format = format_of<V>;
   using word = typename format::bits;
@@ -111,13 +123,15 @@ template <class V> inline V log_of_positive(V x) {
 }  // namespace detail
 
 /// e^x. Error at most 1 ulp; 0 and inf where the result leaves the range, denormals kept.
-template <class V> inline V exp(V x) {
+template <class V>
+inline V exp(V x) {
   using c = detail::constants<scalar_of<V>>;
   return detail::joined(detail::split_exp(lesser(V(c::exp_highest), greater(V(c::exp_lowest), x))));
 }
 
 /// e^x - 1, accurate near 0. Error at most 2 ulp.
-template <class V> inline V expm1(V x) {
+template <class V>
+inline V expm1(V x) {
   using c = detail::constants<scalar_of<V>>;
   V const half(scalar_of<V>(0.5));
   auto const [shifted, n, tail] = detail::split_exp(lesser(V(c::exp_highest), greater(V(c::expm1_lowest), x)));
@@ -127,14 +141,16 @@ template <class V> inline V expm1(V x) {
 }
 
 /// The natural logarithm. Error at most 1 ulp; log(0) = -inf, nan below 0.
-template <class V> inline V log(V x) {
+template <class V>
+inline V log(V x) {
   V const inf = detail::infinity<V>();
   V const special = select(x == V(0), V(0) - inf, select(x > V(0), x, detail::nan<V>()));
   return select(x > V(0) && x < inf, detail::log_of_positive(x), special);
 }
 
 /// log(1 + x), accurate near 0. Error at most 2 ulp; -inf at -1, nan below.
-template <class V> inline V log1p(V x) {
+template <class V>
+inline V log1p(V x) {
   V const u = V(1) + x;
   V const back = u - V(1);
   V const lost = (V(1) - (u - back)) + (x - back);  // what rounding took from 1 + x
@@ -143,19 +159,22 @@ template <class V> inline V log1p(V x) {
 }
 
 /// Error at most 4 ulp, small arguments included.
-template <class V> inline V tanh(V x) {
+template <class V>
+inline V tanh(V x) {
   V const t = expm1(lesser(V(detail::constants<scalar_of<V>>::tanh_highest), abs(x)) * V(2));
   return with_sign(t / (t + V(2)), x);
 }
 
 /// 1/(1 + e^-x). Error at most 3 ulp on both sides, denormals included.
-template <class V> inline V sigmoid(V x) {
+template <class V>
+inline V sigmoid(V x) {
   V const e = exp(negate(abs(x)));
   return select(x < V(0), e, V(1)) / (V(1) + e);
 }
 
 /// The error function. Error at most 2 ulp.
-template <class V> inline V erf(V x) {
+template <class V>
+inline V erf(V x) {
   using c = detail::constants<scalar_of<V>>;
   V const a = abs(x);
   V const near = fma(x, polynomial(x * x, c::erf), x);

@@ -18,9 +18,11 @@ inline constexpr bool fused = false;
 
 /// The layout of an IEEE number. Adding `round_magic` to |x| < 2^(mantissa_bits - 2) leaves the nearest integer in the
 /// low bits; `integer_magic` has ulp 1, so that or-ing an integer into its bits converts it exactly.
-template <class S> struct ieee;
+template <class S>
+struct ieee;
 
-template <> struct ieee<float> {
+template <>
+struct ieee<float> {
   using bits = std::uint32_t;
   static constexpr int mantissa_bits = 23;
   static constexpr float bias = 127.0f;
@@ -29,7 +31,8 @@ template <> struct ieee<float> {
   static constexpr float smallest_normal = 0x1p-126f;
 };
 
-template <> struct ieee<double> {
+template <>
+struct ieee<double> {
   using bits = std::uint64_t;
   static constexpr int mantissa_bits = 52;
   static constexpr double bias = 1023.0;
@@ -40,12 +43,14 @@ template <> struct ieee<double> {
 
 /// The vocabulary of a vector-like type V; here for scalars, in device/cpu/math.hpp for registers.
 ///
-/// Besides these, V has + - * / and the comparisons (false where an operand is nan), whose result has ! && ||; V(scalar)
-/// broadcasts; bits has + - & | ^ and << >> by a constant.
-template <class V> struct lane;
+/// Besides these, V has + - * / and the comparisons (false where an operand is nan), whose result has ! && ||;
+/// V(scalar) broadcasts; bits has + - & | ^ and << >> by a constant.
+template <class V>
+struct lane;
 
 namespace detail {
-template <class S> struct scalar_lane {
+template <class S>
+struct scalar_lane {
   using scalar = S;
   using bits = typename ieee<S>::bits;
   static S fma(S a, S b, S c) {
@@ -62,52 +67,97 @@ template <class S> struct scalar_lane {
   static constexpr bits to_bits(S x) { return std::bit_cast<bits>(x); }
   static constexpr S from_bits(bits b) { return std::bit_cast<S>(b); }
   static bool any(bool condition) { return condition; }
-  template <class F> static S each(F f, S x) { return f(x); }
-  template <class F> static S each_as_double(F f, S x, S y) { return static_cast<S>(f(double{x}, double{y})); }
+  template <class F>
+  static S each(F f, S x) {
+    return f(x);
+  }
+  template <class F>
+  static S each_as_double(F f, S x, S y) {
+    return static_cast<S>(f(double{x}, double{y}));
+  }
 };
 }  // namespace detail
 
-template <> struct lane<float> : detail::scalar_lane<float> {};
-template <> struct lane<double> : detail::scalar_lane<double> {};
+template <>
+struct lane<float> : detail::scalar_lane<float> {};
+template <>
+struct lane<double> : detail::scalar_lane<double> {};
 
-template <class V> using scalar_of = typename lane<V>::scalar;
-template <class V> using bits_of = typename lane<V>::bits;
-template <class V> using format_of = ieee<scalar_of<V>>;
+template <class V>
+using scalar_of = typename lane<V>::scalar;
+template <class V>
+using bits_of = typename lane<V>::bits;
+template <class V>
+using format_of = ieee<scalar_of<V>>;
 
 /// a·b + c, with one rounding where the build has it.
-template <class V> inline V fma(V a, V b, V c) { return lane<V>::fma(a, b, c); }
-template <class V, class Mask> inline V select(Mask condition, V a, V b) { return lane<V>::select(condition, a, b); }
+template <class V>
+inline V fma(V a, V b, V c) {
+  return lane<V>::fma(a, b, c);
+}
+template <class V, class Mask>
+inline V select(Mask condition, V a, V b) {
+  return lane<V>::select(condition, a, b);
+}
 /// a > b ? a : b, hence b where either is nan.
-template <class V> inline V greater(V a, V b) { return lane<V>::greater(a, b); }
+template <class V>
+inline V greater(V a, V b) {
+  return lane<V>::greater(a, b);
+}
 /// a < b ? a : b, hence b where either is nan.
-template <class V> inline V lesser(V a, V b) { return lane<V>::lesser(a, b); }
-template <class V> inline bits_of<V> to_bits(V x) { return lane<V>::to_bits(x); }
-template <class V> inline V from_bits(bits_of<V> b) { return lane<V>::from_bits(b); }
+template <class V>
+inline V lesser(V a, V b) {
+  return lane<V>::lesser(a, b);
+}
+template <class V>
+inline bits_of<V> to_bits(V x) {
+  return lane<V>::to_bits(x);
+}
+template <class V>
+inline V from_bits(bits_of<V> b) {
+  return lane<V>::from_bits(b);
+}
 
 /// The bits of a constant, in every lane.
-template <class V> inline bits_of<V> bits_of_constant(scalar_of<V> x) {
+template <class V>
+inline bits_of<V> bits_of_constant(scalar_of<V> x) {
   return bits_of<V>(std::bit_cast<typename format_of<V>::bits>(x));
 }
-template <class V> inline bits_of<V> sign_bit() { return bits_of_constant<V>(scalar_of<V>(-0.0)); }
+template <class V>
+inline bits_of<V> sign_bit() {
+  return bits_of_constant<V>(scalar_of<V>(-0.0));
+}
 
-template <class V> inline V abs(V x) { return from_bits<V>(to_bits(x) & bits_of<V>(~sign_bit<scalar_of<V>>())); }
-template <class V> inline V negate(V x) { return from_bits<V>(to_bits(x) ^ sign_bit<V>()); }
+template <class V>
+inline V abs(V x) {
+  return from_bits<V>(to_bits(x) & bits_of<V>(~sign_bit<scalar_of<V>>()));
+}
+template <class V>
+inline V negate(V x) {
+  return from_bits<V>(to_bits(x) ^ sign_bit<V>());
+}
 /// x with the sign of y, where x is not negative unless y is.
-template <class V> inline V with_sign(V x, V y) { return from_bits<V>(to_bits(x) | (to_bits(y) & sign_bit<V>())); }
+template <class V>
+inline V with_sign(V x, V y) {
+  return from_bits<V>(to_bits(x) | (to_bits(y) & sign_bit<V>()));
+}
 
 /// The number that equals the non-negative integer in each lane; exact, for integers below 2^mantissa_bits.
-template <class V> inline V number_of(bits_of<V> integer) {
+template <class V>
+inline V number_of(bits_of<V> integer) {
   auto const magic = format_of<V>::integer_magic;
   return from_bits<V>(integer | bits_of_constant<V>(magic)) - V(magic);
 }
 
 /// 2^n, where `shifted` = n + round_magic and 2^n is a normal number.
-template <class V> inline V power_of_two(V shifted) {
+template <class V>
+inline V power_of_two(V shifted) {
   return from_bits<V>((to_bits(shifted) << format_of<V>::mantissa_bits) + bits_of_constant<V>(1));
 }
 
 /// The sum over i of coefficients[i]·x^i.
-template <class V, int N> inline V polynomial(V x, scalar_of<V> const (&coefficients)[N]) {
+template <class V, int N>
+inline V polynomial(V x, scalar_of<V> const (&coefficients)[N]) {
   V result = V(coefficients[N - 1]);
   for (int i = N - 2; i >= 0; --i) result = fma(result, x, V(coefficients[i]));
   return result;

@@ -48,8 +48,8 @@ struct random_stream {
 
   constexpr random_stream() = default;
   constexpr random_stream(random_key const& k, std::uint64_t in_iteration) : iteration(in_iteration) {
-    auto const derived = philox({low(k.identity), high(k.identity), low(k.step), high(k.step)},
-                                {low(k.seed), high(k.seed)});
+    auto const derived =
+        philox({low(k.identity), high(k.identity), low(k.step), high(k.step)}, {low(k.seed), high(k.seed)});
     key = {derived[0], derived[1]};
   }
 
@@ -71,7 +71,8 @@ namespace math {
 
 namespace detail {
 /// A word of 32 bits as a number, rounded in float.
-template <class V> inline V number_of_word(bits_of<V> word) {
+template <class V>
+inline V number_of_word(bits_of<V> word) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
     return number_of<V>(word);
   } else {
@@ -82,7 +83,8 @@ template <class V> inline V number_of_word(bits_of<V> word) {
 }  // namespace detail
 
 /// Uniform in [0, 1): 24 bits of word 0 in float; in double 53, the same first 24 and more of them, with word 1.
-template <class V> inline V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
+template <class V>
+inline V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
     return number_of<V>(word0) * V(0x1p-32) + number_of<V>(word1 >> 11) * V(0x1p-53);
   } else {
@@ -108,8 +110,7 @@ inline V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_of<
     turn = turn + number_of<V>(word3) * V(0x1p-32);
     u = number_of<V>(word0) * V(0x1p-32) + (number_of<V>(word1 >> 11) + V(1)) * V(0x1p-53);
   } else {
-    u = number_of<V>(word0 >> 16) * V(0x1p-16f) +
-        (number_of<V>(word0 & bits_of<V>(w{0xffff})) + V(1)) * V(0x1p-32f);
+    u = number_of<V>(word0 >> 16) * V(0x1p-16f) + (number_of<V>(word0 & bits_of<V>(w{0xffff})) + V(1)) * V(0x1p-32f);
   }
   V const r = turn * V(s(0x1.921fb54442d18p-30));  // π/2 a quadrant of 2^30
   V const cosine = detail::sine_of_quadrant<V>(r, (moved >> 30) + bits_of<V>(w{1}));
@@ -119,13 +120,15 @@ inline V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_of<
 }  // namespace math
 
 /// Uniform in [0, 1), of one element; T is float or double. See math::uniform_of.
-template <class T> inline T random_uniform(random_stream const& stream, std::uint64_t global_index) {
+template <class T>
+inline T random_uniform(random_stream const& stream, std::uint64_t global_index) {
   auto const w = stream.words(global_index);
   return math::uniform_of<T>(w[0], w[1]);
 }
 
 /// Standard normal, of one element; T is float or double. See math::normal_of.
-template <class T> inline T random_normal(random_stream const& stream, std::uint64_t global_index) {
+template <class T>
+inline T random_normal(random_stream const& stream, std::uint64_t global_index) {
   auto const w = stream.words(global_index);
   return math::normal_of<T>(w[0], w[1], w[2], w[3]);
 }

@@ -44,7 +44,8 @@ inline double power_of_double(double x, double y) {
 
 /// x to the power y, with the special cases of IEEE 754. Error at most 1 ulp in float, where it is made in double; in
 /// double 3 ulp, and at most 12 where |y·log(x)| > 100. Lanes one by one.
-template <class V> inline V pow(V x, V y) {
+template <class V>
+inline V pow(V x, V y) {
   return lane<V>::each_as_double([](double a, double b) { return detail::power_of_double(a, b); }, x, y);
 }
 

@@ -10,9 +10,11 @@ namespace meshtensor::math {
 
 namespace detail {
 
-template <class S> struct angle_constants;
+template <class S>
+struct angle_constants;
 
-template <> struct angle_constants<float> {
+template <>
+struct angle_constants<float> {
   static constexpr float limit = 8192;  // of the short reduction: quotient times part is exact
   static constexpr float two_over_pi = 0x1.45f306p-1f, half_pi = 0x1.921fb6p+0f;
   static constexpr float half_pi_parts[] = {0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f};
@@ -21,10 +23,12 @@ template <> struct angle_constants<float> {
   static constexpr float cosine[] = {0x1.55554ap-5f, -0x1.6c0c1ap-10f, 0x1.99e0dap-16f};
 };
 
-template <> struct angle_constants<double> {
+template <>
+struct angle_constants<double> {
   static constexpr double limit = 0x1p20;
   static constexpr double two_over_pi = 0x1.45f306dc9c883p-1, half_pi = 0x1.921fb54442d18p+0;
-  static constexpr double half_pi_parts[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104};
+  static constexpr double half_pi_parts[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
+                                             0x1.b839a252049c1p-104};
   // 2^-58 and 2^-64
   static constexpr double sine[] = {-0x1.5555555555549p-3, 0x1.111111110f892p-7,   -0x1.a01a019c121f9p-13,
                                     0x1.71de3576c45b2p-19, -0x1.ae5e64af99ffep-26, 0x1.5d92600a69280p-33};
@@ -33,7 +37,8 @@ template <> struct angle_constants<double> {
 };
 
 /// sin(r + quadrant·π/2), |r| <= π/4; only the two low bits of `quadrant` count.
-template <class V> inline V sine_of_quadrant(V r, bits_of<V> quadrant) {
+template <class V>
+inline V sine_of_quadrant(V r, bits_of<V> quadrant) {
   using c = angle_constants<scalar_of<V>>;
   using word = typename format_of<V>::bits;
   V const z = r * r;
@@ -102,7 +107,8 @@ inline double sine_of_large(double x, unsigned quarter) {
 }
 
 /// sin(x + quarter·π/2).
-template <class V> inline V sine_of(V x, unsigned quarter) {
+template <class V>
+inline V sine_of(V x, unsigned quarter) {
   using c = angle_constants<scalar_of<V>>;
   using word = typename format_of<V>::bits;
   V const magic(format_of<V>::round_magic);
@@ -125,7 +131,13 @@ template <class V> inline V sine_of(V x, unsigned quarter) {
 
 /// Error at most 2 ulp in float, 3 in double, for every finite argument; nan at inf. Lanes beyond |x| = 8192 in float,
 /// 2^20 in double, are reduced one by one.
-template <class V> inline V sin(V x) { return detail::sine_of(x, 0u); }
-template <class V> inline V cos(V x) { return detail::sine_of(x, 1u); }
+template <class V>
+inline V sin(V x) {
+  return detail::sine_of(x, 0u);
+}
+template <class V>
+inline V cos(V x) {
+  return detail::sine_of(x, 1u);
+}
 
 }  // namespace meshtensor::math

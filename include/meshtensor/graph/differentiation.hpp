@@ -59,16 +59,52 @@ struct differentiation {
       if (place >= how.carries) return b.add_stacked(outer->forward(passed));
     }
     if (made_by.operands.count == 0 && made_by.kind != primitive::argument) return again(made_by, v);
+    if (remakes(v)) return again(made_by, v);
     return b.add_stacked(outer->forward(kept(v)));
   }
+  /// The node of `v` once more, from forward values as they are called here.
   constexpr id again(node const& n, id v) {
     id const path = b.path, site = b.site;
+    id_list<4> operands{};
+    for (int i = 0; i < n.operands.count; ++i) operands.add(forward(b.m.operand(n, i)));
     b.path = n.path, b.site = n.site;
-    id const copy = b.add(n.kind, n.function, ids{}, b.m.values[v].type, b.m.values[v].dims,
+    id const copy = b.add(n.kind, n.function, operands, b.m.values[v].type, b.m.values[v].dims,
                           {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
     b.m.nodes[b.m.values[copy].node].ordinal = n.ordinal;
     b.path = path, b.site = site;
     return copy;
+  }
+
+  static constexpr bool is_cheap(primitive p) {
+    return p == primitive::elementwise || p == primitive::broadcast || p == primitive::rename;
+  }
+  /// Whether making `v` again costs arithmetic only: it follows elementwise from what is here already and from at most one
+  /// value that is not, no larger than `v`, which is kept instead. So one kept value serves a whole chain.
+  constexpr bool remakes(id v) const {
+    module const& m = b.m;
+    loop const how = loop::of(m.nodes[loop_node]);
+    id waiting[24] = {v};
+    int count = 1, read = 0;
+    id leaf = no_id;
+    while (read < count) {
+      id const u = waiting[read++];
+      node const& n = m.nodes[m.values[u].node];
+      bool const is_argument = n.kind == primitive::argument;
+      if (u != v && recalled[u] != 0) continue;
+      if (is_argument && n.attribute[0] >= how.carries) continue;
+      if (n.kind == primitive::random) return false;
+      if (n.operands.count == 0 && !is_argument) continue;
+      if (!is_cheap(n.kind)) {
+        if (u == v || (leaf != no_id && leaf != u) || !m.values[v].dims.includes(m.values[u].dims)) return false;
+        leaf = u;
+        continue;
+      }
+      for (int i = 0; i < n.operands.count; ++i) {
+        if (count == 24) return false;
+        waiting[count++] = m.operand(n, i);
+      }
+    }
+    return true;
   }
   // Makes the forward loop give all iterations' `v`, stacked.
   constexpr id kept(id v) {

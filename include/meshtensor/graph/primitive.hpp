@@ -49,6 +49,7 @@ enum class primitive : std::uint8_t {
   all_to_all,      // attribute 1: dim that becomes sharded, 2: dim that becomes whole
   local_slice,     // attribute 1: dim; no bytes move
   collective_permute,
+  wait,  // operands: the result of a collective in flight, what it was started on; made by `overlap`
   // after `fuse`
   kernel,  // region: the fused nodes
   count_   // how many there are
@@ -71,7 +72,7 @@ constexpr char const* text_of(primitive p) {
                                    "cond",        "composite",
                                    "all_reduce",  "reduce_scatter",
                                    "all_gather",  "all_to_all",
-                                   "local_slice", "collective_permute",
+                                   "local_slice", "collective_permute", "wait",
                                    "kernel"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_));
   return names[static_cast<int>(p)];

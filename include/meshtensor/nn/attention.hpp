@@ -15,8 +15,8 @@ constexpr shape mixed_rule(shape const& weights, shape const& v, shape const& me
   return without(united(weights, v), memory);
 }
 /// `x` with `heads` before `length`, and `head` for `model`.
-constexpr shape projected_rule(shape const& x, shape const&, shape const& length, shape const& model, shape const& heads,
-                               shape const& head) {
+constexpr shape projected_rule(shape const& x, shape const&, shape const& length, shape const& model,
+                               shape const& heads, shape const& head) {
   shape r{};
   for (int i = 0; i < x.count; ++i) {
     if (x.at[i] == length.at[0]) r.add(heads.at[0]);
@@ -25,7 +25,8 @@ constexpr shape projected_rule(shape const& x, shape const&, shape const& length
   return r;
 }
 
-template <class Like, handle... H> constexpr auto einsum_like(Like const& like, H const&... operands) {
+template <class Like, handle... H>
+constexpr auto einsum_like(Like const& like, H const&... operands) {
   builder& b = *like.owner;
   id const inside[] = {operands.id...};
   return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
@@ -38,63 +39,87 @@ constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head
   else return all;
 }
 
+template <class Q, class K, class V, class Length, class Memory, class Head>
+concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> && has_dim<K, Head> &&
+    has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
+
 template <bool Causal, handle Q, handle K, handle V, class Length, class Memory, class Head>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where) {
   static_assert(has_dim<Q, Length> && has_dim<Q, Head>, "meshtensor T01: attention: the queries lack a dim");
   static_assert(has_dim<K, Memory> && has_dim<K, Head>, "meshtensor T01: attention: the keys lack a dim");
   static_assert(has_dim<V, Memory>, "meshtensor T01: attention: the values lack the dim of the positions that answer");
-  static_assert(same_dtype_as<Q, K> && same_dtype_as<Q, V>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
-  meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
-  auto const results = composite_with_gradient(
-      Causal ? name("causal_attention") : name("attention"),
-      [=](Q const& a, K const& b, V const& c) {
-        auto const s = scores<Causal>(a, b, length, memory, head);
-        auto const greatest = max(s, memory);
-        auto const e = exp(s - greatest);
-        auto const total = sum(e, memory);
-        auto const mixed = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
-        return std::tuple(mixed, log(total) + greatest);
-      },
-      // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
-      [=](Q const& a, K const& b, V const& c, auto y, auto log_sum, auto dy, auto) {
-        auto const weights = exp(scores<Causal>(a, b, length, memory, head) - log_sum);
-        auto const dc = einsum_like(c, weights, dy);
-        auto const d_weights = einsum_like(weights, dy, c);
-        auto const straight = d_weights - einsum_like(log_sum, dy, y);
-        auto const d_scores = weights * straight * rsqrt(extent(head));
-        auto const da = einsum_like(a, d_scores, b);
-        auto const db = einsum_like(b, d_scores, a);
-        return std::tuple(da, db, dc);
-      },
-      q, k, v);
-  return std::get<0>(results);
+  static_assert(same_dtype_as<Q, K> && same_dtype_as<Q, V>,
+                "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  static_assert(of_float<Q>, "meshtensor T04: this function takes tensors of floats: cast the operand");
+  if constexpr (attends<Q, K, V, Length, Memory, Head>) {
+    meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
+    auto const results = composite_with_gradient(
+        Causal ? name("causal_attention") : name("attention"),
+        [=](Q const& a, K const& b, V const& c) {
+          auto const s = scores<Causal>(a, b, length, memory, head);
+          auto const greatest = max(s, memory);
+          auto const e = exp(s - greatest);
+          auto const total = sum(e, memory);
+          auto const mixed = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
+          return std::tuple(mixed, log(total) + greatest);
+        },
+        // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
+        [=](Q const& a, K const& b, V const& c, auto y, auto log_sum, auto dy, auto) {
+          auto const weights = exp(scores<Causal>(a, b, length, memory, head) - log_sum);
+          auto const dc = einsum_like(c, weights, dy);
+          auto const d_weights = einsum_like(weights, dy, c);
+          auto const straight = d_weights - einsum_like(log_sum, dy, y);
+          auto const d_scores = weights * straight * rsqrt(extent(head));
+          auto const da = einsum_like(a, d_scores, b);
+          auto const db = einsum_like(b, d_scores, a);
+          return std::tuple(da, db, dc);
+        },
+        q, k, v);
+    return std::get<0>(results);
+  } else {
+    return q;
+  }
 }
 
-template <bool Causal> struct attention_body {
+template <bool Causal>
+struct attention_body {
   template <scope S, handle X, handle Y>
-  constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads, auto head) const {
-    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>, "meshtensor T01: attention: the operand lacks a dim");
+  constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads,
+                            auto head) const {
+    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>,
+                  "meshtensor T01: attention: the operand lacks a dim");
     static_assert(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>,
                   "meshtensor T01: attention: what is attended to lacks a dim");
-    auto const project = [&](auto const& from, auto const& weight, auto position) {
-      return meshtensor::detail::einsum_by<projected_rule, dims<decltype(position)>, dims<decltype(model)>,
-                                           dims<decltype(heads)>, dims<decltype(head)>>(from, weight);
-    };
-    auto const start = normal(1 / sqrt(extent(model)));
-    auto const q = project(x, s.parameter("query", model, heads, head, start), length);
-    auto const k = project(y, s.parameter("key", model, heads, head, start), memory);
-    auto const v = project(y, s.parameter("value", model, heads, head, start), memory);
-    auto const mixed = attend<Causal>(q, k, v, length, memory, head, s.where());
-    auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
-    return einsum_like(x, mixed, out);
+    if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)> && has_dim<Y, decltype(memory)> &&
+                  has_dim<Y, decltype(model)>) {
+      auto const project = [&](auto const& from, auto const& weight, auto position) {
+        return meshtensor::detail::einsum_by<projected_rule, dims<decltype(position)>, dims<decltype(model)>,
+                                             dims<decltype(heads)>, dims<decltype(head)>>(from, weight);
+      };
+      auto const start = normal(1 / sqrt(extent(model)));
+      auto const q = project(x, s.parameter("query", model, heads, head, start), length);
+      auto const k = project(y, s.parameter("key", model, heads, head, start), memory);
+      auto const v = project(y, s.parameter("value", model, heads, head, start), memory);
+      auto const mixed = attend<Causal>(q, k, v, length, memory, head, s.where());
+      auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
+      return einsum_like(x, mixed, out);
+    } else {
+      return x;
+    }
   }
 };
 
-template <bool Causal> struct self_attention_body {
+template <bool Causal>
+struct self_attention_body {
   template <scope S, handle X>
   constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head) const {
-    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>, "meshtensor T01: attention: the operand lacks a dim");
-    return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head);
+    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>,
+                  "meshtensor T01: attention: the operand lacks a dim");
+    if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)>) {
+      return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head);
+    } else {
+      return x;
+    }
   }
 };
 
@@ -102,7 +127,8 @@ template <bool Causal> struct self_attention_body {
 
 /// softmax(Q Kᵀ / √head) V for every other dim: the composite `attention`, which a device may have a faster form of.
 ///
-/// dims    q [length, head, …], k [memory, head, …], v [memory, head, …] -> those of q and k without `head`, those of v, all
+/// dims    q [length, head, …], k [memory, head, …], v [memory, head, …] -> those of q and k without `head`, those of
+/// v, all
 ///         without `memory`
 /// layout  any dim but `head` and `memory` may be sharded without communication
 /// grad    weights are made again from one number for each question, nothing of length × memory is kept

@@ -6,19 +6,20 @@
 namespace meshtensor {
 namespace nn {
 
-/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; in the first step mean ← next. `next` is what
-/// an optimizer has made of the parameter in this step, so call it after `minimize`.
+/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; in the first step mean ← next.
+/// `next` is what an optimizer has made of the parameter in this step, so call it after `minimize`.
 ///
 ///     mt::moving_average{.decay = 0.999}.follow(s / "average", s / "network");
 ///
-/// The copy has the parameters' names under its own scope and can be used like the network itself: `network(s / "average", x)`,
-/// also by another program that shares the parameters.
+/// The copy has the parameters' names under its own scope and can be used like the network itself: `network(s /
+/// "average", x)`, also by another program that shares the parameters.
 ///
 /// source  Polyak and Juditsky 1992; Tarvainen and Valpola, arXiv:1703.01780
 struct moving_average {
   number decay = 0.999;
 
-  template <scope S> constexpr void follow(S const& copy, S const& original, line const& where = {}) const {
+  template <scope S>
+  constexpr void follow(S const& copy, S const& original, line const& where = {}) const {
     constexpr dtype T = detail::parameters_of<S>::value;
     builder& b = copy.recorder();
     module& m = b.m;
@@ -46,7 +47,8 @@ struct moving_average {
   // The value of a variable after this step, as far as it is known.
   static constexpr id next_of(module const& m, id region_id, id variable_id, id before) {
     for (int i = 0; i < m.node_count; ++i)
-      if (m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == variable_id && m.nodes[i].region == region_id)
+      if (m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == variable_id &&
+          m.nodes[i].region == region_id)
         return m.operand(m.nodes[i], 0);
     return before;
   }

@@ -5,8 +5,8 @@
 
 namespace meshtensor::nn {
 
-/// Zero with probability `rate`, a number, else x / (1 − rate), so that the expectation stays: `dropout(s / "drop", x, rate)`.
-/// A rate of 0 gives `x`. Which elements are dropped does not depend on the layout or on the dtype.
+/// Zero with probability `rate`, a number, else x / (1 − rate), so that the expectation stays: `dropout(s / "drop", x,
+/// rate)`. A rate of 0 gives `x`. Which elements are dropped does not depend on the layout or on the dtype.
 ///
 /// dims    those of `x`
 /// grad    the cotangent, dropped and scaled alike

@@ -23,10 +23,15 @@ inline constexpr library_layer linear = [](scope auto s, auto x, auto from, auto
   using From = decltype(from);
   using Into = decltype(into);
   static_assert(has_dim<X, From>, "meshtensor T01: linear: the operand lacks the dim that it maps from");
-  static_assert(meshtensor::detail::lacks_dim<X, Into>, "meshtensor T03: linear: the operand already has the dim that it maps to");
-  auto const weight = s.parameter("weight", from, into, normal(1 / sqrt(extent(from))));
-  auto const bias = s.parameter("bias", into, zeros);
-  return meshtensor::detail::einsum_by<detail::mapped_rule, dims<From>, dims<Into>>(x, weight) + bias;
+  static_assert(meshtensor::detail::lacks_dim<X, Into>,
+                "meshtensor T03: linear: the operand already has the dim that it maps to");
+  if constexpr (has_dim<X, From> && meshtensor::detail::lacks_dim<X, Into>) {
+    auto const weight = s.parameter("weight", from, into, normal(1 / sqrt(extent(from))));
+    auto const bias = s.parameter("bias", into, zeros);
+    return meshtensor::detail::einsum_by<detail::mapped_rule, dims<From>, dims<Into>>(x, weight) + bias;
+  } else {
+    return x;
+  }
 };
 
 /// Rows of a learned table: `embed(s / "tokens", text, vocab, d_model)`.

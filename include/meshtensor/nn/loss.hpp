@@ -8,45 +8,49 @@
 
 namespace meshtensor::nn {
 
-/// −log softmax(logits)[target] for each position: `mean(cross_entropy(logits, next, vocab))`. A target out of range counts
-/// as a logit of zero weight: the loss is log Σ exp(logits − max).
+/// −log softmax(logits)[target] for each position: `mean(cross_entropy(logits, next, vocab))`. A target out of range
+/// counts as a logit of zero weight: the loss is log Σ exp(logits − max).
 ///
 /// dims    those of the logits without `vocab`, then what else the targets have
-/// layout  `vocab` sharded over an axis: a max and two sums without it are finished over that axis, logits are never gathered
-/// grad    (softmax(logits) − one_hot(target)) · dy, without another reduction
-/// errors  T01 the logits lack `vocab`; T02 the targets are not integers; T03 the targets have `vocab`
+/// layout  `vocab` sharded over an axis: a max and two sums without it are finished over that axis, logits are never
+/// gathered grad    (softmax(logits) − one_hot(target)) · dy, without another reduction errors  T01 the logits lack
+/// `vocab`; T02 the targets are not integers; T03 the targets have `vocab`
 template <handle L, handle T, dim_type V>
 constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, line const& where = {}) {
   static_assert(has_dim<L, V>, "meshtensor T01: cross_entropy: the logits lack the dim of the classes");
   static_assert(of_float<L>, "meshtensor T04: this function takes tensors of floats: cast the operand");
   static_assert(of_integer<T>, "meshtensor T02: cross_entropy: the targets are not integers");
-  static_assert(meshtensor::detail::lacks_dim<T, V>, "meshtensor T03: cross_entropy: the targets have the dim of the classes");
-  meshtensor::detail::composed const here(meshtensor::detail::owner_of(logits, targets), where);
-  auto const hit = [=](T const& target) {
-    return one_hot(target, vocab, boolean);
-  };
-  auto const results = composite_with_gradient(
-      "cross_entropy",
-      [=](L const& x, T const& target) {
-        auto const greatest = max(x, vocab);
-        auto const shifted = x - greatest;
-        auto const log_sum = log(sum(exp(shifted), vocab));
-        auto const picked = sum(select(hit(target), shifted, 0), vocab);
-        return std::tuple(log_sum - picked, log_sum + greatest);
-      },
-      [=](L const& x, T const& target, auto, auto log_sum, auto dy, auto) {
-        auto const likely = exp(x - log_sum);
-        auto const dx = (likely - cast<L::type>(hit(target))) * dy;
-        return std::tuple(meshtensor::detail::summed_like(dx, x), target);  // integers have no gradient
-      },
-      logits, targets);
-  return std::get<0>(results);
+  static_assert(meshtensor::detail::lacks_dim<T, V>,
+                "meshtensor T03: cross_entropy: the targets have the dim of the classes");
+  if constexpr (has_dim<L, V> && of_float<L> && of_integer<T> && meshtensor::detail::lacks_dim<T, V>) {
+    meshtensor::detail::composed const here(meshtensor::detail::owner_of(logits, targets), where);
+    auto const hit = [=](T const& target) { return one_hot(target, vocab, boolean); };
+    auto const results = composite_with_gradient(
+        "cross_entropy",
+        [=](L const& x, T const& target) {
+          auto const greatest = max(x, vocab);
+          auto const shifted = x - greatest;
+          auto const log_sum = log(sum(exp(shifted), vocab));
+          auto const picked = sum(select(hit(target), shifted, 0), vocab);
+          return std::tuple(log_sum - picked, log_sum + greatest);
+        },
+        [=](L const& x, T const& target, auto, auto log_sum, auto dy, auto) {
+          auto const likely = exp(x - log_sum);
+          auto const dx = (likely - cast<L::type>(hit(target))) * dy;
+          return std::tuple(meshtensor::detail::summed_like(dx, x), target);  // integers have no gradient
+        },
+        logits, targets);
+    return std::get<0>(results);
+  } else {
+    return logits;
+  }
 }
 
 /// The mean of the squared differences of all elements.
 ///
 /// errors  T02 the dtypes differ
-template <handle P, handle T> constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {
+template <handle P, handle T>
+constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {
   meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);
   auto const difference = prediction - target;
   return mean(difference * difference);

@@ -19,28 +19,32 @@ inline constexpr double norm_epsilon = 1e-5;
 /// source      Ba, Kiros and Hinton, arXiv:1607.06450
 inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
   static_assert(has_dim<decltype(x), decltype(along)>, "meshtensor T01: layer_norm: the operand lacks the dim");
-  auto const gain = s.parameter("gain", along, ones);
-  auto const bias = s.parameter("bias", along, zeros);
-  auto const results = composite_with_gradient(
-      "layer_norm",
-      [=](auto a, auto g, auto b) {
-        auto const centre = mean(a, along);
-        auto const centred = a - centre;
-        auto const scale = rsqrt(mean(centred * centred, along) + norm_epsilon);
-        return std::tuple(centred * scale * g + b, centre, scale);
-      },
-      [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy, auto, auto) {
-        auto const normal_a = (a - centre) * scale;
-        auto const d_normal = dy * g;
-        auto const straight = d_normal - mean(d_normal, along);
-        auto const turned = normal_a * mean(d_normal * normal_a, along);
-        auto const da = meshtensor::detail::summed_like((straight - turned) * scale, a);
-        auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
-        auto const db = meshtensor::detail::summed_like(dy, b);
-        return std::tuple(da, dg, db);
-      },
-      x, gain, bias);
-  return std::get<0>(results);
+  if constexpr (has_dim<decltype(x), decltype(along)>) {
+    auto const gain = s.parameter("gain", along, ones);
+    auto const bias = s.parameter("bias", along, zeros);
+    auto const results = composite_with_gradient(
+        "layer_norm",
+        [=](auto a, auto g, auto b) {
+          auto const centre = mean(a, along);
+          auto const centred = a - centre;
+          auto const scale = rsqrt(mean(centred * centred, along) + norm_epsilon);
+          return std::tuple(centred * scale * g + b, centre, scale);
+        },
+        [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy, auto, auto) {
+          auto const normal_a = (a - centre) * scale;
+          auto const d_normal = dy * g;
+          auto const straight = d_normal - mean(d_normal, along);
+          auto const turned = normal_a * mean(d_normal * normal_a, along);
+          auto const da = meshtensor::detail::summed_like((straight - turned) * scale, a);
+          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+          auto const db = meshtensor::detail::summed_like(dy, b);
+          return std::tuple(da, dg, db);
+        },
+        x, gain, bias);
+    return std::get<0>(results);
+  } else {
+    return x;
+  }
 };
 
 /// x / √(mean of squares + 1e-5) along a dim, then scaled: layer_norm without a centre.
@@ -51,23 +55,27 @@ inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along)
 /// source      Zhang and Sennrich, arXiv:1910.07467
 inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
   static_assert(has_dim<decltype(x), decltype(along)>, "meshtensor T01: rms_norm: the operand lacks the dim");
-  auto const gain = s.parameter("gain", along, ones);
-  auto const results = composite_with_gradient(
-      "rms_norm",
-      [=](auto a, auto g) {
-        auto const scale = rsqrt(mean(a * a, along) + norm_epsilon);
-        return std::tuple(a * scale * g, scale);
-      },
-      [=](auto a, auto g, auto, auto scale, auto dy, auto) {
-        auto const normal_a = a * scale;
-        auto const d_normal = dy * g;
-        auto const turned = normal_a * mean(d_normal * normal_a, along);
-        auto const da = meshtensor::detail::summed_like((d_normal - turned) * scale, a);
-        auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
-        return std::tuple(da, dg);
-      },
-      x, gain);
-  return std::get<0>(results);
+  if constexpr (has_dim<decltype(x), decltype(along)>) {
+    auto const gain = s.parameter("gain", along, ones);
+    auto const results = composite_with_gradient(
+        "rms_norm",
+        [=](auto a, auto g) {
+          auto const scale = rsqrt(mean(a * a, along) + norm_epsilon);
+          return std::tuple(a * scale * g, scale);
+        },
+        [=](auto a, auto g, auto, auto scale, auto dy, auto) {
+          auto const normal_a = a * scale;
+          auto const d_normal = dy * g;
+          auto const turned = normal_a * mean(d_normal * normal_a, along);
+          auto const da = meshtensor::detail::summed_like((d_normal - turned) * scale, a);
+          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+          return std::tuple(da, dg);
+        },
+        x, gain);
+    return std::get<0>(results);
+  } else {
+    return x;
+  }
 };
 
 }  // namespace meshtensor::nn

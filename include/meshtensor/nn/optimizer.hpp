@@ -9,8 +9,12 @@ namespace meshtensor {
 namespace nn {
 namespace detail {
 
-template <class S> struct parameters_of;
-template <dtype P, dtype C> struct parameters_of<trace_scope<P, C>> { static constexpr dtype value = P; };
+template <class S>
+struct parameters_of;
+template <dtype P, dtype C>
+struct parameters_of<trace_scope<P, C>> {
+  static constexpr dtype value = P;
+};
 
 /// Whether `path` is `root` or a part of it.
 constexpr bool is_under(module const& m, id path, id root) {
@@ -19,7 +23,8 @@ constexpr bool is_under(module const& m, id path, id root) {
 }
 
 /// The gradients of a loss by the parameters under a path that the program has read so far.
-template <dtype T> constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
+template <dtype T>
+constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
   module const& m = b.m;
   gradients<T> g{&b, {}, {}};
   for (int i = 0; i < m.node_count; ++i) {
@@ -33,8 +38,10 @@ template <dtype T> constexpr gradients<T> gradients_under(builder& b, id loss, i
   return g;
 }
 
-/// min(1, limit / √Σ g²) over all gradients: what each is multiplied by so that together they are no longer than `limit`.
-template <dtype T> constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
+/// min(1, limit / √Σ g²) over all gradients: what each is multiplied by so that together they are no longer than
+/// `limit`.
+template <dtype T>
+constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
   builder& b = *g.owner;
   id total = no_id;
   for (int i = 0; i < g.size(); ++i) {
@@ -46,33 +53,41 @@ template <dtype T> constexpr tensor<T> clipping(gradients<T> const& g, number co
   return most / maximum(sqrt(tensor<T>(&b, total)), most);
 }
 
+template <class L>
+concept is_scalar = meshtensor::detail::is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
+
 /// What all optimizers do: gradients, clipped if a limit is given, and one update a parameter.
 template <class How, scope S, handle L>
 constexpr void minimize(How const& how, S const& s, L const& loss, id root, line const& where) {
   static_assert(of_float<L>, "meshtensor T04: minimize: the loss is not a float");
-  static_assert(meshtensor::detail::is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>,
-                "meshtensor T03: minimize: the loss has dims: take its sum or mean first");
-  constexpr dtype T = parameters_of<S>::value;
-  builder& b = s.recorder();
-  auto const here = s.enter();
-  meshtensor::detail::composed const at_line(&b, where);
-  gradients<T> const g = gradients_under<T>(b, loss.id, root);
-  bool const clips = how.clip_norm.count != 0;
-  id const factor = clips ? clipping(g, how.clip_norm).id : no_id;
-  auto const step = how.template prepare<T>(s);
-  for (int i = 0; i < g.size(); ++i) {
-    auto const [p, dp] = g[i];
-    any_tensor<T> const slope = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-    s.update(p, step(s, p, slope));
+  static_assert(is_scalar<L>, "meshtensor T03: minimize: the loss has dims: take its sum or mean first");
+  if constexpr (of_float<L> && is_scalar<L>) {
+    constexpr dtype T = parameters_of<S>::value;
+    builder& b = s.recorder();
+    auto const here = s.enter();
+    meshtensor::detail::composed const at_line(&b, where);
+    gradients<T> const g = gradients_under<T>(b, loss.id, root);
+    bool const clips = how.clip_norm.count != 0;
+    id const factor = clips ? clipping(g, how.clip_norm).id : no_id;
+    auto const step = how.template prepare<T>(s);
+    for (int i = 0; i < g.size(); ++i) {
+      auto const [p, dp] = g[i];
+      any_tensor<T> const slope = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
+      s.update(p, step(s, p, slope));
+    }
   }
 }
 
-template <dtype T> struct sgd_step {
+template <dtype T>
+struct sgd_step {
   tensor<T> rate;
-  constexpr any_tensor<T> operator()(auto const&, any_tensor<T> const& p, any_tensor<T> const& g) const { return p - g * rate; }
+  constexpr any_tensor<T> operator()(auto const&, any_tensor<T> const& p, any_tensor<T> const& g) const {
+    return p - g * rate;
+  }
 };
 
-template <dtype T> struct momentum_step {
+template <dtype T>
+struct momentum_step {
   tensor<T> rate, kept;
   bool nesterov;
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
@@ -83,7 +98,8 @@ template <dtype T> struct momentum_step {
   }
 };
 
-template <dtype T> struct adam_step {
+template <dtype T>
+struct adam_step {
   tensor<T> kept_1, new_1, kept_2, new_2, rate, correction, epsilon, decay;
   bool decays;
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
@@ -123,21 +139,23 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 
 /// Against the gradient: p ← p − learning_rate · g.
 ///
-/// `minimize(s / "optimizer", loss)` changes all parameters that the program has read so far; with a third argument, a scope,
-/// those declared under it. `clip_norm`, where given, bounds the length of all gradients together. Every number may be
-/// `s.number("…", …)` or a schedule. The same holds for all optimizers.
+/// `minimize(s / "optimizer", loss)` changes all parameters that the program has read so far; with a third argument, a
+/// scope, those declared under it. `clip_norm`, where given, bounds the length of all gradients together. Every number
+/// may be `s.number("…", …)` or a schedule. The same holds for all optimizers.
 struct sgd {
   number learning_rate = 0.1;
   number clip_norm = {};
 
-  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+  template <scope S, handle L>
+  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
     detail::minimize(*this, s, loss, no_id, where);
   }
   template <scope S, handle L, scope P>
   constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
     detail::minimize(*this, s, loss, parameters.path(), where);
   }
-  template <dtype T, scope S> constexpr detail::sgd_step<T> prepare(S const& s) const {
+  template <dtype T, scope S>
+  constexpr detail::sgd_step<T> prepare(S const& s) const {
     return {meshtensor::detail::as_tensor<T>(s.recorder(), learning_rate)};
   }
 };
@@ -152,22 +170,24 @@ struct momentum {
   number clip_norm = {};
   bool nesterov = false;
 
-  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+  template <scope S, handle L>
+  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
     detail::minimize(*this, s, loss, no_id, where);
   }
   template <scope S, handle L, scope P>
   constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
     detail::minimize(*this, s, loss, parameters.path(), where);
   }
-  template <dtype T, scope S> constexpr detail::momentum_step<T> prepare(S const& s) const {
+  template <dtype T, scope S>
+  constexpr detail::momentum_step<T> prepare(S const& s) const {
     auto const rate = meshtensor::detail::as_tensor<T>(s.recorder(), learning_rate);
     auto const kept = meshtensor::detail::as_tensor<T>(s.recorder(), decay);
     return {rate, kept, nesterov};
   }
 };
 
-/// Steps of one size in every direction: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of the
-/// gradient and of its square, corrected for their start at zero.
+/// Steps of one size in every direction: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of
+/// the gradient and of its square, corrected for their start at zero.
 ///
 /// state   m and v, like the parameter
 /// source  Kingma and Ba, arXiv:1412.6980
@@ -177,19 +197,22 @@ struct adam {
   number epsilon = 1e-8;
   number clip_norm = {};
 
-  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+  template <scope S, handle L>
+  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
     detail::minimize(*this, s, loss, no_id, where);
   }
   template <scope S, handle L, scope P>
   constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
     detail::minimize(*this, s, loss, parameters.path(), where);
   }
-  template <dtype T, scope S> constexpr detail::adam_step<T> prepare(S const& s) const {
+  template <dtype T, scope S>
+  constexpr detail::adam_step<T> prepare(S const& s) const {
     return detail::adam_of<T>(s, learning_rate, beta_1, beta_2, epsilon, 0, false);
   }
 };
 
-/// Adam, with all parameters drawn towards zero apart from the gradient: p ← (1 − learning_rate · weight_decay) · p − ….
+/// Adam, with all parameters drawn towards zero apart from the gradient: p ← (1 − learning_rate · weight_decay) · p −
+/// ….
 ///
 /// state   m and v, like the parameter
 /// source  Loshchilov and Hutter, arXiv:1711.05101
@@ -200,14 +223,16 @@ struct adamw {
   number weight_decay = 0.01;
   number clip_norm = {};
 
-  template <scope S, handle L> constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+  template <scope S, handle L>
+  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
     detail::minimize(*this, s, loss, no_id, where);
   }
   template <scope S, handle L, scope P>
   constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
     detail::minimize(*this, s, loss, parameters.path(), where);
   }
-  template <dtype T, scope S> constexpr detail::adam_step<T> prepare(S const& s) const {
+  template <dtype T, scope S>
+  constexpr detail::adam_step<T> prepare(S const& s) const {
     return detail::adam_of<T>(s, learning_rate, beta_1, beta_2, epsilon, weight_decay, true);
   }
 };

@@ -7,20 +7,24 @@ namespace meshtensor::nn {
 
 namespace detail {
 /// The number as one row of the program's table, so that it can be part of longer expressions.
-template <scope S> constexpr number row(S const& s, number const& n) {
+template <scope S>
+constexpr number row(S const& s, number const& n) {
   return number::of_row(&s.recorder(), s.recorder().add_number(n));
 }
-template <scope S> constexpr number risen(S const& s, number const& warmup) {
+template <scope S>
+constexpr number risen(S const& s, number const& warmup) {
   return row(s, minimum(1, (s.step() + 1) / maximum(warmup, 1)));
 }
 /// How much of the way from the end of the warmup to the last step lies behind: from 0 to 1.
-template <scope S> constexpr number progress(S const& s, number const& warmup, number const& total) {
+template <scope S>
+constexpr number progress(S const& s, number const& warmup, number const& total) {
   return row(s, minimum(1, maximum(0, (s.step() - warmup) / maximum(total - warmup, 1))));
 }
 }  // namespace detail
 
 /// Rises to `peak` in `warmup` steps, straight, and stays there.
-template <scope S> constexpr number warmup_constant(S const& s, number const& peak, number const& warmup) {
+template <scope S>
+constexpr number warmup_constant(S const& s, number const& peak, number const& warmup) {
   return detail::row(s, peak * detail::risen(s, warmup));
 }
 
@@ -28,7 +32,8 @@ template <scope S> constexpr number warmup_constant(S const& s, number const& pe
 ///
 /// source  Loshchilov and Hutter, arXiv:1608.03983
 template <scope S>
-constexpr number warmup_cosine(S const& s, number const& peak, number const& warmup, number const& total, number const& last = 0) {
+constexpr number warmup_cosine(S const& s, number const& peak, number const& warmup, number const& total,
+                               number const& last = 0) {
   number const height = detail::row(s, (1 + cos(3.14159265358979323846 * detail::progress(s, warmup, total))) / 2);
   number const kept = detail::row(s, last + (1 - last) * height);
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
@@ -36,7 +41,8 @@ constexpr number warmup_cosine(S const& s, number const& peak, number const& war
 
 /// The same with a straight fall.
 template <scope S>
-constexpr number warmup_linear(S const& s, number const& peak, number const& warmup, number const& total, number const& last = 0) {
+constexpr number warmup_linear(S const& s, number const& peak, number const& warmup, number const& total,
+                               number const& last = 0) {
   number const kept = detail::row(s, 1 - (1 - last) * detail::progress(s, warmup, total));
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
 }
@@ -44,7 +50,8 @@ constexpr number warmup_linear(S const& s, number const& peak, number const& war
 /// Rises to `peak` in `warmup` steps, straight, then falls with the inverse square root of the step.
 ///
 /// source  Vaswani et al., arXiv:1706.03762, equation 3, where `peak` is (d_model · warmup)^(−1/2)
-template <scope S> constexpr number inverse_square_root(S const& s, number const& peak, number const& warmup) {
+template <scope S>
+constexpr number inverse_square_root(S const& s, number const& peak, number const& warmup) {
   number const later = detail::row(s, sqrt(maximum(warmup, 1) / (s.step() + 1)));
   return detail::row(s, peak * minimum(detail::risen(s, warmup), later));
 }

@@ -8,14 +8,16 @@ namespace meshtensor {
 /// x · Φ(x), Φ the normal distribution.
 ///
 /// source  Hendrycks and Gimpel, arXiv:1606.08415
-template <handle H> constexpr H gelu(H const& x, line const& where = {}) {
+template <handle H>
+constexpr H gelu(H const& x, line const& where = {}) {
   detail::composed const here(x.owner, where);
   auto const half = x * 0.5;
   return half + half * erf(x * 0.70710678118654752440);
 }
 
 /// The form of gelu with tanh that GPT-2 uses: x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
-template <handle H> constexpr H gelu_tanh(H const& x, line const& where = {}) {
+template <handle H>
+constexpr H gelu_tanh(H const& x, line const& where = {}) {
   detail::composed const here(x.owner, where);
   auto const half = x * 0.5;
   return half + half * tanh(0.79788456080286535588 * (x + 0.044715 * (x * x * x)));
@@ -24,7 +26,8 @@ template <handle H> constexpr H gelu_tanh(H const& x, line const& where = {}) {
 /// x · sigmoid(x), also called swish.
 ///
 /// source  Ramachandran et al., arXiv:1710.05941
-template <handle H> constexpr H silu(H const& x, line const& where = {}) {
+template <handle H>
+constexpr H silu(H const& x, line const& where = {}) {
   detail::composed const here(x.owner, where);
   return x * sigmoid(x);
 }

@@ -19,10 +19,15 @@ struct composed {
 };
 
 /// A number as a tensor without dims: made once where many operations use it.
-template <dtype T> constexpr tensor<T> as_tensor(builder& b, number const& n) { return {&b, constant(b, n, T)}; }
+template <dtype T>
+constexpr tensor<T> as_tensor(builder& b, number const& n) {
+  return {&b, constant(b, n, T)};
+}
 
-/// `x` summed over the dims that `like` lacks, in the order of `like`: how an operand that was broadcast gets its gradient.
-template <handle X, handle Like> constexpr handle_t<X::type, typename Like::dim_list> summed_like(X const& x, Like const& like) {
+/// `x` summed over the dims that `like` lacks, in the order of `like`: how an operand that was broadcast gets its
+/// gradient.
+template <handle X, handle Like>
+constexpr handle_t<X::type, typename Like::dim_list> summed_like(X const& x, Like const& like) {
   builder& b = *x.owner;
   return {&b, sum_to(b, x.id, b.m.values[like.id].dims)};
 }

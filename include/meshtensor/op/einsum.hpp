@@ -36,8 +36,8 @@ struct einsum_rule {
     return kind == partial::sum ? linearity::alone : linearity::none;
   }
 
-  // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. A dim that
-  // only this operand has was summed: its gradient is spread over it again.
+  // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. A dim
+  // that only this operand has was summed: its gradient is spread over it again.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
     id const dy = d.cotangent(b.m.result(n));
@@ -65,7 +65,8 @@ struct einsum_rule {
   }
 
  private:
-  template <class E> static void evaluate_as(evaluation const& e) {
+  template <class E>
+  static void evaluate_as(evaluation const& e) {
     view const& y = e.results[0];
     int const n = e.n.operands.count;
     require(n <= 7, "T09: einsum takes at most 7 operands");
@@ -103,24 +104,33 @@ struct einsum_rule {
 
 namespace detail {
 
-template <class D, handle... H> constexpr void check_named() {
-  static_assert((has_dim<H, D> || ...), "meshtensor T01: einsum: no operand has a dim that the result names");
+template <class D, class... H>
+concept dim_of_any = (has_dim<H, D> || ...);
+template <class D, handle... H>
+constexpr void check_named() {
+  static_assert(dim_of_any<D, H...>, "meshtensor T01: einsum: no operand has a dim that the result names");
 }
-template <dim_type... D, handle... H> constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... operands) {
+template <dim_type... D, handle... H>
+constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... operands) {
   constexpr dtype type = common_type<H...>();
   static_assert(((H::type == type) && ...), "meshtensor T02: the dtypes of the operands differ: cast one of them");
   static_assert(type != dtype::boolean, "meshtensor T04: arithmetic on bool: cast the operand");
   (check_named<D, H...>(), ...);
   recording r(owner_of(operands...), where);
   id const inside[] = {operands.id...};
-  return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, shape_of(r.b, dims<D...>{})));
+  if constexpr (((H::type == type) && ...) && (dim_of_any<D, H...> && ...))
+    return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, shape_of(r.b, dims<D...>{})));
+  else return wrap<type, dims<D...>>(r.b, inside[0]);
 }
-/// The same with the result's dims by a shape rule on the operands' dims and `Lists…`: for operations that are made of it.
-template <auto Rule, class... Lists, handle... H> constexpr auto einsum_by(H const&... operands) {
+/// The same with the result's dims by a shape rule on the operands' dims and `Lists…`: for operations that are made of
+/// it.
+template <auto Rule, class... Lists, handle... H>
+constexpr auto einsum_by(H const&... operands) {
   builder& b = *owner_of(operands...);
   id const inside[] = {operands.id...};
   shape const result = Rule(b.m.values[operands.id].dims..., shape_of(b, Lists{})...);
-  return wrap<common_type<H...>(), result_dims_t<Rule, typename H::dim_list..., Lists...>>(b, einsum(b, inside, result));
+  return wrap<common_type<H...>(), result_dims_t<Rule, typename H::dim_list..., Lists...>>(b,
+                                                                                           einsum(b, inside, result));
 }
 
 }  // namespace detail
@@ -133,7 +143,8 @@ template <auto Rule, class... Lists, handle... H> constexpr auto einsum_by(H con
 /// grad    for each operand the einsum of the cotangent with all others
 /// errors  T01 no operand has a dim of the result; T02 the dtypes differ
 /// source  Einstein's sum convention; Mesh-TensorFlow, arXiv:1811.02084, section 3
-template <handle A, dim_type... D> constexpr auto einsum(A const& a, to_dims<D...> result, line const& where = {}) {
+template <handle A, dim_type... D>
+constexpr auto einsum(A const& a, to_dims<D...> result, line const& where = {}) {
   return detail::record_einsum(where, result, a);
 }
 template <handle A, handle B, dim_type... D>
@@ -149,7 +160,8 @@ constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, to_dims<D.
   return detail::record_einsum(where, result, a, b, c, e);
 }
 template <handle A, handle B, handle C, handle E, handle F, dim_type... D>
-constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, to_dims<D...> result, line const& where = {}) {
+constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, to_dims<D...> result,
+                      line const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e, f);
 }
 template <handle A, handle B, handle C, handle E, handle F, handle G, dim_type... D>

@@ -17,8 +17,8 @@ constexpr id gather(builder& b, id table, id index, id dim) {
   id const operands[] = {table, index};
   return b.add(primitive::gather, 0, operands, t.type, united(i.dims, without(t.dims, along.add(dim))), {{dim}});
 }
-/// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim that
-/// only `x` has is summed.
+/// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
+/// that only `x` has is summed.
 constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) {
   shape along{};
   shape const dims = b.m.values[x].dims, by = b.m.values[index].dims;
@@ -34,7 +34,8 @@ constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) 
 
 namespace detail {
 /// Calls f(table offset, index dims' offset) for every row in range; `rows` has all dims of the lookup but `dim`.
-template <class F> void each_row(view const& table, view const& index, view const& rows, int dim, F f) {
+template <class F>
+void each_row(view const& table, view const& index, view const& rows, int dim, F f) {
   int const along = table.find(dim);
   walk<3> w;
   for (int i = 0; i < rows.count; ++i) w.extent[w.count++] = rows.extent[i];
@@ -103,9 +104,13 @@ struct scatter_add_rule {
     walk<1> w;
     for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
     with_element(y.type, [&]<class E>() {
-      if (!w.empty()) do y.as<E>()[w.offset[0]] = E(0); while (w.next());
+      if (!w.empty()) do
+          y.as<E>()[w.offset[0]] = E(0);
+        while (w.next());
       detail::each_row(y, e.operands[1], x, e.n.attribute[0], [&](bool here, std::int64_t to, std::int64_t from) {
-        if (here) y.as<E>()[to] = static_cast<E>(static_cast<arithmetic_t<E>>(y.as<E>()[to]) + static_cast<arithmetic_t<E>>(x.as<E>()[from]));
+        if (here)
+          y.as<E>()[to] = static_cast<E>(static_cast<arithmetic_t<E>>(y.as<E>()[to]) +
+                                         static_cast<arithmetic_t<E>>(x.as<E>()[from]));
       });
     });
   }
@@ -120,8 +125,8 @@ constexpr shape gathered_rule(shape const& index, shape const& table, shape cons
 constexpr shape with_rule_of(shape const& x, shape const& more) { return united(x, more); }
 }  // namespace detail
 
-/// Rows of a table, looked up by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range gives
-/// zeros. Dims that both have are matched by name.
+/// Rows of a table, looked up by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range
+/// gives zeros. Dims that both have are matched by name.
 ///
 /// dims    those of the index, then those of the table without `dim`
 /// layout  `dim` sharded over an axis: each processor looks into its part, the result is an unfinished sum
@@ -131,15 +136,20 @@ template <handle Table, handle Index, dim_type D>
 constexpr auto gather(Table const& table, Index const& index, D along, line const& where = {}) {
   static_assert(has_dim<Table, D>, "meshtensor T01: gather: the table lacks the dim");
   static_assert(of_integer<Index>, "meshtensor T02: gather: the index is not an integer");
-  static_assert(detail::lacks_dim<Index, D>, "meshtensor T03: gather: the index has the dim that is looked up: rename it");
-  detail::recording r(detail::owner_of(table, index), where);
-  id const v = gather(r.b, table.id, index.id, detail::dim_id(r.b, along));
-  using result = result_dims_t<detail::gathered_rule, typename Index::dim_list, typename Table::dim_list, dims<D>>;
-  return detail::wrap<Table::type, result>(r.b, v);
+  static_assert(detail::lacks_dim<Index, D>,
+                "meshtensor T03: gather: the index has the dim that is looked up: rename it");
+  if constexpr (has_dim<Table, D> && of_integer<Index> && detail::lacks_dim<Index, D>) {
+    detail::recording r(detail::owner_of(table, index), where);
+    id const v = gather(r.b, table.id, index.id, detail::dim_id(r.b, along));
+    using result = result_dims_t<detail::gathered_rule, typename Index::dim_list, typename Table::dim_list, dims<D>>;
+    return detail::wrap<Table::type, result>(r.b, v);
+  } else {
+    return table;
+  }
 }
 
-/// Adds rows into zeros, the opposite of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`. An index out of range
-/// adds nothing; a dim that only `x` has is summed.
+/// Adds rows into zeros, the opposite of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`. An index out of
+/// range adds nothing; a dim that only `x` has is summed.
 ///
 /// dims    those of `to`
 /// layout  a dim of the index sharded over an axis: the result is an unfinished sum
@@ -148,11 +158,13 @@ constexpr auto gather(Table const& table, Index const& index, D along, line cons
 template <handle X, handle Index, dim_type D, dim_type... To>
 constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To...>, line const& where = {}) {
   static_assert(has_dim_v<dims<To...>, D>, "meshtensor T01: scatter_add: the result lacks the dim");
-  static_assert(((detail::same_dim<To, D> || has_dim<X, To>) && ...),
+  static_assert(((detail::same_dim<To, D> || has_dim<X, To>)&&...),
                 "meshtensor T01: scatter_add: the operand lacks a dim of the result: broadcast it");
   static_assert(of_integer<Index>, "meshtensor T02: scatter_add: the index is not an integer");
   static_assert(!of_bool<X>, "meshtensor T04: arithmetic on bool: cast the operand");
   detail::recording r(detail::owner_of(x, index), where);
+  constexpr bool fits = ((detail::same_dim<To, D> || has_dim<X, To>)&&...) && has_dim_v<dims<To...>, D>;
+  if constexpr (!fits || !of_integer<Index>) return detail::wrap<X::type, dims<To...>>(r.b, x.id);
   shape const wanted = detail::shape_of(r.b, dims<To...>{});
   return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_id(r.b, along), wanted));
 }
@@ -165,8 +177,8 @@ constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& 
   return {&r.b, iota(r.b, detail::dim_id(r.b, along), T)};
 }
 
-/// One at the position `index`, zero elsewhere along a new dim: `one_hot(next, vocab, mt::f32)`. An index out of range gives
-/// zeros.
+/// One at the position `index`, zero elsewhere along a new dim: `one_hot(next, vocab, mt::f32)`. An index out of range
+/// gives zeros.
 ///
 /// dims    those of the index, then the new one
 /// grad    none
@@ -176,11 +188,15 @@ constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line cons
   static_assert(of_integer<Index>, "meshtensor T02: one_hot: the index is not an integer");
   static_assert(detail::lacks_dim<Index, D>, "meshtensor T03: one_hot: the index already has the dim");
   detail::recording r(index.owner, where);
-  constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist
-  id const wanted = cast(r.b, index.id, wide);
-  id const position = iota(r.b, detail::dim_id(r.b, along), wide);
-  id const v = cast(r.b, elementwise(r.b, function::equal, wanted, position), T);
-  return detail::wrap<T, result_dims_t<detail::with_rule_of, typename Index::dim_list, dims<D>>>(r.b, v);
+  if constexpr (of_integer<Index> && detail::lacks_dim<Index, D>) {
+    constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist
+    id const wanted = cast(r.b, index.id, wide);
+    id const position = iota(r.b, detail::dim_id(r.b, along), wide);
+    id const v = cast(r.b, elementwise(r.b, function::equal, wanted, position), T);
+    return detail::wrap<T, result_dims_t<detail::with_rule_of, typename Index::dim_list, dims<D>>>(r.b, v);
+  } else {
+    return handle_t<T, typename Index::dim_list>(index.owner, index.id);
+  }
 }
 
 }  // namespace meshtensor

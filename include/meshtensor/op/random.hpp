@@ -1,5 +1,5 @@
-// Random numbers by counter: an element is a function of the seed, the node's identity, the step, the iteration and its own
-// global index, hence the same under every layout, on every mesh and when it is made again.
+// Random numbers by counter: an element is a function of the seed, the node's identity, the step, the iteration and its
+// own global index, hence the same under every layout, on every mesh and when it is made again.
 #pragma once
 
 #include "meshtensor/base/philox.hpp"
@@ -60,8 +60,9 @@ struct random_rule {
 
 // ---- what users call ----
 
-/// Floats from [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. Which ones follows from the seed,
-/// the scope's path, the place among the random tensors of that path, the step, the iteration and the element's global index.
+/// Floats from [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. Which ones follows from the
+/// seed, the scope's path, the place among the random tensors of that path, the step, the iteration and the element's
+/// global index.
 ///
 /// dims    those of `to`
 /// layout  bit-equal under every layout
@@ -85,7 +86,8 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, l
 
 /// True with a probability, which is a number; otherwise like `uniform`.
 template <scope S, dim_type... D>
-constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, number const& probability, to_dims<D...> result, line const& where = {}) {
+constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, number const& probability, to_dims<D...> result,
+                                                 line const& where = {}) {
   detail::composed const here(&s.recorder(), where);
   return uniform(s, f32, result) < probability;
 }

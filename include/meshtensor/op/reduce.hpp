@@ -19,7 +19,9 @@ constexpr id argmax(builder& b, id x, int dim) {
   require(v.dims.has(dim), "T01: argmax: the operand lacks the dim");
   return b.add(primitive::argmax, {x}, dtype::i64, without(v.dims, along.add(dim)), {{static_cast<id>(dim)}});
 }
-constexpr id broadcast(builder& b, id x, shape const& dims) { return b.add(primitive::broadcast, {x}, b.m.values[x].type, dims); }
+constexpr id broadcast(builder& b, id x, shape const& dims) {
+  return b.add(primitive::broadcast, {x}, b.m.values[x].type, dims);
+}
 
 /// The number of elements along `dims`: what a mean divides by.
 constexpr number_row extent_row(id dim) { return {number_row::extent, function::copy, dim, no_id, 0}; }
@@ -41,7 +43,8 @@ struct reduce_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     value const &x = m.operand_value(n, 0), &y = m.result_value(n);
     if (x.type != y.type) return "a reduction changes the dtype";
-    return without(x.dims, without(x.dims, y.dims)) == y.dims ? nullptr : "a reduction gives dims that its operand lacks";
+    return without(x.dims, without(x.dims, y.dims)) == y.dims ? nullptr
+                                                              : "a reduction gives dims that its operand lacks";
   }
   static constexpr partial contracted(node const& n) { return static_cast<partial>(n.function + 1); }
   static constexpr linearity linear(node const& n, int, partial kind) {
@@ -67,7 +70,8 @@ struct reduce_rule {
   }
 
  private:
-  template <class E> static void evaluate_as(evaluation const& e) {
+  template <class E>
+  static void evaluate_as(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     auto const kind = static_cast<reduction_kind>(e.n.function);
     walk<2> w;
@@ -84,7 +88,9 @@ struct reduce_rule {
       sum_t<E> sum = kind == reduction_kind::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
       for (std::int64_t k = 0; k < inner; ++k) {
         auto const v = static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
-        sum = kind == reduction_kind::sum ? sum + v : kind == reduction_kind::max ? (sum < v ? v : sum) : (v < sum ? v : sum);
+        sum = kind == reduction_kind::sum   ? sum + v
+              : kind == reduction_kind::max ? (sum < v ? v : sum)
+                                            : (v < sum ? v : sum);
         w.next();
       }
       y.as<E>()[where] = static_cast<E>(sum);
@@ -94,8 +100,9 @@ struct reduce_rule {
 
 struct argmax_rule {
   static constexpr char const* verify(module const& m, node const& n) {
-    return m.result_value(n).type == dtype::i64 && m.operand_value(n, 0).dims.has(n.attribute[0]) ? nullptr
-                                                                                                   : "argmax lacks its dim";
+    return m.result_value(n).type == dtype::i64 && m.operand_value(n, 0).dims.has(n.attribute[0])
+               ? nullptr
+               : "argmax lacks its dim";
   }
   static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0]; }
   static constexpr void gradient(differentiation&, node const&) {}
@@ -129,33 +136,40 @@ using given_dims = typename joined<std::conditional_t<std::is_same_v<D, no_dim>,
 
 constexpr shape without_rule(shape const& x, shape const& along) { return without(x, along); }
 
-template <class H, class D> constexpr void check_reduced() {
+template <class H, class D>
+concept reducible_along = dim_type<D> && has_dim<H, D>;
+template <class H, class D>
+constexpr void check_reduced() {
   static_assert(dim_type<D>, "meshtensor T10: a reduction takes a tensor and dims; of two tensors, maximum or minimum");
   if constexpr (dim_type<D>)
     static_assert(has_dim<H, D>, "meshtensor T01: reduce: the operand lacks a dim that it shall be reduced along");
 }
-template <handle H> constexpr id reduced(builder& b, H const& x, dims<>, auto make) {
-  shape const all = b.m.values[x.id].dims;
-  return all.count == 0 ? x.id : make(all);
-}
-template <handle H, class... D> constexpr id reduced(builder& b, H const&, dims<D...>, auto make) {
-  (check_reduced<H, D>(), ...);
-  return make(shape_of(b, dims<D...>{}));
-}
 /// Without dims: along all.
-template <class H, class List> struct reduced_dims { using type = result_dims_t<without_rule, typename H::dim_list, List>; };
-template <class H> struct reduced_dims<H, dims<>> { using type = dims<>; };
+template <class H, class List>
+struct reduced_dims {
+  using type = result_dims_t<without_rule, typename H::dim_list, List>;
+};
+template <class H>
+struct reduced_dims<H, dims<>> {
+  using type = dims<>;
+};
 
-template <reduction_kind Kind, handle H, class List> constexpr auto record_reduce(H const& x, List along, line const& where) {
-  recording r(x.owner, where);
-  id const v = reduced(r.b, x, along, [&](shape const& s) { return reduce(r.b, Kind, x.id, s); });
-  return wrap<H::type, typename reduced_dims<H, List>::type>(r.b, v);
+/// What `make` gives for the dims of the list, or for all; a wrong dim is one sentence, and nothing is made.
+template <handle H, class... D>
+constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto make) {
+  (check_reduced<H, D>(), ...);
+  if constexpr ((reducible_along<H, D> && ...)) {
+    recording r(x.owner, where);
+    shape const along = sizeof...(D) == 0 ? r.b.m.values[x.id].dims : shape_of(r.b, dims<D...>{});
+    id const v = along.count == 0 ? x.id : make(r.b, along);
+    return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(r.b, v);
+  } else {
+    return x;
+  }
 }
-template <handle H, class List> constexpr auto record_mean(H const& x, List along, line const& where) {
-  static_assert(of_float<H>, "meshtensor T04: mean takes a tensor of floats: cast the operand");
-  recording r(x.owner, where);
-  id const v = reduced(r.b, x, along, [&](shape const& s) { return mean(r.b, x.id, s); });
-  return wrap<H::type, typename reduced_dims<H, List>::type>(r.b, v);
+template <reduction_kind Kind, handle H, class List>
+constexpr auto record_reduce(H const& x, List along, line const& where) {
+  return record_reduce(x, along, where, [&](builder& b, shape const& s) { return reduce(b, Kind, x.id, s); });
 }
 
 }  // namespace detail
@@ -166,43 +180,51 @@ template <handle H, class List> constexpr auto record_mean(H const& x, List alon
 /// layout  a named dim sharded over an axis: the sum is unfinished over that axis until something needs it whole
 /// grad    the cotangent, repeated along the named dims
 /// errors  T01 `x` lacks a dim; T04 `x` is bool
-template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
+          class D = detail::no_dim>
 constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   static_assert(!of_bool<H>, "meshtensor T04: sum of bools: cast the operand, or take any or all");
   return detail::record_reduce<reduction_kind::sum>(x, detail::given_dims<A, B, C, D>{}, where);
 }
 
 /// The sum divided by the number of elements; otherwise like `sum`.
-template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
+          class D = detail::no_dim>
 constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  return detail::record_mean(x, detail::given_dims<A, B, C, D>{}, where);
+  static_assert(of_float<H>, "meshtensor T04: mean takes a tensor of floats: cast the operand");
+  return detail::record_reduce(x, detail::given_dims<A, B, C, D>{}, where,
+                               [&](builder& b, shape const& s) { return mean(b, x.id, s); });
 }
 
 /// The greatest element along dims, named as for `sum`. Of two tensors the greater elements are `maximum(a, b)`.
 ///
 /// grad    the cotangent, divided among all elements that equal the result
-template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
+          class D = detail::no_dim>
 constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   static_assert(!of_bool<H>, "meshtensor T04: max of bools: take any");
   return detail::record_reduce<reduction_kind::max>(x, detail::given_dims<A, B, C, D>{}, where);
 }
 
 /// The least element along dims; otherwise like `max`.
-template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
+          class D = detail::no_dim>
 constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   static_assert(!of_bool<H>, "meshtensor T04: min of bools: take all");
   return detail::record_reduce<reduction_kind::min>(x, detail::given_dims<A, B, C, D>{}, where);
 }
 
 /// Whether any element along dims is true.
-template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
+          class D = detail::no_dim>
 constexpr auto any(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   static_assert(of_bool<H>, "meshtensor T04: any takes a tensor of bools: compare first");
   return detail::record_reduce<reduction_kind::max>(x, detail::given_dims<A, B, C, D>{}, where);
 }
 
 /// Whether all elements along dims are true.
-template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim, class D = detail::no_dim>
+template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
+          class D = detail::no_dim>
 constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   static_assert(of_bool<H>, "meshtensor T04: all takes a tensor of bools: compare first");
   return detail::record_reduce<reduction_kind::min>(x, detail::given_dims<A, B, C, D>{}, where);
@@ -213,12 +235,17 @@ constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
 /// layout  the dim must be whole on every processor
 /// grad    none
 /// errors  T01 `x` lacks the dim
-template <handle H, dim_type D> constexpr auto argmax(H const& x, D along, line const& where = {}) {
+template <handle H, dim_type D>
+constexpr auto argmax(H const& x, D along, line const& where = {}) {
   static_assert(has_dim<H, D>, "meshtensor T01: argmax: the operand lacks the dim");
   static_assert(!of_bool<H>, "meshtensor T04: argmax of bools: cast the operand");
-  detail::recording r(x.owner, where);
-  id const v = argmax(r.b, x.id, detail::dim_id(r.b, along));
-  return detail::wrap<dtype::i64, result_dims_t<detail::without_rule, typename H::dim_list, dims<D>>>(r.b, v);
+  if constexpr (has_dim<H, D>) {
+    detail::recording r(x.owner, where);
+    id const v = argmax(r.b, x.id, detail::dim_id(r.b, along));
+    return detail::wrap<dtype::i64, result_dims_t<detail::without_rule, typename H::dim_list, dims<D>>>(r.b, v);
+  } else {
+    return x;
+  }
 }
 
 }  // namespace meshtensor

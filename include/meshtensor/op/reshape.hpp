@@ -33,7 +33,8 @@ struct reshape_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
     shape const &many = merges(m, n) ? x : y, &few = merges(m, n) ? y : x;
-    return expanded(few, n.attribute[0], parts(m, n)) == many ? nullptr : "a reshape does not keep the order of its dims";
+    return expanded(few, n.attribute[0], parts(m, n)) == many ? nullptr
+                                                              : "a reshape does not keep the order of its dims";
   }
   // Blocks of the joined dim are blocks of its major part; the others must be whole.
   static constexpr bool whole(module const& m, node const& n, int dim) {
@@ -79,8 +80,8 @@ constexpr shape split_rule(shape const& x, shape const& joined, shape const& par
 }
 }  // namespace detail
 
-/// Two or more dims become one, the last of them varying fastest: `merge(x, to(heads, d_head), joined)`, where `joined` is
-/// `mt::dim<"joined", heads * d_head>`.
+/// Two or more dims become one, the last of them varying fastest: `merge(x, to(heads, d_head), joined)`, where `joined`
+/// is `mt::dim<"joined", heads * d_head>`.
 ///
 /// dims    those of `x`, `joined` in the place of the first part
 /// layout  a sharded first part is a sharded `joined`; the other parts must be whole
@@ -91,10 +92,14 @@ constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& w
   static_assert(sizeof...(Parts) > 0, "meshtensor T10: merge: name the dims that become one");
   static_assert(detail::has_dims<H, Parts...>, "meshtensor T01: merge: the operand lacks a dim");
   static_assert(detail::lacks_dim<H, Joined>, "meshtensor T03: merge: the operand already has a dim of the new name");
-  detail::recording r(x.owner, where);
-  shape const parts = detail::shape_of(r.b, dims<Parts...>{});
-  using result = result_dims_t<detail::merged_rule, typename H::dim_list, dims<Parts...>, dims<Joined>>;
-  return detail::wrap<H::type, result>(r.b, merge(r.b, x.id, parts, detail::dim_id(r.b, joined)));
+  if constexpr (detail::has_dims<H, Parts...> && detail::lacks_dim<H, Joined>) {
+    detail::recording r(x.owner, where);
+    shape const parts = detail::shape_of(r.b, dims<Parts...>{});
+    using result = result_dims_t<detail::merged_rule, typename H::dim_list, dims<Parts...>, dims<Joined>>;
+    return detail::wrap<H::type, result>(r.b, merge(r.b, x.id, parts, detail::dim_id(r.b, joined)));
+  } else {
+    return x;
+  }
 }
 
 /// One dim becomes several, the last of them varying fastest: `split(x, joined, to(heads, d_head))`.
@@ -107,11 +112,16 @@ template <handle H, dim_type Joined, dim_type... Parts>
 constexpr auto split(H const& x, Joined joined, to_dims<Parts...>, line const& where = {}) {
   static_assert(sizeof...(Parts) > 0, "meshtensor T10: split: name the dims that it becomes");
   static_assert(has_dim<H, Joined>, "meshtensor T01: split: the operand lacks the dim");
-  static_assert((detail::lacks_dim<H, Parts> && ...), "meshtensor T03: split: the operand already has a dim of a new name");
-  detail::recording r(x.owner, where);
-  shape const parts = detail::shape_of(r.b, dims<Parts...>{});
-  using result = result_dims_t<detail::split_rule, typename H::dim_list, dims<Joined>, dims<Parts...>>;
-  return detail::wrap<H::type, result>(r.b, split(r.b, x.id, detail::dim_id(r.b, joined), parts));
+  static_assert((detail::lacks_dim<H, Parts> && ...),
+                "meshtensor T03: split: the operand already has a dim of a new name");
+  if constexpr (has_dim<H, Joined> && (detail::lacks_dim<H, Parts> && ...)) {
+    detail::recording r(x.owner, where);
+    shape const parts = detail::shape_of(r.b, dims<Parts...>{});
+    using result = result_dims_t<detail::split_rule, typename H::dim_list, dims<Joined>, dims<Parts...>>;
+    return detail::wrap<H::type, result>(r.b, split(r.b, x.id, detail::dim_id(r.b, joined), parts));
+  } else {
+    return x;
+  }
 }
 
 }  // namespace meshtensor

@@ -33,6 +33,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::while_loop: return f.template operator()<while_rule>();
     case primitive::cond: return f.template operator()<cond_rule>();
     case primitive::composite: return f.template operator()<composite_rule>();
+    case primitive::wait: return f.template operator()<wait_rule>();
     case primitive::write:
     case primitive::output: return f.template operator()<effect_rule>();
     default: return f.template operator()<source_rule>();

@@ -1,4 +1,5 @@
-// Parts of a dim: slice takes one out, pad puts one into more, concat joins two. Each names a new dim, whose extent is its own.
+// Parts of a dim: slice takes one out, pad puts one into more, concat joins two. Each names a new dim, whose extent is
+// its own.
 #pragma once
 
 #include "meshtensor/op/transpose.hpp"
@@ -32,7 +33,9 @@ constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
 
 struct slice_rule {
   static constexpr char const* verify(module const& m, node const& n) { return rename_rule::verify(m, n); }
-  static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0] || dim == n.attribute[1]; }
+  static constexpr bool whole(module const&, node const& n, int dim) {
+    return dim == n.attribute[0] || dim == n.attribute[1];
+  }
   static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
@@ -50,7 +53,9 @@ struct slice_rule {
 
 struct pad_rule {
   static constexpr char const* verify(module const& m, node const& n) { return rename_rule::verify(m, n); }
-  static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0] || dim == n.attribute[1]; }
+  static constexpr bool whole(module const&, node const& n, int dim) {
+    return dim == n.attribute[0] || dim == n.attribute[1];
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2]));
@@ -65,7 +70,9 @@ struct pad_rule {
     for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
     with_element(y.type, [&]<class E>() {
       E const around = element_of<E>(e.number(3));
-      if (!w.empty()) do y.as<E>()[w.offset[0]] = around; while (w.next());
+      if (!w.empty()) do
+          y.as<E>()[w.offset[0]] = around;
+        while (w.next());
     });
     detail::copy_by_name(x, 0, y, first * y.stride[along], e.n.attribute[0], e.n.attribute[1], x.extent);
   }
@@ -115,11 +122,16 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
   static_assert(has_dim<H, From>, "meshtensor T01: slice: the operand lacks the dim");
   static_assert(detail::same_dim<From, To> || detail::lacks_dim<H, To>,
                 "meshtensor T03: slice: the operand already has a dim of the new name");
-  static_assert(!detail::same_dim<From, To>, "meshtensor T03: slice: a part has another extent, so it needs another dim");
-  detail::recording r(x.owner, where);
-  id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
-  using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
-  return detail::wrap<H::type, result>(r.b, slice(r.b, x.id, old_dim, new_dim, r.b.add_number(first)));
+  static_assert(!detail::same_dim<From, To>,
+                "meshtensor T03: slice: a part has another extent, so it needs another dim");
+  if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
+    detail::recording r(x.owner, where);
+    id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
+    using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
+    return detail::wrap<H::type, result>(r.b, slice(r.b, x.id, old_dim, new_dim, r.b.add_number(first)));
+  } else {
+    return x;
+  }
 }
 
 /// `x` along `from` becomes the elements `first`, `first` + 1, … along `to`; all others are `around`.
@@ -129,20 +141,26 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
 /// grad    the slice of the cotangent
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`
 template <handle H, dim_type From, dim_type To>
-constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0, line const& where = {}) {
+constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0,
+                   line const& where = {}) {
   static_assert(has_dim<H, From>, "meshtensor T01: pad: the operand lacks the dim");
   static_assert(detail::same_dim<From, To> || detail::lacks_dim<H, To>,
                 "meshtensor T03: pad: the operand already has a dim of the new name");
-  static_assert(!detail::same_dim<From, To>, "meshtensor T03: pad: the result has another extent, so it needs another dim");
-  detail::recording r(x.owner, where);
-  id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
-  id const first_number = r.b.add_number(first), value_around = r.b.add_number(around);
-  using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
-  return detail::wrap<H::type, result>(r.b, pad(r.b, x.id, old_dim, new_dim, first_number, value_around));
+  static_assert(!detail::same_dim<From, To>,
+                "meshtensor T03: pad: the result has another extent, so it needs another dim");
+  if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
+    detail::recording r(x.owner, where);
+    id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
+    id const first_number = r.b.add_number(first), value_around = r.b.add_number(around);
+    using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
+    return detail::wrap<H::type, result>(r.b, pad(r.b, x.id, old_dim, new_dim, first_number, value_around));
+  } else {
+    return x;
+  }
 }
 
-/// `x` along `dx`, followed by `y` along `dy`, as one tensor along `to`: `mt::dim<"to", dx + dy>`. Other dims that one of
-/// them lacks are repeated.
+/// `x` along `dx`, followed by `y` along `dy`, as one tensor along `to`: `mt::dim<"to", dx + dy>`. Other dims that one
+/// of them lacks are repeated.
 ///
 /// dims    those of `x` with `to` for `dx`, then what else `y` has
 /// layout  the three dims must be whole on every processor
@@ -154,10 +172,16 @@ constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& w
   static_assert(same_dtype_as<X, Y>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
   static_assert(detail::lacks_dim<X, To> && detail::lacks_dim<Y, To>,
                 "meshtensor T03: concat: an operand already has a dim of the new name");
-  detail::recording r(detail::owner_of(x, y), where);
-  id const first = detail::dim_id(r.b, dx), second = detail::dim_id(r.b, dy), both = detail::dim_id(r.b, to);
-  using result = result_dims_t<detail::concat_rule_of, typename X::dim_list, dims<DX>, typename Y::dim_list, dims<DY>, dims<To>>;
-  return detail::wrap<X::type, result>(r.b, concat(r.b, x.id, first, y.id, second, both));
+  if constexpr (has_dim<X, DX> && has_dim<Y, DY> && detail::lacks_dim<X, To> && detail::lacks_dim<Y, To> &&
+                X::type == Y::type) {
+    detail::recording r(detail::owner_of(x, y), where);
+    id const first = detail::dim_id(r.b, dx), second = detail::dim_id(r.b, dy), both = detail::dim_id(r.b, to);
+    using result =
+        result_dims_t<detail::concat_rule_of, typename X::dim_list, dims<DX>, typename Y::dim_list, dims<DY>, dims<To>>;
+    return detail::wrap<X::type, result>(r.b, concat(r.b, x.id, first, y.id, second, both));
+  } else {
+    return x;
+  }
 }
 
 }  // namespace meshtensor

@@ -1,4 +1,5 @@
-// Exponentials that sum to one along a dim, and their logarithms: composites with their own gradients, safe for any inputs.
+// Exponentials that sum to one along a dim, and their logarithms: composites with their own gradients, safe for any
+// inputs.
 #pragma once
 
 #include "meshtensor/op/control.hpp"
@@ -6,23 +7,36 @@
 
 namespace meshtensor {
 
+namespace detail {
+/// A composite of one tensor of floats along a dim; where that cannot be, what was said of it is enough.
+template <handle H, class D, class Body, class Gradient>
+constexpr auto composite_along(name const& label, H const& x, D, line const& where, Body const& body,
+                               Gradient const& gradient) {
+  static_assert(of_float<H>, "meshtensor T04: this function takes tensors of floats: cast the operand");
+  if constexpr (has_dim<H, D> && of_float<H>) {
+    composed const here(x.owner, where);
+    return composite_with_gradient(label, body, gradient, x);
+  } else {
+    return x;
+  }
+}
+}  // namespace detail
+
 /// exp(x) / Σ exp(x) along a dim. The greatest element is subtracted first, so that nothing overflows.
 ///
 /// dims    those of `x`
 /// layout  `dim` sharded over an axis: one max and one sum without it are finished over that axis
 /// grad    y · (dy − Σ y·dy)
 /// errors  T01 `x` lacks the dim
-template <handle H, dim_type D> constexpr H softmax(H const& x, D along, line const& where = {}) {
+template <handle H, dim_type D>
+constexpr auto softmax(H const& x, D along, line const& where = {}) {
   static_assert(has_dim<H, D>, "meshtensor T01: softmax: the operand lacks the dim");
-  static_assert(of_float<H>, "meshtensor T04: this function takes tensors of floats: cast the operand");
-  detail::composed const here(x.owner, where);
-  return composite_with_gradient(
-      "softmax",
-      [=](H const& a) {
-        auto const e = exp(a - max(a, along));
-        return e / sum(e, along);
-      },
-      [=](H const&, H const& y, H const& dy) { return y * (dy - sum(y * dy, along)); }, x);
+  auto const body = [=](auto a) {
+    auto const e = exp(a - max(a, along));
+    return e / sum(e, along);
+  };
+  auto const gradient = [=](auto, auto y, auto dy) { return y * (dy - sum(y * dy, along)); };
+  return detail::composite_along("softmax", x, along, where, body, gradient);
 }
 
 /// The logarithm of softmax, exact where softmax itself would round to zero.
@@ -30,21 +44,18 @@ template <handle H, dim_type D> constexpr H softmax(H const& x, D along, line co
 /// dims    those of `x`
 /// grad    dy − softmax(x) · Σ dy
 /// errors  T01 `x` lacks the dim
-template <handle H, dim_type D> constexpr H log_softmax(H const& x, D along, line const& where = {}) {
+template <handle H, dim_type D>
+constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
   static_assert(has_dim<H, D>, "meshtensor T01: log_softmax: the operand lacks the dim");
-  static_assert(of_float<H>, "meshtensor T04: this function takes tensors of floats: cast the operand");
-  detail::composed const here(x.owner, where);
-  return composite_with_gradient(
-      "log_softmax",
-      [=](H const& a) {
-        auto const shifted = a - max(a, along);
-        return shifted - log(sum(exp(shifted), along));
-      },
-      [=](H const&, H const& y, H const& dy) {
-        auto const total = sum(dy, along);
-        return dy - exp(y) * total;
-      },
-      x);
+  auto const body = [=](auto a) {
+    auto const shifted = a - max(a, along);
+    return shifted - log(sum(exp(shifted), along));
+  };
+  auto const gradient = [=](auto, auto y, auto dy) {
+    auto const total = sum(dy, along);
+    return dy - exp(y) * total;
+  };
+  return detail::composite_along("log_softmax", x, along, where, body, gradient);
 }
 
 /// log Σ exp(x) along a dim, without overflow.
@@ -52,48 +63,49 @@ template <handle H, dim_type D> constexpr H log_softmax(H const& x, D along, lin
 /// dims    those of `x` without the dim
 /// grad    dy · softmax(x)
 /// errors  T01 `x` lacks the dim
-template <handle H, dim_type D> constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
+template <handle H, dim_type D>
+constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
   static_assert(has_dim<H, D>, "meshtensor T01: logsumexp: the operand lacks the dim");
-  static_assert(of_float<H>, "meshtensor T04: this function takes tensors of floats: cast the operand");
-  detail::composed const here(x.owner, where);
-  return composite_with_gradient(
-      "logsumexp",
-      [=](H const& a) {
-        auto const greatest = max(a, along);
-        return log(sum(exp(a - greatest), along)) + greatest;
-      },
-      [=](H const& a, auto const& y, auto const& dy) { return exp(a - y) * dy; }, x);
+  auto const body = [=](auto a) {
+    auto const greatest = max(a, along);
+    return log(sum(exp(a - greatest), along)) + greatest;
+  };
+  auto const gradient = [=](auto a, auto y, auto dy) { return exp(a - y) * dy; };
+  return detail::composite_along("logsumexp", x, along, where, body, gradient);
 }
 
 namespace detail {
 /// Where `key` is not after `query`.
-template <class Query, class Key> constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, Key key) {
+template <class Query, class Key>
+constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, Key key) {
   tensor<dtype::i32, Query> const asks(&b, iota(b, dim_id(b, query), dtype::i32));
   tensor<dtype::i32, Key> const answers(&b, iota(b, dim_id(b, key), dtype::i32));
   return answers <= asks;
 }
 /// A minimum keeps the order of the dims of `x`, as a select, led by its condition, would not.
-template <handle H, class Query, class Key> constexpr H hidden_after(H const& x, Query query, Key key) {
+template <handle H, class Query, class Key>
+constexpr H hidden_after(H const& x, Query query, Key key) {
   auto const open = as_tensor<H::type>(*x.owner, std::numeric_limits<double>::infinity());
   return minimum(x, select(not_after(*x.owner, query, key), open, -1e30));
 }
 }  // namespace detail
 
-/// Hides from every position of `query` the positions of `key` after it: there the result is −1e30, which softmax turns into
-/// zero, elsewhere `scores`.
+/// Hides from every position of `query` the positions of `key` after it: there the result is −1e30, which softmax turns
+/// into zero, elsewhere `scores`.
 ///
 /// dims    those of `scores`
 /// layout  each dim as it is: positions are global
 /// grad    the cotangent, zero where hidden
 /// errors  T01 `scores` lacks one of the dims
 template <handle H, dim_type Query, dim_type Key>
-constexpr H causal(H const& scores, Query query, Key key, line const& where = {}) {
+constexpr auto causal(H const& scores, Query query, Key key, line const& where = {}) {
   static_assert(has_dim<H, Query> && has_dim<H, Key>, "meshtensor T01: causal: the operand lacks a dim");
-  static_assert(of_float<H>, "meshtensor T04: this function takes tensors of floats: cast the operand");
-  detail::composed const here(scores.owner, where);
-  return composite_with_gradient(
-      "causal", [=](H const& x) { return detail::hidden_after(x, query, key); },
-      [=](H const& x, H const&, H const& dy) { return dy * cast<H::type>(detail::not_after(*x.owner, query, key)); }, scores);
+  auto const body = [=](auto x) { return detail::hidden_after(x, query, key); };
+  auto const gradient = [=](auto x, auto, auto dy) {
+    return dy * cast<H::type>(detail::not_after(*x.owner, query, key));
+  };
+  if constexpr (has_dim<H, Query>) return detail::composite_along("causal", scores, key, where, body, gradient);
+  else return scores;
 }
 
 }  // namespace meshtensor

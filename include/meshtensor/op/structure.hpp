@@ -19,6 +19,12 @@ struct source_rule {
   static constexpr char const* verify(module const&, node const&) { return nullptr; }
 };
 
+struct wait_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    return detail::alike(m, m.result(n), m.operand(n, 0)) ? nullptr : "a wait gives something else than what it waits for";
+  }
+};
+
 struct effect_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     if (n.operands.count != 1) return "a write or an output has one operand";

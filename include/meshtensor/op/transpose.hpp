@@ -79,7 +79,9 @@ struct rename_rule {
   }
   static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
   /// What a dim of the operand is called in the result.
-  static constexpr int relabel(module const&, node const& n, int dim) { return dim == n.attribute[0] ? n.attribute[1] : dim; }
+  static constexpr int relabel(module const&, node const& n, int dim) {
+    return dim == n.attribute[0] ? n.attribute[1] : dim;
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), rename(d.b, d.cotangent(d.b.m.result(n)), n.attribute[1], n.attribute[0]));
   }
@@ -91,18 +93,27 @@ struct rename_rule {
 // ---- what users call ----
 
 namespace detail {
-constexpr shape renamed_rule(shape const& x, shape const& from, shape const& to) { return replaced(x, from.at[0], to.at[0]); }
+constexpr shape renamed_rule(shape const& x, shape const& from, shape const& to) {
+  return replaced(x, from.at[0], to.at[0]);
+}
 
 /// All of `List` are dims of H.
-template <class H, class List> inline constexpr bool has_all = is_any<typename H::dim_list>;
-template <handle H, class... D> inline constexpr bool has_all<H, dims<D...>> = (has_dim<H, D> && ...);
+template <class H, class List>
+inline constexpr bool has_all = is_any<typename H::dim_list>;
+template <handle H, class... D>
+inline constexpr bool has_all<H, dims<D...>> = (has_dim<H, D> && ...);
 /// All dims of H are in `List`.
-template <class HDims, class List> inline constexpr bool is_within_v = is_any<HDims>;
-template <class... D, class List> inline constexpr bool is_within_v<dims<D...>, List> = (has_dim_v<List, D> && ...);
+template <class HDims, class List>
+inline constexpr bool is_within_v = is_any<HDims>;
+template <class... D, class List>
+inline constexpr bool is_within_v<dims<D...>, List> = (has_dim_v<List, D> && ...);
 
-template <class H, class D> concept lacks_dim = is_any<typename H::dim_list> || !has_dim_v<typename H::dim_list, D>;
-template <class H, class... D> concept has_dims = has_all<H, dims<D...>>;
-template <class H, class... D> concept has_only_dims = is_within_v<typename H::dim_list, dims<D...>>;
+template <class H, class D>
+concept lacks_dim = is_any<typename H::dim_list> || !has_dim_v<typename H::dim_list, D>;
+template <class H, class... D>
+concept has_dims = has_all<H, dims<D...>>;
+template <class H, class... D>
+concept has_only_dims = is_within_v<typename H::dim_list, dims<D...>>;
 }  // namespace detail
 
 /// The same tensor with its dims in another order: `transpose(x, to(length, batch, d_model))`.
@@ -111,11 +122,16 @@ template <class H, class... D> concept has_only_dims = is_within_v<typename H::d
 /// layout  each dim as it is; unfinished reductions pass
 /// grad    the cotangent
 /// errors  T03 `to` does not name exactly the dims of `x`
-template <handle H, dim_type... D> constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
+template <handle H, dim_type... D>
+constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
   static_assert(detail::has_dims<H, D...> && detail::has_only_dims<H, D...>,
                 "meshtensor T03: transpose: the result does not name exactly the dims of the operand");
-  detail::recording r(x.owner, where);
-  return detail::wrap<H::type, dims<D...>>(r.b, transpose(r.b, x.id, detail::shape_of(r.b, dims<D...>{})));
+  if constexpr (detail::has_dims<H, D...> && detail::has_only_dims<H, D...>) {
+    detail::recording r(x.owner, where);
+    return detail::wrap<H::type, dims<D...>>(r.b, transpose(r.b, x.id, detail::shape_of(r.b, dims<D...>{})));
+  } else {
+    return handle_t<H::type, dims<D...>>(x.owner, x.id);
+  }
 }
 
 /// The same tensor, repeated along the dims that it lacks: `broadcast(bias, to(batch, d_ff))`. Elementwise operations
@@ -124,11 +140,14 @@ template <handle H, dim_type... D> constexpr auto transpose(H const& x, to_dims<
 /// dims    those of `to`
 /// grad    the cotangent, summed over the new dims
 /// errors  T03 `to` leaves a dim of `x` out
-template <handle H, dim_type... D> constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
-  static_assert(detail::has_only_dims<H, D...>, "meshtensor T03: broadcast: the result leaves out a dim of the operand");
+template <handle H, dim_type... D>
+constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
+  static_assert(detail::has_only_dims<H, D...>,
+                "meshtensor T03: broadcast: the result leaves out a dim of the operand");
   detail::recording r(x.owner, where);
   shape const wanted = detail::shape_of(r.b, dims<D...>{});
-  return detail::wrap<H::type, dims<D...>>(r.b, r.b.m.values[x.id].dims == wanted ? x.id : broadcast(r.b, x.id, wanted));
+  return detail::wrap<H::type, dims<D...>>(r.b,
+                                           r.b.m.values[x.id].dims == wanted ? x.id : broadcast(r.b, x.id, wanted));
 }
 
 /// The same tensor with dim `from` called `to`: `rename(x, length, memory)`, so that two of its elements can meet. Both
@@ -136,13 +155,18 @@ template <handle H, dim_type... D> constexpr auto broadcast(H const& x, to_dims<
 ///
 /// dims    those of `x`, `to` in the place of `from`
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already
-template <handle H, dim_type From, dim_type To> constexpr auto rename(H const& x, From from, To to, line const& where = {}) {
+template <handle H, dim_type From, dim_type To>
+constexpr auto rename(H const& x, From from, To to, line const& where = {}) {
   static_assert(has_dim<H, From>, "meshtensor T01: rename: the operand lacks the dim");
   static_assert(detail::lacks_dim<H, To>, "meshtensor T03: rename: the operand already has a dim of the new name");
-  detail::recording r(x.owner, where);
-  id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
-  using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
-  return detail::wrap<H::type, result>(r.b, rename(r.b, x.id, old_dim, new_dim));
+  if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
+    detail::recording r(x.owner, where);
+    id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
+    using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
+    return detail::wrap<H::type, result>(r.b, rename(r.b, x.id, old_dim, new_dim));
+  } else {
+    return x;
+  }
 }
 
 }  // namespace meshtensor

@@ -6,6 +6,7 @@
 
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 #include "meshtensor/pass/select.hpp"
@@ -23,8 +24,9 @@ struct lowered {
   static constexpr module differentiated = differentiate(selected);
   static constexpr module simplified = simplify(differentiated);
   static constexpr module partitioned = partition(simplified, Mesh::shape, Layout::rules);
-  static constexpr binding bound = bind(partitioned, Mesh::shape);
-  static constexpr plan planned = plan_memory(partitioned, find_entry(partitioned, entry_name<Entry>()), bound);
+  static constexpr module graph = overlap(partitioned);  // the program of one processor
+  static constexpr binding bound = bind(graph, Mesh::shape);
+  static constexpr plan planned = plan_memory(graph, find_entry(graph, entry_name<Entry>()), bound);
 };
 
 /// Throws a finding, if it is one.
@@ -41,7 +43,7 @@ auto on_heap(F const& f) {
 
 /// The same at start-up: one structure, bound to the numbers that are known only now.
 struct lowering {
-  module partitioned;
+  module graph;  // the program of one processor
   plan planned;
   int entry;
 };
@@ -55,12 +57,13 @@ inline std::unique_ptr<lowering> lower(module const& traced, name const& label, 
   auto const differentiated = on_heap([&] { return differentiate(*selected); });
   auto const simplified = on_heap([&] { return simplify(*differentiated); });
   std::unique_ptr<lowering> result(new lowering{});
-  result->partitioned = partition(*simplified, mesh, rules);
-  raise(result->partitioned.report);
-  auto const bound = on_heap([&] { return meshtensor::bind(result->partitioned, mesh, extents); });
+  auto const partitioned = on_heap([&] { return partition(*simplified, mesh, rules); });
+  raise(partitioned->report);
+  result->graph = overlap(*partitioned);
+  auto const bound = on_heap([&] { return meshtensor::bind(result->graph, mesh, extents); });
   raise(bound->report);
-  result->entry = find_entry(result->partitioned, label);
-  result->planned = plan_memory(result->partitioned, result->entry, *bound);
+  result->entry = find_entry(result->graph, label);
+  result->planned = plan_memory(result->graph, result->entry, *bound);
   return result;
 }
 

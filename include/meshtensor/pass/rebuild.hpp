@@ -12,18 +12,9 @@
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
+#include "meshtensor/graph/owner.hpp"
 
 namespace meshtensor {
-
-/// Which operand of a node that owns regions the argument at `place` of its region `k` stands for. The gradient of a
-/// composite (k = 1) has arguments that stand for no operand.
-constexpr int operand_of_argument(node const& n, int k, int place) {
-  switch (n.kind) {
-    case primitive::while_loop: return k == 0 || place < n.attribute[1] ? place : place + n.attribute[2];
-    case primitive::cond: return 1 + place + (k == 0 ? 0 : n.attribute[0]);
-    default: return place;
-  }
-}
 
 /// The way from one module to another. Numbers, dims, names, paths, lines and variables keep their ids; nodes, values
 /// and regions get new ones, in the old order.
@@ -113,11 +104,6 @@ struct rebuild {
     return static_cast<id>(m.node_count++);
   }
 
-  // The result of a loop or branch that the value at `place` of its region `k` becomes; -1: none.
-  static constexpr int result_of(node const& n, int place) {
-    return n.kind == primitive::while_loop ? place + 1 : place;
-  }
-
   constexpr id copy_owner(node const& n) {
     bool const is_loop = n.kind == primitive::repeat || n.kind == primitive::while_loop;
     bool const trims = is_loop || n.kind == primitive::cond;
@@ -181,7 +167,7 @@ struct rebuild {
       arguments.add(v);
     }
     for (int i = 0; i < was.results.count; ++i)
-      if (gives == nullptr || gives[result_of(owner, i)]) results.add((*this)[from.link(was.results, i)]);
+      if (gives == nullptr || gives[result_of_place(owner, i)]) results.add((*this)[from.link(was.results, i)]);
     m.regions[r].arguments = b.add_links(arguments);
     m.regions[r].results = b.add_links(results);
     return r;

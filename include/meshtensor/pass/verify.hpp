@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
+#include "meshtensor/graph/owner.hpp"
 #include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
@@ -34,6 +35,7 @@ constexpr form_of_node form_of(primitive p) {
     case primitive::elementwise: return {{1, 3}, {1, 1}, {0, 0}};
     case primitive::einsum: return {{1, many}, {1, 1}, {0, 0}};
     case primitive::concat:
+    case primitive::wait:
     case primitive::gather:
     case primitive::scatter_add: return {{2, 2}, {1, 1}, {0, 0}};
     case primitive::gradient: return {{1, many}, {0, many}, {0, 0}};
@@ -180,10 +182,7 @@ struct verifier {
         n.operands.count - n.attribute[n.kind == primitive::cond ? 0 : 2] - (n.kind == primitive::cond ? 1 : 0);
     if (g.arguments.count != (k == 0 ? first : second)) return false;
     for (int p = 0; p < g.arguments.count; ++p) {
-      int const operand = n.kind == primitive::cond      ? 1 + p + (k == 0 ? 0 : n.attribute[0])
-                          : k == 0 || p < n.attribute[1] ? p
-                                                         : p + n.attribute[2];
-      if (!alike(m, m.operand(n, operand), m.link(g.arguments, p))) return false;
+      if (!alike(m, m.operand(n, operand_of_argument(n, k, p)), m.link(g.arguments, p))) return false;
     }
     return true;
   }

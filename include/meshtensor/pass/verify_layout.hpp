@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
+#include "meshtensor/graph/owner.hpp"
 #include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
@@ -58,6 +59,8 @@ struct layout_verifier {
       }
       case primitive::output: return at(m.operand(n, 0)).has_partial() ? "an output is unfinished" : nullptr;
       case primitive::input: return at(m.result(n)).has_partial() ? "an input is unfinished" : nullptr;
+      case primitive::wait:
+        return at(m.result(n)) == at(m.operand(n, 0)) ? nullptr : "a wait changes the placement of a value";
       case primitive::gradient: return "a gradient is left after partition";
       case primitive::repeat:
       case primitive::while_loop:
@@ -192,10 +195,7 @@ struct layout_verifier {
       if (k > 0 && n.kind == primitive::composite) break;
       region const& g = m.regions[m.region_of(n, k)];
       for (int i = 0; i < g.arguments.count; ++i) {
-        int const operand = whiles && k == 1 && i >= carries ? i + n.attribute[2]
-                            : n.kind == primitive::cond      ? 1 + i + (k == 0 ? 0 : n.attribute[0])
-                                                             : i;
-        id const outer = m.operand(n, operand), inner = m.link(g.arguments, i);
+        id const outer = m.operand(n, operand_of_argument(n, k, i)), inner = m.link(g.arguments, i);
         bool const stacked = repeats && i >= l.carries && i < l.carries + l.stacked;
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
           return "an argument lies elsewhere than its operand";
@@ -204,7 +204,7 @@ struct layout_verifier {
       }
       if (whiles && k == 0) continue;
       for (int i = 0; i < g.results.count; ++i) {
-        id const inner = m.link(g.results, i), outer = m.result(n, whiles ? i + 1 : i);
+        id const inner = m.link(g.results, i), outer = m.result(n, result_of_place(n, i));
         bool const stacked = repeats && i >= l.carries + l.sums;
         if (i < carries && !(at(inner) == at(m.link(g.arguments, i))))
           return "a carry lies elsewhere after an iteration than before it";

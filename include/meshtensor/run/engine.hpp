@@ -23,7 +23,7 @@ struct lockstep {
   std::vector<void const*> in;
   std::vector<void*> out;
 
-  void operator()(std::span<processor> all, id node_id, id from, id to) {
+  void start(std::span<processor> all, id node_id, id from, id to) {
     groups.clear();
     in.resize(all.size()), out.resize(all.size());
     for (processor const& p : all) {
@@ -34,19 +34,7 @@ struct lockstep {
     }
     meshtensor::exchange(all[0].exchange(node_id).call, groups, in.data(), out.data());
   }
-};
-
-/// One processor whose peers are reached through a communicator.
-template <class Communicator>
-struct exchanger {
-  Communicator& c;
-  void* workspace;
-
-  void operator()(std::span<processor> one, id node_id, id from, id to) {
-    planned_collective const& e = one[0].exchange(node_id);
-    auto request = c.start(e.call, e.with, one[0].pointer(from), one[0].pointer(to), workspace);
-    c.wait(request);
-  }
+  void wait(id) {}
 };
 
 /// Runs the nodes of a plan. `Device` computes, `Exchange` communicates.
@@ -105,7 +93,8 @@ class engine {
       case primitive::local_slice: return each([&](processor& p, outside&) { cut(p, n); });
       default: break;
     }
-    if (is_collective(n.kind)) return exchange_(processors_, node_id, m_.operand(n, 0), m_.result(n));
+    if (is_collective(n.kind)) return exchange_.start(processors_, node_id, m_.operand(n, 0), m_.result(n));
+    if (n.kind == primitive::wait) return exchange_.wait(m_.values[m_.operand(n, 0)].node);
     if (shares_memory(n)) return;
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       load(processors_[k], n);

@@ -123,7 +123,7 @@ class executable {
   using layout = typename arguments::layout;
   using device = typename arguments::device;
   using stages = lowered<typename arguments::programs, entry, mesh, layout>;
-  static constexpr bool is_static = detail::is_static(stages::partitioned);
+  static constexpr bool is_static = detail::is_static(stages::graph);
 
   template <class... Extents>
   explicit executable(store& values, Extents const&... extents) : mesh_(mesh::shape) {
@@ -136,13 +136,13 @@ class executable {
     bind_open_axis(values.job().size());
     if constexpr (is_static) {
       static_assert(stages::bound.report.empty(), "meshtensor: the layout does not fit this program's extents");
-      if (!dims.empty()) raise(meshtensor::bind(stages::partitioned, mesh_, dims).report);
-      session_ = std::make_unique<session<device>>(values, stages::partitioned, stages::planned, mesh_, entry_region());
+      if (!dims.empty()) raise(meshtensor::bind(stages::graph, mesh_, dims).report);
+      session_ = std::make_unique<session<device>>(values, stages::graph, stages::planned, mesh_, entry_region());
     } else {
-      auto const bound = on_heap([&] { return meshtensor::bind(stages::partitioned, mesh_, dims); });
+      auto const bound = on_heap([&] { return meshtensor::bind(stages::graph, mesh_, dims); });
       raise(bound->report);
-      plan_ = on_heap([&] { return plan_memory(stages::partitioned, entry_region(), *bound); });
-      session_ = std::make_unique<session<device>>(values, stages::partitioned, *plan_, mesh_, entry_region());
+      plan_ = on_heap([&] { return plan_memory(stages::graph, entry_region(), *bound); });
+      session_ = std::make_unique<session<device>>(values, stages::graph, *plan_, mesh_, entry_region());
     }
   }
 
@@ -166,12 +166,12 @@ class executable {
     else return std::vector<element>(b.template as<element>(), b.template as<element>() + b.size());
   }
 
-  module const& graph() const { return stages::partitioned; }
+  module const& graph() const { return stages::graph; }
   plan const& planned() const { return session_->planned(); }
   mesh_shape const& processors_mesh() const { return mesh_; }
 
  private:
-  static constexpr int entry_region() { return find_entry(stages::partitioned, entry_name<entry>()); }
+  static constexpr int entry_region() { return find_entry(stages::graph, entry_name<entry>()); }
 
   // One axis that the type and the caller leave open takes what was started.
   void bind_open_axis(int started) {
@@ -192,8 +192,8 @@ class executable {
   void take(fed_array<Label, T> const& f) {
     constexpr int port = detail::find_port(stages::traced, primitive::input, Label);
     check_fed<Label, T, port>();
-    value const& v = stages::partitioned.values[stages::partitioned.result(
-        stages::partitioned.nodes[detail::find_port(stages::partitioned, primitive::input, Label)])];
+    value const& v = stages::graph.values[stages::graph.result(
+        stages::graph.nodes[detail::find_port(stages::graph, primitive::input, Label)])];
     std::int64_t const wanted = session_->planned().numbers.size(v.dims);
     if (static_cast<std::int64_t>(f.size) != wanted)
       throw error("R11", "the input '" + Label.text() + "' has " + std::to_string(wanted) + " elements, but " +

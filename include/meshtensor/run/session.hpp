@@ -139,17 +139,21 @@ class session {
   void make_engine(int rank, transport& t) {
     std::size_t const k = index_of(rank);
     processor& p = processors_[k];
+    std::vector<int> numbers(static_cast<std::size_t>(m_.node_count));
     for (int i = 0; i < m_.node_count; ++i)
-      if (is_collective(m_.nodes[i].kind)) t.prepare(p.exchange(static_cast<id>(i)));
+      if (is_collective(m_.nodes[i].kind))
+        numbers[static_cast<std::size_t>(i)] = t.prepare(p.exchange(static_cast<id>(i)));
     alone_[k] =
-        std::make_unique<engine<Device, by_transport>>(m_, p_, device_, std::span<processor>(&p, 1), by_transport{&t});
+        std::make_unique<engine<Device, by_transport>>(m_, p_, device_, std::span<processor>(&p, 1), by_transport{&t, std::move(numbers)});
   }
 
   struct by_transport {
     transport* t;
-    void operator()(std::span<processor> one, id node_id, id from, id to) const {
-      t->exchange(one[0].exchange(node_id), one[0].pointer(from), one[0].pointer(to));
+    std::vector<int> numbers;  // of the transport, by node
+    void start(std::span<processor> one, id node_id, id from, id to) const {
+      t->start(numbers[node_id], one[0].exchange(node_id), one[0].pointer(from), one[0].pointer(to));
     }
+    void wait(id node_id) const { t->wait(numbers[node_id]); }
   };
 
   using memory = std::map<std::pair<id, std::size_t>, std::vector<double>>;

@@ -1,6 +1,7 @@
 // How a plan's collectives reach a communicator, and the processors of a job: threads of this process, or ranks.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,31 +16,40 @@ namespace meshtensor {
 class transport {
  public:
   virtual ~transport() = default;
-  /// Makes a collective known before the first step; all processors call it for the same collectives, in one order.
-  virtual void prepare(planned_collective const& c) = 0;
-  virtual void exchange(planned_collective const& c, void const* in, void* out) = 0;
+  /// Makes a collective known before the first step and gives its number; all processors call it for the same
+  /// collectives, in one order.
+  virtual int prepare(planned_collective const& c) = 0;
+  virtual void start(int number, planned_collective const& c, void const* in, void* out) = 0;
+  virtual void wait(int number) = 0;
 };
 
-/// A transport over any communicator. Its workspace grows in `prepare` only.
+/// A transport over any communicator. It takes memory in `prepare` only.
 template <communicator C>
 class transport_over final : public transport {
  public:
   explicit transport_over(C& c) : c_(c) {}
-  void prepare(planned_collective const& c) override {
+  int prepare(planned_collective const& c) override {
     c_.prepare(c.with);
     auto const bytes = static_cast<std::size_t>(c_.workspace_bytes(c.call, c.with.count));
-    if (workspace_.size() * 8 < bytes + 64) workspace_.resize(bytes / 8 + 16);
+    flights_.emplace_back();
+    flights_.back().workspace.resize(bytes == 0 ? 0 : bytes / 8 + 16);
+    return static_cast<int>(flights_.size()) - 1;
   }
-  void exchange(planned_collective const& c, void const* in, void* out) override {
-    auto const address = reinterpret_cast<std::uintptr_t>(workspace_.data());
-    void* const aligned = reinterpret_cast<std::byte*>(workspace_.data()) + (64 - address % 64) % 64;
-    auto request = c_.start(c.call, c.with, in, out, aligned);
-    c_.wait(request);
+  void start(int number, planned_collective const& c, void const* in, void* out) override {
+    flight& f = flights_[static_cast<std::size_t>(number)];
+    auto const address = reinterpret_cast<std::uintptr_t>(f.workspace.data());
+    void* const aligned = reinterpret_cast<std::byte*>(f.workspace.data()) + (64 - address % 64) % 64;
+    f.request = c_.start(c.call, c.with, in, out, aligned);
   }
+  void wait(int number) override { c_.wait(flights_[static_cast<std::size_t>(number)].request); }
 
  private:
+  struct flight {
+    std::vector<double> workspace;
+    typename C::request request;
+  };
   C& c_;
-  std::vector<double> workspace_;
+  std::deque<flight> flights_;
 };
 
 /// The processors that run a job, and which of them this process holds.

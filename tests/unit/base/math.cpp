@@ -14,11 +14,14 @@ namespace math = meshtensor::math;
 
 namespace {
 
-template <class T> constexpr T inf = std::numeric_limits<T>::infinity();
-template <class T> constexpr T top = std::numeric_limits<T>::max();
+template <class T>
+constexpr T inf = std::numeric_limits<T>::infinity();
+template <class T>
+constexpr T top = std::numeric_limits<T>::max();
 
 /// One unit in the last place of a T near x.
-template <class T> long double ulp(long double x) {
+template <class T>
+long double ulp(long double x) {
   x = std::fabs(x);
   if (x < std::numeric_limits<T>::min()) return std::numeric_limits<T>::denorm_min();
   int exponent;
@@ -26,16 +29,19 @@ template <class T> long double ulp(long double x) {
   return std::ldexp(1.0L, std::min(exponent, std::numeric_limits<T>::max_exponent) - std::numeric_limits<T>::digits);
 }
 
-template <class T> double error_in_ulp(T got, long double want) {
+template <class T>
+double error_in_ulp(T got, long double want) {
   if (std::isnan(want)) return std::isnan(got) ? 0 : 1e9;
   if (std::isnan(got)) return 1e9;
-  long double const bounded = std::isinf(got) ? std::copysign(top<T> + ulp<T>(top<T>), (long double)got) : (long double)got;
+  long double const bounded =
+      std::isinf(got) ? std::copysign(top<T> + ulp<T>(top<T>), (long double)got) : (long double)got;
   if (std::isinf(static_cast<T>(want)) && std::isinf(got)) return got == static_cast<T>(want) ? 0 : 1e9;
   return static_cast<double>(std::min(1e9L, std::fabs(bounded - want) / ulp<T>(want)));
 }
 
 /// The worst error over numbers spread evenly, numbers spread over all exponents, and the special ones.
-template <class T> double worst(std::function<T(T)> f, std::function<long double(long double)> want, T low, T high) {
+template <class T>
+double worst(std::function<T(T)> f, std::function<long double(long double)> want, T low, T high) {
   std::mt19937_64 random(7);
   double result = 0;
   auto const at = [&](T x) { result = std::max(result, error_in_ulp<T>(f(x), want(x))); };
@@ -45,8 +51,9 @@ template <class T> double worst(std::function<T(T)> f, std::function<long double
     if (any >= low && any <= high) at(any);
   }
   T const one(1), step = std::numeric_limits<T>::epsilon();
-  for (T x : {T(0), one, one + step, one - step / 2, std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(),
-              std::numeric_limits<T>::min() - std::numeric_limits<T>::denorm_min(), top<T>, inf<T>}) {
+  for (T x :
+       {T(0), one, one + step, one - step / 2, std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(),
+        std::numeric_limits<T>::min() - std::numeric_limits<T>::denorm_min(), top<T>, inf<T>}) {
     at(x);
     at(-x);
   }
@@ -56,8 +63,8 @@ template <class T> double worst(std::function<T(T)> f, std::function<long double
 
 }  // namespace
 
-#define CHECK_BOUND(bound, f, want, low, high)                                                           \
-  CHECK(worst<T>([](T number) { return math::f(number); },                                                \
+#define CHECK_BOUND(bound, f, want, low, high)             \
+  CHECK(worst<T>([](T number) { return math::f(number); }, \
                  [](long double number) -> long double { return want(number); }, T(low), T(high)) <= bound)
 
 TEST_CASE_TEMPLATE("errors stay within their bounds", T, float, double) {
@@ -73,10 +80,13 @@ TEST_CASE_TEMPLATE("errors stay within their bounds", T, float, double) {
   CHECK_BOUND(3, tanh, std::tanh, -30, 30);
   CHECK_BOUND(3, tanh, std::tanh, -1, 1);
   CHECK_BOUND(2, erf, std::erf, -7, 7);
-  CHECK_BOUND(3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -750, 750);
-  CHECK_BOUND(3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -5, 5);
+  CHECK_BOUND(
+      3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -750, 750);
+  CHECK_BOUND(
+      3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -5, 5);
   CHECK_BOUND(0.5, sqrt, std::sqrt, 0, top<T>);
-  CHECK_BOUND(1.5, rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0, top<T>);
+  CHECK_BOUND(
+      1.5, rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0, top<T>);
   CHECK_BOUND((wide ? 3 : 2), sin, std::sin, -10, 10);
   CHECK_BOUND((wide ? 3 : 2), cos, std::cos, -10, 10);
   CHECK_BOUND((wide ? 3 : 2), sin, std::sin, -1e6, 1e6);
@@ -108,7 +118,8 @@ TEST_CASE_TEMPLATE("the two forms of gelu", T, float, double) {
     long double const inner = std::sqrt(2 / std::acos(-1.0L)) * (v + static_cast<T>(0.044715) * v * v * v);
     long double const curved = 0.5L * v * (1 + std::tanh(inner));
     error[0] = std::max(error[0], double(std::fabs(math::gelu(x) - plain) / std::max(ulp<T>(v / 2), ulp<T>(plain))));
-    error[1] = std::max(error[1], double(std::fabs(math::gelu_tanh(x) - curved) / std::max(ulp<T>(v / 2), ulp<T>(curved))));
+    error[1] =
+        std::max(error[1], double(std::fabs(math::gelu_tanh(x) - curved) / std::max(ulp<T>(v / 2), ulp<T>(curved))));
   }
   CHECK(error[0] <= 4);
   CHECK(error[1] <= 4);
@@ -129,7 +140,21 @@ TEST_CASE_TEMPLATE("powers", T, float, double) {
   CHECK(math::pow(T(-2), T(3)) == -8);
   CHECK(math::pow(T(10), T(5)) == 100000);
   int wrong = 0;
-  T const values[] = {0, -T(0), 1, -1, 2, -2, T(0.5), T(-0.5), 3, -3, inf<T>, -inf<T>, std::numeric_limits<T>::quiet_NaN(), T(0x1p23) + 1, T(0x1p60)};
+  T const values[] = {0,
+                      -T(0),
+                      1,
+                      -1,
+                      2,
+                      -2,
+                      T(0.5),
+                      T(-0.5),
+                      3,
+                      -3,
+                      inf<T>,
+                      -inf<T>,
+                      std::numeric_limits<T>::quiet_NaN(),
+                      T(0x1p23) + 1,
+                      T(0x1p60)};
   for (T x : values)
     for (T y : values) {
       T const got = math::pow(x, y), want = static_cast<T>(std::pow(double{x}, double{y}));

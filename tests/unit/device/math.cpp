@@ -18,18 +18,21 @@ using mt::cpu::vec;
 
 namespace {
 
-template <class T> bool same(T a, T b) {
+template <class T>
+bool same(T a, T b) {
   using bits = typename math::ieee<T>::bits;
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<bits>(a) == std::bit_cast<bits>(b);
 }
 
 /// Numbers of every size beside ordinary ones, so that lanes of one register take different paths.
-template <class T> std::vector<T> const& numbers() {
+template <class T>
+std::vector<T> const& numbers() {
   static std::vector<T> const result = [] {
     std::mt19937_64 random(11);
     T const top = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::denorm_min();
     T const inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-    std::vector<T> xs{0, -T(0), inf, -inf, nan, least, -least, std::numeric_limits<T>::min(), top, -top, 1, -1, 89, -104};
+    std::vector<T> xs{0,   -T(0), inf, -inf, nan, least, -least, std::numeric_limits<T>::min(),
+                      top, -top,  1,   -1,   89,  -104};
     while (xs.size() < 4096) {
       xs.push_back(std::bit_cast<T>(static_cast<typename math::ieee<T>::bits>(random())));
       xs.push_back(static_cast<T>((static_cast<double>(random() >> 11) * 0x1p-53 - 0.5) * 20));
@@ -40,7 +43,8 @@ template <class T> std::vector<T> const& numbers() {
   return result;
 }
 
-template <class T, class F> int differences(F f) {
+template <class T, class F>
+int differences(F f) {
   auto const& xs = numbers<T>();
   std::size_t const half = xs.size() / 2;
   int wrong = 0;
@@ -81,7 +85,8 @@ TEST_CASE_TEMPLATE("lanes equal scalars", T, float, double) {
 
 TEST_CASE_TEMPLATE("random numbers do not depend on who makes them", T, float, double) {
   int wrong = 0;
-  for (std::uint64_t first : {std::uint64_t{0}, std::uint64_t{5}, (std::uint64_t{1} << 32) - 3, ~std::uint64_t{0} - 1000})
+  for (std::uint64_t first :
+       {std::uint64_t{0}, std::uint64_t{5}, (std::uint64_t{1} << 32) - 3, ~std::uint64_t{0} - 1000})
     for (std::uint64_t stride : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{1} << 31}) {
       mt::random_stream const stream({1, first, 2}, stride << 20);
       auto const uniform = mt::cpu::random_uniform<T>(stream, first, stride).lane_array();

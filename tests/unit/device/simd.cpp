@@ -19,7 +19,8 @@ using cpu::vec;
 
 namespace {
 
-template <class T> bool same(T a, T b) {
+template <class T>
+bool same(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
     return std::bit_cast<typename mt::math::ieee<T>::bits>(a) == std::bit_cast<typename mt::math::ieee<T>::bits>(b);
@@ -29,14 +30,21 @@ template <class T> bool same(T a, T b) {
 }
 
 /// Numbers of all kinds, at least three registers of them.
-template <class T> std::vector<T> numbers() {
+template <class T>
+std::vector<T> numbers() {
   std::mt19937_64 random(5);
   std::vector<T> result;
   if constexpr (std::is_floating_point_v<T>)
-    result = {0, -T(0), 1, -1, std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
-              std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max()};
-  else
-    result = {0, 1, static_cast<T>(-1), static_cast<T>(-7), 1000, static_cast<T>(T(1) << (8 * sizeof(T) - 1))};
+    result = {0,
+              -T(0),
+              1,
+              -1,
+              std::numeric_limits<T>::infinity(),
+              -std::numeric_limits<T>::infinity(),
+              std::numeric_limits<T>::quiet_NaN(),
+              std::numeric_limits<T>::denorm_min(),
+              std::numeric_limits<T>::max()};
+  else result = {0, 1, static_cast<T>(-1), static_cast<T>(-7), 1000, static_cast<T>(T(1) << (8 * sizeof(T) - 1))};
   while (result.size() < 96) {
     if constexpr (std::is_floating_point_v<T>) {
       result.push_back(std::bit_cast<T>(static_cast<typename mt::math::ieee<T>::bits>(random())));
@@ -48,7 +56,8 @@ template <class T> std::vector<T> numbers() {
 }
 
 /// Counts the lanes in which f of registers and g of scalars differ, over all pairs.
-template <class T, class F, class G> int differences(F f, G g) {
+template <class T, class F, class G>
+int differences(F f, G g) {
   auto const xs = numbers<T>();
   int wrong = 0;
   for (std::size_t i = 0; i + vec<T>::width <= xs.size(); ++i)
@@ -67,15 +76,20 @@ struct page_edge {
     mprotect(base + size, size, PROT_NONE);
   }
   ~page_edge() { munmap(base, 2 * size); }
-  template <class E> E* last(int n) { return reinterpret_cast<E*>(base + size) - n; }
+  template <class E>
+  E* last(int n) {
+    return reinterpret_cast<E*>(base + size) - n;
+  }
   std::size_t size;
   char* base;
 };
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("arithmetic and comparisons", T, float, double, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t) {
-  using U = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;  // no overflow
+TEST_CASE_TEMPLATE("arithmetic and comparisons", T, float, double, std::int32_t, std::int64_t, std::uint32_t,
+                   std::uint64_t) {
+  using U =
+      std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;  // no overflow
   CHECK(differences<T>([](auto a, auto b) { return a + b; }, [](T a, T b) { return U(a) + U(b); }) == 0);
   CHECK(differences<T>([](auto a, auto b) { return a - b; }, [](T a, T b) { return U(a) - U(b); }) == 0);
   CHECK(differences<T>([](auto a, auto b) { return a * b; }, [](T a, T b) { return U(a) * U(b); }) == 0);
@@ -99,7 +113,8 @@ TEST_CASE_TEMPLATE("arithmetic and comparisons", T, float, double, std::int32_t,
 TEST_CASE_TEMPLATE("floats only", T, float, double) {
   CHECK(differences<T>([](auto a, auto b) { return a / b; }, [](T a, T b) { return a / b; }) == 0);
   CHECK(differences<T>([](auto a, auto) { return sqrt(a); }, [](T a, T) { return std::sqrt(a); }) == 0);
-  CHECK(differences<T>([](auto a, auto b) { return fma(a, b, a); }, [](T a, T b) { return mt::math::fma(a, b, a); }) == 0);
+  CHECK(differences<T>([](auto a, auto b) { return fma(a, b, a); }, [](T a, T b) { return mt::math::fma(a, b, a); }) ==
+        0);
   // 1/3 squared less its rounded square is what one rounding keeps and two lose.
   T const third = T(1) / T(3), square = third * third;
   auto const kept = fma(vec<T>(third), vec<T>(third), vec<T>(-square)).lane_array();
@@ -137,7 +152,8 @@ TEST_CASE("any, all, lane numbers, conversions, folds") {
   for (int i = 0; i < width; ++i) CHECK(back.at[i] == static_cast<float>(i - 2));
   CHECK(cpu::sum_of_lanes(numbers) == static_cast<float>(3 * width + width * (width - 1) / 2));
   CHECK(cpu::fold(numbers, [](float a, float b) { return a > b ? a : b; }) == static_cast<float>(2 + width));
-  auto const chosen = select(cpu::mask_as<std::int32_t>(numbers < vec<float>(4)), vec<std::int32_t>(7), vec<std::int32_t>(9));
+  auto const chosen =
+      select(cpu::mask_as<std::int32_t>(numbers < vec<float>(4)), vec<std::int32_t>(7), vec<std::int32_t>(9));
   CHECK(chosen.lane_array().at[0] == 7);
   CHECK(chosen.lane_array().at[width - 1] == (width == 1 ? 7 : 9));
 }

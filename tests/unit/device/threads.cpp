@@ -38,8 +38,7 @@ TEST_CASE("a loop uses the threads of its team and no more") {
   std::atomic<int> inside{0}, most{0};
   team.parallel_for(64, 1, [&](std::int64_t first, std::int64_t last) {
     int const now = ++inside;
-    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
-    }
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
     for (auto i = first; i < last; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     --inside;
   });
@@ -61,7 +60,8 @@ TEST_CASE("sums have the same bits for any number of threads") {
   };
   float const one = sum(1);
   for (int threads : {2, 3, 7}) CHECK(sum(threads) == one);
-  CHECK(cpu::thread_team(3).parallel_reduce(0, 8, 5, [](auto, auto) { return 1; }, [](int a, int b) { return a + b; }) == 5);
+  CHECK(cpu::thread_team(3).parallel_reduce(
+            0, 8, 5, [](auto, auto) { return 1; }, [](int a, int b) { return a + b; }) == 5);
 }
 
 TEST_CASE("chunks cover the whole, are few, and never depend on threads") {
@@ -112,7 +112,8 @@ TEST_CASE("the affinity mask decides how many cores are usable") {
 TEST_CASE("ranks share cores") {
   using set = cpu::core_set;
   set const all(0xff), low(0x0f), high(0xf0), few(0x03);
-  set const shared[] = {all, all}, bound[] = {low, high}, alone[] = {all}, nested[] = {all, few}, crowd[] = {few, few, few};
+  set const shared[] = {all, all}, bound[] = {low, high}, alone[] = {all}, nested[] = {all, few},
+            crowd[] = {few, few, few};
   CHECK(cpu::thread_budget(shared, 0) == 4);
   CHECK(cpu::thread_budget(bound, 0) == 4);
   CHECK(cpu::thread_budget(bound, 1) == 4);
@@ -145,8 +146,6 @@ TEST_CASE("an arena is aligned, zeroed and moves with its address") {
     try {
       cpu::arena a(impossible);
       FAIL("there cannot be so much memory");
-    } catch (mt::error const& e) {
-      CHECK(e.code() == "M10");
-    }
+    } catch (mt::error const& e) { CHECK(e.code() == "M10"); }
   }
 }

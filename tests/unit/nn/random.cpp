@@ -1,5 +1,6 @@
 // Random numbers: which ones they are depends on the seed, the path, the place in it, the step and the element, on nothing else.
 #include "meshtensor/nn/dropout.hpp"
+#include "meshtensor/op/control.hpp"
 
 #include "unit/op/trial.hpp"
 

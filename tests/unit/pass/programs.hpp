@@ -7,6 +7,7 @@
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor_test {
 namespace mt = meshtensor;
@@ -17,6 +18,8 @@ inline constexpr struct in : mt::dim<"in", 4> {
 } in;
 inline constexpr struct hidden : mt::dim<"hidden", 5> {
 } hidden;
+inline constexpr struct hidden_in : mt::dim<"hidden_in", 4> {
+} hidden_in;
 inline constexpr struct layers : mt::dim<"layers", 2> {
 } layers;
 inline constexpr struct time : mt::dim<"time", 3> {
@@ -108,6 +111,59 @@ struct composed {
     s.update(w, w - gradient(loss, w));
   }
 };
+
+/// Random numbers that look alike and are not, inside a loop in a loop.
+struct noisy {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = repeat(s / "outer", layers, x, [](mt::scope auto r, auto h) {
+      auto noise = uniform(r / "noise", mt::f32, mt::to(batch, in));
+      auto more = uniform(r / "noise", mt::f32, mt::to(batch, in));
+      return repeat(r / "inner", time, h + noise * more, [](mt::scope auto q, auto g) {
+        return g * 0.5 + uniform(q, mt::f32, mt::to(in)) - uniform(q, mt::f32, mt::to(in)) + (g * 0.5);
+      });
+    });
+    s.output("y", y);
+  }
+};
+
+/// Renamed there and back, transposed twice, repeated and repeated, cast up and down, and times one.
+struct moved {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = rename(rename(x, in, hidden_in), hidden_in, in);
+    auto z = transpose(transpose(y, mt::to(in, batch)), mt::to(batch, in));
+    auto w = transpose(broadcast(transpose(z, mt::to(in, batch)), mt::to(time, in, batch)), mt::to(batch, time, in));
+    auto c = mt::cast<mt::dtype::f32>(mt::cast<mt::dtype::f64>(w)) / 1.0 - 0.0;
+    auto n = mt::cast<mt::dtype::i32>(x * 10) + 0;
+    s.output("c", -(-c) + 0.0 + x * -1);
+    s.output("n", select(n < 3, n * 1, n * 1));
+    s.output("m", maximum(stop_gradient(z), z) * 0);
+  }
+};
+
+/// A branch inside a loop whose parameters are those of the iteration.
+struct guarded {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    auto y = repeat(s / "blocks", layers, x, [](mt::scope auto r, auto h) {
+      auto w = r.parameter("w", in);
+      auto large = einsum(h, h, mt::to()) < 2.0;
+      return cond(
+          r / "if", large, [&](auto) { return h * w + h * w; }, [&](auto) { return h - w * w; });
+    });
+    s.output("y", y);
+  }
+};
+
+/// Two programs with one set of parameters.
+struct evaluate {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    s.output("h", tanh(einsum(x, s.parameter("w", in, hidden), mt::to(batch, hidden)) + s.parameter("v", hidden)));
+  }
+};
+struct both : mt::programs<network, evaluate> {};
 
 template <class Program>
 inline constexpr mt::module traced = mt::trace<Program>();

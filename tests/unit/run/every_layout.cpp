@@ -25,8 +25,8 @@ run_result train(mt::module const& traced, mt::mesh_shape const& mesh, mt::layou
   mt::store weights(job);
   auto const step = mt::lower(traced, "train_step", mesh, rules, extents);
   auto const check = mt::lower(traced, "evaluate", mesh, rules, extents);
-  mt::session<mt::reference_device> run(weights, step->partitioned, step->planned, mesh, step->entry);
-  mt::session<mt::reference_device> look(weights, check->partitioned, check->planned, mesh, check->entry);
+  mt::session<mt::reference_device> run(weights, step->graph, step->planned, mesh, step->entry);
+  mt::session<mt::reference_device> look(weights, check->graph, check->planned, mesh, check->entry);
   for (auto* s : {&run, &look}) s->feed("image", data.images.data()), s->feed("label", data.labels.data());
   look.set("dropout", 0);
   run_result r;

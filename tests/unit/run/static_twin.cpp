@@ -35,7 +35,7 @@ template <class Layout>
 void twin() {
   using programs = mt::programs<net::train_step, net::evaluate>;
   using stages = mt::lowered<programs, net::train_step, mesh, Layout>;
-  static_assert(mt::verify(stages::partitioned).empty());
+  static_assert(mt::verify(stages::graph).empty());
   static_assert(stages::bound.ok());
   static_assert(stages::planned.arena_bytes > 0);
 
@@ -43,14 +43,14 @@ void twin() {
   std::array const extents{open_net::batch(24)};
   auto const at_start = mt::lower(open_traced, "train_step", size, Layout::rules, extents);
   CHECK(same(stages::planned, at_start->planned));
-  CHECK(stages::partitioned.node_count == at_start->partitioned.node_count);
+  CHECK(stages::graph.node_count == at_start->graph.node_count);
 
   two_layers::samples<float> const data(24);
   auto job = mt::processors::as_threads();
   mt::store weights(job), others(job);
   mt::executable<programs, net::train_step, mesh, Layout> step(weights);
   mt::executable<programs, net::evaluate, mesh, Layout> look(weights);
-  mt::session<mt::reference_device> open(others, at_start->partitioned, at_start->planned, size, at_start->entry);
+  mt::session<mt::reference_device> open(others, at_start->graph, at_start->planned, size, at_start->entry);
   open.feed("image", data.images.data()), open.feed("label", data.labels.data());
   float first = 0, last = 0;
   for (int i = 0; i < 12; ++i) {

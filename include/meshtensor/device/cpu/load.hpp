@@ -52,7 +52,8 @@ inline void narrowed(vec<float> v, bf16_t* p) {
 }
 
 /// The value v of an element type: rounded, cut, or compared with zero for bool.
-template <class E, class T> inline E element_of(T v) {
+template <class E, class T>
+inline E element_of(T v) {
   if constexpr (std::is_same_v<E, bool>) {
     return v != T(0);
   } else if constexpr (std::is_same_v<E, bf16_t>) {
@@ -62,7 +63,8 @@ template <class E, class T> inline E element_of(T v) {
   }
 }
 
-template <class T, class E> inline T number_of_element(E e) {
+template <class T, class E>
+inline T number_of_element(E e) {
   if constexpr (std::is_same_v<E, bf16_t>) {
     return static_cast<T>(float{e});
   } else {
@@ -82,7 +84,8 @@ inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
 }  // namespace detail
 
 /// The `width` elements from p, converted to T: exact from bf16, as static_cast else.
-template <class T, class E> inline vec<T> load(E const* p) {
+template <class T, class E>
+inline vec<T> load(E const* p) {
   if constexpr (std::is_same_v<E, T> && vec<T>::width == 1) {
     return vec<T>(*p);
   } else if constexpr (std::is_same_v<E, T>) {
@@ -97,7 +100,8 @@ template <class T, class E> inline vec<T> load(E const* p) {
 }
 
 /// The first n elements from p, 0 in the other lanes; memory behind them is not touched.
-template <class T, class E> inline vec<T> load(E const* p, int n) {
+template <class T, class E>
+inline vec<T> load(E const* p, int n) {
 #if defined(XSIMD_HPP) && defined(__AVX512F__)
   if constexpr (std::is_same_v<E, T> && sizeof(lanes<T>) == 64) {
     auto const bits = (1u << n) - 1u;
@@ -123,7 +127,8 @@ template <class T, class E> inline vec<T> load(E const* p, int n) {
 }
 
 /// Stores all lanes, or the first n, converted to E: rounded to nearest even for bf16, non-zero is true for bool.
-template <class T, class E> inline void store(vec<T> v, E* p) {
+template <class T, class E>
+inline void store(vec<T> v, E* p) {
   if constexpr (std::is_same_v<E, T> && vec<T>::width == 1) {
     *p = v.lane_array().at[0];
   } else if constexpr (std::is_same_v<E, T>) {
@@ -136,7 +141,8 @@ template <class T, class E> inline void store(vec<T> v, E* p) {
   }
 }
 
-template <class T, class E> inline void store(vec<T> v, E* p, int n) {
+template <class T, class E>
+inline void store(vec<T> v, E* p, int n) {
 #if defined(XSIMD_HPP) && defined(__AVX512F__)
   if constexpr (std::is_same_v<E, T> && sizeof(lanes<T>) == 64) {
     auto const bits = (1u << n) - 1u;
@@ -162,13 +168,15 @@ template <class T, class E> inline void store(vec<T> v, E* p, int n) {
 }
 
 /// Elements p[0], p[stride], …, the first n of them (0 elsewhere).
-template <class T, class E> inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::width) {
+template <class T, class E>
+inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::width) {
   typename vec<T>::array a = {};
   for (int i = 0; i < n; ++i) a.at[i] = detail::number_of_element<T>(p[i * stride]);
   return vec<T>::of(a);
 }
 
-template <class T, class E> inline void store_strided(vec<T> v, E* p, std::ptrdiff_t stride, int n = vec<T>::width) {
+template <class T, class E>
+inline void store_strided(vec<T> v, E* p, std::ptrdiff_t stride, int n = vec<T>::width) {
   auto const a = v.lane_array();
   for (int i = 0; i < n; ++i) p[i * stride] = detail::element_of<E>(a.at[i]);
 }

@@ -1,5 +1,5 @@
-// A batched matrix product, prepared once at start and then run without an allocation of ours: by oneDNN for f32 and bf16,
-// by a CBLAS for f64, else by our own loops.
+// A batched matrix product, prepared once at start and then run without an allocation of ours: by oneDNN for f32 and
+// bf16, by a CBLAS for f64, else by our own loops.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,18 @@ namespace meshtensor::cpu {
 ///
 /// Types: all floats, or all integers, whose sums are i64. Sums of f32 and bf16 are f32, of f64 f64.
 ///
-/// A run repeats bit for bit with the same number of library threads. Our loops do so with any number; oneDNN and the CBLAS
-/// may cut k between threads where m and n are small, and then differ from one number of threads to another by rounding.
+/// A run repeats bit for bit with the same number of library threads. Our loops do so with any number; oneDNN and the
+/// CBLAS may cut k between threads where m and n are small, and then differ from one number of threads to another by
+/// rounding.
 ///
-/// errors  R30 floats and integers mixed, or a size below 0
+/// errors  R30 floats and integers mixed, a size below 0, a result whose elements overlap
 class matmul_plan {
  public:
   /// `threads`: those of the team that will be given to execute, for our loops; the libraries' are those of the calling
   /// thread (set_library_threads), which must also be the one that executes.
-  explicit matmul_plan(matmul_problem const& problem, int threads = 1) : p_(flattened(problem)) {
+  explicit matmul_plan(matmul_problem const& problem, int threads = 1) {
     check(problem);
+    p_ = flattened(problem);
     if (p_.empty()) return;
     if (p_.k != 0 && (plan_onednn() || plan_cblas())) return;
     way_ = matmul_loops(p_, threads);
@@ -57,6 +59,7 @@ class matmul_plan {
 
   /// Runs it. A and B may overlap each other, not C. One thread at a time; `team` speeds up our loops.
   void execute(void const* a, void const* b, void* c, void* workspace, thread_team* team = nullptr) {
+    if (p_.swapped) std::swap(a, b);
     if (auto const* loops = std::get_if<matmul_loops>(&way_)) loops->execute(a, b, c, workspace, team);
 #if defined(MESHTENSOR_WITH_ONEDNN)
     if (auto* library = std::get_if<by_onednn>(&way_)) execute_onednn(*library, a, b, c, workspace);
@@ -68,11 +71,15 @@ class matmul_plan {
   static void check(matmul_problem const& p) {
     bool const floats = is_float(p.a.type);
     if (is_float(p.b.type) != floats || is_float(p.c.type) != floats)
-      throw error("R30", std::string("a matrix product of ") + text_of(p.a.type) + " and " + text_of(p.b.type) + " into " +
-                             text_of(p.c.type) + " mixes floats and integers: cast one operand");
-    bool negative = p.m < 0 || p.n < 0 || p.k < 0 || p.batch_dims < 0 || p.batch_dims > max_batch_dims;
-    for (int i = 0; !negative && i < p.batch_dims; ++i) negative = p.batch[i] < 0;
-    if (negative) throw error("R30", "a matrix product has a size below 0 or more than 6 batch dims: fix its description");
+      throw error("R30", std::string("a matrix product of ") + text_of(p.a.type) + " and " + text_of(p.b.type) +
+                             " into " + text_of(p.c.type) + " mixes floats and integers: cast one operand");
+    bool bad = p.m < 0 || p.n < 0 || p.k < 0 || p.batch_dims < 0 || p.batch_dims > max_batch_dims;
+    for (int i = 0; !bad && i < p.batch_dims; ++i) bad = p.batch[i] < 0 || (p.batch[i] > 1 && p.c.batch[i] == 0);
+    bad = bad || (!p.empty() && ((p.m > 1 && p.c.row == 0) || (p.n > 1 && p.c.column == 0)));
+    if (bad)
+      throw error("R30",
+                  "a matrix product has a size below 0, more than 6 batch dims, or results that share an element: "
+                  "describe each element of the result once");
   }
 
 #if defined(MESHTENSOR_WITH_ONEDNN)
@@ -124,9 +131,8 @@ class matmul_plan {
   void execute_onednn(by_onednn& way, void const* a, void const* b, void* c, void* workspace) const {
     std::int64_t calls = 1;
     for (int i = 0; i < way.outer; ++i) calls *= p_.batch[i];
-    auto const at = [&](auto* block, matmul_operand const& x, std::int64_t call) {
-      using byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(block)>>, std::byte const, std::byte>;
-      return static_cast<byte*>(block) +
+    auto const at = [&](void const* block, matmul_operand const& x, std::int64_t call) {
+      return static_cast<std::byte const*>(block) +
              p_.offset(x, call, way.outer) * static_cast<std::int64_t>(bytes_of(x.type));
     };
     for (std::int64_t call = 0; call < calls; ++call)
@@ -141,8 +147,8 @@ class matmul_plan {
   }
 
   bool plan_cblas() {
-    if (p_.c.column != 1 || !fits_cblas(p_.a, p_.m, p_.k) || !fits_cblas(p_.b, p_.k, p_.n) || !fits_cblas(p_.c, p_.m, p_.n) ||
-        p_.c.row < p_.n)
+    if (p_.c.column != 1 || !fits_cblas(p_.a, p_.m, p_.k) || !fits_cblas(p_.b, p_.k, p_.n) ||
+        !fits_cblas(p_.c, p_.m, p_.n) || p_.c.row < p_.n)
       return false;
     way_ = by_cblas{};
     return true;

@@ -15,21 +15,23 @@ namespace meshtensor::cpu {
 namespace detail {
 
 /// f(0), f(1), … as constants, each written out: arrays indexed so stay in registers.
-template <int N, class F> inline void unrolled(F const& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    (f(std::integral_constant<int, I>{}), ...);
-  }(std::make_integer_sequence<int, N>{});
+template <int N, class F>
+inline void unrolled(F const& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
+  (std::make_integer_sequence<int, N>{});
 }
 
 /// Sizes of blocks: a tile of sums lives in registers, the packed blocks of A and B in the second-level cache.
-template <class Sum> struct matmul_blocks {
+template <class Sum>
+struct matmul_blocks {
   static constexpr int width = vec<Sum>::width;
   static constexpr std::int64_t tile_rows = sizeof(lanes<Sum>) == 64 ? 12 : 6, tile_columns = 2 * width;
   static constexpr std::int64_t rows = 96, columns = 16 * tile_columns, depth = 256;
 };
 
 /// sums[i][j] += Σ_p a[p][i]·b[p][j] for one tile, one rounding (or two) a step, p ascending.
-template <class Sum> inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, std::int64_t stride) {
+template <class Sum>
+inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, std::int64_t stride) {
   using blocks = matmul_blocks<Sum>;
   constexpr int rows = static_cast<int>(blocks::tile_rows), width = blocks::width;
   vec<Sum> sum[rows][2];
@@ -71,7 +73,8 @@ inline void pack(E const* from, std::int64_t count, std::int64_t depth, std::int
 
 /// A product by loops. `threads` threads of a team share it; each needs a part of the workspace.
 class matmul_loops {
-  template <class F> auto with_sum(F const& f) const {
+  template <class F>
+  auto with_sum(F const& f) const {
     switch (sum_type_) {
       case dtype::f64: return f.template operator()<double>();
       case dtype::f32: return f.template operator()<float>();
@@ -99,7 +102,8 @@ class matmul_loops {
   struct block_sizes {
     std::int64_t rows, columns, depth, total;
   };
-  template <class Sum> block_sizes sizes() const {
+  template <class Sum>
+  block_sizes sizes() const {
     using blocks = detail::matmul_blocks<Sum>;
     auto const up = [](std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; };
     block_sizes s{std::min(blocks::rows, up(p_.m, blocks::tile_rows)),
@@ -108,7 +112,8 @@ class matmul_loops {
     return s;
   }
 
-  template <class Sum> void run(void const* a, void const* b, void* c, Sum* workspace, thread_team* team) const {
+  template <class Sum>
+  void run(void const* a, void const* b, void* c, Sum* workspace, thread_team* team) const {
     block_sizes const s = sizes<Sum>();
     std::int64_t const down = (p_.m + s.rows - 1) / s.rows, across = (p_.n + s.columns - 1) / s.columns;
     std::int64_t const tasks = p_.batch_count() * down * across;
@@ -129,7 +134,8 @@ class matmul_loops {
 
   /// One block of C: sums over all of k in the workspace, then written out.
   template <class Sum>
-  void block(void const* a, void const* b, void* c, Sum* sums, std::int64_t item, std::int64_t row, std::int64_t column) const {
+  void block(void const* a, void const* b, void* c, Sum* sums, std::int64_t item, std::int64_t row,
+             std::int64_t column) const {
     using blocks = detail::matmul_blocks<Sum>;
     block_sizes const s = sizes<Sum>();
     std::int64_t const rows = std::min(s.rows, p_.m - row), columns = std::min(s.columns, p_.n - column);

@@ -1,5 +1,5 @@
-// A batched matrix product as numbers: C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n], any strides, made as flat
-// as it can be.
+// A batched matrix product as numbers: C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n], any strides, made as
+// flat as it can be.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct matmul_problem {
   int batch_dims = 0;
   std::int64_t batch[max_batch_dims] = {};
   matmul_operand a, b, c;
-  bool accumulate = false;  // C += A·B: the product is made first, then C added and the sum rounded once
+  bool accumulate = false;  // C += A·B
+  bool swapped = false;     // set by flattened(): what is called a here is the caller's B
 
   std::int64_t batch_count() const {
     std::int64_t count = 1;
@@ -58,13 +59,14 @@ inline bool continues(std::int64_t step, std::int64_t extent, std::int64_t batch
 }
 }  // namespace detail
 
-/// The same product with C's columns contiguous if C has a contiguous direction, neighbouring batch dims merged where all
-/// operands allow it, and a batch dim over which one operand repeats made rows or columns of the other.
+/// The same product with C's columns contiguous if C has a contiguous direction, neighbouring batch dims merged where
+/// all operands allow it, and a batch dim over which one operand repeats made rows or columns of the other.
 inline matmul_problem flattened(matmul_problem p) {
   if (p.empty()) return p;
   if (p.c.column != 1 && p.c.row == 1) {  // Cᵀ = Bᵀ·Aᵀ
     std::swap(p.m, p.n);
     std::swap(p.a, p.b);
+    p.swapped = !p.swapped;
     for (matmul_operand* x : {&p.a, &p.b, &p.c}) x->transpose();
   }
   for (int i = p.batch_dims; i-- > 0;)
@@ -78,7 +80,8 @@ inline matmul_problem flattened(matmul_problem p) {
     detail::drop_batch_dim(p, i);
   }
   for (int i = p.batch_dims; i-- > 0;) {
-    if (p.b.batch[i] == 0 && detail::continues(p.a.row, p.m, p.a.batch[i]) && detail::continues(p.c.row, p.m, p.c.batch[i])) {
+    if (p.b.batch[i] == 0 && detail::continues(p.a.row, p.m, p.a.batch[i]) &&
+        detail::continues(p.c.row, p.m, p.c.batch[i])) {
       p.m *= p.batch[i];
       detail::drop_batch_dim(p, i);
     } else if (p.a.batch[i] == 0 && detail::continues(p.b.column, p.n, p.b.batch[i]) &&

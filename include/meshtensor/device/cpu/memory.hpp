@@ -1,5 +1,5 @@
-// One block of memory for everything that a plan gives an offset: zeroed, aligned for any register, on large pages where
-// the system has them.
+// One block of memory for everything that a plan gives an offset: zeroed, aligned for any register, on large pages
+// where the system has them.
 #pragma once
 
 #include <sys/mman.h>
@@ -29,11 +29,13 @@ class arena {
     bool const large = bytes >= large_page;
     std::size_t const page = large ? large_page : alignment;
     mapped_ = bytes + (large ? large_page : 0);
-    void* const got = mapped_ < bytes ? MAP_FAILED
-                                      : mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const got = mapped_ < bytes
+                          ? MAP_FAILED
+                          : mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (got == MAP_FAILED)
-      throw error("M10", "the system has no block of " + std::to_string(bytes) +
-                             " bytes for this processor's values: shard more dims, or start fewer ranks on this machine");
+      throw error("M10",
+                  "the system has no block of " + std::to_string(bytes) +
+                      " bytes for this processor's values: shard more dims, or start fewer ranks on this machine");
     base_ = got;
     data_ = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(base_) + page - 1) / page * page);
     if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a wish; refused, the block works as well
@@ -52,8 +54,14 @@ class arena {
   std::size_t size() const { return size_; }
 
   /// What lies at an offset in bytes, as elements.
-  template <class E> E* at(std::size_t offset) { return reinterpret_cast<E*>(data_ + offset); }
-  template <class E> E const* at(std::size_t offset) const { return reinterpret_cast<E const*>(data_ + offset); }
+  template <class E>
+  E* at(std::size_t offset) {
+    return reinterpret_cast<E*>(data_ + offset);
+  }
+  template <class E>
+  E const* at(std::size_t offset) const {
+    return reinterpret_cast<E const*>(data_ + offset);
+  }
 
   void swap(arena& other) noexcept {
     std::swap(base_, other.base_);

@@ -1,5 +1,5 @@
-// The only door to oneDNN: its engine, and primitives that run without making anything. Versions 2.6 and 3.x differ in how
-// a primitive is described; that difference ends in this file.
+// The only door to oneDNN: its engine, and primitives that run without making anything. Versions 2.6 and 3.x differ in
+// how a primitive is described; that difference ends in this file.
 #pragma once
 
 #if defined(MESHTENSOR_WITH_ONEDNN)
@@ -30,7 +30,8 @@ inline dnnl::memory::data_type type_of(dtype t) {
 
 /// How a product is described. Throws dnnl::error where the library has none.
 inline dnnl::matmul::primitive_desc describe_matmul(dnnl::memory::desc const& a, dnnl::memory::desc const& b,
-                                                    dnnl::memory::desc const& c, dnnl::primitive_attr const& attributes) {
+                                                    dnnl::memory::desc const& c,
+                                                    dnnl::primitive_attr const& attributes) {
 #  if DNNL_VERSION_MAJOR >= 3
   return dnnl::matmul::primitive_desc(engine(), a, b, c, attributes);
 #  else
@@ -39,7 +40,8 @@ inline dnnl::matmul::primitive_desc describe_matmul(dnnl::memory::desc const& a,
 }
 
 /// Whether the library would use its reference loops, which are slower than ours.
-template <class Description> bool is_reference(Description const& description) {
+template <class Description>
+bool is_reference(Description const& description) {
   return std::string_view(description.impl_info_str()).find("ref") != std::string_view::npos;
 }
 

@@ -10,7 +10,8 @@ namespace detail {
 
 /// Low and high halves of the product of each word with a constant, where a word is a 32-bit lane or the low half of a
 /// 64-bit lane.
-template <class Word> struct product_of_words {
+template <class Word>
+struct product_of_words {
   vec<Word> low, high;
 
   product_of_words(vec<Word> x, std::uint32_t constant) {
@@ -33,13 +34,12 @@ template <class Word> struct product_of_words {
   static vec<std::uint64_t> bits_as_wide(vec<Word> x) {
     return vec<std::uint64_t>::of(std::bit_cast<lanes<std::uint64_t>>(x.value));
   }
-  static vec<Word> bits_as_narrow(vec<std::uint64_t> x) {
-    return vec<Word>::of(std::bit_cast<lanes<Word>>(x.value));
-  }
+  static vec<Word> bits_as_narrow(vec<std::uint64_t> x) { return vec<Word>::of(std::bit_cast<lanes<Word>>(x.value)); }
 };
 
 /// The four words of the elements first, first + stride, …, one element a lane.
-template <class T> struct random_lanes {
+template <class T>
+struct random_lanes {
   using bits = math::bits_of<vec<T>>;
   using word = typename bits::scalar;
   bits words[4];

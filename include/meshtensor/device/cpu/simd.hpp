@@ -1,5 +1,5 @@
-// One register of numbers, `vec<T>`: the only door to xsimd. Without xsimd a register has one lane. Only operations that
-// mean the same on every instruction set are used; the rest is made of them here.
+// One register of numbers, `vec<T>`: the only door to xsimd. Without xsimd a register has one lane. Only operations
+// that mean the same on every instruction set are used; the rest is made of them here.
 #pragma once
 
 #include <bit>
@@ -28,26 +28,48 @@
 namespace meshtensor::cpu {
 
 #if defined(XSIMD_HPP) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
-template <class T> using lanes = xsimd::batch<T>;
-template <class T> using lane_mask = xsimd::batch_bool<T>;
-template <class T> inline constexpr int width_of = static_cast<int>(xsimd::batch<T>::size);
+template <class T>
+using lanes = xsimd::batch<T>;
+template <class T>
+using lane_mask = xsimd::batch_bool<T>;
+template <class T>
+inline constexpr int width_of = static_cast<int>(xsimd::batch<T>::size);
 namespace on_lanes = xsimd;
 #else
-template <class T> using lanes = T;
-template <class T> using lane_mask = bool;
-template <class T> inline constexpr int width_of = 1;
+template <class T>
+using lanes = T;
+template <class T>
+using lane_mask = bool;
+template <class T>
+inline constexpr int width_of = 1;
 namespace on_lanes {
-template <class T> inline T select(bool condition, T a, T b) { return condition ? a : b; }
-template <class T> inline T max(T a, T b) { return a > b ? a : b; }
-template <class T> inline T min(T a, T b) { return a < b ? a : b; }
-template <class T> inline T fma(T a, T b, T c) { return std::fma(a, b, c); }
-template <class T> inline T sqrt(T x) { return std::sqrt(x); }
+template <class T>
+inline T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+template <class T>
+inline T max(T a, T b) {
+  return a > b ? a : b;
+}
+template <class T>
+inline T min(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+inline T fma(T a, T b, T c) {
+  return std::fma(a, b, c);
+}
+template <class T>
+inline T sqrt(T x) {
+  return std::sqrt(x);
+}
 inline bool any(bool m) { return m; }
 }  // namespace on_lanes
 #endif
 
 /// The outcome of comparing two `vec<T>`, lane by lane.
-template <class T> struct mask {
+template <class T>
+struct mask {
   lane_mask<T> value;
 
   mask() = default;
@@ -58,7 +80,8 @@ template <class T> struct mask {
 };
 
 /// A register: T is float, double, or an integer of 32 or 64 bits. Lane i holds element i of what was loaded.
-template <class T> struct vec {
+template <class T>
+struct vec {
   static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
   using scalar = T;
   static constexpr int width = width_of<T>;
@@ -116,17 +139,20 @@ template <class T> struct vec {
 };
 
 /// The same bits, or the same outcomes, for another type of the same size.
-template <class To, class From> inline vec<To> bits_as(vec<From> v) {
+template <class To, class From>
+inline vec<To> bits_as(vec<From> v) {
   static_assert(sizeof(To) == sizeof(From));
   return vec<To>::of(std::bit_cast<lanes<To>>(v.value));
 }
-template <class To, class From> inline mask<To> mask_as(mask<From> m) {
+template <class To, class From>
+inline mask<To> mask_as(mask<From> m) {
   static_assert(sizeof(To) == sizeof(From));
   return mask<To>(std::bit_cast<lane_mask<To>>(m.value));
 }
 
 /// Each lane converted as static_cast does; both types have the same number of lanes.
-template <class To, class From> inline vec<To> convert(vec<From> v) {
+template <class To, class From>
+inline vec<To> convert(vec<From> v) {
   static_assert(vec<To>::width == vec<From>::width);
   if constexpr (std::is_same_v<To, From>) {
     return v;
@@ -139,13 +165,15 @@ template <class To, class From> inline vec<To> convert(vec<From> v) {
 }
 
 /// first, first + 1, …: the lane numbers from `first`.
-template <class T> inline vec<T> lane_numbers(T first = 0) {
+template <class T>
+inline vec<T> lane_numbers(T first = 0) {
   typename vec<T>::array a;
   for (int i = 0; i < vec<T>::width; ++i) a.at[i] = first + static_cast<T>(i);
   return vec<T>::of(a);
 }
 
-template <class T> inline vec<T> select(mask<T> condition, vec<T> a, vec<T> b) {
+template <class T>
+inline vec<T> select(mask<T> condition, vec<T> a, vec<T> b) {
   if constexpr (std::is_integral_v<T>) {  // xsimd 8's own does not compile on AVX-512 without optimization
     using same_size = std::conditional_t<sizeof(T) == 4, float, double>;
     return bits_as<T>(select(mask_as<same_size>(condition), bits_as<same_size>(a), bits_as<same_size>(b)));
@@ -155,13 +183,23 @@ template <class T> inline vec<T> select(mask<T> condition, vec<T> a, vec<T> b) {
 }
 
 /// 1 where the condition holds, else 0.
-template <class T> inline vec<T> one_where(mask<T> condition) { return select(condition, vec<T>(1), vec<T>(0)); }
+template <class T>
+inline vec<T> one_where(mask<T> condition) {
+  return select(condition, vec<T>(1), vec<T>(0));
+}
 
-template <class T> inline bool any(mask<T> m) { return on_lanes::any(m.value); }
-template <class T> inline bool all(mask<T> m) { return !any(!m); }
+template <class T>
+inline bool any(mask<T> m) {
+  return on_lanes::any(m.value);
+}
+template <class T>
+inline bool all(mask<T> m) {
+  return !any(!m);
+}
 
 /// a·b + c, with one rounding exactly where math::fused says so.
-template <class T> inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
+template <class T>
+inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
   if constexpr (!math::fused || std::is_integral_v<T>) {
     return a * b + c;
 #if defined(XSIMD_HPP) && defined(__AVX512F__)  // where xsimd before 11 multiplies, rounds, and adds
@@ -176,14 +214,16 @@ template <class T> inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
 }
 
 /// a > b ? a : b, hence b where either is nan: what the instruction does on x86.
-template <class T> inline vec<T> greater(vec<T> a, vec<T> b) {
+template <class T>
+inline vec<T> greater(vec<T> a, vec<T> b) {
 #if defined(__SSE2__)
   return vec<T>::of(on_lanes::max(a.value, b.value));
 #else
   return select(a > b, a, b);
 #endif
 }
-template <class T> inline vec<T> lesser(vec<T> a, vec<T> b) {
+template <class T>
+inline vec<T> lesser(vec<T> a, vec<T> b) {
 #if defined(__SSE2__)
   return vec<T>::of(on_lanes::min(a.value, b.value));
 #else
@@ -192,7 +232,10 @@ template <class T> inline vec<T> lesser(vec<T> a, vec<T> b) {
 }
 
 /// Correctly rounded.
-template <class T> inline vec<T> sqrt(vec<T> x) { return vec<T>::of(on_lanes::sqrt(x.value)); }
+template <class T>
+inline vec<T> sqrt(vec<T> x) {
+  return vec<T>::of(on_lanes::sqrt(x.value));
+}
 
 /// The product of the low halves of the 64-bit lanes.
 inline vec<std::uint64_t> multiply_low_halves(vec<std::uint64_t> a, vec<std::uint64_t> b) {
@@ -209,13 +252,15 @@ inline vec<std::uint64_t> multiply_low_halves(vec<std::uint64_t> a, vec<std::uin
 }
 
 /// f over all lanes, as a tree of fixed shape: lane i with lane i + half, and so on.
-template <class T, class F> inline T fold(vec<T> v, F f) {
+template <class T, class F>
+inline T fold(vec<T> v, F f) {
   auto a = v.lane_array();
   for (int half = vec<T>::width / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) a.at[i] = f(a.at[i], a.at[i + half]);
   return a.at[0];
 }
-template <class T> inline T sum_of_lanes(vec<T> v) {
+template <class T>
+inline T sum_of_lanes(vec<T> v) {
   return fold(v, [](T a, T b) { return static_cast<T>(a + b); });
 }
 

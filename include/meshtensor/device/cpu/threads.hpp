@@ -42,7 +42,8 @@ inline int thread_budget(std::span<core_set const> of_ranks, std::size_t self) {
   double share = 0;
   for (std::size_t core = 0; core < core_set().size(); ++core)
     if (of_ranks[self][core])
-      share += 1.0 / static_cast<double>(std::count_if(of_ranks.begin(), of_ranks.end(), [&](auto& s) { return s[core]; }));
+      share +=
+          1.0 / static_cast<double>(std::count_if(of_ranks.begin(), of_ranks.end(), [&](auto& s) { return s[core]; }));
   return std::max(1, static_cast<int>(share + 1e-6));
 }
 
@@ -51,8 +52,8 @@ inline int thread_budget(int ranks = 1) {
   return std::max(1, static_cast<int>(usable_cores().count()) / std::max(1, ranks));
 }
 
-/// Tells OpenMP (hence oneDNN) and OpenBLAS, where they are loaded, how many threads to use when they are called from the
-/// calling thread. Call it in each thread that drives them, before a matmul_plan is made.
+/// Tells OpenMP (hence oneDNN) and OpenBLAS, where they are loaded, how many threads to use when they are called from
+/// the calling thread. Call it in each thread that drives them, before a matmul_plan is made.
 inline void set_library_threads(int threads) {
   using setter = void (*)(int);
   for (char const* name : {"omp_set_num_threads", "openblas_set_num_threads"})
@@ -65,8 +66,8 @@ inline int library_threads() {
   return found == nullptr ? 1 : reinterpret_cast<int (*)()>(found)();
 }
 
-/// [0, count) cut into equal chunks, the last one shorter. How depends on the numbers given, never on threads, so sums made
-/// by chunk and then over the chunks in order have the same bits for any number of threads.
+/// [0, count) cut into equal chunks, the last one shorter. How depends on the numbers given, never on threads, so sums
+/// made by chunk and then over the chunks in order have the same bits for any number of threads.
 struct chunking {
   std::int64_t count = 0, size = 1;
 
@@ -79,8 +80,8 @@ struct chunking {
   std::int64_t last(std::int64_t chunk) const { return std::min(count, (chunk + 1) * size); }
 };
 
-/// The threads of one rank: the one that calls, and workers. Its loops return when all is done; an exception in one ends
-/// the loop and reaches the caller. One thread calls at a time.
+/// The threads of one rank: the one that calls, and workers. Its loops return when all is done; an exception in one
+/// ends the loop and reaches the caller. One thread calls at a time.
 class thread_team {
  public:
   explicit thread_team(int threads = thread_budget())
@@ -96,14 +97,16 @@ class thread_team {
 
   /// f(first, last) for ranges that together are [0, count), each starting at a multiple of `grain`, at the same time.
   /// Which ranges is not fixed: f may only do what does not depend on it.
-  template <class F> void parallel_for(std::int64_t count, std::int64_t grain, F const& f) {
+  template <class F>
+  void parallel_for(std::int64_t count, std::int64_t grain, F const& f) {
     if (count <= 0) return;
     if (size_ == 1 || count <= grain) return f(std::int64_t{0}, count);
 #if defined(MESHTENSOR_WITH_TBB)
     std::int64_t const grains = (count + grain - 1) / grain;
     arena_.execute([&] {
       using range = tbb::blocked_range<std::int64_t>;
-      tbb::parallel_for(range(0, grains), [&](range const& r) { f(r.begin() * grain, std::min(count, r.end() * grain)); });
+      tbb::parallel_for(range(0, grains),
+                        [&](range const& r) { f(r.begin() * grain, std::min(count, r.end() * grain)); });
     });
 #else
     f(std::int64_t{0}, count);
@@ -111,7 +114,8 @@ class thread_team {
   }
 
   /// f(chunk, first, last) for each chunk, at the same time.
-  template <class F> void for_each_chunk(chunking const& chunks, F const& f) {
+  template <class F>
+  void for_each_chunk(chunking const& chunks, F const& f) {
     parallel_for(chunks.number(), 1, [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t c = from; c < to; ++c) f(c, chunks.first(c), chunks.last(c));
     });
@@ -123,7 +127,8 @@ class thread_team {
     constexpr std::int64_t most = 64;
     chunking const chunks(count, smallest, most);
     T parts[most];
-    for_each_chunk(chunks, [&](std::int64_t c, std::int64_t first, std::int64_t last) { parts[c] = part(first, last); });
+    for_each_chunk(chunks,
+                   [&](std::int64_t c, std::int64_t first, std::int64_t last) { parts[c] = part(first, last); });
     for (std::int64_t c = 0; c < chunks.number(); ++c) start = combine(start, parts[c]);
     return start;
   }

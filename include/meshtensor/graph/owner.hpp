@@ -1,0 +1,21 @@
+// How a node that owns regions hands its operands to them.
+#pragma once
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// Which operand of a node the argument at `place` of its region `k` stands for. The gradient of a composite (k = 1) has
+/// arguments of its own, which stand for no operand.
+constexpr int operand_of_argument(node const& n, int k, int place) {
+  switch (n.kind) {
+    case primitive::while_loop: return k == 0 || place < n.attribute[1] ? place : place + n.attribute[2];
+    case primitive::cond: return 1 + place + (k == 0 ? 0 : n.attribute[0]);
+    default: return place;
+  }
+}
+
+/// Which result of a node the value at `place` of its region becomes.
+constexpr int result_of_place(node const& n, int place) { return n.kind == primitive::while_loop ? place + 1 : place; }
+
+}  // namespace meshtensor

@@ -1,0 +1,65 @@
+// Brings what a pass found to the user while the program is compiled: the sentence is a template argument of a failed
+// assertion, so that both compilers print it.
+//
+//     error: static assertion failed: meshtensor: the layout does not fit this program (reason in layout_error<...>)
+//     note: because 'layout_error<text<96>{"S02 dim 'batch' (31) is sharded over mesh axis …"}>::absent' evaluated to
+//     false
+//
+// Everywhere but in that last note, where a concept fails, clang cuts such a text after 36 characters. At run time the
+// same finding is thrown.
+#pragma once
+
+#include <cstddef>
+
+#include "meshtensor/base/diagnostic.hpp"
+
+namespace meshtensor {
+
+/// A sentence as a template argument, its closing zero included.
+template <std::size_t Size>
+struct text {
+  char at[Size];
+  constexpr explicit text(diagnostic const& report) : at{} {
+    for (std::size_t i = 0; i + 1 < Size; ++i) at[i] = report.text[i];
+  }
+};
+
+template <text Reason>
+struct program_error {
+  static constexpr bool absent = false;
+};
+template <text Reason>
+struct layout_error {
+  static constexpr bool absent = false;
+};
+template <text Reason>
+struct memory_error {
+  static constexpr bool absent = false;
+};
+
+/// Reads as English in an error: no finding stands in the way.
+template <class Finding>
+concept nothing_found = Finding::absent;
+
+/// Refuses to compile if a pass left a finding in `Result.report`: `static_assert(delivered<lowered<…>::partitioned>);`
+template <auto const& Result>
+constexpr bool deliver() {
+  if constexpr (!Result.report.empty()) {
+    constexpr text<static_cast<std::size_t>(Result.report.size) + 1> reason(Result.report);
+    constexpr char letter = Result.report.text[0];
+    if constexpr (letter == 'S')
+      static_assert(nothing_found<layout_error<reason>>,
+                    "meshtensor: the layout does not fit this program (reason in layout_error<...>)");
+    else if constexpr (letter == 'M')
+      static_assert(nothing_found<memory_error<reason>>,
+                    "meshtensor: the program does not fit into memory (reason in memory_error<...>)");
+    else
+      static_assert(nothing_found<program_error<reason>>,
+                    "meshtensor: the program cannot be compiled (reason in program_error<...>)");
+  }
+  return true;
+}
+template <auto const& Result>
+inline constexpr bool delivered = deliver<Result>();
+
+}  // namespace meshtensor

@@ -1,0 +1,287 @@
+// What a kernel does, as a small value: equal layers have equal descriptors, whatever their extents, constants and seeds.
+// A descriptor is a key, a template argument of short symbols, and a program that can be interpreted.
+#pragma once
+
+#include "meshtensor/pass/fuse.hpp"
+
+namespace meshtensor {
+
+/// What one step does: a function, or one of these.
+enum class step_kind : std::uint8_t {
+  first_function = 0,
+  position = static_cast<std::uint8_t>(function::count_),  // the global index along a dim
+  uniform,
+  normal,
+  along_sum,  // along the vector: one number for each row
+  along_max,
+  along_min,
+  over_sum,  // over the reduced rows: one vector for each kept row
+  over_max,
+  over_min,
+  total_sum,  // over both
+  total_max,
+  total_min,
+  count_
+};
+static_assert(static_cast<int>(step_kind::count_) <= 64);
+
+constexpr bool is_function(step_kind k) { return k < step_kind::position; }
+constexpr bool is_random(step_kind k) { return k == step_kind::uniform || k == step_kind::normal; }
+constexpr bool goes_along(step_kind k) { return k >= step_kind::along_sum && k <= step_kind::along_min; }
+constexpr bool goes_over(step_kind k) { return k >= step_kind::over_sum && k <= step_kind::over_min; }
+constexpr bool is_total(step_kind k) { return k >= step_kind::total_sum; }
+constexpr bool is_reduction(step_kind k) { return k >= step_kind::along_sum; }
+constexpr reduction_kind reduction_of(step_kind k) {
+  return static_cast<reduction_kind>((static_cast<int>(k) - static_cast<int>(step_kind::along_sum)) % 3);
+}
+
+/// How much of a kernel's space a value spans: nothing; rows; the vector, whose elements lie side by side or apart.
+enum class extent_class : std::uint8_t { uniform, row, vector, strided };
+
+/// Where a step takes an operand from: another step, an operand of the kernel, or a number.
+struct source {
+  std::uint8_t code;
+  static constexpr int operands = 32, numbers = 48;
+  constexpr bool is_step() const { return code < operands; }
+  constexpr bool is_operand() const { return code >= operands && code < numbers; }
+  constexpr bool is_number() const { return code >= numbers; }
+  constexpr int index() const { return is_step() ? code : is_operand() ? code - operands : code - numbers; }
+  constexpr bool operator==(source const&) const = default;
+};
+
+struct kernel_step {
+  step_kind kind;
+  dtype type;          // of what it gives
+  extent_class level;  // how often it runs: once, for each row, for each element
+  int phase;           // reductions along the vector end a phase
+  source from[3];
+
+  constexpr std::uint32_t packed() const {
+    auto const bits = [](auto e, int at) { return static_cast<std::uint32_t>(e) << at; };
+    return bits(kind, 0) | bits(type, 6) | bits(level, 9) | bits(phase, 11) | bits(from[0].code, 14) | bits(from[1].code, 20) |
+           bits(from[2].code, 26);
+  }
+  static constexpr kernel_step of(std::uint32_t w) {
+    auto const bits = [w](int at, int count) { return static_cast<std::uint8_t>(w >> at & ((1u << count) - 1)); };
+    return {static_cast<step_kind>(bits(0, 6)), static_cast<dtype>(bits(6, 3)), static_cast<extent_class>(bits(9, 2)),
+            bits(11, 3), {{bits(14, 6)}, {bits(20, 6)}, {bits(26, 6)}}};
+  }
+};
+
+/// The canonical form of a kernel. Its members are plain so that it can be a template argument.
+struct descriptor {
+  std::uint8_t step_count, operand_count, number_count, result_count;
+  std::uint32_t steps[max_kernel_steps];
+  std::uint8_t operands[max_kernel_operands];  // dtype, then class
+  std::uint8_t numbers[max_kernel_numbers];    // dtype
+  std::uint8_t results[max_kernel_results];    // source, then class
+
+  constexpr bool operator==(descriptor const&) const = default;
+
+  constexpr kernel_step step(int i) const { return kernel_step::of(steps[i]); }
+  constexpr dtype operand_type(int i) const { return static_cast<dtype>(operands[i] & 7); }
+  constexpr extent_class operand_class(int i) const { return static_cast<extent_class>(operands[i] >> 3); }
+  constexpr source result(int i) const { return {static_cast<std::uint8_t>(results[i] & 63)}; }
+  constexpr extent_class result_class(int i) const { return static_cast<extent_class>(results[i] >> 6); }
+
+  constexpr dtype type_of(source s) const {
+    return s.is_step() ? step(s.index()).type
+                       : s.is_operand() ? operand_type(s.index()) : static_cast<dtype>(numbers[s.index()]);
+  }
+  constexpr extent_class level_of(source s) const {
+    if (s.is_number()) return extent_class::uniform;
+    if (s.is_operand()) return operand_class(s.index()) == extent_class::strided ? extent_class::vector : operand_class(s.index());
+    kernel_step const made = step(s.index());
+    return goes_along(made.kind) ? extent_class::row : made.level;
+  }
+  constexpr int arity_of(int i) const {
+    kernel_step const s = step(i);
+    return is_function(s.kind) ? arity(static_cast<function>(s.kind)) : is_reduction(s.kind) ? 1 : 0;
+  }
+  /// The first phase in which a value is there.
+  constexpr int phase_of(source s) const {
+    return s.is_step() ? step(s.index()).phase + goes_along(step(s.index()).kind) : 0;
+  }
+  constexpr int phases() const {
+    int most = 0;
+    for (int i = 0; i < step_count; ++i)
+      if (int const p = phase_of({static_cast<std::uint8_t>(i)}); p > most) most = p;
+    return most + 1;
+  }
+};
+
+/// A kernel's descriptor and what binds it to its module.
+struct kernel_reading {
+  descriptor key;
+  shape rows;        // kept rows, then reduced rows
+  int kept;          // how many of `rows` are kept
+  int vector;        // the vector dim; -1: the space has no dims
+  id numbers[max_kernel_numbers];
+  id makers[max_kernel_steps];  // the node of a step: what a position or a random number needs beside its key
+  std::uint16_t overwrites[max_kernel_results];  // operands, as a mask, whose memory a result may take
+};
+
+namespace detail {
+
+struct kernel_reader {
+  static constexpr int most_values = 192;
+  module const& m;
+  kernel_reading r{};
+  shape space;
+  int first_value;
+  source code[most_values];
+  int last_reader[max_kernel_operands];  // the last step that reads an operand, by phase and number
+
+  constexpr kernel_reader(module const& source_module, node const& kernel)
+      : m(source_module), space(kernel_space(kernel)), first_value(0), code{}, last_reader{} {
+    id const region = m.region_of(kernel, 0);
+    auto const here = static_cast<int>(&kernel - m.nodes);
+    int first = here;
+    while (first > 0 && m.nodes[first - 1].region == region) --first;
+    r.vector = space.count == 0 ? -1 : space.at[space.count - 1];
+    first_value = first == here ? 0 : m.result(m.nodes[first]);
+    order_rows(first, here);
+    for (int i = first; i < here; ++i) step(static_cast<id>(i));
+    r.key.result_count = static_cast<std::uint8_t>(kernel.results.count);
+    for (int i = 0; i < kernel.results.count; ++i) result(kernel, i, m.link(m.regions[region].results, i));
+  }
+
+ private:
+  constexpr source& at(id v) {
+    require(v - first_value < most_values, "G24: one kernel has more than 192 values");
+    return code[v - first_value];
+  }
+  constexpr bool spans_vector(shape const& dims) const { return r.vector >= 0 && dims.has(r.vector); }
+  constexpr extent_class class_of(shape const& dims) const {
+    if (!spans_vector(dims)) return dims.count == 0 ? extent_class::uniform : extent_class::row;
+    return dims.at[dims.count - 1] == r.vector ? extent_class::vector : extent_class::strided;
+  }
+  /// A reduction that leaves the vector alone goes over rows; one of the vector alone goes along it where there are rows or
+  /// somebody here needs it.
+  constexpr step_kind kind_of(node const& n) const {
+    shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
+    bool const of_vector = spans_vector(x) && !spans_vector(y);
+    bool const of_rows = x.count - y.count > (of_vector ? 1 : 0);
+    step_kind const first = !of_vector ? step_kind::over_sum
+                            : of_rows || (space.count == 1 && !used_inside(n)) ? step_kind::total_sum : step_kind::along_sum;
+    return static_cast<step_kind>(static_cast<int>(first) + n.function);
+  }
+  constexpr bool used_inside(node const& n) const {
+    id const v = m.result(n);
+    for (int i = m.values[v].node + 1; m.nodes[i].region == n.region; ++i)
+      for (int k = 0; k < m.nodes[i].operands.count; ++k)
+        if (m.operand(m.nodes[i], k) == v) return true;
+    return false;
+  }
+  constexpr void order_rows(int first, int end) {
+    shape gone{};
+    for (int i = first; i < end; ++i) {
+      if (m.nodes[i].kind != primitive::reduce) continue;
+      shape const lost = without(m.operand_value(m.nodes[i], 0).dims, m.result_value(m.nodes[i]).dims);
+      for (int k = 0; k < lost.count; ++k)
+        if (lost.at[k] != r.vector && !gone.has(lost.at[k])) gone.add(lost.at[k]);
+    }
+    for (int i = 0; i + 1 < space.count; ++i)
+      if (!gone.has(space.at[i])) r.rows.add(space.at[i]);
+    r.kept = r.rows.count;
+    for (int i = 0; i + 1 < space.count; ++i)
+      if (gone.has(space.at[i])) r.rows.add(space.at[i]);
+  }
+
+  constexpr void step(id i) {
+    node const& n = m.nodes[i];
+    value const& v = m.result_value(n);
+    source& s = at(m.result(n));
+    switch (n.kind) {
+      case primitive::argument:
+        s.code = static_cast<std::uint8_t>(source::operands + n.attribute[0]);
+        r.key.operands[n.attribute[0]] =
+            static_cast<std::uint8_t>(static_cast<int>(v.type) | static_cast<int>(class_of(v.dims)) << 3);
+        if (n.attribute[0] >= r.key.operand_count) r.key.operand_count = static_cast<std::uint8_t>(n.attribute[0] + 1);
+        last_reader[n.attribute[0]] = -1;
+        return;
+      case primitive::constant: return number(n, v.type, s);
+      case primitive::broadcast:
+      case primitive::transpose: s = at(m.operand(n, 0)); return;
+      case primitive::iota:
+        return make(i, step_kind::position, v.type, v.dims.at[0] == r.vector ? extent_class::vector : extent_class::row, s);
+      case primitive::random:
+        return make(i, n.function == 0 ? step_kind::uniform : step_kind::normal, v.type,
+                    spans_vector(v.dims) ? extent_class::vector : extent_class::row, s);
+      case primitive::reduce: {
+        if (m.operand_value(n, 0).dims.count == v.dims.count) {
+          s = at(m.operand(n, 0));
+          return;
+        }
+        step_kind const k = kind_of(n);
+        return make(i, k, v.type, goes_over(k) && !spans_vector(v.dims) ? extent_class::row : extent_class::vector, s);
+      }
+      default: break;
+    }
+    auto const f = static_cast<function>(n.function);
+    if (f == function::copy || f == function::stop_gradient) {
+      s = at(m.operand(n, 0));
+      return;
+    }
+    extent_class level = extent_class::uniform;
+    for (int k = 0; k < n.operands.count; ++k)
+      if (extent_class const c = r.key.level_of(at(m.operand(n, k))); c > level) level = c;
+    make(i, static_cast<step_kind>(n.function), v.type, level, s);
+  }
+
+  constexpr void number(node const& n, dtype type, source& s) {
+    int k = 0;
+    while (k < r.key.number_count && (r.numbers[k] != n.attribute[0] || r.key.numbers[k] != static_cast<std::uint8_t>(type))) ++k;
+    if (k == r.key.number_count) {
+      r.numbers[k] = n.attribute[0], r.key.numbers[k] = static_cast<std::uint8_t>(type);
+      ++r.key.number_count;
+    }
+    s.code = static_cast<std::uint8_t>(source::numbers + k);
+  }
+
+  constexpr void make(id i, step_kind kind, dtype type, extent_class level, source& s) {
+    node const& n = m.nodes[i];
+    kernel_step made{kind, type, level, 0, {}};
+    int const place = r.key.step_count++;
+    for (int k = 0; k < n.operands.count; ++k) {
+      made.from[k] = at(m.operand(n, k));
+      if (int const p = r.key.phase_of(made.from[k]); p > made.phase) made.phase = p;
+    }
+    for (int k = 0; k < n.operands.count; ++k)
+      if (made.from[k].is_operand())
+        if (int const now = made.phase * 64 + place; now > last_reader[made.from[k].index()]) last_reader[made.from[k].index()] = now;
+    r.key.steps[place] = made.packed();
+    r.makers[place] = i;
+    s.code = static_cast<std::uint8_t>(place);
+  }
+
+  constexpr void result(node const& kernel, int i, id v) {
+    source const s = at(v);
+    shape const& dims = m.values[v].dims;
+    extent_class const c = class_of(dims);
+    r.key.results[i] = static_cast<std::uint8_t>(s.code | static_cast<int>(c) << 6);
+    // A result may take the memory of an operand that lies alike once the operand has been read for the last time.
+    if (!s.is_step() || dims.count != space.count) return;
+    kernel_step const maker = r.key.step(s.index());
+    if (maker.level != extent_class::vector || is_reduction(maker.kind)) return;
+    int const made = maker.phase * 64 + s.index();
+    for (int k = 0; k < r.key.operand_count; ++k) {
+      value const& x = m.operand_value(kernel, k);
+      if (x.dims == dims && bytes_of(x.type) == bytes_of(m.values[v].type) && last_reader[k] <= made && !leaves_as_it_is(k))
+        r.overwrites[i] = static_cast<std::uint16_t>(r.overwrites[i] | 1u << k);
+    }
+  }
+  constexpr bool leaves_as_it_is(int operand) {
+    list const given = m.regions[m.values[first_value].region].results;
+    for (int i = 0; i < given.count; ++i)
+      if (at(m.link(given, i)).code == source::operands + operand) return true;
+    return false;
+  }
+};
+
+}  // namespace detail
+
+/// Reads a kernel of a fused module.
+constexpr kernel_reading read_kernel(module const& m, node const& kernel) { return detail::kernel_reader(m, kernel).r; }
+
+}  // namespace meshtensor

@@ -1,0 +1,50 @@
+// Replaces composites by their bodies.
+// before: any verified module whose gradients are taken.  after: only those composites are left that a device runs whole.
+// why: a body's nodes can then share kernels with what stands around them.
+#pragma once
+
+#include "meshtensor/pass/rebuild.hpp"
+
+namespace meshtensor {
+
+/// Whether a device runs the composites of a name itself.
+using composite_claim = bool (*)(name const&);
+
+constexpr bool claims_nothing(name const&) { return false; }
+
+/// The module without the composites that `claimed` refuses.
+constexpr module inline_composites(module const& from, composite_claim claimed = claims_nothing) {
+  module m{};
+  rebuild w(from, m);
+  id owner[max_regions] = {};  // of a body: its node plus 1
+  bool opened[max_regions] = {}, gone[max_regions] = {};
+  for (int i = 0; i < from.node_count; ++i) {
+    node const& n = from.nodes[i];
+    if (n.kind != primitive::composite) continue;
+    id const body = from.region_of(n, 0);
+    owner[body] = static_cast<id>(i + 1);
+    opened[body] = !claimed(from.names[n.attribute[0]]);
+    for (int k = 1; k < n.regions.count; ++k) gone[from.region_of(n, k)] = true;
+  }
+  for (int i = 0; i < from.node_count && m.report.empty(); ++i) {
+    node const& n = from.nodes[i];
+    if (gone[n.region]) continue;
+    if (n.kind == primitive::argument && opened[n.region]) {
+      w.replace(from.result(n), w[from.operand(from.nodes[owner[n.region] - 1], n.attribute[0])]);
+    } else if (n.kind == primitive::composite && opened[from.region_of(n, 0)]) {
+      region const& body = from.regions[from.region_of(n, 0)];
+      for (int k = 0; k < n.results.count; ++k) w.replace(from.result(n, k), w[from.link(body.results, k)]);
+    } else if (!opened[n.region]) {
+      w.copy(n);
+    } else {
+      id home = n.region;
+      while (opened[home]) home = from.regions[home].parent;
+      node moved = n;
+      moved.region = home;
+      w.copy(moved);
+    }
+  }
+  return m;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,26 @@
+// Targets are integers.
+// expect: meshtensor T02: cross_entropy: the targets are not integers
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/nn/loss.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
+} d_model;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, length);
+    s.output("y", mt::nn::cross_entropy(x, mean(x, length), length));
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

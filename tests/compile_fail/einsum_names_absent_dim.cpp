@@ -1,0 +1,27 @@
+// A result cannot have a dim that no operand has.
+// quick
+// expect: meshtensor T01: einsum: no operand has a dim that the result names
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/einsum.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
+} d_model;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, length);
+    s.output("y", einsum(x, x, to(batch, d_model)));
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

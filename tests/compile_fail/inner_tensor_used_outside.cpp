@@ -1,0 +1,38 @@
+// What a loop makes leaves it as its result.
+// expect: G23: a tensor made inside a loop or branch is used outside of it
+// expect gcc: inner_tensor_used_outside.cpp:29:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {
+} layers;
+inline constexpr struct again : mt::dim<"again", 3> {
+} again;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = repeat(s / "outer", layers, x, [&](mt::scope auto r, auto h) {
+      auto stolen = h;
+      auto z = repeat(r / "inner", again, h, [&](mt::scope auto, auto g) {
+        stolen = g * 2;
+        return stolen + 1;
+      });
+      return z + stolen;
+    });
+    s.output("y", y);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

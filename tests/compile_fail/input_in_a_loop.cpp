@@ -1,0 +1,30 @@
+// A step is fed before it runs.
+// expect: G07: an input is declared inside a loop or branch
+// expect: input_in_a_loop.cpp:22:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {
+} layers;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y =
+        repeat(s / "blocks", layers, x, [](mt::scope auto r, auto h) { return h * r.input("scale", mt::f32, in); });
+    s.output("y", y);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

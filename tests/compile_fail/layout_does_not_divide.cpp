@@ -1,0 +1,33 @@
+// A finding of a pass is printed whole, with its facts and the fix.
+// quick
+// expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
+// expect: (31) is sharded over mesh axis
+// expect: (2 processors), which does not divide it: make it a multiple of 2, or replicate it
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/pass/partition.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch", 31> {
+} batch;
+inline constexpr struct rows : mt::axis<"rows", 2> {
+} rows;
+struct mesh : mt::mesh<rows> {};
+struct layout : mt::layout<mt::shard<batch, rows>> {};
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(s.input("x", mt::f32, batch))); }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
+constexpr mt::binding bound = mt::bind(partitioned, mesh::shape);
+static_assert(mt::delivered<partitioned>);
+static_assert(mt::delivered<bound>);
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,29 @@
+// A layer names the dims that it maps.
+// quick
+// expect: meshtensor T01: linear: the operand lacks the dim that it maps from
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/nn/linear.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
+} d_model;
+inline constexpr struct other_dim : mt::dim<"other", 2> {
+} other;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, length);
+    s.output("y", mt::nn::linear(s / "part", x, d_model, other));
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

@@ -1,0 +1,26 @@
+// A dim cannot be mapped to one that is there.
+// expect: meshtensor T03: linear: the operand already has the dim that it maps to
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/nn/linear.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
+} d_model;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, length);
+    s.output("y", mt::nn::linear(s / "part", x, length, batch));
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

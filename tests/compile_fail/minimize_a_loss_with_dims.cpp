@@ -1,0 +1,27 @@
+// A loss is one number.
+// quick
+// expect: meshtensor T03: minimize: the loss has dims: take its sum or mean first
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/nn/optimizer.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
+} d_model;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, length);
+    mt::sgd{}.minimize(s / "optimizer", x * s.parameter("w", length));
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

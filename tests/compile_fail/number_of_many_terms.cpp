@@ -1,0 +1,27 @@
+// A number is an expression of bounded size.
+// expect: G11: one number is an expression of at most 24 terms
+// expect: number_of_many_terms.cpp:19:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto n = s.number("rate", 0.5);
+    for (int i = 0; i < 20; ++i) n = n * n + 1;
+    s.output("y", x * n);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,26 @@
+// One name stands for one output.
+// expect: G03: two outputs have one name
+// expect: output_named_twice.cpp:19:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    s.output("y", x + 1);
+    s.output("y", x + 2);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

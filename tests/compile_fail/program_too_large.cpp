@@ -1,0 +1,25 @@
+// A program has as many nodes as its tables hold, which may be raised.
+// expect: G02: the program is too large: raise MESHTENSOR_MAX_NODES
+// expect: program_too_large.cpp:17:
+#define MESHTENSOR_MAX_NODES 64
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    for (int i = 0; i < 64; ++i) x = x * 2;
+    s.output("y", x);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,28 @@
+// Only what is there is renamed.
+// expect: meshtensor T01: rename: the operand lacks the dim
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/movement.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
+} d_model;
+inline constexpr struct other_dim : mt::dim<"other", 2> {
+} other;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, length);
+    s.output("y", rename(x, d_model, other));
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

@@ -1,0 +1,27 @@
+// A tensor is summed along dims that it has.
+// quick
+// expect: meshtensor T01: reduce: the operand lacks a dim that it shall be reduced along
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/reduce.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
+} d_model;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, length);
+    s.output("y", sum(x, batch, d_model));
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

@@ -1,0 +1,26 @@
+// Only what a store holds has a next value.
+// expect: G08: only a parameter or state, as it was declared, can be updated
+// expect: update_of_a_tensor.cpp:19:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = x * 2;
+    s.update(y, y * 2);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

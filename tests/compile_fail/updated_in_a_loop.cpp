@@ -1,0 +1,33 @@
+// A variable changes between steps, not between iterations.
+// expect: G06: a variable is updated inside a loop or branch
+// expect: updated_in_a_loop.cpp:23:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {
+} layers;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto w = s.parameter("w", in);
+    auto y = repeat(s / "blocks", layers, x, [&](mt::scope auto r, auto h) {
+      r.update(w, w * 2);
+      return h * w;
+    });
+    s.output("y", y);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,28 @@
+// A variable has one next value.
+// expect: G05: a variable is updated twice in one step
+// expect: updated_twice.cpp:21:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto w = s.parameter("w", in);
+    s.output("y", x + w);
+    s.update(w, w * 2);
+    s.update(w, w * 3);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}
