@@ -17,7 +17,7 @@ inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, batch, length);
-    s.output("y", uniform(s / "u", mt::i64, to(batch)));
+    s.output("y", cast<mt::dtype::f32>(uniform(s / "u", mt::i64, to(batch))) + x);
   }
 };
 constexpr auto traced = mt::trace<step>();

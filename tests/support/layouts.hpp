@@ -1,7 +1,9 @@
-// Enumerates layouts of a program on a mesh: every dim over every axis or over none.
+// Enumerates layouts of a program on a mesh.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "meshtensor/pass/lower.hpp"
@@ -37,7 +39,75 @@ void each_layout(std::vector<meshtensor::name> const& dims, meshtensor::mesh_sha
   }
 }
 
-/// One line: `batch/ax, hidden/by`.
+/// Calls f(rules) for every way to give each axis one of the dims named or none, with a dim's axes in every order: all
+/// layouts that are legal where all these dims meet.
+template <class F>
+void each_assignment(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, F f) {
+  std::vector<std::vector<int>> axes(dims.size());
+  auto place = [&](auto const& next, int axis) -> void {
+    if (axis == mesh.count) {
+      meshtensor::layout_rules rules{};
+      for (std::size_t d = 0; d < dims.size(); ++d) {
+        meshtensor::layout_rule r{};
+        r.dim = dims[d];
+        for (int a : axes[d]) r.axes[r.count++] = mesh.axes[a].label;
+        if (r.count != 0) rules.add(r);
+      }
+      return f(rules);
+    }
+    next(next, axis + 1);
+    for (auto& list : axes)
+      for (std::size_t at = 0; at <= list.size(); ++at) {
+        list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), axis);
+        next(next, axis + 1);
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+  };
+  place(place, 0);
+}
+
+/// Numbers of one sort, repeatable.
+struct chance {
+  std::uint64_t state;
+  std::uint64_t next() {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    std::uint64_t x = state ^ state >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    return x ^ x >> 29;
+  }
+  /// 0, 1, …, n - 1
+  int below(int n) { return static_cast<int>(next() % static_cast<std::uint64_t>(n)); }
+  bool one_in(int n) { return below(n) == 0; }
+};
+
+/// A layout with lists of several axes and with rules for some of the scopes, drawn by chance; not all are legal.
+inline meshtensor::layout_rules drawn_layout(std::vector<meshtensor::name> const& dims,
+                                             std::vector<meshtensor::name> const& scopes,
+                                             meshtensor::mesh_shape const& mesh, chance& c) {
+  meshtensor::layout_rules rules{};
+  auto draw = [&](meshtensor::name const& scope) {
+    std::vector<std::vector<int>> axes(dims.size());
+    for (int a = 0; a < mesh.count; ++a) {
+      int const d = c.below(static_cast<int>(dims.size()) + 1);
+      if (d == 0) continue;
+      auto& list = axes[static_cast<std::size_t>(d - 1)];
+      list.insert(list.begin() + c.below(static_cast<int>(list.size()) + 1), a);
+    }
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      meshtensor::layout_rule r{};
+      r.scope = scope, r.dim = dims[d];
+      for (int a : axes[d]) r.axes[r.count++] = mesh.axes[a].label;
+      // In a scope a dim without axes is either inherited or made whole.
+      if (r.count != 0 || (!scope.empty() && !c.one_in(4))) rules.add(r);
+    }
+  };
+  draw({});
+  for (auto const& scope : scopes)
+    if (c.one_in(2)) draw(scope);
+  return rules;
+}
+
+/// One line: `batch/ax, optimizer: hidden/by`.
 inline std::string text_of(meshtensor::layout_rules const& rules) {
   std::string text;
   for (int r = 0; r < rules.count; ++r) {
@@ -46,6 +116,14 @@ inline std::string text_of(meshtensor::layout_rules const& rules) {
     for (int a = 0; a < rule.count; ++a) text += "/" + rule.axes[a].text();
   }
   return text.empty() ? "replicated" : text;
+}
+
+/// One line: `ax=2 by=3`.
+inline std::string text_of(meshtensor::mesh_shape const& mesh) {
+  std::string text;
+  for (int a = 0; a < mesh.count; ++a)
+    text += (a == 0 ? "" : " ") + mesh.axes[a].label.text() + "=" + std::to_string(mesh.axes[a].extent);
+  return text;
 }
 
 }  // namespace meshtensor_test

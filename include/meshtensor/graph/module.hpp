@@ -126,9 +126,16 @@ struct variable {
   placement layout;
 };
 
+/// What a reshard asks for one dim: the axes, by name, the first one major; none: whole.
+struct asked_row {
+  id dim;
+  id count;
+  id axes[max_axes];
+};
+
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
-      site_count, variable_count;
+      site_count, variable_count, asked_count;
   node nodes[max_nodes];
   value values[max_values];
   id links[max_links];
@@ -140,6 +147,7 @@ struct module {
   path_row paths[max_paths];
   site_row sites[max_nodes];
   variable variables[max_variables];
+  asked_row asked[max_rules];
   diagnostic report;  // why a pass could not do its work; empty: it could. Later passes hand such a module on as it is
 
   constexpr id link(list l, int i) const { return links[l.first + i]; }
@@ -150,6 +158,20 @@ struct module {
   constexpr value const& result_value(node const& n, int i = 0) const { return values[result(n, i)]; }
   constexpr name const& dim_name(int d) const { return names[dims[d].label]; }
 };
+
+/// Copies what nodes refer to by ids that never change: everything but nodes, values, lists and regions.
+constexpr void copy_tables(module& to, module const& from) {
+  to.report = from.report;
+  for (; to.name_count < from.name_count; ++to.name_count) to.names[to.name_count] = from.names[to.name_count];
+  for (; to.dim_count < from.dim_count; ++to.dim_count) to.dims[to.dim_count] = from.dims[to.dim_count];
+  for (; to.axis_count < from.axis_count; ++to.axis_count) to.axes[to.axis_count] = from.axes[to.axis_count];
+  for (; to.number_count < from.number_count; ++to.number_count) to.numbers[to.number_count] = from.numbers[to.number_count];
+  for (; to.path_count < from.path_count; ++to.path_count) to.paths[to.path_count] = from.paths[to.path_count];
+  for (; to.site_count < from.site_count; ++to.site_count) to.sites[to.site_count] = from.sites[to.site_count];
+  for (; to.variable_count < from.variable_count; ++to.variable_count)
+    to.variables[to.variable_count] = from.variables[to.variable_count];
+  for (; to.asked_count < from.asked_count; ++to.asked_count) to.asked[to.asked_count] = from.asked[to.asked_count];
+}
 
 /// Whether `path` has the component `label`, and how deep the innermost one is counted from the root; -1: not at all.
 constexpr int depth_of(module const& m, int path, name const& label) {

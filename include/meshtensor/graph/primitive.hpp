@@ -32,6 +32,7 @@ enum class primitive : std::uint8_t {
   reshape,  // merges or splits neighbouring dims
   slice,    // attribute 0: from, 1: to, 2: first index (number)
   pad,      // attribute 0: from, 1: to, 2: how far in (number), 3: the value around (number)
+  reshard,  // the same value, lying as the rows attribute 0, … of `asked` say, attribute 1 of them
   concat,   // along attribute 0 of the first and attribute 1 of the second, into attribute 2
   // lookup
   gather,       // rows of operand 0 along attribute 0, at operand 1; out of range gives zeros
@@ -65,7 +66,7 @@ constexpr char const* text_of(primitive p) {
                                    "reduce",      "argmax",
                                    "broadcast",   "transpose",
                                    "rename",      "reshape",
-                                   "slice",       "pad",
+                                   "slice",       "pad", "reshard",
                                    "concat",      "gather",
                                    "scatter_add", "gradient",
                                    "repeat",      "while_loop",

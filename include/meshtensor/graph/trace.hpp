@@ -20,7 +20,7 @@ constexpr name type_name() {
 /// A program with other dtypes: parameters as `Parameters`, what is computed with them as `Compute`.
 template <class Program, dtype Parameters, dtype Compute = Parameters>
 struct precision : Program {
-  using program = Program;
+  using with_precision = Program;
   static constexpr dtype parameters = Parameters, compute = Compute;
 };
 
@@ -46,10 +46,10 @@ struct precision_of {
   using program = Program;
 };
 template <class P>
-requires requires { typename P::program; }
+requires requires { typename P::with_precision; }
 struct precision_of<P> {
   using scope_t = trace_scope<P::parameters, P::compute>;
-  using program = typename P::program;
+  using program = typename P::with_precision;
 };
 template <class Program>
 constexpr void trace_entry(module& m) {

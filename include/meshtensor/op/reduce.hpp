@@ -88,9 +88,9 @@ struct reduce_rule {
       sum_t<E> sum = kind == reduction_kind::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
       for (std::int64_t k = 0; k < inner; ++k) {
         auto const v = static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
-        sum = kind == reduction_kind::sum   ? sum + v
-              : kind == reduction_kind::max ? (sum < v ? v : sum)
-                                            : (v < sum ? v : sum);
+        sum = kind == reduction_kind::sum
+                  ? sum + v
+                  : apply(kind == reduction_kind::max ? function::maximum : function::minimum, sum, v);
         w.next();
       }
       y.as<E>()[where] = static_cast<E>(sum);

@@ -4,6 +4,7 @@
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/lookup.hpp"
 #include "meshtensor/op/random.hpp"
+#include "meshtensor/op/reshard.hpp"
 #include "meshtensor/op/structure.hpp"
 
 namespace meshtensor {
@@ -26,6 +27,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::reshape: return f.template operator()<reshape_rule>();
     case primitive::slice: return f.template operator()<slice_rule>();
     case primitive::pad: return f.template operator()<pad_rule>();
+    case primitive::reshard: return f.template operator()<reshard_rule>();
     case primitive::concat: return f.template operator()<concat_rule>();
     case primitive::gather: return f.template operator()<gather_rule>();
     case primitive::scatter_add: return f.template operator()<scatter_add_rule>();

@@ -1,69 +1,157 @@
-// Scalar functions as plain code: the meaning of every elementwise operation, for one element.
+// Scalar functions as plain code: the meaning of every elementwise operation, for one element or a register of them.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/function.hpp"
+#include "meshtensor/base/math.hpp"
 
 namespace meshtensor {
 
-/// One function of operands of one type. Comparisons and logic give a bool, which converts. Integers divide towards zero;
-/// a remainder has the sign of the divisor.
-template <class T> T apply(function f, T a, T b) {
-  constexpr bool real = std::is_floating_point_v<T>;
+/// One function of floats, for a scalar and for a register alike (see math::lane): the same bits, wherever an element
+/// lies. A nan among the operands of maximum and minimum is their result; relu and sign of nan are 0.
+template <function F, class V>
+inline V apply_to_floats(V a, [[maybe_unused]] V b) {
+  using s = math::scalar_of<V>;
+  [[maybe_unused]] V const zero(s(0)), one(s(1));
+  if constexpr (F == function::negate) return math::negate(a);
+  else if constexpr (F == function::abs) return math::abs(a);
+  else if constexpr (F == function::sign) return math::select(zero < a, one, zero) - math::select(a < zero, one, zero);
+  else if constexpr (F == function::floor) return math::floor(a);
+  else if constexpr (F == function::exp) return math::exp(a);
+  else if constexpr (F == function::log) return math::log(a);
+  else if constexpr (F == function::sqrt) return math::sqrt(a);
+  else if constexpr (F == function::rsqrt) return math::rsqrt(a);
+  else if constexpr (F == function::sin) return math::sin(a);
+  else if constexpr (F == function::cos) return math::cos(a);
+  else if constexpr (F == function::tanh) return math::tanh(a);
+  else if constexpr (F == function::sigmoid) return math::sigmoid(a);
+  else if constexpr (F == function::erf) return math::erf(a);
+  else if constexpr (F == function::relu) return math::select(zero < a, a, zero);
+  else if constexpr (F == function::add) return a + b;
+  else if constexpr (F == function::subtract) return a - b;
+  else if constexpr (F == function::multiply) return a * b;
+  else if constexpr (F == function::divide) return a / b;
+  else if constexpr (F == function::modulo) return a - b * math::floor(a / b);
+  else if constexpr (F == function::power) return math::pow(a, b);
+  else if constexpr (F == function::maximum) return math::maximum(a, b);
+  else if constexpr (F == function::minimum) return math::minimum(a, b);
+  else return a;
+}
+
+namespace detail {
+
+/// Integers of 32 and 64 bits wrap around, as registers do.
+template <class T>
+using wrapping_t =
+    std::conditional_t<(sizeof(T) < 4), int, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+
+template <class T>
+T divided(T a, T b) {
+  using w = wrapping_t<T>;
+  if (b == T(0)) return T(0);
+  if constexpr (std::is_signed_v<T>)
+    if (b == T(-1)) return static_cast<T>(w(0) - static_cast<w>(a));
+  return static_cast<T>(a / b);
+}
+/// The remainder has the sign of the divisor.
+template <class T>
+T remainder(T a, T b) {
+  if (b == T(0)) return T(0);
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return T(0);
+    T const r = static_cast<T>(a % b);
+    return r != T(0) && ((r < T(0)) != (b < T(0))) ? static_cast<T>(r + b) : r;
+  } else {
+    return static_cast<T>(a % b);
+  }
+}
+/// Whole powers; a negative one is the reciprocal, cut to an integer.
+template <class T>
+T raised(T a, T b) {
+  using w = wrapping_t<T>;
+  if constexpr (std::is_signed_v<T>)
+    if (b < T(0)) return a == T(1) || (a == T(-1) && b % 2 == 0) ? T(1) : a == T(-1) ? T(-1) : T(0);
+  auto base = static_cast<w>(a), result = w(1);
+  for (auto n = static_cast<std::uint64_t>(b); n != 0; n >>= 1, base = static_cast<w>(static_cast<T>(base * base)))
+    if ((n & 1u) != 0) result = static_cast<w>(static_cast<T>(result * base));
+  return static_cast<T>(result);
+}
+
+template <class T>
+T apply_to_integers(function f, T a, T b) {
+  using w = wrapping_t<T>;
+  auto const x = static_cast<w>(a), y = static_cast<w>(b);
   switch (f) {
-    case function::copy:
-    case function::cast:
-    case function::stop_gradient: return a;
-    case function::negate: return static_cast<T>(-a);
-    case function::abs: return a < T(0) ? static_cast<T>(-a) : a;
+    case function::negate: return static_cast<T>(w(0) - x);
+    case function::abs: return a < T(0) ? static_cast<T>(w(0) - x) : a;
     case function::sign: return static_cast<T>((T(0) < a) - (a < T(0)));
     case function::relu: return T(0) < a ? a : T(0);
-    case function::logical_not: return static_cast<T>(!static_cast<bool>(a));
-    case function::add: return static_cast<T>(a + b);
-    case function::subtract: return static_cast<T>(a - b);
-    case function::multiply: return static_cast<T>(a * b);
+    case function::add: return static_cast<T>(x + y);
+    case function::subtract: return static_cast<T>(x - y);
+    case function::multiply: return static_cast<T>(x * y);
+    case function::divide: return divided(a, b);
+    case function::modulo: return remainder(a, b);
+    case function::power: return raised(a, b);
     case function::maximum: return a < b ? b : a;
     case function::minimum: return b < a ? b : a;
+    default: return a;
+  }
+}
+
+template <class T>
+T apply_to_floats(function f, T a, T b) {
+  switch (f) {
+    case function::negate: return meshtensor::apply_to_floats<function::negate>(a, b);
+    case function::abs: return meshtensor::apply_to_floats<function::abs>(a, b);
+    case function::sign: return meshtensor::apply_to_floats<function::sign>(a, b);
+    case function::floor: return meshtensor::apply_to_floats<function::floor>(a, b);
+    case function::exp: return meshtensor::apply_to_floats<function::exp>(a, b);
+    case function::log: return meshtensor::apply_to_floats<function::log>(a, b);
+    case function::sqrt: return meshtensor::apply_to_floats<function::sqrt>(a, b);
+    case function::rsqrt: return meshtensor::apply_to_floats<function::rsqrt>(a, b);
+    case function::sin: return meshtensor::apply_to_floats<function::sin>(a, b);
+    case function::cos: return meshtensor::apply_to_floats<function::cos>(a, b);
+    case function::tanh: return meshtensor::apply_to_floats<function::tanh>(a, b);
+    case function::sigmoid: return meshtensor::apply_to_floats<function::sigmoid>(a, b);
+    case function::erf: return meshtensor::apply_to_floats<function::erf>(a, b);
+    case function::relu: return meshtensor::apply_to_floats<function::relu>(a, b);
+    case function::add: return meshtensor::apply_to_floats<function::add>(a, b);
+    case function::subtract: return meshtensor::apply_to_floats<function::subtract>(a, b);
+    case function::multiply: return meshtensor::apply_to_floats<function::multiply>(a, b);
+    case function::divide: return meshtensor::apply_to_floats<function::divide>(a, b);
+    case function::modulo: return meshtensor::apply_to_floats<function::modulo>(a, b);
+    case function::power: return meshtensor::apply_to_floats<function::power>(a, b);
+    case function::maximum: return meshtensor::apply_to_floats<function::maximum>(a, b);
+    case function::minimum: return meshtensor::apply_to_floats<function::minimum>(a, b);
+    default: return a;
+  }
+}
+
+}  // namespace detail
+
+/// One function of operands of one type. Comparisons and logic give a bool, which converts. Integers wrap around,
+/// divide towards zero, and by zero to zero.
+template <class T>
+T apply(function f, T a, T b) {
+  switch (f) {
+    case function::logical_not: return static_cast<T>(!static_cast<bool>(a));
     case function::logical_and: return static_cast<T>(static_cast<bool>(a) && static_cast<bool>(b));
     case function::logical_or: return static_cast<T>(static_cast<bool>(a) || static_cast<bool>(b));
     default: break;
   }
-  if constexpr (real) {
-    switch (f) {
-      case function::divide: return a / b;
-      case function::modulo: return a - b * std::floor(a / b);
-      case function::power: return std::pow(a, b);
-      case function::floor: return std::floor(a);
-      case function::exp: return std::exp(a);
-      case function::log: return std::log(a);
-      case function::sqrt: return std::sqrt(a);
-      case function::rsqrt: return T(1) / std::sqrt(a);
-      case function::sin: return std::sin(a);
-      case function::cos: return std::cos(a);
-      case function::tanh: return std::tanh(a);
-      case function::sigmoid: return T(1) / (T(1) + std::exp(-a));
-      case function::erf: return std::erf(a);
-      default: break;
-    }
-  } else {
-    switch (f) {
-      case function::divide: return b == T(0) ? T(0) : static_cast<T>(a / b);
-      case function::modulo: {
-        if (b == T(0)) return T(0);
-        T const r = static_cast<T>(a % b);
-        return r != T(0) && ((r < T(0)) != (b < T(0))) ? static_cast<T>(r + b) : r;
-      }
-      default: break;
-    }
-  }
-  return a;
+  if constexpr (std::is_floating_point_v<T>) return detail::apply_to_floats(f, a, b);
+  else if constexpr (std::is_same_v<T, bool>)
+    return f == function::maximum ? a || b : f == function::minimum ? a && b : a;
+  else return detail::apply_to_integers(f, a, b);
 }
 
-template <class T> bool compare(function f, T a, T b) {
+template <class T>
+bool compare(function f, T a, T b) {
   switch (f) {
     case function::equal: return a == b;
     case function::not_equal: return a != b;
@@ -73,7 +161,8 @@ template <class T> bool compare(function f, T a, T b) {
 }
 
 /// The type in which one element is computed: float for bf16, itself otherwise.
-template <class E> using arithmetic_t = std::conditional_t<std::is_same_v<E, bf16_t>, float, E>;
+template <class E>
+using arithmetic_t = std::conditional_t<std::is_same_v<E, bf16_t>, float, E>;
 
 /// The type in which sums of E are made: see accumulator_of.
 template <class E>
@@ -81,7 +170,8 @@ using sum_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
                                  std::conditional_t<std::is_floating_point_v<E>, E, std::int64_t>>;
 
 /// A number as an element of type E; for integers the nearest one below.
-template <class E> E element_of(double n) {
+template <class E>
+E element_of(double n) {
   if constexpr (std::is_same_v<E, bf16_t>) return bf16_t(static_cast<float>(n));
   else if constexpr (std::is_floating_point_v<E>) return static_cast<E>(n);
   else if constexpr (std::is_same_v<E, bool>) return n != 0;

@@ -20,16 +20,8 @@ struct differentiator {
       : from(source), m(target), b(target), called{}, inlined{}, owner{} {}
 
   constexpr void run() {
-    m.name_count = from.name_count, m.dim_count = from.dim_count, m.axis_count = from.axis_count;
-    m.number_count = from.number_count, m.path_count = from.path_count, m.site_count = from.site_count;
-    m.variable_count = from.variable_count, m.region_count = from.region_count;
-    for (int i = 0; i < m.name_count; ++i) m.names[i] = from.names[i];
-    for (int i = 0; i < m.dim_count; ++i) m.dims[i] = from.dims[i];
-    for (int i = 0; i < m.axis_count; ++i) m.axes[i] = from.axes[i];
-    for (int i = 0; i < m.number_count; ++i) m.numbers[i] = from.numbers[i];
-    for (int i = 0; i < m.path_count; ++i) m.paths[i] = from.paths[i];
-    for (int i = 0; i < m.site_count; ++i) m.sites[i] = from.sites[i];
-    for (int i = 0; i < m.variable_count; ++i) m.variables[i] = from.variables[i];
+    copy_tables(m, from);
+    m.region_count = from.region_count;
     for (int i = 0; i < m.region_count; ++i) m.regions[i] = from.regions[i], inlined[i] = static_cast<id>(i);
     bool any = false;
     for (int i = 0; i < from.node_count; ++i) {

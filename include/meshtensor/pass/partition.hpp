@@ -134,6 +134,7 @@ struct partitioner {
       case primitive::read: give(make(n, {}), from.result(n), m.variables[n.attribute[0]].layout); break;
       case primitive::write: effect(n, m.variables[n.attribute[0]].layout); break;
       case primitive::output: effect(n, implied(from.operand(n, 0), n.path)); break;
+      case primitive::reshard: asked(n); break;
       case primitive::argument: argument(n); break;
       case primitive::repeat: repeat(n); break;
       case primitive::composite: composite(n); break;
@@ -149,6 +150,33 @@ struct partitioner {
     id_list<> operands{};
     operands.add(form(from.operand(n, 0), p));
     make(n, operands);
+  }
+
+  // As its dims and path imply, but for the dims that are asked for.
+  constexpr void asked(node const& n) {
+    id const old = from.operand(n, 0);
+    shape const& dims = from.values[old].dims;
+    shape named{};
+    for (int r = 0; r < n.attribute[1]; ++r) named.add(m.asked[n.attribute[0] + r].dim);
+    placement to = implied(old, n.path, named);
+    for (int r = 0; r < n.attribute[1] && report.empty(); ++r) {
+      asked_row const& row = m.asked[n.attribute[0] + r];
+      for (int k = 0; k < row.count; ++k) {
+        int axis = -1;
+        for (int a = 0; a < m.axis_count; ++a)
+          if (m.axes[a].label == row.axes[k]) axis = a;
+        if (axis < 0 || to.dim[axis] != 0) {
+          report << (axis < 0 ? "S04 reshard names the axis '" : "S05 reshard shards a second dim over the axis '")
+                 << m.names[row.axes[k]] << (axis < 0 ? "', which the mesh does not have" : "'");
+          return at_line(n);
+        }
+        to.shard(dims.find(row.dim), axis);
+      }
+    }
+    if (!report.empty()) return;
+    id_list<> operands{};
+    operands.add(form(old, to));
+    give(make(n, operands), from.result(n), to);
   }
 
   // The operand that an argument stands for was made before it: it is brought to its placement where it was made.
@@ -369,16 +397,8 @@ struct partitioner {
 /// spread source  Mesh-TensorFlow, arXiv:1811.02084, section 3; unfinished sums as in GSPMD, arXiv:2105.04663
 constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {
   module m{};
-  m.report = from.report;
-  m.name_count = from.name_count, m.dim_count = from.dim_count, m.number_count = from.number_count;
-  m.path_count = from.path_count, m.site_count = from.site_count, m.variable_count = from.variable_count;
+  copy_tables(m, from);
   m.region_count = from.region_count;
-  for (int i = 0; i < m.name_count; ++i) m.names[i] = from.names[i];
-  for (int i = 0; i < m.dim_count; ++i) m.dims[i] = from.dims[i];
-  for (int i = 0; i < m.number_count; ++i) m.numbers[i] = from.numbers[i];
-  for (int i = 0; i < m.path_count; ++i) m.paths[i] = from.paths[i];
-  for (int i = 0; i < m.site_count; ++i) m.sites[i] = from.sites[i];
-  for (int i = 0; i < m.variable_count; ++i) m.variables[i] = from.variables[i];
   for (int i = 0; i < m.region_count; ++i) m.regions[i] = from.regions[i];
   builder b(m);
   for (int a = 0; a < mesh.count; ++a) m.axes[m.axis_count++] = {b.intern(mesh.axes[a].label), mesh.axes[a].extent};

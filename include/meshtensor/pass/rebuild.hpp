@@ -28,16 +28,7 @@ struct rebuild {
 
   constexpr rebuild(module const& source, module& target)
       : from(source), m(target), b(target), wanted(nullptr), called{}, entered{} {
-    m.report = from.report;
-    for (; m.name_count < from.name_count; ++m.name_count) m.names[m.name_count] = from.names[m.name_count];
-    for (; m.dim_count < from.dim_count; ++m.dim_count) m.dims[m.dim_count] = from.dims[m.dim_count];
-    for (; m.axis_count < from.axis_count; ++m.axis_count) m.axes[m.axis_count] = from.axes[m.axis_count];
-    for (; m.number_count < from.number_count; ++m.number_count)
-      m.numbers[m.number_count] = from.numbers[m.number_count];
-    for (; m.path_count < from.path_count; ++m.path_count) m.paths[m.path_count] = from.paths[m.path_count];
-    for (; m.site_count < from.site_count; ++m.site_count) m.sites[m.site_count] = from.sites[m.site_count];
-    for (; m.variable_count < from.variable_count; ++m.variable_count)
-      m.variables[m.variable_count] = from.variables[m.variable_count];
+    copy_tables(m, from);
   }
 
   /// The new id of an old value; no_id if it has none.

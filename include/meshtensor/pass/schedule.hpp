@@ -15,7 +15,8 @@ struct order {
 
 /// Nodes that give their operand's memory another name.
 constexpr bool shares_memory(node const& n) {
-  if (n.kind == primitive::rename || n.kind == primitive::reshape || n.kind == primitive::wait) return true;
+  if (n.kind == primitive::rename || n.kind == primitive::reshape || n.kind == primitive::reshard) return true;
+  if (n.kind == primitive::wait) return true;
   return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
 }
 

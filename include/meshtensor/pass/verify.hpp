@@ -241,7 +241,8 @@ struct verifier {
       bool const is_entry = g.kind == region_kind::entry;
       if (is_entry != (g.parent == no_id)) return "an entry has a parent, or another region has none";
       if (is_entry && (g.arguments.count != 0 || g.results.count != 0)) return "an entry has arguments or results";
-      if (is_entry == owned[r]) return is_entry ? "an entry has an owner" : "a region has no owner";
+      bool const is_left = g.kind == region_kind::gradient;  // of a composite whose gradient has been taken
+      if (is_entry == owned[r] && !is_left) return is_entry ? "an entry has an owner" : "a region has no owner";
     }
     return nullptr;
   }

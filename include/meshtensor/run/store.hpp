@@ -1,4 +1,4 @@
-// The store: parameters and state, held once, by name; executables borrow them.
+// The store: values that outlive a step, parameters and state, held once, by name; executables borrow them.
 #pragma once
 
 #include <cstddef>
@@ -6,26 +6,45 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/run/array.hpp"
+#include "meshtensor/run/gather.hpp"
 #include "meshtensor/run/interpret.hpp"
 #include "meshtensor/run/processors.hpp"
+#include "meshtensor/run/suggest.hpp"
 
 namespace meshtensor {
 
 /// A variable as the store holds it: what it is, and one block for each processor that this process holds.
 struct stored {
   dtype type;
-  std::vector<std::string> dims;
-  std::vector<std::int64_t> extents;
-  std::vector<std::string> axes;  // of each dim, as text: "data x model"
-  std::vector<view> windows;      // of each held processor, in the whole
+  std::vector<dim_extent> dims;
+  std::vector<std::string> axes;  // of each dim, as text: "data=2 x model=2"
+  placement layout;
+  mesh_shape mesh;
+  std::vector<view> windows;  // of each held processor, in the whole
   std::vector<std::vector<double>> blocks;
+  std::unique_ptr<gathering> bring;  // made when the value is read where not all of it is held
 
   std::byte* block_of(std::size_t k) { return reinterpret_cast<std::byte*>(blocks[k].data()); }
+  /// `f32[d_model=512, d_ff=2048/model=2]`
+  std::string text() const {
+    std::string t = std::string(text_of(type)) + "[";
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      t += (i == 0 ? "" : ", ") + dims[i].label.text() + "=" + std::to_string(dims[i].extent) +
+           (axes[i].empty() ? "" : "/" + axes[i]);
+    return t + "]";
+  }
+  std::int64_t bytes() const { return detail::elements_of(dims) * static_cast<std::int64_t>(bytes_of(type)); }
+  /// What one processor holds of them.
+  std::int64_t local_bytes() const { return windows.empty() ? 0 : windows[0].bytes(); }
 };
 
 /// Owns the values that outlive a step. The first executable that names a value makes it, from the seed, the value's
 /// path and the global index, so that the order of executables does not matter. `step` counts the steps of programs
 /// that update.
+///
+///     auto query = weights.get<float>("decoder/attention/query");   // a whole array with named dims, on every rank
+///     weights.set("decoder/attention/query", query);
 class store {
  public:
   explicit store(processors const& p, std::uint64_t seed = 0) : job_(p.get()), seed_(seed) {}
@@ -46,6 +65,46 @@ class store {
     return all;
   }
 
+  /// A whole value. Where processes hold parts of it they all must call this, for they send each other their parts.
+  ///
+  /// errors  R13 no value has this name; R14 it holds another dtype
+  template <class T>
+  any_array<T> get(std::string const& label) {
+    stored& s = typed<T>(label);
+    any_array<T> whole(s.dims);
+    if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
+      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), whole.window(), true);
+      return whole;
+    }
+    int const size = static_cast<int>(s.mesh.size());
+    if (!s.bring) s.bring = std::make_unique<gathering>(s.mesh, job_.held(size)[0], s.layout, s.windows[0]);
+    job_.run(size, [&](int, transport& t) { s.bring->run(t, s.block_of(0), whole.data()); });
+    return whole;
+  }
+
+  /// Replaces a value by an array, the same on every rank; its dims may stand in another order.
+  ///
+  /// errors  R11 other extents; R12 other dims; R13 no value has this name; R14 it holds another dtype
+  template <class T>
+  void set(std::string const& label, any_array<T> const& whole) {
+    stored& s = typed<T>(label);
+    std::vector<name> order;
+    for (dim_extent const& d : s.dims) order.push_back(d.label);
+    any_array<T> const same = whole.ordered(order);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      if (same.dims()[i].extent != s.dims[i].extent)
+        throw error("R11", "the store holds '" + label + "' as " + s.text() + ", but it was given an array " +
+                               detail::text_of(same.dims()));
+    for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), same.window(), false);
+  }
+  /// The same with all elements in the order of the value's dims.
+  template <std::ranges::contiguous_range R>
+  requires(!any_array_like<R>)
+  void set(std::string const& label, R const& elements) {
+    using T = std::ranges::range_value_t<R>;
+    set(label, any_array<T>(typed<T>(label).dims, elements));
+  }
+
   /// The value of a variable of a partitioned module, made if it is not there yet.
   ///
   /// errors  R04 it is there with another dtype, other extents or another layout
@@ -54,14 +113,18 @@ class store {
     stored fresh = describe(m, b, v);
     auto const found = values_.find(label);
     if (found != values_.end()) {
-      stored const& s = found->second;
-      if (s.type != fresh.type || s.dims != fresh.dims || s.extents != fresh.extents)
+      stored& s = found->second;
+      if (s.type != fresh.type || detail::text_of(s.dims) != detail::text_of(fresh.dims))
         throw error("R04",
-                    "the store holds '" + label + "' as " + text(s) + ", but a program reads it as " + text(fresh));
-      if (s.axes != fresh.axes || s.blocks.size() != held.size())
-        throw error("R04", "the store holds '" + label + "' as " + text(s) + ", but another layout wants " +
-                               text(fresh) + ": programs that share parameters must imply one layout for each");
-      return found->second;
+                    "the store holds '" + label + "' as " + s.text() + ", but a program reads it as " + fresh.text());
+      if (s.axes != fresh.axes)
+        throw error("R04", "the store holds '" + label + "' as " + s.text() + ", but another layout wants " +
+                               fresh.text() + ": programs that share parameters must imply one layout for each");
+      if (s.mesh.size() != fresh.mesh.size())
+        throw error("R04", "the store holds '" + label + "' on " + std::to_string(s.mesh.size()) +
+                               " processors, but another mesh has " + std::to_string(fresh.mesh.size()) +
+                               ": programs that share parameters run on one mesh");
+      return s;
     }
     settings start;
     start.seed = seed_;
@@ -80,10 +143,10 @@ class store {
  private:
   static stored describe(module const& m, binding const& b, variable const& v) {
     stored s{};
-    s.type = v.type;
+    s.type = v.type, s.layout = v.layout;
+    for (int a = 0; a < m.axis_count; ++a) s.mesh.add(m.names[m.axes[a].label], b.axis[a]);
     for (int i = 0; i < v.dims.count; ++i) {
-      s.dims.push_back(m.dim_name(v.dims.at[i]).text());
-      s.extents.push_back(b.extent[v.dims.at[i]]);
+      s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});
       std::string axes;
       for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o)
         axes += (o == 0 ? "" : " x ") + m.names[m.axes[a].label].text() + "=" + std::to_string(b.axis[a]);
@@ -91,17 +154,45 @@ class store {
     }
     return s;
   }
-  static std::string text(stored const& s) {
-    std::string t = std::string(text_of(s.type)) + "[";
-    for (std::size_t i = 0; i < s.dims.size(); ++i)
-      t += (i == 0 ? "" : ", ") + s.dims[i] + "=" + std::to_string(s.extents[i]) +
-           (s.axes[i].empty() ? "" : "/" + s.axes[i]);
-    return t + "]";
+
+  template <class T>
+  stored& typed(std::string const& label) {
+    auto const found = values_.find(label);
+    if (found == values_.end())
+      throw error("R13", "the store has no value '" + label + "'" +
+                             (values_.empty() ? std::string(": the executables that are made on it name its values")
+                                              : did_you_mean(label, names())));
+    if (found->second.type != dtype_of<T>)
+      throw error("R14", "the store holds '" + label + "' as " + found->second.text() + ", not as " +
+                             text_of(dtype_of<T>));
+    return found->second;
+  }
+  /// Copies one processor's block into its place in a whole value, or out of it.
+  static void copy(view part, std::byte* block, view whole, bool into_whole) {
+    part.data = block;
+    std::int64_t first = 0;
+    for (int i = 0; i < whole.count; ++i) {
+      whole.dim[i] = part.dim[i];
+      first += whole.stride[i] * part.origin[i];
+    }
+    if (into_whole) detail::copy_by_name(part, 0, whole, first, no_id, no_id, part.extent);
+    else detail::copy_by_name(whole, first, part, 0, no_id, no_id, part.extent);
   }
 
   meshtensor::job& job_;
   std::uint64_t seed_, step_ = 0;
   std::map<std::string, stored> values_;
 };
+
+/// One line a value: its name, dtype, dims and where they lie, its bytes and those of one processor's part.
+inline std::string text_of(store const& s) {
+  std::string t;
+  for (auto const& [label, value] : s.values()) {
+    t += label + ": " + value.text() + ", " + std::to_string(value.bytes()) + " bytes";
+    if (value.local_bytes() != value.bytes()) t += ", " + std::to_string(value.local_bytes()) + " on each processor";
+    t += "\n";
+  }
+  return t;
+}
 
 }  // namespace meshtensor

@@ -1,5 +1,6 @@
-// Products by the libraries: right for every form and type, the same bits at every run, nothing written beside the
-// result. needs: cpu arch: baseline native
+// Products by the libraries: right for every form and type, the same bits at every run, nothing beside the result.
+// needs: cpu
+// arch: baseline native
 #include "meshtensor/device/cpu/matmul.hpp"
 
 #include <doctest/doctest.h>

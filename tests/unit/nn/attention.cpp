@@ -13,7 +13,8 @@ constexpr auto plain_softmax(auto x, auto along) {
   return e / sum(e, along);
 }
 
-template <bool Causal> struct plain_body {
+template <bool Causal>
+struct plain_body {
   constexpr auto operator()(mt::scope auto s, auto x) const {
     auto const y = rename(x, length, memory);
     auto const q = einsum(x, s.parameter("query", model, heads, head), to(batch, heads, length, head));
@@ -47,7 +48,8 @@ TEST_CASE("attention") {
 
 TEST_CASE("causal attention") {
   check_gradients("causal attention", attending_causally);
-  check_same("causal attention", attending_causally, [](auto s, auto x, auto) { return plain_causal_attention(s / "attention", x); });
+  check_same("causal attention", attending_causally,
+             [](auto s, auto x, auto) { return plain_causal_attention(s / "attention", x); });
 }
 
 TEST_CASE("no position sees those after it") {
@@ -73,7 +75,8 @@ TEST_CASE("operands need not have the same other dims") {
     auto const keys = rename(mean(x * s.parameter("scale", model, mt::ones), batch), length, memory);
     auto const values = rename(x * 2, length, memory);
     auto const mixed = mt::nn::dot_product_attention(x, keys, values, length, memory, model);
-    static_assert(std::is_same_v<std::remove_cvref_t<decltype(mixed)>, mt::tensor<mt::f64, batch_dim, length_dim, model_dim>>);
+    static_assert(
+        std::is_same_v<std::remove_cvref_t<decltype(mixed)>, mt::tensor<mt::f64, batch_dim, length_dim, model_dim>>);
     return mixed;
   });
 }

@@ -37,17 +37,20 @@ TEST_CASE("linear") {
   check_same("linear", mapped, [](auto s, auto x, auto) { return plain_linear(s / "linear", x); });
   check_gradients("linear in the middle of the dims", [](auto s, auto x, auto) {
     auto const y = mt::nn::linear(s / "linear", x, length, hidden);
-    static_assert(std::is_same_v<std::remove_cvref_t<decltype(y)>, mt::tensor<mt::f64, batch_dim, hidden_dim, model_dim>>);
+    static_assert(
+        std::is_same_v<std::remove_cvref_t<decltype(y)>, mt::tensor<mt::f64, batch_dim, hidden_dim, model_dim>>);
     return y;
   });
 }
 
 TEST_CASE("feed_forward") {
-  check_gradients("feed_forward", [](auto s, auto x, auto) { return mt::nn::feed_forward(s / "part", x, model, hidden); });
+  check_gradients("feed_forward",
+                  [](auto s, auto x, auto) { return mt::nn::feed_forward(s / "part", x, model, hidden); });
 }
 
 TEST_CASE("embed") {
-  check_gradients("embed", [](auto s, auto x, auto chosen) { return mt::nn::embed(s / "table", chosen, classes, model) * x; });
+  check_gradients("embed",
+                  [](auto s, auto x, auto chosen) { return mt::nn::embed(s / "table", chosen, classes, model) * x; });
 }
 
 TEST_CASE("layer_norm") {

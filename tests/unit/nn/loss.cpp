@@ -10,7 +10,9 @@ namespace {
 // 6 classes out of what the network has.
 constexpr auto logits_of(auto s, auto x) { return sum(x * s.parameter("weight", model, classes), model) * 4; }
 
-auto const crossed = [](auto s, auto x, auto chosen) { return mt::nn::cross_entropy(logits_of(s, x), chosen, classes); };
+auto const crossed = [](auto s, auto x, auto chosen) {
+  return mt::nn::cross_entropy(logits_of(s, x), chosen, classes);
+};
 auto const plainly_crossed = [](auto s, auto x, auto chosen) {
   auto const logits = logits_of(s, x);
   auto const log_likely = logits - log(sum(exp(logits), classes));

@@ -1,5 +1,5 @@
-// Checks a network with parameters: the gradients of all of them, and of its input, against finite differences and against
-// the same network written in plain operations.
+// Checks a network with parameters: the gradients of all of them, and of its input, against finite differences and
+// against the same network written in plain operations.
 #pragma once
 
 #include "meshtensor/nn/optimizer.hpp"
@@ -26,9 +26,10 @@ inline constexpr struct hidden_dim : mt::dim<"hidden", 5> {
 inline constexpr struct classes_dim : mt::dim<"classes", 6> {
 } classes;
 
-/// A network f(s, x, chosen) of x [batch, length, model] and integers [batch, length], with a loss that weighs all that it
-/// gives differently. Gradient descent with rate 1 makes every gradient visible: what a parameter loses.
-template <class F> struct descended {
+/// A network f(s, x, chosen) of x [batch, length, model] and integers [batch, length], with a loss that weighs all that
+/// it gives differently. Gradient descent with rate 1 makes every gradient visible: what a parameter loses.
+template <class F>
+struct descended {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f64, batch, length, model);
     auto const chosen = s.input("chosen", mt::i32, batch, length);
@@ -41,7 +42,8 @@ template <class F> struct descended {
   }
 };
 
-template <class F> trial::program of(F) {
+template <class F>
+trial::program of(F) {
   trial::program p = trial::program::of<mt::precision<descended<F>, mt::dtype::f64>>();
   p.fill_at_random(-1, 1);
   trial::stream s{7};
@@ -83,7 +85,8 @@ inline void check_slope(trial::program& p, mt::blocks const& from, mt::block& mo
 }
 
 /// Every gradient against a central difference.
-template <class F> void check_gradients(char const* what, F f) {
+template <class F>
+void check_gradients(char const* what, F f) {
   INFO(std::string(what));
   trial::program p = of(f);
   mt::blocks variables = stirred(p), after;
@@ -113,7 +116,8 @@ inline void check_alike(mt::blocks const& got, mt::blocks const& wanted) {
 }
 
 /// Two ways to write one network: the same results and the same gradients, to rounding.
-template <class F, class G> void check_same(char const* what, F f, G g) {
+template <class F, class G>
+void check_same(char const* what, F f, G g) {
   INFO(std::string(what));
   trial::program p = of(f), q = of(g);
   mt::blocks variables = stirred(p), after_p, after_q;

@@ -14,7 +14,8 @@ inline constexpr struct element_dim : mt::dim<"element", 3> {
 } element;
 
 /// Minimizes Σ (w − x)⁴ + (b − 2)², whose gradients are 4 (w − x)³ and 2 (b − 2).
-template <class How> struct fitted {
+template <class How>
+struct fitted {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f64, element);
     auto const w = s.parameter("w", element, mt::constant(0.25));
@@ -43,7 +44,8 @@ struct reference {
   }
 };
 
-template <class How> program fit(How) {
+template <class How>
+program fit(How) {
   program p = program::of<mt::precision<fitted<How>, mt::dtype::f64>>();
   p.fill("x", {-0.5, 0.75, 1.5});
   return p;
@@ -66,7 +68,8 @@ void follow(program p, std::function<double(reference&, int, double)> const& cha
   }
 }
 
-std::function<double(reference&, int, double)> adam(double rate, double b1, double b2, double epsilon, double decay = 0) {
+std::function<double(reference&, int, double)> adam(double rate, double b1, double b2, double epsilon,
+                                                    double decay = 0) {
   return [=, t = 0](reference& r, int i, double g) mutable {
     if (i == 0) ++t;
     r.m[i] = b1 * r.m[i] + (1 - b1) * g;
@@ -99,12 +102,14 @@ TEST_CASE("adam") {
 }
 
 TEST_CASE("adamw") {
-  follow(fit([](auto) { return mt::adamw{.learning_rate = 0.05, .weight_decay = 0.3}; }), adam(0.05, 0.9, 0.999, 1e-8, 0.3));
+  follow(fit([](auto) { return mt::adamw{.learning_rate = 0.05, .weight_decay = 0.3}; }),
+         adam(0.05, 0.9, 0.999, 1e-8, 0.3));
 }
 
 TEST_CASE("gradients are clipped by their common length") {
-  follow(fit([](auto) { return mt::sgd{.learning_rate = 0.1, .clip_norm = 0.5}; }),
-         [](reference&, int, double g) { return 0.1 * g; }, 0.5);
+  follow(
+      fit([](auto) { return mt::sgd{.learning_rate = 0.1, .clip_norm = 0.5}; }),
+      [](reference&, int, double g) { return 0.1 * g; }, 0.5);
   follow(fit([](auto) { return mt::adam{.learning_rate = 0.1, .clip_norm = 2}; }), adam(0.1, 0.9, 0.999, 1e-8), 2);
 }
 

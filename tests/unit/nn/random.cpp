@@ -1,4 +1,5 @@
-// Random numbers: which ones they are depends on the seed, the path, the place in it, the step and the element, on nothing else.
+// Random numbers: which ones they are depends on the seed, the path, the place in it, the step and the element, on
+// nothing else.
 #include "meshtensor/nn/dropout.hpp"
 #include "meshtensor/op/control.hpp"
 
@@ -45,7 +46,8 @@ struct in_a_loop {
   }
 };
 
-template <mt::dtype T> struct dropped {
+template <mt::dtype T>
+struct dropped {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::dtype_constant<T>{}, many);
     auto const y = mt::nn::dropout(s / "drop", x, s.number("rate", 0.25));
@@ -101,7 +103,8 @@ TEST_CASE("what else a program draws, and how much of it, changes nothing") {
 TEST_CASE("every iteration draws anew") {
   trial::program p = trial::program::of<in_a_loop>();
   std::vector<double> const all = trial::numbers_of(p.run().at("all"));
-  for (std::size_t i = 0; i < 50; ++i) CHECK((all[i] != all[50 + i] && all[50 + i] != all[100 + i] && all[i] != all[100 + i]));
+  for (std::size_t i = 0; i < 50; ++i)
+    CHECK((all[i] != all[50 + i] && all[50 + i] != all[100 + i] && all[i] != all[100 + i]));
 }
 
 TEST_CASE("dropout keeps the mean; its gradient drops the same elements") {
@@ -122,7 +125,8 @@ TEST_CASE("dropout keeps the mean; its gradient drops the same elements") {
   f32.fill_at_random(1, 1);
   mt::blocks const s = f32.run();
   int differing = 0;
-  for (std::int64_t i = 0; i < r.at("y").size(); ++i) differing += (r.at("y").number_at(i) == 0) != (s.at("y").number_at(i) == 0);
+  for (std::int64_t i = 0; i < r.at("y").size(); ++i)
+    differing += (r.at("y").number_at(i) == 0) != (s.at("y").number_at(i) == 0);
   CHECK(differing == 0);
 }
 

@@ -12,13 +12,13 @@ namespace {
 inline constexpr struct element_dim : mt::dim<"element", 2> {
 } element;
 
-template <class F> struct scheduled {
-  constexpr void operator()(mt::scope auto s) const {
-    s.output("y", s.input("one", mt::f64) * F{}(s));
-  }
+template <class F>
+struct scheduled {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("one", mt::f64) * F{}(s)); }
 };
 
-template <class F> std::vector<double> rates(F, int steps) {
+template <class F>
+std::vector<double> rates(F, int steps) {
   program p = program::of<scheduled<F>>();
   p.fill("one", {1});
   std::vector<double> r;
@@ -64,12 +64,14 @@ TEST_CASE("warmup, then constant") {
 
 TEST_CASE("warmup, then half a cosine") {
   auto const r = rates([](auto s) { return mt::nn::warmup_cosine(s, 8, 2, 6, 0.25); }, 9);
-  double const wanted[] = {4, 8, 8, 8 * (0.25 + 0.75 * (1 + std::sqrt(0.5)) / 2), 5, 8 * (0.25 + 0.75 * (1 - std::sqrt(0.5)) / 2), 2, 2, 2};
+  double const wanted[] = {
+      4, 8, 8, 8 * (0.25 + 0.75 * (1 + std::sqrt(0.5)) / 2), 5, 8 * (0.25 + 0.75 * (1 - std::sqrt(0.5)) / 2), 2, 2, 2};
   for (std::size_t i = 0; i < r.size(); ++i) CHECK(r[i] == doctest::Approx(wanted[i]).epsilon(1e-12));
 }
 
 TEST_CASE("warmup, then a straight fall") {
-  CHECK(rates([](auto s) { return mt::nn::warmup_linear(s, 8, 2, 6); }, 8) == std::vector<double>{4, 8, 8, 6, 4, 2, 0, 0});
+  CHECK(rates([](auto s) { return mt::nn::warmup_linear(s, 8, 2, 6); }, 8) ==
+        std::vector<double>{4, 8, 8, 6, 4, 2, 0, 0});
 }
 
 TEST_CASE("inverse square root") {
@@ -80,7 +82,11 @@ TEST_CASE("inverse square root") {
 }
 
 TEST_CASE("a schedule is made of numbers that are set by name") {
-  CHECK(rates([](auto s) { return mt::nn::warmup_cosine(s, s.number("peak", 2), s.number("warmup", 1), s.number("steps", 9)); }, 2)[0] == 2);
+  CHECK(rates(
+            [](auto s) {
+              return mt::nn::warmup_cosine(s, s.number("peak", 2), s.number("warmup", 1), s.number("steps", 9));
+            },
+            2)[0] == 2);
 }
 
 TEST_CASE("a moving average follows what the optimizer has made, and starts with it") {

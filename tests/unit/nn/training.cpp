@@ -1,4 +1,5 @@
-// A small decoder Transformer of the library's own layers: it learns, with dropout, and its gradient is that of its loss.
+// A small decoder Transformer of the library's own layers: it learns, with dropout, and its gradient is that of its
+// loss.
 #include "meshtensor/nn/nn.hpp"
 
 #include "unit/op/trial.hpp"
@@ -64,7 +65,8 @@ void feed(trial::program& p, trial::stream& s) {
   }
 }
 
-template <class Program> std::vector<double> losses(int steps) {
+template <class Program>
+std::vector<double> losses(int steps) {
   trial::program p = trial::program::of<Program>({batch(4)});
   trial::stream s;
   std::vector<double> r;

@@ -9,7 +9,8 @@ using mt::to;
 TEST_CASE("einsum") {
   hold("matrix product", [](auto, auto x, auto y, auto... more) { return einsum(x, y, to(a, c, more...)); });
   hold("product without a sum", [](auto, auto x, auto y, auto... more) { return einsum(y, x, to(c, a, b, more...)); });
-  hold("dims of one operand are summed", [](auto, auto x, auto y, auto... more) { return einsum(x, y, to(b, more...)); });
+  hold("dims of one operand are summed",
+       [](auto, auto x, auto y, auto... more) { return einsum(x, y, to(b, more...)); });
   hold("three operands", [](auto, auto x, auto y, auto... more) { return einsum(x, y, x, to(c, more...)); });
   hold_for_one("one operand", [](auto, auto x, auto, auto... more) { return einsum(x, to(b, more...)); });
   hold_for_one("one operand twice", [](auto, auto x, auto, auto... more) { return einsum(x, x, to(a, more...)); });

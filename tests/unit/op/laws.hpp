@@ -1,5 +1,5 @@
-// What holds of every operation, checked for one at a time: its gradient is that of finite differences; a dim that is new
-// to an operand appears in the result, slice by slice; tensors whose dims are values give the same.
+// What holds of every operation, checked for one at a time: its gradient is that of finite differences; a dim that is
+// new to an operand appears in the result, slice by slice; tensors whose dims are values give the same.
 #pragma once
 
 #include "unit/op/trial.hpp"
@@ -19,9 +19,10 @@ inline constexpr struct fresh_dim : mt::dim<"fresh", 2> {
 
 enum class handles { typed, any };
 
-/// An operation on x [a, b] and y [b, c], called as f(s, x, y, more…) where `more` are dims that its result has besides.
-/// Outputs the result and a loss that gives each of its elements another weight, with the loss's gradients.
-template <class F, bool FreshX, bool FreshY, handles How> struct applied {
+/// An operation on x [a, b] and y [b, c], called as f(s, x, y, more…) where `more` are dims that its result has
+/// besides. Outputs the result and a loss that gives each of its elements another weight, with the loss's gradients.
+template <class F, bool FreshX, bool FreshY, handles How>
+struct applied {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = [&] {
       if constexpr (FreshX) return s.input("x", mt::f64, a, fresh, b);
@@ -78,7 +79,8 @@ inline void check_gradient(trial::program p, range const& r) {
 
 /// Element by element: calls f(index in `part`, index in `whole` at `fresh` = k).
 template <class G>
-void each_slice(mt::module const& of_part, mt::block const& part, mt::module const& of_whole, mt::block const& whole, int k, G g) {
+void each_slice(mt::module const& of_part, mt::block const& part, mt::module const& of_whole, mt::block const& whole,
+                int k, G g) {
   mt::view const p = part.window(), w = whole.window();
   std::int64_t stride[mt::max_dims_of_one] = {}, first = 0;
   for (int i = 0; i < w.count; ++i) {
@@ -105,9 +107,8 @@ inline void check_fresh(trial::program whole, trial::program part, range const& 
   CHECK(made.find(trial::dim_of(whole.graph(), "fresh")) >= 0);
   for (int k = 0; k < 2; ++k) {
     for (std::string const name : {"x", "y"})
-      each_slice(part.graph(), part.inputs.at(name), whole.graph(), whole.inputs.at(name), k, [&](auto i, auto place) {
-        part.inputs.at(name).set(i, whole.inputs.at(name).number_at(place));
-      });
+      each_slice(part.graph(), part.inputs.at(name), whole.graph(), whole.inputs.at(name), k,
+                 [&](auto i, auto place) { part.inputs.at(name).set(i, whole.inputs.at(name).number_at(place)); });
     mt::blocks const alone = part.run();
     int wrong = 0;
     each_slice(part.graph(), alone.at("result"), whole.graph(), together.at("result"), k, [&](auto i, auto place) {
@@ -127,12 +128,14 @@ inline void check_any(trial::program typed, trial::program any, range const& r) 
   for (auto const& [name, numbers] : wanted) CHECK(trial::numbers_of(got.at(name)) == trial::numbers_of(numbers));
 }
 
-template <class F, bool FreshX = false, bool FreshY = false, handles How = handles::typed> trial::program applying() {
-  return trial::program::of<applied<F, FreshX, FreshY, How>>();
+template <class F, bool FreshX = false, bool FreshY = false, handles How = handles::typed>
+trial::program applying() {
+  return trial::program::of<mt::precision<applied<F, FreshX, FreshY, How>, mt::dtype::f64>>();
 }
 
 /// All laws for an operation that uses x only.
-template <class F> void hold_for_one(char const* what, F, range const& r = {}) {
+template <class F>
+void hold_for_one(char const* what, F, range const& r = {}) {
   INFO(std::string(what));
   check_gradient(applying<F>(), r);
   check_fresh(applying<F, true, false>(), applying<F>(), r);
@@ -140,7 +143,8 @@ template <class F> void hold_for_one(char const* what, F, range const& r = {}) {
 }
 
 /// All laws for one that uses both operands.
-template <class F> void hold(char const* what, F f, range const& r = {}) {
+template <class F>
+void hold(char const* what, F f, range const& r = {}) {
   hold_for_one(what, f, r);
   INFO(std::string(what));
   check_fresh(applying<F, false, true>(), applying<F>(), r);

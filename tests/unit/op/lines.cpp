@@ -20,7 +20,9 @@ inline constexpr struct length_dim : mt::dim<"length", 4> {
 inline constexpr struct memory_dim : mt::dim<"memory", 4> {
 } memory;
 
-constexpr int here(std::source_location const& l = std::source_location::current()) { return static_cast<int>(l.line()); }
+constexpr int here(std::source_location const& l = std::source_location::current()) {
+  return static_cast<int>(l.line());
+}
 
 constexpr int first = here();
 struct written {

@@ -30,9 +30,8 @@ TEST_CASE("movement") {
   hold_for_one("transpose", [](auto, auto x, auto, auto... more) { return transpose(x, to(more..., b, a)); });
   hold_for_one("broadcast", [](auto, auto x, auto, auto... more) { return broadcast(x, to(b, d, more..., a)); });
   hold_for_one("rename", [](auto, auto x, auto, auto...) { return rename(x, b, d); });
-  hold("rename, so that two elements meet", [](auto, auto x, auto y, auto... more) {
-    return einsum(x, rename(y, b, d), to(a, b, d, more...));
-  });
+  hold("rename, so that two elements meet",
+       [](auto, auto x, auto y, auto... more) { return einsum(x, rename(y, b, d), to(a, b, d, more...)); });
   hold_for_one("merge", [](auto, auto x, auto, auto...) { return merge(x, to(a, b), ab); });
   hold_for_one("merge the other way", [](auto, auto x, auto, auto...) { return merge(x, to(b, a), ab); });
   hold("split", [](auto, auto x, auto y, auto...) { return split(x * y, c, to(c_1, c_2)); });
@@ -47,8 +46,10 @@ TEST_CASE("parts") {
 
 TEST_CASE("lookup") {
   hold_for_one("gather", [](auto s, auto x, auto, auto...) { return gather(x, rows(s), b); });
-  hold_for_one("gather at the index of another tensor", [](auto, auto x, auto y, auto...) { return gather(x, argmax(y, c) * 0 + 1, a); });
-  hold_for_one("scatter_add", [](auto s, auto x, auto, auto... more) { return scatter_add(x, rows(s), d, to(more..., d, b)); });
+  hold_for_one("gather at the index of another tensor",
+               [](auto, auto x, auto y, auto...) { return gather(x, argmax(y, c) * 0 + 1, a); });
+  hold_for_one("scatter_add",
+               [](auto s, auto x, auto, auto... more) { return scatter_add(x, rows(s), d, to(more..., d, b)); });
   hold_for_one("scatter_add sums what it does not keep",
                [](auto s, auto x, auto, auto... more) { return scatter_add(x, rows(s), d, to(d, more...)); });
   hold_for_one("scatter_add into one row", [](auto s, auto x, auto, auto... more) {

@@ -36,7 +36,8 @@ inline mt::id dim_of(mt::module const& m, mt::name const& label) {
 /// One program, differentiated, with its inputs and variables.
 class program {
  public:
-  template <class Program> static program of(std::vector<mt::dim_extent> const& extents = {}) {
+  template <class Program>
+  static program of(std::vector<mt::dim_extent> const& extents = {}) {
     return from(std::make_unique<mt::module>(mt::trace<Program>()), extents);
   }
   static program from(std::unique_ptr<mt::module> const& traced, std::vector<mt::dim_extent> const& extents) {
@@ -96,7 +97,8 @@ inline std::vector<double> numbers_of(mt::block const& b) {
 }
 
 /// Runs a program that takes nothing or only `x`, and gives its output `y`.
-template <class Program> std::vector<double> result_of(std::vector<double> const& x = {}) {
+template <class Program>
+std::vector<double> result_of(std::vector<double> const& x = {}) {
   program p = program::of<Program>();
   if (!x.empty()) p.fill("x", x);
   return numbers_of(p.run().at("y"));

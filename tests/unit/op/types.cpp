@@ -1,6 +1,5 @@
-// What the compiler knows of a result before anything runs: dtype and dims of every operation; and that the common headers
-// of mathematics and algorithms take nothing away from it.
-// sample
+// What the compiler knows of a result before anything runs: dtype and dims of every operation; and that the common
+// headers of mathematics and algorithms take nothing away from it. sample
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +42,10 @@ template <class H, dtype T, class... D>
 constexpr void is(H const&, dtype_constant<T>, D...) {
   static_assert(std::is_same_v<H, tensor<T, D...>>);
 }
-template <class H, dtype T> constexpr void is_any(H const&, dtype_constant<T>) { static_assert(std::is_same_v<H, any_tensor<T>>); }
+template <class H, dtype T>
+constexpr void is_any(H const&, dtype_constant<T>) {
+  static_assert(std::is_same_v<H, any_tensor<T>>);
+}
 
 struct everything {
   constexpr void operator()(scope auto s) const {

@@ -26,11 +26,15 @@ inline constexpr struct ab_dim : mt::dim<"ab", a * b> {
 inline constexpr struct joined_dim : mt::dim<"joined", b + part> {
 } joined;
 
-template <class F, mt::dtype T> struct of_x {
-  constexpr void operator()(mt::scope auto s) const { s.output("y", F{}(s, s.input("x", mt::dtype_constant<T>{}, a, b))); }
+template <class F, mt::dtype T>
+struct of_x {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", F{}(s, s.input("x", mt::dtype_constant<T>{}, a, b)));
+  }
 };
 /// f(s, x) for x [a, b] with these elements.
-template <mt::dtype T = mt::dtype::f64, class F> numbers of(F, numbers const& x) {
+template <mt::dtype T = mt::dtype::f64, class F>
+numbers of(F, numbers const& x) {
   return trial::result_of<of_x<F, T>>(x);
 }
 
@@ -47,13 +51,12 @@ struct product {
   }
 };
 
-template <mt::dtype T> struct bytes_as_classes {
+template <mt::dtype T>
+struct bytes_as_classes {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", sum(one_hot(s.input("x", mt::dtype_constant<T>{}, a), many, mt::i32), many));
   }
-  static constexpr struct many_dim : mt::dim<"many", 300> {
-  } many{};
-};
+  static constexpr struct many_dim : mt::dim<"many", 300> { } many{}; };
 
 }  // namespace
 
@@ -101,7 +104,8 @@ TEST_CASE("softmax and its kin do not overflow") {
   CHECK(of([](auto, auto x) { return softmax(x, b); }, {1000, 1000, -1000, -1e30, -1e30, -1e30}) ==
         numbers{0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3});
   CHECK(of([](auto, auto x) { return log_softmax(x, b); }, {0, -1000, -1e9, 7, 7, -1e30})[1] == -1000);
-  CHECK(of([](auto, auto x) { return logsumexp(x, b); }, {1000, -1000, 0, -1000, -1e30, -1e30}) == numbers{1000, -1000});
+  CHECK(of([](auto, auto x) { return logsumexp(x, b); }, {1000, -1000, 0, -1000, -1e30, -1e30}) ==
+        numbers{1000, -1000});
 }
 
 TEST_CASE("causal hides what comes after") {
@@ -115,12 +119,14 @@ TEST_CASE("movement") {
   CHECK(of([](auto, auto x) { return rename(x, b, row); }, one_to_six) == one_to_six);
   CHECK(of([](auto, auto x) { return merge(x, to(a, b), ab); }, one_to_six) == one_to_six);
   CHECK(of([](auto, auto x) { return merge(x, to(b, a), ab); }, one_to_six) == numbers{1, 4, 2, 5, 3, 6});
-  CHECK(of([](auto, auto x) { return split(merge(x, to(b, a), ab), ab, to(b, a)); }, one_to_six) == numbers{1, 4, 2, 5, 3, 6});
+  CHECK(of([](auto, auto x) { return split(merge(x, to(b, a), ab), ab, to(b, a)); }, one_to_six) ==
+        numbers{1, 4, 2, 5, 3, 6});
 }
 
 TEST_CASE("parts") {
   CHECK(of([](auto, auto x) { return slice(x, b, part, 1); }, one_to_six) == numbers{2, 3, 5, 6});
-  CHECK(of([](auto, auto x) { return pad(x, b, wide, 2, 9); }, one_to_six) == numbers{9, 9, 1, 2, 3, 9, 9, 9, 4, 5, 6, 9});
+  CHECK(of([](auto, auto x) { return pad(x, b, wide, 2, 9); }, one_to_six) ==
+        numbers{9, 9, 1, 2, 3, 9, 9, 9, 4, 5, 6, 9});
   CHECK(of([](auto, auto x) { return concat(x, b, slice(x, b, part, 0), part, joined); }, one_to_six) ==
         numbers{1, 2, 3, 1, 2, 4, 5, 6, 4, 5});
   CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, part, 2); }, one_to_six),
@@ -131,9 +137,10 @@ TEST_CASE("parts") {
 TEST_CASE("lookup") {
   CHECK(of([](auto s, auto x) { return gather(x, iota(s, c, mt::i32) - 1, b); }, one_to_six) ==
         numbers{0, 0, 1, 4, 2, 5, 3, 6});  // c leads; the index −1 gives zeros
-  CHECK(of([](auto s, auto x) { return gather(x, iota(s, a, mt::u8) + 1, b); }, one_to_six) == numbers{2, 6});  // a is matched
-  CHECK(of([](auto s, auto x) { return scatter_add(x, iota(s, b, mt::i64) * iota(s, a, mt::i64), row, to(row)); }, one_to_six) ==
-        numbers{10, 5, 6});
+  CHECK(of([](auto s, auto x) { return gather(x, iota(s, a, mt::u8) + 1, b); }, one_to_six) ==
+        numbers{2, 6});  // a is matched
+  CHECK(of([](auto s, auto x) { return scatter_add(x, iota(s, b, mt::i64) * iota(s, a, mt::i64), row, to(row)); },
+           one_to_six) == numbers{10, 5, 6});
   CHECK(of([](auto s, auto x) { return scatter_add(x, iota(s, b, mt::i32) + 1, row, to(a, row)); }, one_to_six) ==
         numbers{0, 1, 2, 0, 4, 5});  // what lies outside is lost
   CHECK(of<mt::dtype::i64>([](auto, auto x) { return one_hot(sum(x, b) - 6, c, mt::f32); }, {1, 2, 3, 3, 3, 3}) ==

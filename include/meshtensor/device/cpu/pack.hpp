@@ -1,0 +1,247 @@
+// As many elements of any type as a register has lanes of 32 bits, so that all types walk an array in equal strides. What
+// fused kernels compute with, interpreted or instantiated: hence the same bits.
+#pragma once
+
+#include "meshtensor/device/cpu/load.hpp"
+#include "meshtensor/device/cpu/math.hpp"
+#include "meshtensor/device/cpu/random.hpp"
+#include "meshtensor/graph/primitive.hpp"
+#include "meshtensor/op/scalar.hpp"
+
+namespace meshtensor::cpu {
+
+/// The type in which elements of E lie in registers: float for bf16, 32-bit integers for what is smaller.
+template <class E>
+using register_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
+                                      std::conditional_t<(sizeof(E) < 4), std::int32_t, E>>;
+
+inline constexpr int pack_width = vec<std::int32_t>::width;
+
+template <class T> struct pack {
+  static constexpr int parts = pack_width / vec<T>::width;
+  struct array {
+    T at[static_cast<std::size_t>(pack_width)];
+  };
+  vec<T> part[static_cast<std::size_t>(parts)];
+
+  pack() = default;
+  explicit pack(T x) {
+    for (auto& p : part) p = vec<T>(x);
+  }
+  static pack of(array const& a) {
+    pack r;
+    for (int i = 0; i < parts; ++i) r.part[i] = load<T>(a.at + i * vec<T>::width);
+    return r;
+  }
+  array lane_array() const {
+    array a;
+    for (int i = 0; i < parts; ++i) store(part[i], a.at + i * vec<T>::width);
+    return a;
+  }
+};
+
+namespace detail {
+template <class T> inline int lanes_in_part(int i, int n) {
+  int const left = n - i * vec<T>::width;
+  return left < 0 ? 0 : left > vec<T>::width ? vec<T>::width : left;
+}
+}  // namespace detail
+
+// ---- memory ----
+
+template <class E> inline pack<register_t<E>> load_pack(E const* p) {
+  using T = register_t<E>;
+  pack<T> r;
+  for (int i = 0; i < pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width);
+  return r;
+}
+/// The first n elements, zeros after them.
+template <class E> inline pack<register_t<E>> load_pack(E const* p, int n) {
+  using T = register_t<E>;
+  pack<T> r;
+  for (int i = 0; i < pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
+  return r;
+}
+template <class E> inline pack<register_t<E>> load_pack_strided(E const* p, std::int64_t stride, int n) {
+  using T = register_t<E>;
+  typename pack<T>::array a = {};
+  for (int i = 0; i < n; ++i) a.at[i] = detail::number_of_element<T>(p[i * stride]);
+  return pack<T>::of(a);
+}
+template <class E> inline void store_pack(pack<register_t<E>> const& v, E* p) {
+  using T = register_t<E>;
+  for (int i = 0; i < pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width);
+}
+template <class E> inline void store_pack(pack<register_t<E>> const& v, E* p, int n) {
+  using T = register_t<E>;
+  for (int i = 0; i < pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
+}
+template <class E> inline void store_pack_strided(pack<register_t<E>> const& v, E* p, std::int64_t stride, int n) {
+  auto const a = v.lane_array();
+  for (int i = 0; i < n; ++i) p[i * stride] = detail::element_of<E>(a.at[i]);
+}
+
+// ---- conversion ----
+
+template <class To, class From> inline pack<To> convert_pack(pack<From> const& v) {
+  if constexpr (std::is_same_v<To, From>) {
+    return v;
+  } else if constexpr (pack<To>::parts == pack<From>::parts) {
+    pack<To> r;
+    for (int i = 0; i < pack<To>::parts; ++i) r.part[i] = convert<To>(v.part[i]);
+    return r;
+  } else {
+    auto const from = v.lane_array();
+    typename pack<To>::array to;
+    for (int i = 0; i < pack_width; ++i) to.at[i] = static_cast<To>(from.at[i]);
+    return pack<To>::of(to);
+  }
+}
+
+/// A register as storing it as E and loading it again would leave it.
+template <class E> inline pack<register_t<E>> settled(pack<register_t<E>> v) {
+  if constexpr (std::is_same_v<E, bf16_t>) {
+    using word = vec<std::uint32_t>;
+    for (auto& p : v.part) {
+      word const bits = bits_as<std::uint32_t>(p);
+      word const rounded = bits + word(0x7fffu) + ((bits >> 16) & word(1u));
+      word const kept = select(mask_as<std::uint32_t>(p != p), bits | word(0x400000u), rounded);
+      p = bits_as<float>(kept & word(0xffff0000u));
+    }
+  } else if constexpr (std::is_same_v<E, std::uint8_t>) {
+    for (auto& p : v.part) p = p & vec<std::int32_t>(255);
+  }
+  return v;
+}
+
+// ---- functions ----
+
+/// 1 or 0 where the condition holds or not, for each lane of any type.
+template <class T> inline pack<std::int32_t> ones_where(mask<T> const (&m)[static_cast<std::size_t>(pack<T>::parts)]) {
+  if constexpr (pack<T>::parts == 1 && sizeof(T) == 4) {
+    pack<std::int32_t> r;
+    r.part[0] = one_where(mask_as<std::int32_t>(m[0]));
+    return r;
+  } else {
+    pack<std::int64_t> wide;
+    for (int i = 0; i < pack<T>::parts; ++i) {
+      if constexpr (sizeof(T) == 8) wide.part[i] = one_where(mask_as<std::int64_t>(m[i]));
+    }
+    return convert_pack<std::int32_t>(wide);
+  }
+}
+
+template <function F, class T> inline pack<std::int32_t> compare_packs(pack<T> const& a, pack<T> const& b) {
+  mask<T> m[static_cast<std::size_t>(pack<T>::parts)];
+  for (int i = 0; i < pack<T>::parts; ++i) {
+    if constexpr (F == function::equal) m[i] = a.part[i] == b.part[i];
+    else if constexpr (F == function::not_equal) m[i] = a.part[i] != b.part[i];
+    else if constexpr (F == function::less) m[i] = a.part[i] < b.part[i];
+    else m[i] = a.part[i] <= b.part[i];
+  }
+  return ones_where<T>(m);
+}
+
+template <class T> inline pack<T> select_packs(pack<std::int32_t> const& c, pack<T> const& a, pack<T> const& b) {
+  pack<T> r;
+  if constexpr (sizeof(T) == 4) {
+    for (int i = 0; i < pack<T>::parts; ++i)
+      r.part[i] = select(mask_as<T>(c.part[i] != vec<std::int32_t>(0)), a.part[i], b.part[i]);
+  } else {
+    auto const wide = convert_pack<std::int64_t>(c);
+    for (int i = 0; i < pack<T>::parts; ++i)
+      r.part[i] = select(mask_as<T>(wide.part[i] != vec<std::int64_t>(0)), a.part[i], b.part[i]);
+  }
+  return r;
+}
+
+namespace detail {
+/// What registers do with integers at once; the rest goes lane by lane.
+template <function F, class T> inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
+  [[maybe_unused]] vec<T> const zero(T(0)), one(T(1));
+  if constexpr (vec<T>::width > 1 && F == function::negate) return zero - a;
+  else if constexpr (vec<T>::width > 1 && F == function::add) return a + b;
+  else if constexpr (vec<T>::width > 1 && F == function::subtract) return a - b;
+  else if constexpr (F == function::maximum) return select(a < b, b, a);
+  else if constexpr (F == function::minimum) return select(b < a, b, a);
+  else if constexpr (F == function::logical_not) return one_where(a == zero);
+  else if constexpr (F == function::logical_and) return a & b;
+  else if constexpr (F == function::logical_or) return a | b;
+  else {
+    auto x = a.lane_array();
+    auto const y = b.lane_array();
+    for (int i = 0; i < vec<T>::width; ++i) x.at[i] = apply<T>(F, x.at[i], y.at[i]);
+    return vec<T>::of(x);
+  }
+}
+}  // namespace detail
+
+/// One function of operands of one type; bools are 0 and 1.
+template <function F, class T> inline pack<T> apply_to_packs(pack<T> const& a, pack<T> const& b) {
+  pack<T> r;
+  for (int i = 0; i < pack<T>::parts; ++i) {
+    if constexpr (std::is_floating_point_v<T>) r.part[i] = apply_to_floats<F>(a.part[i], b.part[i]);
+    else r.part[i] = detail::apply_to_integer_lanes<F>(a.part[i], b.part[i]);
+  }
+  return r;
+}
+
+/// Whether a function exists for operands in registers of type T.
+template <function F, class T> inline constexpr bool has_function =
+    F != function::copy && F != function::stop_gradient && F != function::cast &&
+    (std::is_floating_point_v<T> ? !is_logical(F) : (F < function::floor || F > function::erf) && (!is_logical(F) || sizeof(T) == 4));
+
+// ---- reductions: lane i of the sums has elements i, i + pack_width, … ----
+
+/// The type in which elements of E are summed or compared.
+template <class T> using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
+
+template <reduction_kind K, class T> inline constexpr T reduction_start =
+    K == reduction_kind::sum ? T(0)
+    : std::is_floating_point_v<T>
+        ? (K == reduction_kind::max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
+        : (K == reduction_kind::max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+
+inline constexpr function function_of(reduction_kind k) {
+  return k == reduction_kind::sum ? function::add : k == reduction_kind::max ? function::maximum : function::minimum;
+}
+template <reduction_kind K, class T> inline pack<T> combined(pack<T> const& a, pack<T> const& b) {
+  return apply_to_packs<function_of(K)>(a, b);
+}
+template <reduction_kind K, class T> inline T combined(T a, T b) { return apply<T>(function_of(K), a, b); }
+
+/// The first n lanes, and in the others what changes no reduction.
+template <reduction_kind K, class T> inline pack<T> first_lanes_of(pack<T> const& v, int n) {
+  auto a = v.lane_array();
+  for (int i = n; i < pack_width; ++i) a.at[i] = reduction_start<K, T>;
+  return pack<T>::of(a);
+}
+
+/// All lanes together, as a tree of fixed shape.
+template <reduction_kind K, class T> inline T folded(pack<T> const& v) {
+  auto a = v.lane_array();
+  for (int half = pack_width / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) a.at[i] = combined<K>(a.at[i], a.at[i + half]);
+  return a.at[0];
+}
+
+// ---- what no operand gives ----
+
+/// The integers first, first + stride, … as E has them.
+template <class E> inline pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
+  using T = register_t<E>;
+  typename pack<T>::array a;
+  for (int i = 0; i < pack_width; ++i, first += stride) a.at[i] = static_cast<T>(first);
+  return settled<E>(pack<T>::of(a));
+}
+/// Random numbers of the elements first, first + stride, …
+template <class T> inline pack<T> random_pack(distribution d, random_stream const& s, std::uint64_t first, std::uint64_t stride) {
+  pack<T> r;
+  for (auto& p : r.part) {
+    p = d == distribution::uniform ? random_uniform<T>(s, first, stride) : random_normal<T>(s, first, stride);
+    first += static_cast<std::uint64_t>(vec<T>::width) * stride;
+  }
+  return r;
+}
+
+}  // namespace meshtensor::cpu

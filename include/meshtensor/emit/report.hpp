@@ -1,0 +1,248 @@
+// A plan as text, before anything runs: what every processor stores, exchanges, computes, and what fills its memory.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "meshtensor/graph/spell.hpp"
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Lines of cells in columns. Cells that begin with a blank, numbers, stand at the right end of their column.
+class table {
+ public:
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+  std::string text() const {
+    std::vector<std::size_t> width;
+    for (auto const& row : rows_)
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        width.resize(std::max(width.size(), c + 1));
+        width[c] = std::max(width[c], row[c].size());
+      }
+    std::string all;
+    for (auto const& row : rows_) {
+      std::string line = " ";
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        std::string const fill(width[c] - row[c].size(), ' ');
+        line += " " + (row[c].rfind(' ', 0) == 0 ? fill + row[c] : row[c] + fill) + " ";
+      }
+      all += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// `1.23 M` and the like: three digits and a thousand's letter.
+inline std::string rounded(std::int64_t n) {
+  if (n < 10000) return std::to_string(n) + " ";
+  char const* letter = "kMGTPE";
+  std::int64_t unit = 1000;
+  for (; n / 1000 >= unit; unit *= 1000) ++letter;
+  std::int64_t const scale = n >= 100 * unit ? 1 : n >= 10 * unit ? 10 : 100;
+  std::int64_t const part = unit / scale, digits = n / part + (n % part >= part - n % part ? 1 : 0);
+  std::string r = std::to_string(digits / scale);
+  if (scale > 1) r += "." + std::to_string(scale + digits % scale).substr(1);
+  return r + " " + *letter;
+}
+
+class reporter : speller {
+ public:
+  reporter(module const& m, plan const& p, mesh_shape const& mesh) : speller(m), p_(p), mesh_(mesh) {}
+
+  std::string text() {
+    heading();
+    variables("parameters", true);
+    variables("state", false);
+    communication();
+    computation();
+    memory();
+    return std::move(text_);
+  }
+
+ private:
+  static std::string bytes(std::int64_t n) { return rounded(n) + "B"; }
+  static std::string right(std::string const& s) { return " " + s; }
+  static std::string times(std::int64_t n) { return n == 1 ? "" : " x" + std::to_string(n); }
+  binding const& numbers() const { return p_.numbers; }
+
+  void heading() {
+    for (int r = 0; r < m_.region_count; ++r)
+      if (m_.regions[r].kind == region_kind::entry && !m_.regions[r].removed)
+        text_ += "program  " + label(m_.regions[r].label) + "\n";
+    text_ += "mesh     ";
+    for (int a = 0; a < mesh_.count; ++a)
+      text_ += (a == 0 ? "" : ", ") + mesh_.axes[a].label.text() + " = " + std::to_string(mesh_.axes[a].extent);
+    text_ += (mesh_.count == 0 ? "" : ": ") + std::to_string(mesh_.size()) +
+             (mesh_.size() == 1 ? " processor\n" : " processors\n");
+    text_ += "dims     ";
+    bool first = true;
+    std::vector<bool> used(max_dims);
+    for (int v = 0; v < m_.value_count; ++v)
+      for (int i = 0; i < m_.values[v].dims.count; ++i) used[m_.values[v].dims.at[i]] = true;
+    for (int d = 0; d < m_.dim_count; ++d) {
+      if (!used[static_cast<std::size_t>(d)]) continue;
+      text_ += (first ? "" : ", ") + dim(d) + " = " + std::to_string(numbers().extent[d]);
+      first = false;
+    }
+    text_ += "\n";
+    for (int a = 0; a < m_.axis_count; ++a)
+      if (mesh_.axes[a].extent > 1 && !spreads(a))
+        text_ += "note     nothing is spread over the axis '" + axis(a) + "': its processors all do the same\n";
+  }
+  bool spreads(int a) const {
+    for (int v = 0; v < m_.value_count; ++v)
+      if (m_.values[v].layout.dim[a] != 0) return true;
+    return false;
+  }
+
+  void variables(char const* what, bool trainable) {
+    table t;
+    std::int64_t local = 0, whole = 0, count = 0;
+    std::string names, type_of_last;  // neighbours of one type under one path share a line: the slots of an optimizer
+    std::int64_t together = 0;
+    id last = no_id;
+    auto const put = [&] {
+      if (last != no_id) t.add({right(bytes(together)), names, type_of_last});
+    };
+    std::vector<bool> used(max_variables);
+    for (int i = 0; i < m_.node_count; ++i)
+      if (m_.nodes[i].kind == primitive::read || m_.nodes[i].kind == primitive::write)
+        used[m_.nodes[i].attribute[0]] = true;
+    for (int i = 0; i < m_.variable_count; ++i) {
+      variable const& v = m_.variables[i];
+      if (v.trainable != trainable || !used[static_cast<std::size_t>(i)]) continue;
+      value like{};
+      like.type = v.type, like.dims = v.dims, like.layout = v.layout;
+      std::int64_t const mine = numbers().local_bytes(like);
+      std::string const type_text = std::string(text_of(v.type)) + "[" + dims(v.dims, v.layout) + "]";
+      if (last != no_id && m_.variables[last].type == v.type && type_text == type_of_last && v.path != no_id &&
+          m_.paths[v.path].parent == m_.paths[m_.variables[last].path].parent) {
+        names += ", " + label(m_.paths[v.path].label), together += mine;
+      } else {
+        put();
+        names = path(v.path), together = mine;
+      }
+      last = static_cast<id>(i), type_of_last = type_text;
+      local += mine, count += numbers().size(v.dims);
+      whole += numbers().size(v.dims) * static_cast<std::int64_t>(bytes_of(v.type));
+    }
+    if (count == 0) return;
+    put();
+    text_ += "\n" + std::string(what) + ": " + rounded(count) + "elements, " + bytes(whole) + "; " + bytes(local) +
+             " a processor\n" + t.text();
+  }
+
+  struct line_of_exchange {
+    std::string kind, over, where;
+    std::int64_t runs, bytes;
+  };
+
+  void communication() {
+    std::vector<line_of_exchange> lines;
+    run_counts const runs = run_counts_of(m_, numbers());
+    for (int i = 0; i < m_.node_count; ++i) {
+      node const& n = m_.nodes[i];
+      if (!is_collective(n.kind) || runs.of[n.region] == 0) continue;
+      planned_exchange const e = exchange_of(m_, numbers(), n);
+      if (e.members < 2) continue;
+      std::string kind = text_of(n.kind);
+      if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
+        kind += n.function == 0 ? " sum" : n.function == 1 ? " max" : " min";
+      line_of_exchange const one{kind, axes(n.attribute[0]), origin(n), runs.of[n.region], runs.of[n.region] * e.bytes};
+      auto const same = std::find_if(lines.begin(), lines.end(), [&](auto const& l) {
+        return l.kind == one.kind && l.over == one.over && l.where == one.where;
+      });
+      if (same == lines.end()) lines.push_back(one);
+      else same->runs += one.runs, same->bytes += one.bytes;
+    }
+    exchanged const all = traffic_of(m_, numbers());
+    text_ += "\ncommunication: a processor receives " + bytes(all.bytes) + " in " + std::to_string(all.collectives()) +
+             " collectives a step\n";
+    std::stable_sort(lines.begin(), lines.end(), [](auto const& a, auto const& b) { return a.bytes > b.bytes; });
+    table t;
+    for (auto const& l : lines) t.add({right(bytes(l.bytes)), l.kind, "over " + l.over, right(times(l.runs)), l.where});
+    text_ += t.text();
+  }
+
+  void computation() {
+    computed const c = work_of(m_, numbers());
+    text_ += "\ncomputation: a processor does " + rounded(c.products + c.others) + "flop a step, " +
+             rounded(c.products) + "flop of them in products\n";
+  }
+
+  void memory() {
+    text_ += "\nmemory: " + bytes(p_.arena_bytes + p_.variable_bytes + p_.input_bytes) +
+             " a processor: " + bytes(p_.arena_bytes) + " for what a step makes, " + bytes(p_.variable_bytes) +
+             " for parameters and state, " + bytes(p_.input_bytes) + " for inputs\n";
+    if (p_.arena_bytes == 0) return;
+    node const& at = m_.nodes[p_.fullest];
+    text_ += "fullest at " + std::string(text_of(at)) + ", " + origin(at) + ":\n";
+    struct held {
+      std::string what;
+      std::int64_t bytes, count;
+    };
+    std::vector<held> all;
+    for (id v : held_at_fullest()) {
+      node const& n = m_.nodes[m_.values[v].node];
+      std::string const what =
+          type(v) + "  " + (n.kind == primitive::argument ? "carry" : text_of(n)) + ", " + origin(n);
+      auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
+      std::int64_t const size = numbers().local_bytes(m_.values[v]);
+      if (same == all.end()) all.push_back({what, size, 1});
+      else same->bytes += size, ++same->count;
+    }
+    std::stable_sort(all.begin(), all.end(), [](held const& a, held const& b) { return a.bytes > b.bytes; });
+    table t;
+    std::int64_t rest = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i < shown) t.add({right(bytes(all[i].bytes)), all[i].what + times(all[i].count)});
+      else rest += all[i].bytes;
+    }
+    if (all.size() > shown) t.add({right(bytes(rest)), "in " + std::to_string(all.size() - shown) + " smaller groups"});
+    text_ += t.text();
+  }
+
+  /// What lies in the arena when its end is reached: what was made by then and is needed then or later.
+  std::vector<id> held_at_fullest() const {
+    auto const again = on_heap([&] { return plan{}; });
+    again->numbers = p_.numbers, again->steps = p_.steps;
+    std::unique_ptr<planner> const uses(new planner(m_, *again));
+    int entry = 0;
+    while (m_.regions[entry].kind != region_kind::entry || m_.regions[entry].removed) ++entry;
+    uses->run(entry);
+    int time = 0;
+    while (time < max_nodes - 1 && uses->event_node[time] != p_.fullest) ++time;
+    std::vector<id> all;
+    for (int v = 0; v < m_.value_count; ++v)
+      if (p_.root[v] == v && p_.where[v] == place::arena && uses->begin[v] <= time && time <= uses->end[v])
+        all.push_back(static_cast<id>(v));
+    return all;
+  }
+
+  static constexpr std::size_t shown = 16;
+  plan const& p_;
+  mesh_shape const& mesh_;
+  std::string text_;
+};
+
+}  // namespace detail
+
+/// The plan of one processor in words: the mesh; every parameter with its layout and bytes; each collective with its
+/// axes, how often it runs in a step, the bytes that a processor receives by it and the user's line that caused it, the
+/// costliest first; operations; memory, and what holds it at its fullest. Nothing runs, no memory of the plan's size is
+/// needed.
+inline std::string report(module const& graph, plan const& planned, mesh_shape const& mesh) {
+  return detail::reporter(graph, planned, mesh).text();
+}
+
+}  // namespace meshtensor

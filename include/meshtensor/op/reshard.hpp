@@ -1,0 +1,54 @@
+// reshard: one tensor lies otherwise than its dims and its scope imply.
+#pragma once
+
+#include "meshtensor/op/transpose.hpp"
+#include "meshtensor/tensor/layout.hpp"
+
+namespace meshtensor {
+
+struct reshard_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    if (!(m.result_value(n).dims == m.operand_value(n, 0).dims)) return "a reshard changes dims";
+    return n.attribute[0] + n.attribute[1] <= m.asked_count ? nullptr : "a reshard asks for rows that are not there";
+  }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
+  }
+  static void evaluate(evaluation const& e) { transpose_rule::evaluate(e); }
+};
+
+namespace detail {
+struct no_rule {
+  static constexpr void add_to(layout_rules&, name const&) {}
+};
+}  // namespace detail
+
+// ---- what users call ----
+
+/// The same tensor, lying as `rules` say: `reshard(x, shard<length, model>{}, replicate<d_model>{})`. For the dims that they
+/// name they replace what the layout implies. What uses the result brings it to where it needs it, so a reshard says *where*
+/// a change of placement happens, never whether results change.
+///
+/// dims    those of `x`
+/// layout  as the rules say; communication is shown at this line
+/// grad    the cotangent, wherever it lies
+/// errors  T01 a rule names a dim that `x` lacks; S04, S05 as for a layout
+template <handle H, class A, class B = detail::no_rule, class C = detail::no_rule>
+constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
+  detail::recording const r(x.owner, where);
+  layout_rules asked{};
+  A::add_to(asked, name{}), B::add_to(asked, name{}), C::add_to(asked, name{});
+  module& m = r.b.m;
+  id const first = static_cast<id>(m.asked_count);
+  for (int i = 0; i < asked.count; ++i) {
+    require(m.asked_count < max_rules, "S06: a program asks for more than 64 placements");
+    asked_row row{r.b.find_dim(asked.rules[i].dim), static_cast<id>(asked.rules[i].count), {}};
+    require(m.values[x.id].dims.has(row.dim), "T01: reshard: the operand lacks a dim that a rule names");
+    for (int a = 0; a < asked.rules[i].count; ++a) row.axes[a] = r.b.intern(asked.rules[i].axes[a]);
+    m.asked[m.asked_count++] = row;
+  }
+  id const v = r.b.add(primitive::reshard, {x.id}, H::type, m.values[x.id].dims, {{first, static_cast<id>(asked.count)}});
+  return detail::wrap<H::type, typename H::dim_list>(r.b, v);
+}
+
+}  // namespace meshtensor

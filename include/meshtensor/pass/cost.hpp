@@ -1,0 +1,139 @@
+// What a step costs one processor: what it exchanges and what it computes, from the graph and its numbers alone.
+// before: partitioned and bound.  after: counts, bytes and operations, constants where the program is static.
+// why: a layout is chosen by what it exchanges; a test or a static_assert can say what that is.
+#pragma once
+
+#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/lower.hpp"
+
+namespace meshtensor {
+
+/// How often the nodes of each region run in one step: loops multiply. A while loop counts as one iteration.
+struct run_counts {
+  std::int64_t of[max_regions];
+};
+
+constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
+  run_counts r{};
+  for (int g = 0; g < m.region_count; ++g) r.of[g] = m.regions[g].kind == region_kind::entry ? 1 : 0;
+  for (int i = m.node_count; i-- > 0;) {  // a region's nodes come before its owner
+    node const& n = m.nodes[i];
+    for (int k = 0; k < n.regions.count; ++k) {
+      if (n.kind == primitive::composite && k == 1) continue;  // its gradient, where that was not taken
+      r.of[m.region_of(n, k)] = r.of[n.region] * (n.kind == primitive::repeat ? numbers.extent[n.attribute[0]] : 1);
+    }
+  }
+  return r;
+}
+
+/// One collective as planned: the processors that take part and the bytes that the first of them receives. None
+/// receives more. A collective of one processor moves nothing.
+struct planned_exchange {
+  std::int64_t members, bytes;
+};
+
+/// source  docs of comm/collective.hpp: an all_reduce is a reduce_scatter and an all_gather of the parts
+constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
+  value const& v = m.operand_value(n, 0);
+  std::int64_t const p = numbers.members(n.attribute[0]), elements = numbers.local_size(v);
+  auto const each = static_cast<std::int64_t>(bytes_of(v.type));
+  if (p < 2) return {p, 0};
+  switch (n.kind) {
+    case primitive::all_reduce: {
+      std::int64_t const mine = (elements + p - 1) / p;
+      return {p, ((p - 1) * mine + (elements - mine)) * each};
+    }
+    case primitive::all_gather: return {p, (p - 1) * elements * each};
+    case primitive::collective_permute: return {p, elements * each};
+    default: return {p, elements / p * (p - 1) * each};
+  }
+}
+
+/// The collectives of one step, over more than one processor, and the bytes that one processor receives from others.
+struct exchanged {
+  std::int64_t all_reduces, reduce_scatters, all_gathers, all_to_alls, permutes;
+  std::int64_t bytes;
+
+  constexpr std::int64_t collectives() const {
+    return all_reduces + reduce_scatters + all_gathers + all_to_alls + permutes;
+  }
+};
+
+constexpr exchanged traffic_of(module const& m, binding const& numbers) {
+  exchanged t{};
+  run_counts const runs = run_counts_of(m, numbers);
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (!is_collective(n.kind)) continue;
+    planned_exchange const e = exchange_of(m, numbers, n);
+    if (e.members < 2) continue;
+    std::int64_t const times = runs.of[n.region];
+    switch (n.kind) {
+      case primitive::all_reduce: t.all_reduces += times; break;
+      case primitive::reduce_scatter: t.reduce_scatters += times; break;
+      case primitive::all_gather: t.all_gathers += times; break;
+      case primitive::all_to_all: t.all_to_alls += times; break;
+      default: t.permutes += times; break;
+    }
+    t.bytes += times * e.bytes;
+  }
+  return t;
+}
+
+/// Floating-point operations that one processor does for a node each time: a product of k tensors k for every point of
+/// its dims, everything else that computes one for every element. What moves or looks up computes nothing.
+constexpr std::int64_t flops_of(module const& m, binding const& numbers, node const& n) {
+  switch (n.kind) {
+    case primitive::einsum: {
+      bool seen[max_dims] = {};
+      std::int64_t points = 1;
+      for (int k = 0; k < n.operands.count; ++k) {
+        value const& v = m.operand_value(n, k);
+        for (int i = 0; i < v.dims.count; ++i) {
+          if (!seen[v.dims.at[i]]) points *= numbers.local(v, i);
+          seen[v.dims.at[i]] = true;
+        }
+      }
+      return points * n.operands.count;
+    }
+    case primitive::elementwise:
+      return static_cast<function>(n.function) <= function::stop_gradient ? 0 : numbers.local_size(m.result_value(n));
+    case primitive::random: return numbers.local_size(m.result_value(n));
+    case primitive::reduce:
+    case primitive::argmax:
+    case primitive::scatter_add: return numbers.local_size(m.operand_value(n, 0));
+    default: return 0;
+  }
+}
+
+/// The operations of one step on one processor: products, and all others.
+struct computed {
+  std::int64_t products, others;
+};
+
+constexpr computed work_of(module const& m, binding const& numbers) {
+  computed c{};
+  run_counts const runs = run_counts_of(m, numbers);
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    (n.kind == primitive::einsum ? c.products : c.others) += runs.of[n.region] * flops_of(m, numbers, n);
+  }
+  return c;
+}
+
+namespace detail {
+template <class... Args>
+struct stages_of;
+template <class Program, class Mesh, class Layout>
+struct stages_of<Program, Mesh, Layout> : lowered<Program, Program, Mesh, Layout> {};
+template <class Programs, class Entry, class Mesh, class Layout>
+struct stages_of<Programs, Entry, Mesh, Layout> : lowered<Programs, Entry, Mesh, Layout> {};
+}  // namespace detail
+
+/// What a step of a static program exchanges, as a constant: `static_assert(traffic<train_step, mesh,
+/// layout>.all_reduces
+/// == 14)` documents a layout. Takes what `executable` takes, without the device.
+template <class... Args>
+inline constexpr exchanged traffic = traffic_of(detail::stages_of<Args...>::graph, detail::stages_of<Args...>::bound);
+
+}  // namespace meshtensor

@@ -1,0 +1,78 @@
+// What a step is given, by name: whole arrays, this processor's parts of them, numbers.
+#pragma once
+
+#include <ranges>
+#include <span>
+
+#include "meshtensor/run/array.hpp"
+
+namespace meshtensor {
+
+/// The dims of numbers that were fed without names for them: those of the input, in its order.
+struct unnamed_dims {};
+
+/// A whole array under a name, the same on every rank. `Dims`: a list, any_dims where they are values, or
+/// unnamed_dims.
+template <name Label, class T, class Dims>
+struct fed_array {
+  static constexpr name label = Label;
+  using element = T;
+  using dim_list = Dims;
+  T const* data;
+  std::size_t size;
+  std::span<dim_extent const> dims;
+};
+
+/// `feed<"image">(images)`: a whole array, the same on every rank. An array's dims may stand in another order than the
+/// input's; a plain range has all elements in the input's order, the last dim varying fastest.
+template <name Label, class T>
+auto feed(any_array<T> const& a) {
+  return fed_array<Label, T, any_dims>{a.data(), static_cast<std::size_t>(a.size()), a.dims()};
+}
+template <name Label, class T, auto... Dims>
+auto feed(array<T, Dims...> const& a) {
+  return fed_array<Label, T, typename array<T, Dims...>::dim_list>{a.data(), static_cast<std::size_t>(a.size()), a.dims()};
+}
+template <name Label, std::ranges::contiguous_range R>
+requires(!any_array_like<R>)
+constexpr auto feed(R const& r) {
+  return fed_array<Label, std::ranges::range_value_t<R>, unnamed_dims>{std::ranges::data(r), std::ranges::size(r), {}};
+}
+/// For an input without dims.
+template <name Label, class T>
+requires std::is_arithmetic_v<T>
+constexpr auto feed(T const& one) {
+  return fed_array<Label, T, unnamed_dims>{&one, 1, {}};
+}
+
+/// This processor's part of an array, read where it lies. `size` 0: not known.
+template <name Label, class T>
+struct fed_part {
+  static constexpr name label = Label;
+  T const* data;
+  std::size_t size;
+};
+/// `feed_local<"field">(part)`: this processor's part of an array, in the input's order of dims; it must stay where it is
+/// until the step is over.
+template <name Label, class T>
+constexpr fed_part<Label, T> feed_local(T const* part) {
+  return {part, 0};
+}
+template <name Label, std::ranges::contiguous_range R>
+constexpr auto feed_local(R const& r) {
+  return fed_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
+}
+
+/// A number of the program, set from this step on.
+template <name Label>
+struct set_number {
+  static constexpr name label = Label;
+  double value;
+};
+/// `set<"learning_rate">(3e-4)`
+template <name Label>
+constexpr set_number<Label> set(double value) {
+  return {value};
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,71 @@
+// Makes a whole of blocks that are spread over processes.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/run/transport.hpp"
+#include "meshtensor/tensor/layout.hpp"
+
+namespace meshtensor {
+
+/// The collectives that turn one processor's block into the whole value, on every processor: for each sharded dim one
+/// all_gather an axis, from the minor axis to the major one. Made once, used as often as wanted.
+class gathering {
+ public:
+  /// `block` is what `rank` holds of a value that lies on the mesh as `layout` says.
+  gathering(mesh_shape const& mesh, int rank, placement const& layout, view const& block) {
+    collective_call call;
+    call.kind = collective::all_gather;
+    call.type = block.type, call.dims = block.count;
+    for (int i = 0; i < block.count; ++i) call.extent[i] = block.extent[i];
+    for (int i = 0; i < block.count; ++i)
+      for (int place = layout.axes_of(i); place-- > 0;) {
+        int const along = layout.axis_at(i, place);
+        call.join = i;
+        add(mesh, rank, along, call);
+        call.extent[i] *= mesh.axes[along].extent;
+      }
+    bytes_ = bytes_of(call);
+  }
+
+  std::int64_t whole_bytes() const { return bytes_; }
+
+  /// Collective: every processor of the mesh calls it, with its own block.
+  void run(transport& t, void const* block, void* whole) {
+    if (numbers_.empty())
+      for (auto const& s : steps_) numbers_.push_back(t.prepare(*s));
+    std::vector<double> from, to;
+    void const* in = block;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      bool const last = i + 1 == steps_.size();
+      collective_call const& call = steps_[i]->call;
+      if (!last) to.resize(static_cast<std::size_t>(result_bytes_of(call, steps_[i]->with.count) + 7) / 8);
+      t.start(numbers_[i], *steps_[i], in, last ? whole : to.data());
+      t.wait(numbers_[i]);
+      from.swap(to);
+      in = from.data();
+    }
+    if (steps_.empty()) std::memcpy(whole, block, static_cast<std::size_t>(bytes_));
+  }
+
+ private:
+  void add(mesh_shape const& mesh, int rank, int along, collective_call const& call) {
+    auto c = std::make_unique<planned_collective>();
+    std::int64_t const stride = mesh.stride(along), at = mesh.coordinate(rank, along);
+    for (std::int64_t k = 0; k < mesh.axes[along].extent; ++k)
+      c->members.push_back(static_cast<int>(rank + (k - at) * stride));
+    c->call = call;
+    c->with.members = c->members.data();
+    c->with.count = static_cast<int>(c->members.size()), c->with.index = static_cast<int>(at);
+    steps_.push_back(std::move(c));
+  }
+
+  std::vector<std::unique_ptr<planned_collective>> steps_;
+  std::vector<int> numbers_;  // of the transport
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace meshtensor

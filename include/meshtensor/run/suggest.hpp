@@ -1,0 +1,50 @@
+// What was probably meant: the known name that is nearest to one that does not exist.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshtensor {
+
+/// How many letters must be added, left out, replaced or swapped with their neighbour to make one word of the other.
+/// Only the first 127 letters count.
+constexpr int edit_distance(std::string_view a, std::string_view b) {
+  constexpr std::size_t most = 127;
+  a = a.substr(0, most), b = b.substr(0, most);
+  int before[most + 1] = {}, last[most + 1] = {}, row[most + 1] = {};
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    for (std::size_t j = 0; j <= b.size(); ++j) before[j] = last[j], last[j] = row[j];
+  }
+  return last[b.size()];
+}
+
+/// How near a known name must be to be proposed for `word`.
+constexpr int nearness(std::string_view word) { return 1 + static_cast<int>(word.size()) / 4; }
+
+/// The known name that was probably meant by `word`, or an empty one. Of a path, its last component is enough.
+inline std::string nearest(std::string_view word, std::vector<std::string> const& known) {
+  std::string best;
+  int least = nearness(word) + 1;
+  for (std::string const& k : known)
+    if (int const d = edit_distance(word, k); d < least) best = k, least = d;
+  if (!best.empty() || word.empty()) return best;
+  for (std::string const& k : known)
+    if (std::string_view const leaf = std::string_view(k).substr(k.rfind('/') + 1); leaf == word) return k;
+  return "";
+}
+
+/// `; did you mean 'query'?`, or nothing.
+inline std::string did_you_mean(std::string_view word, std::vector<std::string> const& known) {
+  std::string const meant = nearest(word, known);
+  return meant.empty() ? "" : "; did you mean '" + meant + "'?";
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,146 @@
+// Contractions and reductions: integers in floats are summed without rounding, so every layout gives the same bits.
+// timeout: 300
+#include "property/graph.hpp"
+
+using namespace property;
+
+namespace {
+
+struct product {
+  std::vector<char const*> operands;
+  char const* result;
+};
+
+/// One operand to four; matrix products, batched, outer, over several dims, dims of one operand alone, scalars.
+std::vector<product> const products{{{"ab"}, "ba"},
+                                    {{"ab"}, "a"},
+                                    {{"ab"}, ""},
+                                    {{"abc"}, "cb"},
+                                    {{"ab", "bc"}, "ac"},
+                                    {{"ab", "bc"}, "ca"},
+                                    {{"ab", "ba"}, "ab"},
+                                    {{"abc", "acd"}, "abd"},
+                                    {{"abc", "acd"}, "bda"},
+                                    {{"a", "b"}, "ab"},
+                                    {{"ab", "ab"}, ""},
+                                    {{"abc", "bcd"}, "ad"},
+                                    {{"ab", "c"}, "bc"},
+                                    {{"ab", "b"}, "a"},
+                                    {{"ab", ""}, "ab"},
+                                    {{"", ""}, ""},
+                                    {{"ab", "bc", "cd"}, "ad"},
+                                    {{"ab", "a", "b"}, ""},
+                                    {{"ab", "ac", "bc"}, "abc"},
+                                    {{"ab", "bc", "c", "cd"}, "da"},
+                                    {{"a", "b", "c", "d"}, "dba"}};
+
+mt::id einsum_of(graph& g, product const& p, mt::dtype type, mt::id_list<>& operands) {
+  char const* labels[] = {"x", "y", "z", "u"};
+  for (std::size_t i = 0; i < p.operands.size(); ++i) operands.add(g.input(labels[i], type, p.operands[i]));
+  return mt::einsum(g.b, operands, g.dims(p.result));
+}
+
+// Four dims on eight processors make large arrays; every case but those is enumerated twice as densely.
+how sums() { return {.filling = sort::integers, .drawn = 10}; }
+
+constexpr char const* subsets[] = {"a", "b", "c", "ab", "ac", "bc", "abc"};
+
+}  // namespace
+
+TEST_CASE("einsum") {
+  tally t;
+  for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::i32})
+    for (product const& p : products) {
+      graph g;
+      mt::id_list<> operands{};
+      g.output("y", einsum_of(g, p, type, operands));
+      check_graph(g, sums(), t);
+    }
+  t.say("einsum");
+  CHECK(t.tried >= (quick() ? 100 : 10000));
+}
+
+TEST_CASE("gradients of einsum") {
+  tally t;
+  for (product const& p : products) {
+    graph g;
+    mt::id_list<> operands{};
+    mt::id const y = einsum_of(g, p, mt::dtype::f64, operands);
+    mt::shape const dims = g.b.m.values[y].dims;
+    mt::id const w = g.input("w", mt::dtype::f64, dims);
+    mt::id const loss = mt::reduce(g.b, mt::reduction_kind::sum, mt::multiply(g.b, y, w), dims);
+    auto const slopes = mt::detail::record_gradient(g.b, loss, operands);
+    char const* labels[] = {"dx", "dy", "dz", "du"};
+    for (int i = 0; i < slopes.count; ++i) g.output(labels[i], slopes.at[i]);
+    check_graph(g, sums(), t);
+  }
+  t.say("gradients of einsum");
+  CHECK(t.tried >= (quick() ? 100 : 4000));
+}
+
+TEST_CASE("reductions") {
+  tally t;
+  for (mt::dtype type : {mt::dtype::f64, mt::dtype::bf16, mt::dtype::i32, mt::dtype::boolean})
+    for (auto kind : {mt::reduction_kind::sum, mt::reduction_kind::max, mt::reduction_kind::min})
+      for (char const* along : subsets) {
+        if (type == mt::dtype::boolean && kind == mt::reduction_kind::sum) continue;
+        graph g;
+        g.output("y", mt::reduce(g.b, kind, g.input("x", type, "abc"), g.dims(along)));
+        check_graph(g, sums(), t);
+      }
+  t.say("reductions");
+  CHECK(t.tried >= (quick() ? 100 : 10000));
+}
+
+TEST_CASE("the greatest and the least of real numbers, and where the greatest is") {
+  tally t;
+  how h{.filling = sort::reals, .low = -2, .high = 2};
+  for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::i64})
+    for (char const* along : subsets) {
+      graph g;
+      mt::id const x = g.input("x", type, "abc");
+      g.output("max", mt::reduce(g.b, mt::reduction_kind::max, x, g.dims(along)));
+      g.output("min", mt::reduce(g.b, mt::reduction_kind::min, x, g.dims(along)));
+      g.output("argmax", mt::argmax(g.b, x, g.dims(along).at[0]));
+      check_graph(g, h, t);
+    }
+  t.say("max, min, argmax");
+  CHECK(t.tried >= (quick() ? 100 : 3000));
+}
+
+TEST_CASE("means and gradients of reductions") {
+  tally t;
+  for (auto kind : {mt::reduction_kind::sum, mt::reduction_kind::max, mt::reduction_kind::min})
+    for (char const* along : subsets) {
+      graph g;
+      mt::id const x = g.input("x", mt::dtype::f64, "abc");
+      mt::id const y = mt::reduce(g.b, kind, x, g.dims(along));
+      mt::id const w = g.input("w", mt::dtype::f64, g.b.m.values[y].dims);
+      mt::id const weighed = mt::multiply(g.b, y, w);
+      mt::id const loss = mt::reduce(g.b, mt::reduction_kind::sum, weighed, g.b.m.values[weighed].dims);
+      mt::id const by[] = {x, w};
+      auto const slopes = mt::detail::record_gradient(g.b, loss, by);
+      g.output("dx", slopes.at[0]);
+      g.output("dw", slopes.at[1]);
+      g.output("mean", mt::mean(g.b, x, g.dims(along)));
+      check_graph(g, {.filling = sort::reals, .tolerance = 1e-13}, t);
+    }
+  t.say("means and gradients of reductions");
+  CHECK(t.tried >= (quick() ? 100 : 3000));
+}
+
+// Unfinished sums of real numbers: as close as the number of terms allows.
+TEST_CASE("sums of real numbers stay within their bound") {
+  tally t;
+  for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16})
+    for (product const& p : products) {
+      if (p.operands.size() > 2) continue;
+      graph g;
+      mt::id_list<> operands{};
+      g.output("y", einsum_of(g, p, type, operands));
+      double const eps = type == mt::dtype::f64 ? 0x1p-52 : type == mt::dtype::f32 ? 0x1p-23 : 0x1p-7;
+      check_graph(g, {.filling = sort::reals, .low = 0.5, .high = 1.5, .tolerance = 64 * eps}, t);
+    }
+  t.say("sums of real numbers");
+  CHECK(t.tried >= (quick() ? 100 : 6000));
+}

@@ -1,0 +1,99 @@
+// Graphs made node by node at run time: one operation at a time, under every layout.
+#pragma once
+
+#include "meshtensor/op/gradient.hpp"
+#include "property/subject.hpp"
+
+namespace property {
+
+/// A module with one entry, whose inputs are made under the path `in`, operations under `op`, outputs under `out`, so
+/// that layouts by scope can tell them apart.
+class graph {
+ public:
+  graph() : m_(new mt::module{}), b(*m_) {
+    b.begin_region(mt::region_kind::entry, b.intern("main"));
+    for (char const* part : {"in", "op", "out"}) b.add_path(mt::no_id, mt::name::of(part));
+  }
+
+  mt::id dim(char const* label) { return b.dim(mt::name::of(label), {}); }
+  mt::shape dims(char const* labels) {  // one letter each
+    mt::shape s{};
+    for (; *labels != '\0'; ++labels) {
+      char const one[] = {*labels, '\0'};
+      s.add(dim(one));
+    }
+    return s;
+  }
+  mt::id input(char const* label, mt::dtype type, mt::shape const& s) {
+    at("in");
+    mt::id const v = b.add(mt::primitive::input, {}, type, s, {{b.intern(mt::name::of(label))}});
+    at("op");
+    return v;
+  }
+  mt::id input(char const* label, mt::dtype type, char const* labels) { return input(label, type, dims(labels)); }
+  void output(char const* label, mt::id v) {
+    at("out");
+    mt::id const name_id = b.intern(mt::name::of(label));
+    m_->nodes[b.add_node(mt::primitive::output, 0, mt::ids(&v, 1), {{name_id}})].effect = true;
+    at("op");
+  }
+  void at(char const* part) { b.path = b.add_path(mt::no_id, mt::name::of(part)); }
+
+  mt::module const& module() const { return *m_; }
+
+ private:
+  std::unique_ptr<mt::module> m_;
+
+ public:
+  mt::builder b;
+};
+
+/// Extents of the dims named for a mesh of `size` processors, so that every layout divides: the size itself or twice it;
+/// on one processor what shows a mistake best.
+inline std::vector<mt::dim_extent> extents_for(mt::module const& m, std::int64_t size) {
+  std::vector<mt::dim_extent> all;
+  for (int d = 0; d < m.dim_count; ++d)
+    if (m.dims[d].kind == mt::dim_row::dynamic)
+      all.push_back({m.dim_name(d), size == 1 ? 2 + d % 3 : d % 2 == 1 ? 2 * size : size});
+  return all;
+}
+
+inline std::vector<mt::name> dims_of(mt::module const& m) {
+  std::vector<mt::name> all;
+  for (int d = 0; d < m.dim_count; ++d) all.push_back(m.dim_name(d));
+  return all;
+}
+
+struct how {
+  sort filling = sort::integers;
+  double low = -1, high = 1, tolerance = 0;
+  int drawn = 8;  // layouts by scope, for each mesh
+  int index_extent = 2;
+};
+
+/// Runs a graph under every layout of every mesh, and under some with scopes.
+inline void check_graph(graph const& g, how const& h, tally& t) {
+  static auto const all = meshtensor_test::meshes();
+  chance c{static_cast<std::uint64_t>(g.module().node_count)};
+  std::unique_ptr<subject> s;
+  std::int64_t size = 0;
+  for (auto const& mesh : all) {
+    if (quick() && mesh.size() != 2 && mesh.size() != 6) continue;
+    if (!s || size != mesh.size()) {
+      size = mesh.size();
+      s = std::make_unique<subject>(g.module(), mt::name("main"), extents_for(g.module(), size));
+      s->tolerance = h.tolerance;
+      s->fill(h.filling, chance{7}, h.low, h.high, h.index_extent * static_cast<int>(size));
+      s->expect();
+    }
+    auto const dims = dims_of(g.module());
+    meshtensor_test::each_assignment(dims, mesh, [&](mt::layout_rules const& rules) {
+      if (quick() && !c.one_in(5)) return;
+      s->check_layout(mesh, rules, t);
+    });
+    for (int i = 0; i < h.drawn; ++i)
+      s->check_layout(mesh, meshtensor_test::drawn_layout(dims, {"in", "op", "out"}, mesh, c), t);
+  }
+}
+
+}  // namespace property

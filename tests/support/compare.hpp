@@ -1,0 +1,61 @@
+// Compares what a processor holds of a value with its part of the whole.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "meshtensor/run/block.hpp"
+
+namespace meshtensor_test {
+
+namespace detail {
+
+/// The greatest magnitude in a block: what an error is measured by.
+inline double greatest(meshtensor::block const& b) {
+  double most = 0;
+  for (std::int64_t i = 0; i < b.size(); ++i)
+    if (double const v = std::abs(b.number_at(i)); v > most && std::isfinite(v)) most = v;
+  return most;
+}
+
+template <class E>
+bool same_bits(E const& a, E const& b) {
+  return std::memcmp(&a, &b, sizeof(E)) == 0;
+}
+
+}  // namespace detail
+
+/// One sentence on the first element in which `part` differs from `whole`, or nothing. With a tolerance, an element may
+/// be off by so much of the greatest one; without, it is the same bits. NaN equals NaN.
+inline std::string difference(meshtensor::view const& part, meshtensor::block const& whole, double tolerance = 0) {
+  namespace mt = meshtensor;
+  mt::view const all = whole.window();
+  if (part.type != all.type || part.count != all.count) return "has another dtype or other dims";
+  mt::walk<2> w;
+  std::int64_t first = 0;
+  for (int i = 0; i < part.count; ++i) {
+    if (part.dim[i] != all.dim[i] || part.total[i] != all.extent[i]) return "has other dims";
+    w.stride[0][i] = part.stride[i], w.stride[1][i] = all.stride[i], w.extent[w.count++] = part.extent[i];
+    first += part.origin[i] * all.stride[i];
+  }
+  if (w.empty()) return "";
+  return mt::with_element(all.type, [&]<class E>() -> std::string {
+    double allowed = -1;
+    do {
+      E const &a = part.as<E>()[w.offset[0]], &b = whole.as<E>()[first + w.offset[1]];
+      if (detail::same_bits(a, b)) continue;
+      auto const got = static_cast<double>(a), wanted = static_cast<double>(b);
+      if (std::isnan(got) && std::isnan(wanted)) continue;
+      if (allowed < 0) allowed = tolerance == 0 ? 0 : tolerance * detail::greatest(whole);
+      if (tolerance != 0 && (got == wanted || std::abs(got - wanted) <= allowed)) continue;
+      char text[160];
+      std::snprintf(text, sizeof(text), "element %lld is %.17g, but must be %.17g (off by %.3g of %.3g allowed)",
+                    static_cast<long long>(first + w.offset[1]), got, wanted, std::abs(got - wanted), allowed);
+      return text;
+    } while (w.next());
+    return "";
+  });
+}
+
+}  // namespace meshtensor_test

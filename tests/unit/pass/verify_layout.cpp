@@ -1,0 +1,125 @@
+// verify_layout: what partition gives is right under every pair of dims, and damaged placements are found.
+#include "meshtensor/pass/verify_layout.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "meshtensor/graph/print.hpp"
+#include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/partition.hpp"
+#include "meshtensor/pass/simplify.hpp"
+#include "meshtensor/pass/verify.hpp"
+#include "unit/pass/programs.hpp"
+
+using namespace meshtensor_test;
+
+namespace {
+
+template <class F>
+std::unique_ptr<mt::module> made(F const& f) {
+  return std::unique_ptr<mt::module>(new mt::module(f()));
+}
+
+mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 3).add("model", 2);
+
+template <class Program>
+std::unique_ptr<mt::module> partitioned(mt::name const& over_data, mt::name const& over_model) {
+  auto const d = made([] { return mt::differentiate(traced<Program>); });
+  auto const s = made([&] { return mt::simplify(*d); });
+  mt::layout_rules rules{};
+  rules.shard(over_data, {"data"}).shard(over_model, {"model"});
+  return made([&] { return mt::partition(*s, mesh, rules); });
+}
+
+std::string found(mt::module const& m) { return std::string(mt::verify_layout(m).view()); }
+
+mt::value& result(mt::module& m, mt::primitive kind) {
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].kind == kind) return m.values[m.result(m.nodes[i])];
+  FAIL("the program has no such node");
+  return m.values[0];
+}
+
+/// The finding in the two-layer network over batch and hidden after some damage.
+template <class F>
+std::string damaged(F const& damage) {
+  auto const m = partitioned<network>("batch", "hidden");
+  REQUIRE(m->report.empty());
+  REQUIRE(found(*m) == "");
+  damage(*m);
+  return found(*m);
+}
+bool says(std::string const& finding, char const* sentence) {
+  return finding.substr(0, 4) == "S40 " && finding.find(sentence) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("partition gives placements that fit", P, network, deep, recurrent, composed, noisy) {
+  mt::name const dims[] = {"batch", "in", "hidden", "layers", "time"};
+  int checked = 0;
+  for (mt::name const& a : dims)
+    for (mt::name const& b : dims) {
+      if (a == b) continue;
+      CAPTURE(a.text());
+      CAPTURE(b.text());
+      auto const m = partitioned<P>(a, b);
+      if (!m->report.empty()) continue;
+      ++checked;
+      CAPTURE(mt::text_of(*m));
+      CHECK(mt::verify(*m).view() == "");
+      CHECK(mt::verify_layout(*m).view() == "");
+    }
+  CHECK(checked >= 15);
+}
+
+TEST_CASE("damaged placements are found, with the node and the line") {
+  using mt::primitive;
+  auto const finding = damaged([](mt::module& m) { result(m, primitive::reduce).layout = {}; });
+  CAPTURE(finding);
+  CHECK(says(finding, "(node %"));
+  CHECK(finding.find(" reduce, programs.hpp:") != std::string::npos);
+
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[0] = 9; }),
+             "a dim that the value does not have"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.part[0] = mt::partial::sum; }),
+             "shards a value that is unfinished over it"));
+  CHECK(
+      says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }), "do not stand in a row"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[3] = 1; }),
+             "a mesh axis that is not there"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.unshard(0); }),
+             "a result does not lie as its operands do"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::partial::none; }),
+             "is not unfinished"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::partial::max; }),
+             "is not unfinished"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::constant).layout.part[0] = mt::partial::sum; }),
+             "a result is unfinished though no operand is"));
+  CHECK(
+      says(damaged([](mt::module& m) { result(m, primitive::read).layout.unshard(1); }), "a variable lies elsewhere"));
+  CHECK(says(damaged([](mt::module& m) {
+               for (int i = 0; i < m.node_count; ++i)
+                 if (m.nodes[i].kind == primitive::all_reduce) m.nodes[i].attribute[0] = 0;
+             }),
+             "a collective over no mesh axis"));
+  CHECK(says(damaged([](mt::module& m) {
+               for (int i = 0; i < m.node_count; ++i)
+                 if (m.nodes[i].kind == primitive::all_reduce) m.nodes[i].function = 1;
+             }),
+             "does not finish what is unfinished"));
+}
+
+TEST_CASE("regions take and give what lies alike") {
+  auto const m = partitioned<deep>("batch", "in");
+  REQUIRE(m->report.empty());
+  for (int i = 0; i < m->node_count; ++i)
+    if (m->nodes[i].kind == mt::primitive::repeat) {
+      mt::placement& p = m->values[m->result(m->nodes[i])].layout;
+      p.unshard(0);
+      break;
+    }
+  CHECK(says(found(*m), "a result lies elsewhere than what its region gives"));
+}
