@@ -40,7 +40,6 @@ mt::id einsum_of(graph& g, product const& p, mt::dtype type, mt::id_list<>& oper
   return mt::einsum(g.b, operands, g.dims(p.result));
 }
 
-// Four dims on eight processors make large arrays; every case but those is enumerated twice as densely.
 how sums() { return {.filling = sort::integers, .drawn = 10}; }
 
 constexpr char const* subsets[] = {"a", "b", "c", "ab", "ac", "bc", "abc"};

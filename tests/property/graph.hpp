@@ -15,12 +15,26 @@ class graph {
     for (char const* part : {"in", "op", "out"}) b.add_path(mt::no_id, mt::name::of(part));
   }
 
-  mt::id dim(char const* label) { return b.dim(mt::name::of(label), {}); }
-  mt::shape dims(char const* labels) {  // one letter each
+  mt::id dim(char const* label, mt::extent_rule const& rule = {}) { return b.dim(mt::name::of(label), rule); }
+  /// A dim of the extent of another one.
+  mt::id same(char const* label, char const* as) {
+    dim(as);
+    return dim(label, {mt::extent_rule::shifted, 0, mt::name::of(as), {}});
+  }
+  mt::id product(char const* label, char const* first, char const* second) {
+    return dim(label, {mt::extent_rule::product, 0, mt::name::of(first), mt::name::of(second)});
+  }
+  mt::id sum(char const* label, char const* first, char const* second) {
+    return dim(label, {mt::extent_rule::sum, 0, mt::name::of(first), mt::name::of(second)});
+  }
+  mt::shape dims(char const* labels) {  // one letter each; what is not known yet is bound at start-up
     mt::shape s{};
     for (; *labels != '\0'; ++labels) {
-      char const one[] = {*labels, '\0'};
-      s.add(dim(one));
+      mt::name const label = mt::name::of({labels, 1});
+      int known = -1;
+      for (int d = 0; d < m_->dim_count; ++d)
+        if (m_->dim_name(d) == label) known = d;
+      s.add(known >= 0 ? known : b.dim(label, {}));
     }
     return s;
   }
@@ -38,6 +52,16 @@ class graph {
     at("op");
   }
   void at(char const* part) { b.path = b.add_path(mt::no_id, mt::name::of(part)); }
+
+  /// Outputs the gradients by `xs` of a loss that gives every element of `y` another weight.
+  void output_gradients(mt::id y, std::initializer_list<mt::id> xs) {
+    mt::shape const all = m_->values[y].dims;
+    mt::id const w = input("weights", m_->values[y].type, all);
+    mt::id const loss = mt::reduce(b, mt::reduction_kind::sum, mt::multiply(b, y, w), all);
+    auto const slopes = mt::detail::record_gradient(b, loss, mt::ids(xs.begin(), xs.size()));
+    char const* labels[] = {"dx", "dy", "dz"};
+    for (int i = 0; i < slopes.count; ++i) output(labels[i], slopes.at[i]);
+  }
 
   mt::module const& module() const { return *m_; }
 

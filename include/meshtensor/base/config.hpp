@@ -11,7 +11,13 @@
 #  define MESHTENSOR_MAX_NODES 4096
 #endif
 
+#ifndef MESHTENSOR_EARLY  // 0: the compiler traces, every later pass runs at start
+#  define MESHTENSOR_EARLY 1
+#endif
+
 namespace meshtensor {
+
+inline constexpr bool early = MESHTENSOR_EARLY != 0;
 
 inline constexpr int max_nodes = MESHTENSOR_MAX_NODES;
 inline constexpr int max_values = max_nodes + max_nodes / 2;

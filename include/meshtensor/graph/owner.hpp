@@ -5,8 +5,8 @@
 
 namespace meshtensor {
 
-/// Which operand of a node the argument at `place` of its region `k` stands for. The gradient of a composite (k = 1) has
-/// arguments of its own, which stand for no operand.
+/// Which operand of a node the argument at `place` of its region `k` stands for. The gradient of a composite (k = 1)
+/// has arguments of its own, which stand for no operand.
 constexpr int operand_of_argument(node const& n, int k, int place) {
   switch (n.kind) {
     case primitive::while_loop: return k == 0 || place < n.attribute[1] ? place : place + n.attribute[2];

@@ -6,6 +6,8 @@
 
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/fuse.hpp"
+#include "meshtensor/pass/inline_composites.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -15,16 +17,29 @@
 
 namespace meshtensor {
 
+/// Whether a device runs fused kernels, `static constexpr bool fuses = true`, or node by node.
+template <class Device>
+inline constexpr bool fuses_for = false;
+template <class Device>
+requires(Device::fuses) inline constexpr bool fuses_for<Device> = true;
+
+/// The module as a device wants it: composites inlined and what is elementwise in kernels, or as it was.
+constexpr module fuse(module const& m, bool fuses) {
+  if (!fuses) return m;
+  return fuse(inline_composites(m));
+}
+
 /// Lowers one entry of a program set in the compiler. Each line is one evaluation, so that the compiler's limits hold
 /// for each by itself.
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout>
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void>
 struct lowered {
   static constexpr module traced = trace<Programs>();
   static constexpr module selected = select(traced, find_entry(traced, entry_name<Entry>()));
   static constexpr module differentiated = differentiate(selected);
   static constexpr module simplified = simplify(differentiated);
   static constexpr module partitioned = partition(simplified, Mesh::shape, Layout::rules);
-  static constexpr module graph = overlap(partitioned);  // the program of one processor
+  static constexpr module fused = fuse(partitioned, fuses_for<Device>);
+  static constexpr module graph = overlap(fused);  // the program of one processor
   static constexpr binding bound = bind(graph, Mesh::shape);
   static constexpr plan planned = plan_memory(graph, find_entry(graph, entry_name<Entry>()), bound);
 };
@@ -52,14 +67,16 @@ struct lowering {
 ///
 /// errors  S codes of `partition` and `bind`
 inline std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
-                                       layout_rules const& rules, std::span<dim_extent const> extents) {
+                                       layout_rules const& rules, std::span<dim_extent const> extents,
+                                       bool fuses = false) {
   auto const selected = on_heap([&] { return select(traced, find_entry(traced, label)); });
   auto const differentiated = on_heap([&] { return differentiate(*selected); });
   auto const simplified = on_heap([&] { return simplify(*differentiated); });
   std::unique_ptr<lowering> result(new lowering{});
   auto const partitioned = on_heap([&] { return partition(*simplified, mesh, rules); });
   raise(partitioned->report);
-  result->graph = overlap(*partitioned);
+  auto const fused = on_heap([&] { return fuse(*partitioned, fuses); });
+  result->graph = overlap(*fused);
   auto const bound = on_heap([&] { return meshtensor::bind(result->graph, mesh, extents); });
   raise(bound->report);
   result->entry = find_entry(result->graph, label);

@@ -1,72 +1,21 @@
 // An executable: a program, a mesh, a layout and a device, bound to numbers and to a store, ready to step.
 #pragma once
 
-#include <array>
+#include <map>
 #include <memory>
-#include <ranges>
 #include <string>
 #include <vector>
 
 #include "meshtensor/device/reference.hpp"
-#include "meshtensor/pass/lower.hpp"
+#include "meshtensor/pass/implied.hpp"
+#include "meshtensor/run/bound_program.hpp"
+#include "meshtensor/run/feed.hpp"
+#include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/session.hpp"
 
 namespace meshtensor {
 
-/// What a step is fed under a name: the whole array, the same on every rank.
-template <name Label, class T>
-struct fed_array {
-  static constexpr name label = Label;
-  T const* data;
-  std::size_t size;
-};
-template <name Label, std::ranges::contiguous_range R>
-constexpr auto feed(R const& r) {
-  return fed_array<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
-}
-/// This processor's part of an array, read where it lies.
-template <name Label, class T>
-struct fed_part {
-  static constexpr name label = Label;
-  T const* data;
-};
-template <name Label, class T>
-constexpr fed_part<Label, T> feed_local(T const* part) {
-  return {part};
-}
-
-/// A number of the program, set from this step on: `set<"learning_rate">(3e-4)`.
-template <name Label>
-struct set_number {
-  static constexpr name label = Label;
-  double value;
-};
-template <name Label>
-constexpr set_number<Label> set(double value) {
-  return {value};
-}
-
 namespace detail {
-
-/// The node of one kind and name in a traced module, or -1.
-constexpr int find_port(module const& m, primitive kind, name const& label) {
-  for (int i = 0; i < m.node_count; ++i)
-    if (m.nodes[i].kind == kind && m.names[m.nodes[i].attribute[0]] == label) return i;
-  return -1;
-}
-constexpr bool has_number(module const& m, name const& label) {
-  for (int i = 0; i < m.number_count; ++i)
-    if (m.numbers[i].kind == number_row::named && m.names[m.numbers[i].first] == label) return true;
-  return false;
-}
-/// Whether everything is known to the compiler: no axis and no dim is left for start-up.
-constexpr bool is_static(module const& m) {
-  for (int d = 0; d < m.dim_count; ++d)
-    if (m.dims[d].kind == dim_row::dynamic) return false;
-  for (int a = 0; a < m.axis_count; ++a)
-    if (m.axes[a].extent == 0) return false;
-  return true;
-}
 
 template <bool IsMesh, class... Args>
 struct executable_arguments;
@@ -91,9 +40,45 @@ struct arguments_of;
 template <class First, class Second, class... Rest>
 struct arguments_of<First, Second, Rest...> : executable_arguments<mesh_type<Second>, First, Second, Rest...> {};
 
+/// Says which rules of a layout change nothing in a set of programs.
+inline void warn_unused(job const& j, module const& m, layout_rules const& layout) {
+  for (int r = 0; r < layout.count; ++r) {
+    layout_rules one{};
+    one.add(layout.rules[r]);
+    if (unused_rule(m, one) < 0) continue;
+    std::vector<std::string> dims, scopes;
+    bool has_dim = false;
+    for (int d = 0; d < m.dim_count; ++d) {
+      dims.push_back(m.dim_name(d).text());
+      has_dim = has_dim || m.dim_name(d) == layout.rules[r].dim;
+    }
+    for (int p = 0; p < m.path_count; ++p) scopes.push_back(m.names[m.paths[p].label].text());
+    std::string const dim = layout.rules[r].dim.text(), scope = layout.rules[r].scope.text();
+    warn(j, "S13: the layout's rule for dim '" + dim + "'" + (scope.empty() ? "" : " in scope '" + scope + "'") +
+                " changes nothing, for the program has no " +
+                (has_dim ? "scope '" + scope + "'" + did_you_mean(scope, scopes)
+                         : "dim '" + dim + "'" + did_you_mean(dim, dims)));
+  }
+}
+
 }  // namespace detail
 
-/// What came out of a step: `result.get<"loss">()` is a number where the output has no dims, else the whole array.
+/// An output with dims, where it lies: spread over the processors, until the next step.
+template <class Executable, name Label>
+class step_output {
+ public:
+  explicit step_output(Executable const& e) : e_(&e) {}
+  /// What this process holds: its processor's block, which knows its first indices; all, where all processors are its
+  /// own.
+  auto local() const { return e_->template local<Label>(); }
+  /// The whole, on every process. Where processes hold parts of it they all must call this.
+  auto gather() const { return e_->template gather<Label>(); }
+
+ private:
+  Executable const* e_;
+};
+
+/// What came out of a step: `result.get<"loss">()` is a number where the output has no dims, else a step_output.
 template <class Executable>
 class step_result {
  public:
@@ -112,7 +97,7 @@ class step_result {
 /// are given at start-up: `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`
 ///
 /// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds
-/// something else
+/// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not fit
 template <class... Args>
 class executable {
   using arguments = detail::arguments_of<Args...>;
@@ -122,11 +107,12 @@ class executable {
   using mesh = typename arguments::mesh;
   using layout = typename arguments::layout;
   using device = typename arguments::device;
-  using stages = lowered<typename arguments::programs, entry, mesh, layout>;
-  static constexpr bool is_static = detail::is_static(stages::graph);
+  using bound = bound_program<typename arguments::programs, entry, mesh, layout, device>;
+  using stages = typename bound::stages;
+  static constexpr bool is_static = bound::is_static;
 
   template <class... Extents>
-  explicit executable(store& values, Extents const&... extents) : mesh_(mesh::shape) {
+  explicit executable(store& values, Extents const&... extents) : values_(&values), mesh_(mesh::shape) {
     std::vector<dim_extent> dims;
     [[maybe_unused]] auto take = [&](auto const& e) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, axis_extent>) mesh_.bind(e);
@@ -134,16 +120,11 @@ class executable {
     };
     (take(extents), ...);
     bind_open_axis(values.job().size());
-    if constexpr (is_static) {
-      static_assert(stages::bound.report.empty(), "meshtensor: the layout does not fit this program's extents");
-      if (!dims.empty()) raise(meshtensor::bind(stages::graph, mesh_, dims).report);
-      session_ = std::make_unique<session<device>>(values, stages::graph, stages::planned, mesh_, entry_region());
-    } else {
-      auto const bound = on_heap([&] { return meshtensor::bind(stages::graph, mesh_, dims); });
-      raise(bound->report);
-      plan_ = on_heap([&] { return plan_memory(stages::graph, entry_region(), *bound); });
-      session_ = std::make_unique<session<device>>(values, stages::graph, *plan_, mesh_, entry_region());
-    }
+    program_ = std::make_unique<bound>(mesh_, dims);
+    session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry());
+    static bool warned = false;  // once for each type of executable
+    if (!warned) detail::warn_unused(values.job(), stages::traced, layout::rules);
+    warned = true;
   }
 
   /// One step: feeds and numbers in any order. What is not fed again is as it was.
@@ -154,24 +135,87 @@ class executable {
     return step_result<executable>(*this);
   }
 
-  /// An output of the last step.
+  /// An output of the last step: a number where it has no dims, else a step_output.
   template <name Label>
   auto get() const {
-    constexpr int port = detail::find_port(stages::traced, primitive::output, Label);
-    static_assert(port >= 0, "meshtensor T12: the program has no output of this name");
-    constexpr value v = stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
-    using element = element_t<v.type>;
-    block const b = session_->whole(Label.text());
-    if constexpr (v.dims.count == 0) return *b.template as<element>();
-    else return std::vector<element>(b.template as<element>(), b.template as<element>() + b.size());
+    constexpr value v = output_value<Label>();
+    if constexpr (v.dims.count == 0) return *session_->whole(Label.text()).template as<element_t<v.type>>();
+    else return step_output<executable, Label>(*this);
+  }
+  /// What this process holds of an output; see step_output.
+  template <name Label>
+  auto local() const {
+    if (session_->held().size() != 1) return whole<Label>();
+    view const part = session_->local(Label.text());
+    std::vector<dim_extent> dims;
+    for (int i = 0; i < part.count; ++i) dims.push_back({graph().dim_name(part.dim[i]), part.extent[i]});
+    auto a = as_array<Label>(dims, part.data);
+    for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
+    return a;
+  }
+  /// The whole of an output, on every process; see step_output.
+  template <name Label>
+  auto gather() const {
+    if (static_cast<std::int64_t>(session_->held().size()) == mesh_.size()) return whole<Label>();
+    value const& v = value_of(primitive::output, Label);
+    view const part = session_->local(Label.text());
+    auto& bring = gatherings_[Label.text()];
+    if (!bring) bring = std::make_unique<gathering>(mesh_, session_->held()[0].rank(), v.layout, part);
+    std::vector<double> bytes(static_cast<std::size_t>(bring->whole_bytes() + 7) / 8);
+    values_->job().run(static_cast<int>(mesh_.size()),
+                       [&](int, transport& t) { bring->run(t, part.data, bytes.data()); });
+    return as_array<Label>(dims_of(v), bytes.data());
   }
 
-  module const& graph() const { return stages::graph; }
-  plan const& planned() const { return session_->planned(); }
+  module const& graph() const { return program_->graph(); }
+  plan const& planned() const { return program_->planned(); }
   mesh_shape const& processors_mesh() const { return mesh_; }
 
  private:
-  static constexpr int entry_region() { return find_entry(stages::graph, entry_name<entry>()); }
+  static constexpr int traced_entry = find_entry(stages::traced, entry_name<entry>());
+
+  // What the program says of an output or an input; its name is checked here.
+  template <name Label>
+  static constexpr value output_value() {
+    static_assert(delivered<detail::port_finding<stages, entry, primitive::output, Label>>);
+    constexpr int port = detail::find_port(stages::traced, traced_entry, primitive::output, Label);
+    return stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
+  }
+  template <name Label>
+  static constexpr value input_value() {
+    static_assert(delivered<detail::port_finding<stages, entry, primitive::input, Label>>);
+    constexpr int port = detail::find_port(stages::traced, traced_entry, primitive::input, Label);
+    return stages::traced.values[stages::traced.result(stages::traced.nodes[port < 0 ? 0 : port])];
+  }
+  // The same value as it is after lowering.
+  value const& value_of(primitive kind, name const& label) const {
+    int const at = detail::find_port(graph(), program_->entry(), kind, label);
+    node const& n = graph().nodes[at];
+    return graph().values[kind == primitive::output ? graph().operand(n, 0) : graph().result(n)];
+  }
+  std::vector<dim_extent> dims_of(value const& v) const {
+    std::vector<dim_extent> dims;
+    for (int i = 0; i < v.dims.count; ++i)
+      dims.push_back({graph().dim_name(v.dims.at[i]), planned().numbers.extent[v.dims.at[i]]});
+    return dims;
+  }
+
+  template <name Label>
+  auto as_array(std::vector<dim_extent> const& dims, void const* data) const {
+    constexpr value v = output_value<Label>();
+    using element = element_t<v.type>;
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      array<element, dim<stages::traced.dim_name(v.dims.at[I])>{}...> a(dims[static_cast<std::size_t>(I)]...);
+      std::copy_n(static_cast<element const*>(data), a.size(), a.data());
+      return a;
+    }
+    (std::make_integer_sequence<int, v.dims.count>{});
+  }
+  template <name Label>
+  auto whole() const {
+    block const b = session_->whole(Label.text());
+    return as_array<Label>(dims_of(value_of(primitive::output, Label)), b.data());
+  }
 
   // One axis that the type and the caller leave open takes what was started.
   void bind_open_axis(int started) {
@@ -188,40 +232,70 @@ class executable {
     mesh_.axes[open].extent = started / others;
   }
 
-  template <name Label, class T>
-  void take(fed_array<Label, T> const& f) {
-    constexpr int port = detail::find_port(stages::traced, primitive::input, Label);
-    check_fed<Label, T, port>();
-    value const& v = stages::graph.values[stages::graph.result(
-        stages::graph.nodes[detail::find_port(stages::graph, primitive::input, Label)])];
-    std::int64_t const wanted = session_->planned().numbers.size(v.dims);
-    if (static_cast<std::int64_t>(f.size) != wanted)
-      throw error("R11", "the input '" + Label.text() + "' has " + std::to_string(wanted) + " elements, but " +
-                             std::to_string(f.size) + " were fed");
-    session_->feed(Label.text(), f.data);
+  template <name Label, class T, class Dims>
+  void take(fed_array<Label, T, Dims> const& f) {
+    check_fed<Label, T, Dims>();
+    std::vector<dim_extent> const wanted = dims_of(value_of(primitive::input, Label));
+    auto refuse = [&](std::string const& given) {
+      throw error("R11", "the input '" + Label.text() + "' is " + detail::text_of(wanted) + ", " +
+                             std::to_string(detail::elements_of(wanted)) + " elements, but " + given + " was fed");
+    };
+    if constexpr (std::is_same_v<Dims, unnamed_dims>) {
+      if (static_cast<std::int64_t>(f.size) != detail::elements_of(wanted))
+        refuse(std::to_string(f.size) + " elements");
+      session_->feed(Label.text(), f.data);
+    } else {
+      std::vector<name> order;
+      bool same_order = f.dims.size() == wanted.size();
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        order.push_back(wanted[i].label);
+        int const at = detail::position_of(f.dims, wanted[i].label);
+        if (f.dims.size() != wanted.size() || at < 0 || f.dims[static_cast<std::size_t>(at)].extent != wanted[i].extent)
+          refuse("an array " + detail::text_of(f.dims));
+        same_order = same_order && at == static_cast<int>(i);
+      }
+      if (same_order) return session_->feed(Label.text(), f.data);
+      any_array<T> const given({f.dims.begin(), f.dims.end()}, std::span<T const>(f.data, f.size));
+      session_->feed(Label.text(), given.ordered(order).data());
+    }
   }
   template <name Label, class T>
   void take(fed_part<Label, T> const& f) {
-    check_fed<Label, T, detail::find_port(stages::traced, primitive::input, Label)>();
+    check_fed<Label, T, unnamed_dims>();
+    value const& v = value_of(primitive::input, Label);
+    if (f.size != 0 && static_cast<std::int64_t>(f.size) != planned().numbers.local_size(v))
+      throw error("R11", "this processor's part of the input '" + Label.text() + "' has " +
+                             std::to_string(planned().numbers.local_size(v)) + " elements, but " +
+                             std::to_string(f.size) + " were fed");
     session_->feed_local(Label.text(), f.data);
   }
   template <name Label>
   void take(set_number<Label> const& s) {
-    static_assert(detail::has_number(stages::traced, Label), "meshtensor T12: the program has no number of this name");
+    static_assert(delivered<detail::number_finding<stages, Label>>);
     session_->set(Label.text(), s.value);
   }
-  template <name Label, class T, int Port>
+  template <name Label, class T, class Dims>
   static constexpr void check_fed() {
-    static_assert(Port >= 0, "meshtensor T12: the program has no input of this name");
-    if constexpr (Port >= 0)
-      static_assert(
-          std::is_same_v<T, element_t<stages::traced.values[stages::traced.result(stages::traced.nodes[Port])].type>>,
-          "meshtensor T02: the input has another dtype than what is fed");
+    constexpr value v = input_value<Label>();
+    static_assert(std::is_same_v<T, element_t<v.type>>, "meshtensor T02: the input has another dtype than what is fed");
+    static_assert(has_same_dims(v.dims, Dims{}), "meshtensor T03: the input has other dims than the array that is fed");
+  }
+  template <class Dims>
+  static constexpr bool has_same_dims(shape const&, Dims) {
+    return true;
+  }
+  template <class... D>
+  static constexpr bool has_same_dims(shape const& wanted, meshtensor::dims<D...>) {
+    for (int i = 0; i < wanted.count; ++i)
+      if (!((D::label == stages::traced.dim_name(wanted.at[i])) || ...)) return false;
+    return wanted.count == sizeof...(D);
   }
 
+  store* values_;
   mesh_shape mesh_;
-  std::unique_ptr<plan> plan_;
+  std::unique_ptr<bound> program_;
   std::unique_ptr<session<device>> session_;
+  mutable std::map<std::string, std::unique_ptr<gathering>> gatherings_;
 };
 
 }  // namespace meshtensor

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/emit/graphviz.hpp"
 #include "meshtensor/emit/report.hpp"
+#include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/executable.hpp"
 
 namespace meshtensor {
@@ -15,25 +17,48 @@ std::string explain(executable<Args...> const& e) {
   return report(e.graph(), e.planned(), e.processors_mesh());
 }
 
-/// The same for a mesh that need not be here: `mt::explain<step>(data(64), model(8), batch(512))`, where `step` is the
-/// type of an executable. Nothing is started and no memory taken.
+namespace detail {
+template <class Executable>
+struct arguments_of_executable;
+template <class... Args>
+struct arguments_of_executable<executable<Args...>> : arguments_of<Args...> {};
+}  // namespace detail
+
+/// An executable as it would be, on a mesh that need not be here: nothing is started, no memory of the plan's size is taken.
+///
+///     mt::draft<mt::executable<train_step, mesh, layout>> step(data(64), model(8), batch(512));
+///     mt::print(job, "{}", mt::explain(step));
 ///
 /// errors  S codes: what does not fit
-template <class Executable, class... Extents>
-std::string explain(Extents const&... extents) {
-  using stages = typename Executable::stages;
-  mesh_shape mesh = Executable::mesh::shape;
-  std::vector<dim_extent> dims;
-  [[maybe_unused]] auto take = [&](auto const& e) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, axis_extent>) mesh.bind(e);
-    else dims.push_back(e);
-  };
-  (take(extents), ...);
-  auto const bound = on_heap([&] { return meshtensor::bind(stages::graph, mesh, dims); });
-  raise(bound->report);
-  int const entry = find_entry(stages::graph, entry_name<typename Executable::entry>());
-  auto const planned = on_heap([&] { return plan_memory(stages::graph, entry, *bound); });
-  return report(stages::graph, *planned, mesh);
+template <class Executable>
+class draft {
+  using arguments = detail::arguments_of_executable<Executable>;
+  using program = bound_program<typename arguments::programs, typename arguments::entry, typename arguments::mesh,
+                                typename arguments::layout, typename arguments::device>;
+
+ public:
+  template <class... Extents>
+  explicit draft(Extents const&... extents) : mesh_(arguments::mesh::shape) {
+    std::vector<dim_extent> dims;
+    [[maybe_unused]] auto take = [&](auto const& e) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, axis_extent>) mesh_.bind(e);
+      else dims.push_back(e);
+    };
+    (take(extents), ...);
+    program_ = std::make_unique<program>(mesh_, dims);
+  }
+
+  module const& graph() const { return program_->graph(); }
+  plan const& planned() const { return program_->planned(); }
+  mesh_shape const& processors_mesh() const { return mesh_; }
+
+ private:
+  mesh_shape mesh_;
+  std::unique_ptr<program> program_;
+};
+template <class Executable>
+std::string explain(draft<Executable> const& d) {
+  return report(d.graph(), d.planned(), d.processors_mesh());
 }
 
 }  // namespace meshtensor

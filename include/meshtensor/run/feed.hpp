@@ -31,19 +31,17 @@ auto feed(any_array<T> const& a) {
 }
 template <name Label, class T, auto... Dims>
 auto feed(array<T, Dims...> const& a) {
-  return fed_array<Label, T, typename array<T, Dims...>::dim_list>{a.data(), static_cast<std::size_t>(a.size()), a.dims()};
+  return fed_array<Label, T, typename array<T, Dims...>::dim_list>{a.data(), static_cast<std::size_t>(a.size()),
+                                                                   a.dims()};
 }
 template <name Label, std::ranges::contiguous_range R>
-requires(!any_array_like<R>)
-constexpr auto feed(R const& r) {
+requires(!any_array_like<R>) constexpr auto feed(R const& r) {
   return fed_array<Label, std::ranges::range_value_t<R>, unnamed_dims>{std::ranges::data(r), std::ranges::size(r), {}};
 }
 /// For an input without dims.
 template <name Label, class T>
 requires std::is_arithmetic_v<T>
-constexpr auto feed(T const& one) {
-  return fed_array<Label, T, unnamed_dims>{&one, 1, {}};
-}
+constexpr auto feed(T const& one) { return fed_array<Label, T, unnamed_dims>{&one, 1, {}}; }
 
 /// This processor's part of an array, read where it lies. `size` 0: not known.
 template <name Label, class T>
@@ -52,8 +50,8 @@ struct fed_part {
   T const* data;
   std::size_t size;
 };
-/// `feed_local<"field">(part)`: this processor's part of an array, in the input's order of dims; it must stay where it is
-/// until the step is over.
+/// `feed_local<"field">(part)`: this processor's part of an array, in the input's order of dims; it must stay where it
+/// is until the step is over.
 template <name Label, class T>
 constexpr fed_part<Label, T> feed_local(T const* part) {
   return {part, 0};

@@ -14,6 +14,9 @@ class mpi_job final : public job {
   int size() const override { return world_.size(); }
   std::vector<int> held(int) const override { return {world_.rank()}; }
   bool speaks() const override { return world_.rank() == 0; }
+  void end(int exit_code) override {
+    if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
+  }
   void run(int, std::function<void(int, transport&)> const& work) override { work(world_.rank(), end_); }
 
  private:

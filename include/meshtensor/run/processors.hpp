@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "meshtensor/comm/launch.hpp"
+#include "meshtensor/run/array_text.hpp"
 #include "meshtensor/run/transport.hpp"
 
 #if MESHTENSOR_WITH_MPI
@@ -33,6 +35,10 @@ class processors {
 #endif
     if (!job_) job_ = std::make_unique<threads_job>();
   }
+#if MESHTENSOR_WITH_MPI
+  /// The ranks of a communicator that a program has already: a mesh's axes count row-major over them.
+  explicit processors(MPI_Comm ranks) : job_(std::make_unique<mpi_job>(ranks)) {}
+#endif
   explicit processors(std::unique_ptr<job> j) : job_(std::move(j)) {}
 
   static processors as_threads() { return processors(std::make_unique<threads_job>()); }
@@ -60,4 +66,28 @@ void progress(processors const& p, fmt::format_string<Args...> format, Args&&...
   if (p.speaks()) fmt::print(stderr, format, std::forward<Args>(args)...);
 }
 
+/// Where a warning goes: to standard error, unless a program puts something else here; `mt::on_warning() = {};`
+/// silences warnings.
+inline std::function<void(std::string const&)>& on_warning() {
+  static std::function<void(std::string const&)> where = [](std::string const& sentence) {
+    fmt::print(stderr, "meshtensor warning {}\n", sentence);
+  };
+  return where;
+}
+/// Says once, whatever the number of processes, what is not wrong but hardly meant.
+inline void warn(job const& j, std::string const& sentence) {
+  if (j.speaks() && on_warning()) on_warning()(sentence);
+}
+
 }  // namespace meshtensor
+
+/// Arrays are printed like other values: `mt::print(job, "{}\n", images)`.
+template <class A>
+requires meshtensor::any_array_like<A>
+struct fmt::formatter<A> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(A const& a, Context& context) const {
+    meshtensor::any_array<typename A::element> const& base = a;
+    return fmt::formatter<std::string_view>::format(meshtensor::text_of(base), context);
+  }
+};

@@ -143,8 +143,8 @@ class session {
     for (int i = 0; i < m_.node_count; ++i)
       if (is_collective(m_.nodes[i].kind))
         numbers[static_cast<std::size_t>(i)] = t.prepare(p.exchange(static_cast<id>(i)));
-    alone_[k] =
-        std::make_unique<engine<Device, by_transport>>(m_, p_, device_, std::span<processor>(&p, 1), by_transport{&t, std::move(numbers)});
+    alone_[k] = std::make_unique<engine<Device, by_transport>>(m_, p_, device_, std::span<processor>(&p, 1),
+                                                               by_transport{&t, std::move(numbers)});
   }
 
   struct by_transport {

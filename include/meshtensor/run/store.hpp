@@ -99,8 +99,7 @@ class store {
   }
   /// The same with all elements in the order of the value's dims.
   template <std::ranges::contiguous_range R>
-  requires(!any_array_like<R>)
-  void set(std::string const& label, R const& elements) {
+  requires(!any_array_like<R>) void set(std::string const& label, R const& elements) {
     using T = std::ranges::range_value_t<R>;
     set(label, any_array<T>(typed<T>(label).dims, elements));
   }
@@ -163,8 +162,8 @@ class store {
                              (values_.empty() ? std::string(": the executables that are made on it name its values")
                                               : did_you_mean(label, names())));
     if (found->second.type != dtype_of<T>)
-      throw error("R14", "the store holds '" + label + "' as " + found->second.text() + ", not as " +
-                             text_of(dtype_of<T>));
+      throw error("R14",
+                  "the store holds '" + label + "' as " + found->second.text() + ", not as " + text_of(dtype_of<T>));
     return found->second;
   }
   /// Copies one processor's block into its place in a whole value, or out of it.

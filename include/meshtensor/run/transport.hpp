@@ -66,6 +66,9 @@ class job {
   virtual void run(int size, std::function<void(int, transport&)> const& work) = 0;
   /// Whether this process speaks for the job.
   virtual bool speaks() const { return true; }
+  /// This process has failed, and has said why: ends the others too, which would wait for it for ever. Returns where
+  /// there are none.
+  virtual void end(int) {}
 };
 
 /// All processors of a mesh as threads of this process.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "meshtensor/device/cpu/pack.hpp"
@@ -136,24 +135,16 @@ inline void store_block(dtype t, void const* from, std::byte* to, std::int64_t s
   });
 }
 /// The element at `from`, n times.
-inline void fill_block(std::int64_t bytes_of_element, void* out, void const* from, std::int64_t n) {
-  if (bytes_of_element == 4) {
-    auto const v = load_pack(static_cast<std::int32_t const*>(from), 1).lane_array().at[0];
-    detail::each_pack(n, [&](std::int64_t i, auto count) {
-      detail::store_some(pack<std::int32_t>(v), static_cast<std::int32_t*>(out) + i, count);
-    });
-  } else {
-    auto const v = *static_cast<std::int64_t const*>(from);
-    detail::each_pack(n, [&](std::int64_t i, auto count) {
-      detail::store_some(pack<std::int64_t>(v), static_cast<std::int64_t*>(out) + i, count);
-    });
-  }
+inline void fill_block(dtype t, void* out, void const* from, std::int64_t n) {
+  with_register(t, [&]<class T>() {
+    pack<T> const v(*static_cast<T const*>(from));
+    detail::each_pack(n, [&](std::int64_t i, auto count) { detail::store_some(v, static_cast<T*>(out) + i, count); });
+  });
 }
 /// A number as one element of a dtype in a register.
 inline void number_block(dtype t, void* out, double number) {
   with_element(t, [&]<class E>() {
-    auto const v = detail::number_of_element<register_t<E>>(meshtensor::element_of<E>(number));
-    std::memcpy(out, &v, sizeof v);
+    *static_cast<register_t<E>*>(out) = detail::number_of_element<register_t<E>>(meshtensor::element_of<E>(number));
   });
 }
 
@@ -219,8 +210,7 @@ template <reduction_kind K, class E> struct block_reduction_of {
     store_pack(sums, static_cast<total*>(lanes));
   }
   static void end_row(void const* lanes, void* one) {
-    total const sum = folded<K>(load_pack(static_cast<total const*>(lanes)));
-    std::memcpy(one, &sum, sizeof sum);
+    *static_cast<total*>(one) = folded<K>(load_pack(static_cast<total const*>(lanes)));
   }
   static void settle(void* out, void const* totals, std::int64_t n) {
     each_pack(n, [&](std::int64_t i, auto count) {

@@ -1,0 +1,134 @@
+// Text as bytes: read from files, cut into what is learnt from and what is held out, handed out in windows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/philox.hpp"
+
+namespace meshtensor {
+
+/// The bytes of a file. errors R40 it cannot be read, or is empty
+inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(file, problem))
+    throw error("R40", "the text '" + file.string() + "' is a folder: name a file");
+  std::ifstream in(file, std::ios::binary);
+  std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(in), {}};
+  if (!in.good() && !in.eof())
+    throw error("R40", "the text '" + file.string() + "' cannot be read: is there such a file, and may you read it?");
+  if (bytes.empty()) throw error("R40", "the text '" + file.string() + "' is empty: there is nothing to learn from");
+  return bytes;
+}
+
+/// All files under a folder whose names end like one of `endings`, in the order of their paths, one after the other.
+inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
+                                            std::vector<std::string> const& endings) {
+  std::vector<std::filesystem::path> files;
+  std::error_code problem;
+  for (std::filesystem::recursive_directory_iterator i(folder, problem), end; i != end; i.increment(problem))
+    if (i->is_regular_file() && std::find(endings.begin(), endings.end(), i->path().extension()) != endings.end())
+      files.push_back(i->path());
+  std::sort(files.begin(), files.end());
+  std::vector<std::uint8_t> all;
+  for (auto const& f : files) {
+    std::ifstream in(f, std::ios::binary);
+    all.insert(all.end(), std::istreambuf_iterator<char>(in), {});
+  }
+  return all;
+}
+
+/// Windows of a text, row-major: `text` [count, length], and `next`, the byte after each of these.
+struct text_batch {
+  std::vector<std::uint8_t> text, next;
+};
+
+/// A text cut into blocks of 4,096 bytes (of a tenth of a short text), of which every tenth is held out, so that what
+/// is held out is like the rest. Windows never cross from one to the other.
+class text_windows {
+ public:
+  /// errors  R41 the text is too short for windows of this length
+  text_windows(std::vector<std::uint8_t> bytes, std::int64_t length) : bytes_(std::move(bytes)), length_(length) {
+    auto const size = static_cast<std::int64_t>(bytes_.size());
+    std::int64_t const block = std::max(std::min<std::int64_t>(4096, size / parts), length + 1);
+    if (size < parts * block)
+      throw error("R41", "the text has " + std::to_string(size) + " bytes, but windows of " + std::to_string(length) +
+                             " need at least " + std::to_string(parts * block) +
+                             ": give a longer text or shorter windows");
+    for (std::int64_t at = 0; at < size; at += parts * block) {
+      std::int64_t const middle = std::min(size, at + (parts - 1) * block), end = std::min(size, at + parts * block);
+      if (middle - at > length) stretches_.push_back({at, starts_ += middle - at - length});
+      for (std::int64_t w = middle; w + length < end; w += length) held_out_.push_back(w);
+      held_out_bytes_ += end - middle;
+    }
+  }
+
+  std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
+  std::int64_t length() const { return length_; }
+  std::int64_t held_out_bytes() const { return held_out_bytes_; }
+  /// How many batches of `count` windows show every window that is held out once; the last one begins again at the
+  /// first.
+  std::int64_t held_out_batches(std::int64_t count) const {
+    return (static_cast<std::int64_t>(held_out_.size()) + count - 1) / count;
+  }
+
+  /// `count` windows of what is learnt from, anywhere in it: a function of seed and step, the same on every processor.
+  void training(std::uint64_t seed, std::uint64_t step, std::int64_t count, text_batch& to) const {
+    random_stream const random({seed, 0x7465787477696e64ull, step}, 0);
+    fill(count, to, [&](std::int64_t row) {
+      auto const words = random.words(static_cast<std::uint64_t>(row));
+      auto const n =
+          static_cast<std::int64_t>((std::uint64_t{words[1]} << 32 | words[0]) % static_cast<std::uint64_t>(starts_));
+      auto const s = std::upper_bound(stretches_.begin(), stretches_.end(), n,
+                                      [](std::int64_t value, stretch const& x) { return value < x.end; });
+      return s->begin + n - (s == stretches_.begin() ? 0 : std::prev(s)->end);
+    });
+  }
+  /// The batch of this number of what is held out.
+  void held_out(std::int64_t number, std::int64_t count, text_batch& to) const {
+    fill(count, to, [&](std::int64_t row) {
+      return held_out_[static_cast<std::size_t>(number * count + row) % held_out_.size()];
+    });
+  }
+  /// Calls f(byte, next byte) for all pairs of what is learnt from.
+  template <class F>
+  void each_pair_learnt(F f) const {
+    std::int64_t before = 0;
+    for (stretch const& s : stretches_) {
+      std::int64_t const end = s.begin + s.end - before + length_ - 1;
+      for (std::int64_t i = s.begin; i < end; ++i) f(at(i), at(i + 1));
+      before = s.end;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t parts = 10;
+  struct stretch {
+    std::int64_t begin, end;  // its first byte; how many windows begin in it and in those before it
+  };
+  std::uint8_t at(std::int64_t i) const { return bytes_[static_cast<std::size_t>(i)]; }
+  template <class Start>
+  void fill(std::int64_t count, text_batch& to, Start start) const {
+    auto const size = static_cast<std::size_t>(count * length_);
+    to.text.resize(size), to.next.resize(size);
+    for (std::int64_t row = 0; row < count; ++row) {
+      auto const from = bytes_.begin() + start(row);
+      std::copy(from, from + length_, to.text.begin() + row * length_);
+      std::copy(from + 1, from + 1 + length_, to.next.begin() + row * length_);
+    }
+  }
+
+  std::vector<std::uint8_t> bytes_;
+  std::int64_t length_, starts_ = 0, held_out_bytes_ = 0;
+  std::vector<stretch> stretches_;
+  std::vector<std::int64_t> held_out_;  // where each window begins
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,344 @@
+// A kernel bound to extents: how its space is cut into tiles, rows and units of work. Who computes a tile, the interpreter
+// or an instantiated loop, is told apart by a pointer; what is cut depends on extents alone, so that all give the same bits.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "meshtensor/device/cpu/blocks.hpp"
+#include "meshtensor/device/cpu/threads.hpp"
+#include "meshtensor/graph/rule.hpp"
+#include "meshtensor/op/random.hpp"
+#include "meshtensor/pass/descriptor.hpp"
+#include "meshtensor/tensor/view.hpp"
+
+namespace meshtensor::cpu {
+
+/// What walks memory, or an index, with the tiles: operands, results, then steps that give positions or random numbers.
+inline constexpr int first_result_stream = max_kernel_operands;
+inline constexpr int first_step_stream = max_kernel_operands + max_kernel_results;
+inline constexpr int max_streams = first_step_stream + max_kernel_steps;
+
+/// What one launch is given.
+struct launch_arguments {
+  std::byte* memory[first_step_stream];
+  double numbers[max_kernel_numbers];
+  random_stream random[max_kernel_steps];
+};
+
+/// Some neighbouring rows: `offset` in elements (of a step: an index) where the first one starts.
+struct tile {
+  std::int64_t offset[max_streams];
+  std::int64_t row_stride[max_streams];
+  std::int64_t rows, width;
+  bool first;              // of the whole kernel
+  std::byte* totals;       // of what goes over rows, as `total_at` says
+};
+
+class interpreted;
+
+/// A kernel and its extents.
+class fused_kernel {
+ public:
+  using task_function = void (*)(fused_kernel const&, launch_arguments const&, std::int64_t first_row, std::int64_t last_row,
+                                 std::byte* totals, std::byte* scratch);
+
+  fused_kernel() = default;
+
+  descriptor const& key() const { return reading.key; }
+  bool empty() const { return width == 0 || row_count() == 0; }
+  std::int64_t row_count() const { return kept * reduced; }
+
+  kernel_reading reading{};
+  // loops over rows, outermost first; the last `reduced_loops` of them are reduced
+  int loops = 0, reduced_loops = 0;
+  std::int64_t extent[max_dims_of_one + 1] = {};
+  std::int64_t stride[max_streams][max_dims_of_one + 1] = {};
+  std::int64_t base[max_streams] = {};    // first index of a position or a random number
+  std::int64_t across[max_streams] = {};  // along the vector
+  std::int64_t width = 1;                 // of the vector, or of its segments
+  std::int64_t last_width = 1;            // of the last segment
+  int segment_loop = -1;
+  std::int64_t kept = 1, reduced = 1;     // rows
+  std::int64_t chunks = 1;                // in which reduced rows are summed, for each kept row
+  std::int64_t total_at[max_kernel_steps] = {};  // where the totals of a step lie
+  std::int64_t total_bytes = 0;           // of one unit of work
+  std::int64_t block = 0;                 // elements that are computed at once; rows narrower than this share a tile
+  std::int64_t scratch_bytes = 0;         // per worker
+  int workers = 1;
+  task_function task = nullptr;
+  std::shared_ptr<interpreted const> program;
+
+  std::int64_t workspace_bytes() const { return workers * (total_bytes + scratch_bytes) + units() * total_bytes; }
+  std::int64_t units() const { return chunks == 1 ? 0 : kept * chunks; }
+};
+
+namespace detail {
+
+/// Cuts a kernel's space, once its extents are known.
+struct kernel_cutter {
+  static constexpr std::int64_t segment = 4096;       // of long vectors that need not be whole
+  static constexpr std::int64_t enough_work = 32768;  // elements, below which one thread does all
+  module const& m;
+  fused_kernel& k;
+  descriptor const& d;
+  bool along = false, over = false, total = false;
+  int kept_loops = 0;
+
+  kernel_cutter(module const& source, fused_kernel& target) : m(source), k(target), d(target.reading.key) {
+    for (int i = 0; i < d.step_count; ++i) {
+      along = along || goes_along(d.step(i).kind);
+      over = over || goes_over(d.step(i).kind);
+      total = total || is_total(d.step(i).kind);
+    }
+  }
+
+  /// `operands` and `results` are the kernel's own; `inside` its values, by id.
+  void cut(view const* operands, view const* results, view const* inside, int threads) {
+    kernel_reading const& r = k.reading;
+    for (int i = 0; i < r.rows.count; ++i) k.extent[i] = extent_of(r.rows.at[i], operands, results, inside);
+    k.width = r.vector < 0 ? 1 : extent_of(r.vector, operands, results, inside);
+    k.loops = r.rows.count, kept_loops = r.kept;
+    for (int i = 0; i < d.operand_count; ++i) follow(i, operands[i]);
+    for (int i = 0; i < d.result_count; ++i) follow(first_result_stream + i, results[i]);
+    for (int i = 0; i < d.step_count; ++i) {
+      step_kind const kind = d.step(i).kind;
+      if (kind == step_kind::position || is_random(kind)) follow_index(first_step_stream + i, inside[m.result(m.nodes[r.makers[i]])]);
+    }
+    drop_single_loops();
+    merge_loops();
+    cut_segments();
+    k.reduced_loops = k.loops - kept_loops;
+    for (int i = 0; i < k.loops; ++i) (i < kept_loops ? k.kept : k.reduced) *= k.extent[i];
+    place_totals();
+    std::int64_t const work = k.row_count() * k.width;
+    if (over || total) {
+      std::int64_t const most = std::max<std::int64_t>(1, 16 / std::max<std::int64_t>(1, k.kept));
+      k.chunks = std::clamp<std::int64_t>(k.reduced * k.width / 8192, 1, std::min(most, std::max<std::int64_t>(1, k.reduced)));
+    }
+    std::int64_t const pieces = over || total ? k.kept * k.chunks : k.row_count();
+    k.workers = work < enough_work ? 1 : static_cast<int>(std::min<std::int64_t>(threads, pieces));
+  }
+
+ private:
+  std::int64_t extent_of(int dim, view const* operands, view const* results, view const* inside) const {
+    for (int i = 0; i < d.result_count; ++i)
+      if (int const p = results[i].find(dim); p >= 0) return results[i].extent[p];
+    for (int i = 0; i < d.operand_count; ++i)
+      if (int const p = operands[i].find(dim); p >= 0) return operands[i].extent[p];
+    for (int i = 0; i < d.step_count; ++i) {
+      view const& v = inside[m.result(m.nodes[k.reading.makers[i]])];
+      if (int const p = v.find(dim); p >= 0) return v.extent[p];
+    }
+    throw error("R31", "a kernel has a dim that none of its values has");
+  }
+  void follow(int s, view const& v) {
+    for (int i = 0; i < k.loops; ++i) {
+      int const p = v.find(k.reading.rows.at[i]);
+      k.stride[s][i] = p < 0 ? 0 : v.stride[p];
+    }
+    int const p = k.reading.vector < 0 ? -1 : v.find(k.reading.vector);
+    k.across[s] = p < 0 ? 0 : v.stride[p];
+  }
+  /// A position counts along its dim, a random number over the whole tensor, row-major.
+  void follow_index(int s, view v) {
+    std::int64_t whole = 1;
+    for (int i = v.count; i-- > 0;) {
+      v.stride[i] = whole;
+      k.base[s] += whole * v.origin[i];
+      whole *= v.total[i];
+    }
+    follow(s, v);
+  }
+
+  template <class F> bool each_stream(F f) const {
+    for (int s = 0; s < max_streams; ++s) {
+      bool const used = s < first_result_stream ? s < d.operand_count
+                        : s < first_step_stream ? s - first_result_stream < d.result_count
+                                                : s - first_step_stream < d.step_count;
+      if (used && !f(s)) return false;
+    }
+    return true;
+  }
+  void remove_loop(int i) {
+    for (int j = i; j + 1 < k.loops; ++j) {
+      k.extent[j] = k.extent[j + 1];
+      for (int s = 0; s < max_streams; ++s) k.stride[s][j] = k.stride[s][j + 1];
+    }
+    kept_loops -= i < kept_loops;
+    --k.loops;
+  }
+  void drop_single_loops() {
+    for (int i = k.loops; i-- > 0;)
+      if (k.extent[i] == 1) remove_loop(i);
+  }
+  void merge_loops() {
+    for (int i = k.loops - 1; i-- > 0;) {
+      if (i + 1 == kept_loops) continue;
+      if (!each_stream([&](int s) { return k.stride[s][i] == k.stride[s][i + 1] * k.extent[i + 1]; })) continue;
+      k.extent[i + 1] *= k.extent[i];
+      remove_loop(i);
+    }
+    // Into the vector, if that is kept or reduced alike.
+    bool const may = k.loops > 0 && !along && (k.loops > kept_loops ? total && !over : !total);
+    if (may && (k.width == 1 || each_stream([&](int s) { return k.stride[s][k.loops - 1] == k.across[s] * k.width; }))) {
+      if (k.width == 1) each_stream([&](int s) { return k.across[s] = k.stride[s][k.loops - 1], true; });
+      k.width *= k.extent[k.loops - 1];
+      remove_loop(k.loops - 1);
+    }
+  }
+  /// A long vector becomes one more loop, so that threads can share it and blocks of it stay in the cache.
+  void cut_segments() {
+    k.last_width = k.width;
+    if (along || k.width < 2 * segment) return;
+    int const at = over || !total ? kept_loops : k.loops;
+    for (int i = k.loops; i > at; --i) {
+      k.extent[i] = k.extent[i - 1];
+      for (int s = 0; s < max_streams; ++s) k.stride[s][i] = k.stride[s][i - 1];
+    }
+    k.extent[at] = (k.width + segment - 1) / segment;
+    each_stream([&](int s) { return k.stride[s][at] = segment * k.across[s], true; });
+    ++k.loops, kept_loops += at == kept_loops && (over || !total);
+    k.segment_loop = at;
+    k.last_width = k.width - (k.extent[at] - 1) * segment;
+    k.width = segment;
+  }
+  void place_totals() {
+    for (int i = 0; i < d.step_count; ++i) {
+      kernel_step const s = d.step(i);
+      if (!goes_over(s.kind) && !is_total(s.kind)) continue;
+      k.total_at[i] = k.total_bytes;
+      std::int64_t const count = goes_over(s.kind) && s.level == extent_class::vector ? k.width : 1;
+      k.total_bytes += (count * 8 + 63) / 64 * 64;
+    }
+  }
+};
+
+/// Calls body(tile) for rows [first, last), tile by tile.
+template <class Body>
+void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t last, std::byte* totals, Body& body) {
+  descriptor const& d = k.key();
+  int streams[max_streams], count = 0;
+  for (int i = 0; i < d.operand_count; ++i) streams[count++] = i;
+  for (int i = 0; i < d.result_count; ++i) streams[count++] = first_result_stream + i;
+  for (int i = 0; i < d.step_count; ++i)
+    if (step_kind const kind = d.step(i).kind; kind == step_kind::position || is_random(kind)) streams[count++] = first_step_stream + i;
+
+  tile t;
+  t.totals = totals;
+  t.width = k.width;
+  std::int64_t index[max_dims_of_one + 1] = {};
+  std::int64_t rest = first;
+  for (int i = k.loops; i-- > 0; rest /= k.extent[i]) index[i] = rest % k.extent[i];
+  int const inner = k.loops - 1;
+  for (int c = 0; c < count; ++c) {
+    int const s = streams[c];
+    t.offset[s] = k.base[s];
+    t.row_stride[s] = k.loops == 0 ? 0 : k.stride[s][inner];
+    for (int i = 0; i < k.loops; ++i) t.offset[s] += index[i] * k.stride[s][i];
+  }
+  std::int64_t const at_once = std::max<std::int64_t>(1, k.block / std::max<std::int64_t>(1, k.width));
+  for (std::int64_t row = first; row < last;) {
+    t.first = row == 0;
+    t.rows = k.loops == 0 ? 1 : std::min({at_once, last - row, k.extent[inner] - index[inner]});
+    t.width = k.segment_loop >= 0 && index[k.segment_loop] == k.extent[k.segment_loop] - 1 ? k.last_width : k.width;
+    body(t);
+    row += t.rows;
+    if (row >= last) break;
+    index[inner] += t.rows;
+    for (int c = 0; c < count; ++c) t.offset[streams[c]] += t.rows * t.row_stride[streams[c]];
+    for (int i = inner; i > 0 && index[i] == k.extent[i]; --i) {
+      index[i] = 0, ++index[i - 1];
+      for (int c = 0; c < count; ++c)
+        t.offset[streams[c]] += k.stride[streams[c]][i - 1] - k.extent[i] * k.stride[streams[c]][i];
+    }
+  }
+}
+
+/// Sets the totals of one unit to nothing.
+inline void start_totals(fused_kernel const& k, std::byte* totals) {
+  descriptor const& d = k.key();
+  for (int i = 0; i < d.step_count; ++i) {
+    kernel_step const s = d.step(i);
+    if (!goes_over(s.kind) && !is_total(s.kind)) continue;
+    bool const wide = goes_over(s.kind) && s.level == extent_class::vector;
+    reduction_block(reduction_of(s.kind), s.type).start(totals + k.total_at[i], wide ? k.width : 1);
+  }
+}
+inline void merge_totals(fused_kernel const& k, std::byte* totals, std::byte const* others) {
+  descriptor const& d = k.key();
+  for (int i = 0; i < d.step_count; ++i) {
+    kernel_step const s = d.step(i);
+    if (!goes_over(s.kind) && !is_total(s.kind)) continue;
+    bool const wide = goes_over(s.kind) && s.level == extent_class::vector;
+    reduction_block(reduction_of(s.kind), s.type).merge(totals + k.total_at[i], others + k.total_at[i], wide ? k.width : 1);
+  }
+}
+/// Writes the totals of one kept row to the results.
+inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::int64_t kept_row, std::byte const* totals) {
+  descriptor const& d = k.key();
+  int const kept_loops = k.loops - k.reduced_loops;
+  std::int64_t index[max_dims_of_one + 1] = {};
+  for (int i = kept_loops; i-- > 0; kept_row /= k.extent[i]) index[i] = kept_row % k.extent[i];
+  bool const last_segment = k.segment_loop >= 0 && k.segment_loop < kept_loops && index[k.segment_loop] == k.extent[k.segment_loop] - 1;
+  std::int64_t const width = last_segment ? k.last_width : k.width;
+  for (int i = 0; i < d.result_count; ++i) {
+    source const from = d.result(i);
+    if (!from.is_step()) continue;
+    kernel_step const s = d.step(from.index());
+    if (!goes_over(s.kind) && !is_total(s.kind)) continue;
+    int const stream = first_result_stream + i;
+    std::int64_t offset = 0;
+    for (int l = 0; l < kept_loops; ++l) offset += index[l] * k.stride[stream][l];
+    std::int64_t const count = goes_over(s.kind) && s.level == extent_class::vector ? width : 1;
+    block_reduction const& reduction = reduction_block(reduction_of(s.kind), s.type);
+    std::byte* to = a.memory[stream] + offset * static_cast<std::int64_t>(bytes_of(s.type));
+    alignas(64) std::byte settled[256 * 8];
+    for (std::int64_t at = 0; at < count; at += 256) {
+      std::int64_t const n = std::min<std::int64_t>(256, count - at);
+      reduction.settle(settled, totals + k.total_at[from.index()] + at * reduction.bytes, n);
+      store_block(s.type, settled, to + at * k.across[stream] * static_cast<std::int64_t>(bytes_of(s.type)), k.across[stream], n);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Runs a kernel. `workspace` has workspace_bytes() at a multiple of 64.
+inline void launch(fused_kernel const& k, launch_arguments const& a, std::byte* workspace, thread_team& team) {
+  if (k.empty()) return;
+  std::byte* const units = workspace + k.workers * (k.total_bytes + k.scratch_bytes);
+  std::int64_t const tasks = k.total_bytes == 0 ? k.row_count() : k.kept * k.chunks;
+  auto const work = [&](std::int64_t worker) {
+    std::byte* const own = workspace + worker * (k.total_bytes + k.scratch_bytes);
+    std::byte* const scratch = own + k.total_bytes;
+    std::int64_t const first = tasks * worker / k.workers, last = tasks * (worker + 1) / k.workers;
+    if (k.total_bytes == 0) return k.task(k, a, first, last, nullptr, scratch);
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      std::int64_t const row = unit / k.chunks, chunk = unit % k.chunks;
+      std::byte* const totals = k.chunks == 1 ? own : units + unit * k.total_bytes;
+      detail::start_totals(k, totals);
+      k.task(k, a, row * k.reduced + k.reduced * chunk / k.chunks, row * k.reduced + k.reduced * (chunk + 1) / k.chunks, totals,
+             scratch);
+      if (k.chunks == 1) detail::store_totals(k, a, row, totals);
+    }
+  };
+  if (k.workers == 1) {
+    work(0);
+  } else {
+    team.parallel_for(k.workers, 1, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t w = first; w < last; ++w) work(w);
+    });
+  }
+  if (k.chunks == 1) return;
+  for (std::int64_t row = 0; row < k.kept; ++row) {
+    std::byte* const totals = units + row * k.chunks * k.total_bytes;
+    for (std::int64_t c = 1; c < k.chunks; ++c) detail::merge_totals(k, totals, totals + c * k.total_bytes);
+    detail::store_totals(k, a, row, totals);
+  }
+}
+
+}  // namespace meshtensor::cpu

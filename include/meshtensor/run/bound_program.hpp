@@ -1,0 +1,67 @@
+// A program bound to a mesh and to numbers: by the compiler where it knows all, else at start-up by the same functions.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/pass/lower.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Whether no axis and no dim is left for start-up.
+constexpr bool knows_all(module const& m) {
+  for (int d = 0; d < m.dim_count; ++d)
+    if (m.dims[d].kind == dim_row::dynamic) return false;
+  for (int a = 0; a < m.axis_count; ++a)
+    if (m.axes[a].extent == 0) return false;
+  return true;
+}
+
+}  // namespace detail
+
+/// The graph and the plan of one entry. With `MESHTENSOR_EARLY=0` the compiler traces only, so that names and types are
+/// checked, and every later pass runs at start: quick edits, and passes that a debugger can enter.
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device>
+class bound_program {
+ public:
+  using stages = lowered<Programs, Entry, Mesh, Layout, Device>;
+
+  /// Whether the compiler made the plan: no axis and no dim is left for start-up.
+  static constexpr bool is_static = [] {
+    if constexpr (early) return detail::knows_all(stages::graph);
+    else return false;
+  }();
+
+  bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents) {
+    if constexpr (!early) {
+      lowering_ = lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, fuses_for<Device>);
+    } else if constexpr (is_static) {
+      static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
+      if (!extents.empty()) raise(meshtensor::bind(stages::graph, mesh, extents).report);
+    } else {
+      static_assert(delivered<stages::partitioned>);
+      auto const bound = on_heap([&] { return meshtensor::bind(stages::graph, mesh, extents); });
+      raise(bound->report);
+      plan_ = on_heap([&] { return plan_memory(stages::graph, entry(), *bound); });
+    }
+  }
+
+  module const& graph() const {
+    if constexpr (early) return stages::graph;
+    else return lowering_->graph;
+  }
+  plan const& planned() const {
+    if constexpr (is_static) return stages::planned;
+    else if constexpr (early) return *plan_;
+    else return lowering_->planned;
+  }
+  int entry() const { return find_entry(graph(), entry_name<Entry>()); }
+
+ private:
+  std::unique_ptr<plan> plan_;
+  std::unique_ptr<lowering> lowering_;
+};
+
+}  // namespace meshtensor

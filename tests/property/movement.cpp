@@ -1,0 +1,132 @@
+// What moves numbers about, looks them up or makes them gives the same bits under every layout; so do its gradients.
+// timeout: 300
+#include "property/graph.hpp"
+#include "meshtensor/op/random.hpp"
+
+using namespace property;
+
+namespace {
+
+constexpr auto f64 = mt::dtype::f64;
+constexpr mt::dtype types[] = {mt::dtype::f64, mt::dtype::bf16, mt::dtype::i32, mt::dtype::boolean};
+
+how exact() { return {.filling = sort::integers, .drawn = 12}; }
+
+/// `make(graph, x, y)` of x [a, b, c] and y [a, d], for some dtypes, then with its gradients.
+template <class F>
+void hold(char const* what, F make, tally& t) {
+  INFO(std::string(what));
+  for (mt::dtype type : types) {
+    graph g;
+    mt::id const x = g.input("x", type, "abc"), y = g.input("y", type, "ad");
+    g.output("z", make(g, x, y));
+    check_graph(g, exact(), t);
+  }
+  graph g;
+  mt::id const x = g.input("x", f64, "abc"), y = g.input("y", f64, "ad");
+  g.output_gradients(make(g, x, y), {x, y});
+  check_graph(g, exact(), t);
+}
+
+}  // namespace
+
+TEST_CASE("transpose, broadcast, rename") {
+  tally t;
+  for (char const* order : {"acb", "bac", "cba"})
+    hold("transpose", [&](graph& g, mt::id x, mt::id) { return mt::transpose(g.b, x, g.dims(order)); }, t);
+  for (char const* order : {"adb", "bda", "dab"})
+    hold("broadcast", [&](graph& g, mt::id, mt::id y) { return mt::broadcast(g.b, y, g.dims(order)); }, t);
+  for (char const* from : {"a", "b", "c"})
+    hold("rename", [&](graph& g, mt::id x, mt::id) { return mt::rename(g.b, x, g.dim(from), g.same("e", from)); }, t);
+  t.say("transpose, broadcast, rename");
+  CHECK(t.tried >= (quick() ? 1000 : 10000));
+}
+
+TEST_CASE("merge and split") {
+  tally t;
+  for (auto parts : {"ab", "bc", "ca"}) {
+    char const first[] = {parts[0], 0}, second[] = {parts[1], 0};
+    hold("merge", [&](graph& g, mt::id x, mt::id) {
+      return mt::merge(g.b, x, g.dims(parts), g.product("e", first, second));
+    }, t);
+    hold("merge and split", [&](graph& g, mt::id x, mt::id) {
+      mt::id const joined = g.product("e", first, second);
+      mt::id const merged = mt::negate(g.b, mt::merge(g.b, x, g.dims(parts), joined));
+      mt::shape into{};
+      return mt::split(g.b, merged, joined, into.add(g.same("f", first)).add(g.same("h", second)));
+    }, t);
+  }
+  t.say("merge and split");
+  CHECK(t.tried >= (quick() ? 500 : 5000));
+}
+
+TEST_CASE("slice, pad, concat") {
+  tally t;
+  // b has twice the extent of a and c, except on one processor: 2, 3, 4.
+  hold("slice", [](graph& g, mt::id x, mt::id) { return mt::slice(g.b, x, g.dim("b"), g.same("e", "a"), g.b.literal(1)); }, t);
+  hold("pad", [](graph& g, mt::id x, mt::id) { return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(1), g.b.literal(0)); }, t);
+  hold("pad with ones", [](graph& g, mt::id x, mt::id) { return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(0), g.b.literal(1)); }, t);
+  hold("concat", [](graph& g, mt::id x, mt::id y) { return mt::concat(g.b, x, g.dim("b"), y, g.dim("d"), g.sum("e", "b", "d")); }, t);
+  hold("concat with itself", [](graph& g, mt::id x, mt::id) {
+    mt::id const again = mt::negate(g.b, x);
+    return mt::concat(g.b, x, g.dim("a"), again, g.dim("a"), g.sum("e", "a", "a"));
+  }, t);
+  t.say("slice, pad, concat");
+  CHECK(t.tried >= (quick() ? 500 : 5000));
+}
+
+// Dims a, b and c are in the table, the index or both; some indices are out of range.
+TEST_CASE("gather and scatter_add") {
+  tally t;
+  constexpr char const* shapes[][3] = {{"vd", "i", "v"}, {"dv", "ij", "v"}, {"vdi", "i", "v"}, {"v", "ij", "v"}, {"vd", "", "v"}};
+  for (mt::dtype type : types)
+    for (mt::dtype by : {mt::dtype::i32, mt::dtype::i64})
+      for (auto const& s : shapes) {
+        graph g;
+        mt::id const table = g.input("x", type, s[0]), index = g.input("i", by, s[1]);
+        g.output("y", mt::gather(g.b, table, index, g.dim(s[2])));
+        check_graph(g, exact(), t);
+      }
+  constexpr char const* scattered[][3] = {{"id", "i", "vd"}, {"idj", "ij", "dv"}, {"idj", "i", "vd"}, {"id", "i", "div"}, {"i", "i", "v"}};
+  for (mt::dtype type : {mt::dtype::f64, mt::dtype::i32})
+    for (auto const& s : scattered) {
+      graph g;
+      mt::id const x = g.input("x", type, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
+      g.output("y", mt::scatter_add(g.b, x, index, g.dim("v"), g.dims(s[2])));
+      check_graph(g, exact(), t);
+    }
+  for (auto const& s : shapes) {
+    graph g;
+    mt::id const table = g.input("x", f64, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
+    g.output_gradients(mt::gather(g.b, table, index, g.dim(s[2])), {table});
+    check_graph(g, exact(), t);
+  }
+  for (auto const& s : scattered) {
+    graph g;
+    mt::id const x = g.input("x", f64, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
+    g.output_gradients(mt::scatter_add(g.b, x, index, g.dim("v"), g.dims(s[2])), {x});
+    check_graph(g, exact(), t);
+  }
+  t.say("gather and scatter_add");
+  CHECK(t.tried >= (quick() ? 500 : 5000));
+}
+
+TEST_CASE("values made without operands: by position, by counter") {
+  tally t;
+  for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16, mt::dtype::i32, mt::dtype::i64}) {
+    graph g;
+    g.output("iota", mt::broadcast(g.b, mt::iota(g.b, g.dim("b"), type), g.dims("abc")));
+    if (mt::is_float(type)) {
+      g.output("uniform", mt::random(g.b, mt::distribution::uniform, type, g.dims("abc")));
+      mt::id const normal = mt::random(g.b, mt::distribution::normal, type, g.dims("cab"));
+      g.output("normal", normal);
+      g.output("of both", mt::add(g.b, normal, mt::random(g.b, mt::distribution::uniform, type, g.dims("ab"))));
+    } else {
+      mt::id const index = g.input("i", type, "ac");
+      g.output("one_hot", mt::cast(g.b, mt::elementwise(g.b, mt::function::equal, index, mt::iota(g.b, g.dim("b"), type)), f64));
+    }
+    check_graph(g, {.drawn = 60}, t);
+  }
+  t.say("iota, random, one_hot");
+  CHECK(t.tried >= (quick() ? 100 : 2000));
+}
