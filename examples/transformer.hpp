@@ -61,8 +61,10 @@ struct train_step {
     auto text = s.input("text", mt::u8, batch, length);
     auto next = s.input("next", mt::u8, batch, length);
     auto loss = loss_of(s / "model", text, next);
-    auto rate = warmup_cosine(s, s.number("learning_rate", 1e-3), s.number("warmup", 100), s.number("steps", 2000), 0.1);
-    mt::adamw{.learning_rate = rate, .weight_decay = s.number("weight_decay", 0.01), .clip_norm = s.number("clip_norm", 1)}
+    auto rate =
+        warmup_cosine(s, s.number("learning_rate", 1e-3), s.number("warmup", 100), s.number("steps", 2000), 0.1);
+    mt::adamw{
+        .learning_rate = rate, .weight_decay = s.number("weight_decay", 0.01), .clip_norm = s.number("clip_norm", 1)}
         .minimize(s / "optimizer", loss);
     s.output("loss", loss);
   }
@@ -101,8 +103,8 @@ inline constexpr struct model : mt::axis<"model"> {
 } model;
 struct mesh : mt::mesh<data, model> {};
 
-struct layout : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>,
-                           mt::shard<vocab, model>> {};
+struct layout
+    : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};
 // One text at a time: the same parameters, the batch on all processors, the answer whole on each.
 struct one_text : mt::layout<mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>,
                              mt::in<"answer", mt::replicate<vocab>>> {};

@@ -1,4 +1,5 @@
-// The bigram model of a text, the least that a language model has to beat: each byte by how often it follows the one before.
+// The bigram model of a text, the least that a language model has to beat: each byte by how often it follows the one
+// before.
 #pragma once
 
 #include <algorithm>

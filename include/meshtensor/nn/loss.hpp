@@ -32,7 +32,8 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, line co
           auto const shifted = x - greatest;
           auto const log_sum = log(sum(exp(shifted), vocab));
           auto const picked = sum(select(hit(target), shifted, 0), vocab);
-          return std::tuple(log_sum - picked, log_sum + greatest);
+          auto const lost = log_sum - picked;
+          return std::tuple(lost, log_sum + greatest);
         },
         [=](L const& x, T const& target, auto, auto log_sum, auto dy, auto) {
           auto const likely = exp(x - log_sum);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tuple>
+#include <utility>
 
 #include "meshtensor/graph/scope.hpp"
 #include "meshtensor/op/record.hpp"
@@ -36,6 +37,10 @@ constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
   for (id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
   return results;
 }
+template <class... P, std::size_t... I>
+constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index_sequence<I...>) {
+  return {P(&b, l.at[I])...};
+}
 }  // namespace detail
 
 /// The gradients of a loss by all parameters of dtype `T` that the program has read so far.
@@ -66,8 +71,7 @@ constexpr auto gradient(L const& loss, P const&... by) {
   builder& b = *detail::owner_of(loss, by...);
   id const given[] = {by.id...};
   id_list<> const g = detail::record_gradient(b, loss.id, given);
-  int i = 0;
-  std::tuple result{P(&b, g.at[i++])...};
+  std::tuple const result = detail::handles_of<P...>(b, g, std::index_sequence_for<P...>{});
   if constexpr (sizeof...(P) == 1) return std::get<0>(result);
   else return result;
 }

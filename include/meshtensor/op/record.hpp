@@ -10,7 +10,7 @@ namespace meshtensor::detail {
 struct recording {
   builder& b;
   constexpr recording(builder* owner, line const& where) : b(*owner) {
-    if (!b.site_is_held) b.site = b.add_site(where.file, where.number);
+    if (!b.site_is_held && where.number != 0) b.site = b.add_site(where.file, where.number);
   }
 };
 

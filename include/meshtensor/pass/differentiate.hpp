@@ -162,29 +162,53 @@ struct differentiator {
     });
   }
 
-  // The composite's own gradient becomes a composite: (operands, results, cotangents) -> cotangents of the operands.
+  // The composite's own gradient becomes a composite: of its (operands, results, cotangents) those that it reads, to the
+  // cotangents that are wanted. Its region is copied to where its operands are: arguments come after what they stand for.
   constexpr void composite_backwards(differentiation& d, id forward) {
     node const n = m.nodes[forward];
-    id_list<> operands{};
-    for (int i = 0; i < n.operands.count; ++i) operands.add(d.forward(m.operand(n, i)));
-    for (int i = 0; i < n.results.count; ++i) operands.add(d.forward(m.result(n, i)));
-    for (int i = 0; i < n.results.count; ++i) {
-      id const y = m.result(n, i);
-      operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
+    id const source = m.region_of(n, 1);
+    id_list<> operands{}, wanted{};
+    bool reads[192] = {};
+    find_reads(source, reads);
+    int const given = n.operands.count, results = n.results.count;
+    for (int i = 0; i < given; ++i)
+      if (d.differentiable(m.operand(n, i))) wanted.add(static_cast<id>(i));
+    for (int i = 0; i < given + 2 * results; ++i) {
+      bool const is_result = i >= given && i < given + results;
+      if (!reads[i]) continue;
+      if (i < given || is_result) {
+        operands.add(d.forward(is_result ? m.result(n, i - given) : m.operand(n, i)));
+      } else {
+        id const y = m.result(n, i - given - results);
+        operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
+      }
     }
-    // Its region is copied to where its operands are: arguments come after what they stand for.
     id_list<1> owned{};
-    owned.add(copied(m.region_of(n, 1)));
+    owned.add(copied(source, reads, wanted));
     id const made =
         b.add_node(primitive::composite, 0, operands, {{b.intern(gradient_name(n)), static_cast<id>(operands.count)}});
     m.nodes[made].regions = b.add_links(owned);
-    for (int i = 0; i < n.operands.count; ++i) {
-      id const x = m.operand(n, i), term = b.add_result(made, m.values[x].type, m.values[x].dims);
-      pending[i] = term;
+    id_list<> terms{};
+    for (id i : ids(wanted)) {
+      value const x = m.operand_value(n, i);
+      terms.add(b.add_result(made, x.type, x.dims));
     }
-    for (int i = 0; i < n.operands.count; ++i) d.contribute(m.operand(n, i), pending[i]);
+    for (int i = 0; i < wanted.count; ++i) d.contribute(m.operand(n, wanted.at[i]), terms.at[i]);
   }
-  id pending[192] = {};
+  /// Which arguments of a region something in it reads.
+  constexpr void find_reads(id r, bool* reads) const {
+    auto const& source = m.regions[r];
+    auto mark = [&](id v) {
+      node const& maker = m.nodes[m.values[v].node];
+      if (maker.kind == primitive::argument && maker.region == r) reads[maker.attribute[0]] = true;
+    };
+    for (int i = 0; i < source.results.count; ++i) mark(m.link(source.results, i));
+    for (int i = m.values[m.link(source.arguments, 0)].node; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.region == source.parent) return;  // behind its last node
+      for (int k = 0; n.region == r && k < n.operands.count; ++k) mark(m.operand(n, k));
+    }
+  }
 
   constexpr name gradient_name(node const& n) const {
     name const& label = m.names[n.attribute[0]];
@@ -195,8 +219,8 @@ struct differentiator {
     return name::of({text, size});
   }
 
-  /// A copy of a region that owns none.
-  constexpr id copied(id source) {
+  /// A copy of a region that owns none, with the arguments that are read and the results that are wanted.
+  constexpr id copied(id source, bool const* reads, ids wanted) {
     id const path = b.path, site = b.site, here = b.region;
     region const original = m.regions[source];
     id const fresh = b.begin_region(original.kind, original.label);
@@ -206,10 +230,8 @@ struct differentiator {
     int const end = m.node_count;
     for (int i = m.values[m.link(original.arguments, 0)].node; i < end; ++i) {
       node const n = m.nodes[i];
-      if (n.region != source) {
-        if (n.region == original.parent) break;  // behind its last node
-        continue;
-      }
+      if (n.region == original.parent) break;  // behind its last node
+      if (n.region != source || (n.kind == primitive::argument && !reads[n.attribute[0]])) continue;
       require(n.regions.count == 0, "G27: the gradient of a composite holds a loop or a composite");
       b.path = n.path, b.site = n.site;
       id_list<> operands{};
@@ -219,9 +241,12 @@ struct differentiator {
       m.nodes[made].ordinal = n.ordinal;
       for (int k = 0; k < n.results.count; ++k)
         again[m.result(n, k)] = b.add_result(made, m.result_value(n, k).type, m.result_value(n, k).dims);
+      if (n.kind == primitive::argument) {
+        m.nodes[made].attribute[0] = static_cast<id>(arguments.count);
+        arguments.add(m.result(m.nodes[made]));
+      }
     }
-    for (int i = 0; i < original.arguments.count; ++i) arguments.add(again[m.link(original.arguments, i)]);
-    for (int i = 0; i < original.results.count; ++i) results.add(again[m.link(original.results, i)]);
+    for (id i : wanted) results.add(again[m.link(original.results, i)]);
     m.regions[fresh].arguments = b.add_links(arguments), m.regions[fresh].results = b.add_links(results);
     b.region = here, b.path = path, b.site = site;
     return fresh;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/descriptor.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
 namespace meshtensor {
@@ -33,15 +34,28 @@ struct planner {
   module const& m;
   plan& p;
   int begin[max_values], end[max_values];  // of roots: first and last time of use
+  int made[max_values], last[max_values];  // of values, in the survey
+  id next_value[max_values];               // of a value that a write will store: the value read, plus 1
+  bool surveying;
   int now;
   id event_node[max_nodes];
 
-  constexpr planner(module const& source, plan& target) : m(source), p(target), begin{}, end{}, now(0), event_node{} {}
+  constexpr planner(module const& source, plan& target)
+      : m(source), p(target), begin{}, end{}, made{}, last{}, next_value{}, surveying(true), now(0), event_node{} {}
 
+  /// A survey of when values are used, then the walk in which some take the memory of others that die.
   constexpr void run(int entry) {
+    walk(entry);
+    for (int v = 0; v < m.value_count; ++v) made[v] = begin[v], last[v] = end[root(static_cast<id>(v))];
+    donate(entry);
+    surveying = false;
+    walk(entry);
+    place_all();
+  }
+  constexpr void walk(int entry) {
+    now = 0;
     for (int v = 0; v < m.value_count; ++v) p.root[v] = static_cast<id>(v), begin[v] = -1, end[v] = -1;
     region(static_cast<id>(entry));
-    place_all();
   }
 
   constexpr id root(id v) {
@@ -73,15 +87,81 @@ struct planner {
       case primitive::input: live_in(m.result(n), place::input); return;
       case primitive::read: live_in(m.result(n), place::variable); return;
       case primitive::repeat: return repeat(n);
-      case primitive::composite:
-      case primitive::kernel: return call(n);
+      case primitive::composite: return call(n);
+      case primitive::kernel: return kernel(n);
       default: break;
     }
     if (shares_memory(n)) {
       same(m.result(n), m.operand(n, 0));
       return touch(m.result(n));
     }
-    for (int i = 0; i < n.results.count; ++i) live_in(m.result(n, i), place::arena);
+    for (int i = 0; i < n.results.count; ++i) give(m.result(n, i));
+  }
+
+  /// A result that a write will store lives where its variable does, if nothing needs the old value any more.
+  constexpr void give(id v) {
+    if (!surveying && next_value[v] != 0) {
+      same(v, static_cast<id>(next_value[v] - 1));
+      return touch(v);
+    }
+    live_in(v, place::arena);
+  }
+  constexpr void donate(int entry) {
+    id read[max_variables] = {};  // the value, plus 1
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.region != entry) continue;
+      if (n.kind == primitive::read) read[n.attribute[0]] = read[n.attribute[0]] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
+      if (n.kind != primitive::write) continue;
+      id const v = m.operand(n, 0), old = read[n.attribute[0]];
+      node const& maker = m.nodes[m.values[v].node];
+      bool const computed = maker.kind == primitive::kernel || (maker.kind >= primitive::constant && maker.kind < primitive::gradient);
+      if (old == 0 || old == no_id || !computed || shares_memory(maker) || maker.region != entry || next_value[v] != 0) continue;
+      id const r = static_cast<id>(old - 1);
+      bool const last_there = last[r] == made[v] && maker.kind == primitive::kernel &&
+                              (may_overwrite(read_kernel(m, maker), maker, m.values[v].index) >> place_of(maker, r) & 1) != 0;
+      if (last[r] < made[v] || last_there) next_value[v] = old;
+    }
+  }
+  constexpr int place_of(node const& n, id v) const {
+    for (int k = 0; k < n.operands.count; ++k)
+      if (m.operand(n, k) == v) return k;
+    return 31;
+  }
+  /// The operands whose memory a result of a kernel may take: read for the last time when it is written, and no other
+  /// operand's memory.
+  constexpr unsigned may_overwrite(kernel_reading const& reading, node const& n, int result) {
+    unsigned mask = reading.overwrites[result];
+    for (int i = 0; i < n.operands.count; ++i)
+      for (int k = 0; k < i; ++k)
+        if (root(m.operand(n, i)) == root(m.operand(n, k))) mask &= ~(1u << i | 1u << k);
+    return mask;
+  }
+
+  /// The values inside a kernel have no memory.
+  constexpr void kernel(node const& n) {
+    unsigned dying = 0;
+    if (!surveying)
+      for (int k = 0; k < n.operands.count; ++k)
+        if (last[m.operand(n, k)] == now && p.where[root(m.operand(n, k))] == place::arena) dying |= 1u << k;
+    if (dying == 0) {
+      for (int i = 0; i < n.results.count; ++i) give(m.result(n, i));
+      return;
+    }
+    kernel_reading const reading = read_kernel(m, n);
+    for (int i = 0; i < n.results.count; ++i) {
+      id const v = m.result(n, i);
+      unsigned const mask = next_value[v] != 0 ? 0u : dying & may_overwrite(reading, n, i);
+      int k = 0;
+      while (k < n.operands.count && (mask >> k & 1) == 0) ++k;
+      if (k == n.operands.count) {
+        give(v);
+      } else {
+        dying &= ~(1u << k);
+        same(v, m.operand(n, k));
+        touch(v);
+      }
+    }
   }
 
   constexpr void call(node const& n) {

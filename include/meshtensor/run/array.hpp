@@ -114,6 +114,11 @@ class any_array {
 
   T* data() { return values_.data(); }
   T const* data() const { return values_.data(); }
+  /// The one element of an array that has no more.
+  T item() const {
+    if (size() != 1) throw error("R12", "an array " + detail::text_of(dims_) + " has more than one element");
+    return *data();
+  }
   T* begin() { return data(); }
   T* end() { return data() + size(); }
   T const* begin() const { return data(); }

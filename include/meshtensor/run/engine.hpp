@@ -41,14 +41,14 @@ struct lockstep {
 template <class Device, class Exchange>
 class engine {
  public:
-  engine(module const& m, plan const& p, Device& device, std::span<processor> processors, Exchange exchange)
-      : m_(m), p_(p), device_(device), processors_(processors), exchange_(std::move(exchange)) {
+  engine(module const& m, plan const& p, Device device, std::span<processor> processors, Exchange exchange)
+      : m_(m), p_(p), device_(std::move(device)), processors_(processors), exchange_(std::move(exchange)) {
     kernels_.resize(processors.size() * static_cast<std::size_t>(m.node_count));
     for (std::size_t k = 0; k < processors.size(); ++k)
       for (int i = 0; i < m.node_count; ++i)
         if (computes(m.nodes[i])) {
           load(processors[k], m.nodes[i]);
-          kernel_of(k, static_cast<id>(i)) = device_.prepare(m, m.nodes[i], operands_, results_);
+          kernel_of(k, static_cast<id>(i)) = prepared(processors[k], m.nodes[i]);
         }
   }
 
@@ -60,7 +60,27 @@ class engine {
   }
 
  private:
-  static bool computes(node const& n) { return n.kind >= primitive::constant && n.kind < primitive::gradient; }
+  bool computes(node const& n) const {
+    if (n.kind == primitive::kernel) return runs_regions;
+    return n.kind >= primitive::constant && n.kind < primitive::gradient &&
+           m_.regions[n.region].kind != region_kind::kernel;
+  }
+  /// Whether the device runs the region of a kernel at once. Else its nodes would need memory, which the plan gives to
+  /// none: such a device runs modules that are not fused.
+  static constexpr bool runs_regions = requires(Device & d, module const& m, view const* v) {
+    d.prepare_region(m, m.nodes[0], v, v, v);
+  };
+
+  typename Device::kernel prepared(processor const& p, node const& n) {
+    if constexpr (runs_regions)
+      if (n.kind == primitive::kernel) return device_.prepare_region(m_, n, operands_, results_, p.windows());
+    return device_.prepare(m_, n, operands_, results_);
+  }
+  void launch(typename Device::kernel& k, evaluation const& e) {
+    if constexpr (runs_regions)
+      if (e.n.kind == primitive::kernel) return device_.launch_region(k, e);
+    device_.launch(k, e);
+  }
   typename Device::kernel& kernel_of(std::size_t processor_index, id node_id) {
     return kernels_[processor_index * static_cast<std::size_t>(m_.node_count) + node_id];
   }
@@ -78,8 +98,7 @@ class engine {
     switch (n.kind) {
       case primitive::argument: return;
       case primitive::repeat: return run_repeat(n);
-      case primitive::composite:
-      case primitive::kernel: return region_nodes(m_.region_of(n, 0));
+      case primitive::composite: return region_nodes(m_.region_of(n, 0));
       case primitive::input:
         return each([&](processor& p, outside& o) { p.set_pointer(m_.result(n), o.fed[node_id]); });
       case primitive::read:
@@ -98,7 +117,7 @@ class engine {
     if (shares_memory(n)) return;
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       load(processors_[k], n);
-      device_.launch(kernel_of(k, node_id), {m_, n, operands_, results_, processors_[k].context});
+      launch(kernel_of(k, node_id), {m_, n, operands_, results_, processors_[k].context});
     }
   }
 
@@ -159,7 +178,7 @@ class engine {
 
   module const& m_;
   plan const& p_;
-  Device& device_;
+  Device device_;
   std::span<processor> processors_;
   Exchange exchange_;
   std::vector<typename Device::kernel> kernels_;

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "meshtensor/device/reference.hpp"
-#include "meshtensor/pass/implied.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/session.hpp"
+#include "meshtensor/run/unused.hpp"
 
 namespace meshtensor {
 
@@ -39,27 +39,6 @@ template <class... Args>
 struct arguments_of;
 template <class First, class Second, class... Rest>
 struct arguments_of<First, Second, Rest...> : executable_arguments<mesh_type<Second>, First, Second, Rest...> {};
-
-/// Says which rules of a layout change nothing in a set of programs.
-inline void warn_unused(job const& j, module const& m, layout_rules const& layout) {
-  for (int r = 0; r < layout.count; ++r) {
-    layout_rules one{};
-    one.add(layout.rules[r]);
-    if (unused_rule(m, one) < 0) continue;
-    std::vector<std::string> dims, scopes;
-    bool has_dim = false;
-    for (int d = 0; d < m.dim_count; ++d) {
-      dims.push_back(m.dim_name(d).text());
-      has_dim = has_dim || m.dim_name(d) == layout.rules[r].dim;
-    }
-    for (int p = 0; p < m.path_count; ++p) scopes.push_back(m.names[m.paths[p].label].text());
-    std::string const dim = layout.rules[r].dim.text(), scope = layout.rules[r].scope.text();
-    warn(j, "S13: the layout's rule for dim '" + dim + "'" + (scope.empty() ? "" : " in scope '" + scope + "'") +
-                " changes nothing, for the program has no " +
-                (has_dim ? "scope '" + scope + "'" + did_you_mean(scope, scopes)
-                         : "dim '" + dim + "'" + did_you_mean(dim, dims)));
-  }
-}
 
 }  // namespace detail
 
@@ -200,12 +179,15 @@ class executable {
     return dims;
   }
 
+  template <name Label, int I>
+  static constexpr name dim_of_output = stages::traced.dim_name(output_value<Label>().dims.at[I]);
+
   template <name Label>
   auto as_array(std::vector<dim_extent> const& dims, void const* data) const {
     constexpr value v = output_value<Label>();
     using element = element_t<v.type>;
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      array<element, dim<stages::traced.dim_name(v.dims.at[I])>{}...> a(dims[static_cast<std::size_t>(I)]...);
+      array<element, dim<dim_of_output<Label, I>>{}...> a(dims[static_cast<std::size_t>(I)]...);
       std::copy_n(static_cast<element const*>(data), a.size(), a.data());
       return a;
     }

@@ -24,7 +24,8 @@ template <class... Args>
 struct arguments_of_executable<executable<Args...>> : arguments_of<Args...> {};
 }  // namespace detail
 
-/// An executable as it would be, on a mesh that need not be here: nothing is started, no memory of the plan's size is taken.
+/// An executable as it would be, on a mesh that need not be here: nothing is started, no memory of the plan's size is
+/// taken.
 ///
 ///     mt::draft<mt::executable<train_step, mesh, layout>> step(data(64), model(8), batch(512));
 ///     mt::print(job, "{}", mt::explain(step));

@@ -20,6 +20,15 @@ constexpr bool has_number(module const& m, name const& label) {
   return false;
 }
 
+/// What the type of a dim said of its extent.
+constexpr extent_rule rule_of(module const& m, int d) {
+  dim_row const& row = m.dims[d];
+  return {static_cast<extent_rule::kind_t>(row.kind), row.value, row.first == no_id ? name{} : m.dim_name(row.first),
+          row.second == no_id ? name{} : m.dim_name(row.second)};
+}
+template <name Label, extent_rule Rule>
+inline constexpr dim<Label, Rule> dim_of{};
+
 struct finding {
   diagnostic report;
 };

@@ -143,8 +143,14 @@ class session {
     for (int i = 0; i < m_.node_count; ++i)
       if (is_collective(m_.nodes[i].kind))
         numbers[static_cast<std::size_t>(i)] = t.prepare(p.exchange(static_cast<id>(i)));
-    alone_[k] = std::make_unique<engine<Device, by_transport>>(m_, p_, device_, std::span<processor>(&p, 1),
+    alone_[k] = std::make_unique<engine<Device, by_transport>>(m_, p_, one_device(), std::span<processor>(&p, 1),
                                                                by_transport{&t, std::move(numbers)});
+  }
+
+  /// The device of one of the processors that run at the same time here: they share the cores.
+  Device one_device() const {
+    if constexpr (requires { device_.shared_by(1); }) return device_.shared_by(static_cast<int>(ranks_.size()));
+    else return device_;
   }
 
   struct by_transport {

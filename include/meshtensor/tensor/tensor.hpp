@@ -19,6 +19,11 @@ struct line {
   std::uint32_t number;
   constexpr line(std::source_location const& l = std::source_location::current())  // NOLINT: a conversion
       : file(l.file_name()), number(l.line()) {}
+  static constexpr line unknown() {
+    line l{std::source_location()};
+    l.number = 0;
+    return l;
+  }
 };
 
 /// An operand together with the line on which it was used: operators take this, so that every node knows its line.
@@ -51,8 +56,11 @@ struct arithmetic {
   template <operand_like B> friend constexpr auto operator*(at<Self> a, B const& b) { return elementwise(fn<function::multiply>{}, a.where, a.operand, b); }
   template <operand_like B> friend constexpr auto operator/(at<Self> a, B const& b) { return elementwise(fn<function::divide>{}, a.where, a.operand, b); }
   template <operand_like B> friend constexpr auto operator%(at<Self> a, B const& b) { return elementwise(fn<function::modulo>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator==(at<Self> a, B const& b) { return elementwise(fn<function::equal>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator!=(at<Self> a, B const& b) { return elementwise(fn<function::not_equal>{}, a.where, a.operand, b); }
+  template <number_like B> friend constexpr auto operator==(at<Self> a, B const& b) { return elementwise(fn<function::equal>{}, a.where, a.operand, b); }
+  template <number_like B> friend constexpr auto operator!=(at<Self> a, B const& b) { return elementwise(fn<function::not_equal>{}, a.where, a.operand, b); }
+  // Of two handles without a conversion, which would make x == y ambiguous with y == x; hence the line of what came before.
+  template <handle B> friend constexpr auto operator==(Self const& a, B const& b) { return elementwise(fn<function::equal>{}, line::unknown(), a, b); }
+  template <handle B> friend constexpr auto operator!=(Self const& a, B const& b) { return elementwise(fn<function::not_equal>{}, line::unknown(), a, b); }
   template <operand_like B> friend constexpr auto operator<(at<Self> a, B const& b) { return elementwise(fn<function::less>{}, a.where, a.operand, b); }
   template <operand_like B> friend constexpr auto operator<=(at<Self> a, B const& b) { return elementwise(fn<function::less_equal>{}, a.where, a.operand, b); }
   template <operand_like B> friend constexpr auto operator>(at<Self> a, B const& b) { return elementwise(fn<function::less>{}, a.where, b, a.operand); }

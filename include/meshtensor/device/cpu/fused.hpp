@@ -184,8 +184,7 @@ struct kernel_cutter {
     }
     // Into the vector, if that is kept or reduced alike.
     bool const may = k.loops > 0 && !along && (k.loops > kept_loops ? total && !over : !total);
-    if (may && (k.width == 1 || each_stream([&](int s) { return k.stride[s][k.loops - 1] == k.across[s] * k.width; }))) {
-      if (k.width == 1) each_stream([&](int s) { return k.across[s] = k.stride[s][k.loops - 1], true; });
+    if (may && each_stream([&](int s) { return k.stride[s][k.loops - 1] == k.across[s] * k.width; })) {
       k.width *= k.extent[k.loops - 1];
       remove_loop(k.loops - 1);
     }

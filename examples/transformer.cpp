@@ -1,0 +1,236 @@
+// Trains a byte-level Transformer on a mesh of processors, threads or MPI ranks, and prints what it writes.
+#include "transformer.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <tuple>
+
+#include <meshtensor/data/bigram.hpp>
+#include <meshtensor/data/sample.hpp>
+#include <meshtensor/data/text.hpp>
+#include <meshtensor/run/agree.hpp>
+#include <meshtensor/run/explain.hpp>
+#include <meshtensor/run/main.hpp>
+
+#include "command_line.hpp"
+#include "progress.hpp"
+
+namespace {
+
+using namespace transformer;
+
+// ---- what is learnt from ----
+
+/// The headers and the documentation of the library: where they were when this was built, else above this program.
+std::vector<std::uint8_t> own_text() {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  fs::path root = MESHTENSOR_SOURCE_DIR;
+  for (fs::path at = fs::read_symlink("/proc/self/exe", problem);
+       !fs::exists(root / "include/meshtensor") && at.has_relative_path(); at = at.parent_path())
+    root = at.parent_path();
+  auto all = mt::read_texts(root / "include", {".hpp"});
+  auto const docs = mt::read_texts(root / "docs", {".md"});
+  all.insert(all.end(), docs.begin(), docs.end());
+  if (all.empty())
+    throw mt::error("R40", "the library's headers are not where they were: name a text with --text FILE");
+  return all;
+}
+
+// ---- what the types leave open ----
+
+/// The mesh: as asked for; what is left open by the number of ranks, or two by two.
+void complete_mesh(options& o, int ranks) {
+  auto const given = [&](char const* axis) { return o.mesh.count(axis) != 0; };
+  auto const rest = [&](char const* other) {
+    if (ranks == 0) return std::int64_t{2};
+    if (ranks % o.mesh[other] != 0)
+      throw mt::error("R05", std::to_string(ranks) + " ranks were started, which is not a multiple of " + other +
+                                 " = " + std::to_string(o.mesh[other]) +
+                                 ": start as many ranks as the mesh has processors");
+    return ranks / o.mesh[other];
+  };
+  if (!given("data") && !given("model")) o.mesh["model"] = ranks == 0 || ranks % 2 == 0 ? 2 : 1;
+  if (!given("data")) o.mesh["data"] = rest("model");
+  else if (!given("model")) o.mesh["model"] = rest("data");
+}
+
+/// What is left open of the model: small, but so that the mesh divides it.
+void complete_sizes(options& o) {
+  auto const up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
+  if (o.batch == 0) o.batch = up(16, o.mesh["data"]);
+  if (o.heads == 0) o.heads = up(4, o.mesh["model"]);
+  if (o.d_head == 0) o.d_head = std::max<std::int64_t>(1, o.d_model / o.heads);
+  if (o.d_ff == 0) o.d_ff = 4 * o.d_model;
+}
+
+/// Every extent and axis, for so many texts at once.
+auto sizes(options const& o, std::int64_t texts) {
+  return std::tuple(data(o.mesh.at("data")), model(o.mesh.at("model")), batch(texts), length(o.length),
+                    layers(o.layers), d_model(o.d_model), heads(o.heads), d_head(o.d_head), d_ff(o.d_ff));
+}
+template <class Executable, class... Store>
+Executable made(auto const& given, Store&... weights) {
+  return std::apply([&](auto const&... each) { return Executable(weights..., each...); }, given);
+}
+
+template <class Program, class Layout, class Device>
+using program = mt::executable<programs, Program, transformer::mesh, Layout, Device>;
+
+// ---- training ----
+
+template <class Device>
+struct trainer {
+  mt::processors const& job;
+  options const& o;
+  mt::text_windows const& windows;
+  mt::store weights{job, o.seed};
+  program<train_step, transformer::layout, Device> step =
+      made<program<train_step, transformer::layout, Device>>(sizes(o, o.batch), weights);
+  program<evaluate, transformer::layout, Device> ask =
+      made<program<evaluate, transformer::layout, Device>>(sizes(o, o.batch), weights);
+  program<generate, one_text, Device> answer_to = made<program<generate, one_text, Device>>(sizes(o, 1), weights);
+  mt::text_batch chosen{};
+
+  /// Calls f for at most so many batches of what was held out, spread evenly.
+  template <class F>
+  std::int64_t each_held_out(std::int64_t most, F f) {
+    std::int64_t const all = windows.held_out_batches(o.batch), used = std::min(all, most);
+    for (std::int64_t i = 0; i < used; ++i) {
+      windows.held_out(i * all / used, o.batch, chosen);
+      f();
+    }
+    return used;
+  }
+  double held_out_loss(std::int64_t most) {
+    double sum = 0;
+    std::int64_t const used = each_held_out(most, [&] {
+      sum +=
+          static_cast<double>(ask(mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next)).template get<"loss">());
+    });
+    return sum / static_cast<double>(used);
+  }
+
+  void train() {
+    bool const by_time = o.minutes > 0;
+    std::int64_t const wanted = o.steps > 0 ? o.steps : by_time ? 0 : 1500;
+    double const limit = o.minutes * 60;
+    mt::agreement greatest(job);
+    progress_line line(job);
+    double const begin = seconds_now();
+    double looking = 0, passed = 0, next_look = 1;  // seconds
+    for (std::int64_t done = 0; wanted == 0 || done < wanted;) {
+      windows.training(o.seed, static_cast<std::uint64_t>(done), o.batch, chosen);
+      double const pace = done == 0 ? 0 : (passed - looking) / static_cast<double>(done);
+      auto const expected = wanted != 0 ? wanted
+                            : done < 8  ? 1000000
+                                        : done + static_cast<std::int64_t>((limit - passed) / pace);
+      double const loss = static_cast<double>(
+          step(mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next), mt::set<"dropout">(o.dropout),
+               mt::set<"learning_rate">(o.learning_rate), mt::set<"warmup">(static_cast<double>(o.warmup)),
+               mt::set<"steps">(static_cast<double>(expected)))
+              .template get<"loss">());
+      if (!std::isfinite(loss))
+        throw mt::error("R42",
+                        "the loss of step " + std::to_string(done) + " is not a number: try a lower --learning-rate");
+      ++done;
+      passed = seconds_now() - begin;
+      if (by_time) passed = greatest(passed);
+      bool const last = wanted != 0 ? done == wanted : passed >= limit;
+      double const share = wanted != 0 ? static_cast<double>(done) / static_cast<double>(wanted) : passed / limit;
+      double const now_pace = (passed - looking) / static_cast<double>(done);
+      line.show(done, wanted, loss, static_cast<double>(o.batch * o.length) / now_pace,
+                wanted != 0 ? now_pace * static_cast<double>(wanted - done) : limit - passed);
+      if (!last && share * static_cast<double>(o.evaluations) >= next_look) {
+        double const before = seconds_now();
+        double const held_out = held_out_loss(8);
+        line.clear();
+        mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}\n", done, loss, held_out);
+        for (; share * static_cast<double>(o.evaluations) >= next_look; ++next_look) {}
+        looking += seconds_now() - before;
+      }
+      if (last || (by_time && passed >= limit)) break;
+    }
+    line.clear();
+  }
+
+  /// Writes byte by byte, each drawn from what the model finds likely after those before it.
+  std::vector<std::uint8_t> written() {
+    std::vector<std::uint8_t> all(o.prompt.begin(), o.prompt.end());
+    if (all.empty()) all.push_back('\n');
+    mt::random_key const key{o.seed, 0x73616d706c65ull, 0};
+    auto const room = static_cast<std::size_t>(o.length);
+    std::vector<std::uint8_t> seen(room);
+    std::vector<std::int32_t> last(1);
+    std::vector<float> likely;
+    bool const greedy = o.temperature < 1e-3;
+    for (std::int64_t i = 0; i < o.sample_bytes; ++i) {
+      std::size_t const count = std::min(room, all.size());
+      std::copy(all.end() - static_cast<std::ptrdiff_t>(count), all.end(), seen.begin());
+      last[0] = static_cast<std::int32_t>(count) - 1;
+      auto const answer =
+          answer_to(mt::feed<"text">(seen), mt::feed<"last">(last), mt::set<"temperature">(greedy ? 1 : o.temperature))
+              .template get<"likely">()
+              .local();
+      likely.assign(answer.data(), answer.data() + answer.size());
+      if (greedy)
+        all.push_back(static_cast<std::uint8_t>(std::max_element(likely.begin(), likely.end()) - likely.begin()));
+      else
+        all.push_back(mt::draw_byte(
+            likely, mt::random_uniform<double>(mt::random_stream(key, 0), static_cast<std::uint64_t>(i))));
+    }
+    return all;
+  }
+};
+
+template <class Device>
+int run(mt::processors const& job, options const& o) {
+  double const begin = seconds_now();
+  mt::text_windows const windows(o.text.empty() ? own_text() : mt::read_text(o.text), o.length);
+  trainer<Device> t{job, o, windows};
+  mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
+            windows.size(), windows.held_out_bytes());
+  mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
+  mt::progress(job, "the first step begins after {:.1f} s\n", seconds_now() - begin);
+  t.train();
+
+  mt::byte_pairs learnt, asked;
+  windows.each_pair_learnt([&](std::uint8_t byte, std::uint8_t next) { learnt.add(byte, next); });
+  std::int64_t const most = 128;
+  t.each_held_out(most, [&] { asked.add(t.chosen); });
+  double const loss = t.held_out_loss(most), bigram = mt::bigram_loss(learnt, asked);
+  mt::print(job, "held-out loss   {:.4f} nats a byte\nbigram model    {:.4f}\n", loss, bigram);
+  auto const sample = t.written();
+  mt::print(job, "\n{}\n", mt::shown(sample));
+  if (loss < bigram) return 0;
+  mt::progress(job, "transformer: the held-out loss {:.4f} is not below that of a bigram model, {:.4f}: train longer\n",
+               loss, bigram);
+  return 1;
+}
+
+template <class Device>
+int show_plan(mt::processors const& job, options const& o) {
+  using draft = mt::draft<program<train_step, transformer::layout, Device>>;
+  auto const plan = made<draft>(sizes(o, o.batch));
+  if (o.explain) mt::print(job, "{}", mt::explain(plan));
+  if (o.dot.empty() || !job.speaks()) return 0;
+  std::ofstream file(o.dot);
+  if (!(file << mt::graphviz(plan.graph())).flush())
+    throw mt::error("R43", "the graph cannot be written to '" + o.dot + "'");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return mt::run_main(argc, argv, [&](mt::processors const& job) {
+    options o;
+    if (int const code = read_command_line(job, argc, argv, o); code >= 0) return code;
+    bool const plan_only = o.explain || !o.dot.empty();
+    complete_mesh(o, plan_only ? 0 : job.get().size());
+    complete_sizes(o);
+    using device = mt::reference_device;
+    return plan_only ? show_plan<device>(job, o) : run<device>(job, o);
+  });
+}
