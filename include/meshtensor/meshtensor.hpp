@@ -15,4 +15,5 @@
 #include "meshtensor/nn/nn.hpp"
 #include "meshtensor/pass/lower.hpp"
 #include "meshtensor/device/reference.hpp"
+#include "meshtensor/run/array_operations.hpp"
 #include "meshtensor/run/executable.hpp"

@@ -6,10 +6,16 @@
 
 namespace property {
 
-/// Makes one graph. What it makes is bounded: |value| < 2^bits and a multiple of 2^-fraction, so that sums are exact.
+/// What a graph is for: `values` stay exact, |value| < 2^bits and a multiple of 2^-fraction, so that sums have no order;
+/// `gradients` outputs the gradient of a loss too; `derivatives` also leaves out what a difference would see and a gradient
+/// does not.
+enum class purpose { values, gradients, derivatives };
+
+/// Makes one graph.
 class author {
  public:
-  explicit author(std::uint64_t seed, bool differentiates) : c_{seed}, differentiates_(differentiates) {
+  explicit author(std::uint64_t seed, purpose p = purpose::values)
+      : c_{seed}, differentiates_(p != purpose::values), stops_(p != purpose::derivatives) {
     for (char const* label : {"a", "b", "c", "d"}) g.dim(label);
     g.same("e", "a"), g.same("f", "b");
     g.product("m", "a", "b"), g.sum("s", "a", "e");
@@ -22,7 +28,7 @@ class author {
   }
 
   graph g;
-  bool exact() const { return !differentiates_; }
+  std::vector<std::string> slopes;  // of the loss by x, y, z: names of outputs
 
  private:
   static constexpr auto f64 = mt::dtype::f64;
@@ -50,7 +56,7 @@ class author {
   known any() { return pool_[static_cast<std::size_t>(c_.below(static_cast<int>(pool_.size())))]; }
   void know(mt::id v, int bits, int fraction) {
     if (dims(v).count > 4) return;  // too large for eight processors' worth of extents
-    if (bits + fraction > 40) v = mt::elementwise(g.b, mt::function::sign, v), bits = 1, fraction = 0;
+    if (bits + fraction > (differentiates_ ? 14 : 40)) v = tamed(v), bits = 2, fraction = 0;
     pool_.push_back({v, bits, fraction});
     if (c_.one_in(3)) g.at(c_.one_in(2) ? "op" : "other");
   }
@@ -84,7 +90,7 @@ class author {
       case 14: return made();
       case 15: return scaled(x);
       case 16: return greatest(x);
-      case 17: return composite(depth);
+      case 17: return !stops_ || c_.one_in(2) ? composite(depth) : closed_composite();
       default: return repeat(depth);
     }
   }
@@ -97,7 +103,7 @@ class author {
   void unary(known const& x) {
     constexpr mt::function all[] = {mt::function::negate, mt::function::abs, mt::function::relu, mt::function::copy,
                                     mt::function::stop_gradient, mt::function::sign, mt::function::floor};
-    mt::function const f = all[c_.below(7)];
+    mt::function const f = all[c_.below(!stops_ ? 4 : differentiates_ ? 5 : 7)];
     know(mt::elementwise(g.b, f, x.value), x.bits, f == mt::function::floor ? 0 : x.fraction);
   }
   void binary(known const& x, known const& y) {
@@ -173,7 +179,7 @@ class author {
     know(mt::pad(g.b, x.value, a, s, g.b.literal(c_.below(2)), g.b.literal(c_.below(2))), x.bits, x.fraction);
   }
   void lookup(known const& x) {
-    if (dims(x.value).count == 0) return;
+    if (dims(x.value).count == 0 || indices_.empty()) return;
     mt::id const i = indices_[static_cast<std::size_t>(c_.below(2))];
     if (is_hidden(dims(i))) return;
     mt::id const along = dims(x.value).at[c_.below(dims(x.value).count)];
@@ -219,9 +225,9 @@ class author {
     f();
     pool_ = outer, hidden_ = hidden;
   }
-  /// `v` bounded by 4 in steps of 1: carries and results of regions.
+  /// `v` bounded by 4, in steps of 1 where it shall be exact: carries and results of regions.
   mt::id tamed(mt::id v) {
-    mt::id const whole = mt::elementwise(g.b, mt::function::floor, v);
+    mt::id const whole = differentiates_ ? mt::scale(g.b, v, 0.5) : mt::elementwise(g.b, mt::function::floor, v);
     mt::id const low = mt::elementwise(g.b, mt::function::maximum, whole, mt::constant(g.b, -3, f64));
     return mt::elementwise(g.b, mt::function::minimum, low, mt::constant(g.b, 3, f64));
   }
@@ -248,6 +254,50 @@ class author {
     mt::id given[2];
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
     for (mt::id v : given) know(v, 2, 0);
+  }
+  // One that brings its own gradient, here any function of the right dims: it uses nothing from outside.
+  void closed_composite() {
+    mt::id const label = g.b.intern(mt::name("closed"));
+    known const x = any(), y = any();
+    mt::id const operands[] = {x.value, y.value};
+    mt::id_list<> results{}, terms{};
+    mt::id regions[2];
+    auto const shut = [&](mt::region_kind kind, auto f) {
+      auto const pool = std::exchange(pool_, {});
+      auto const indices = std::exchange(indices_, {});
+      g.b.begin_frame(kind, label, mt::no_id, true);
+      for (mt::id o : operands) pool_.push_back({g.b.add_carry(o), 6, 6});
+      f();
+      pool_ = pool, indices_ = indices;
+    };
+    shut(mt::region_kind::composite, [&] {
+      operations(2, 2);
+      results.add(maybe_tamed(pool_.back())), results.add(maybe_tamed(any()));
+      regions[0] = g.b.end_frame(results).region;
+    });
+    shut(mt::region_kind::gradient, [&] {
+      for (int i = 0; i < 4; ++i) {  // results, then their cotangents
+        mt::value const v = g.b.m.values[results.at[i % 2]];
+        mt::id const argument = g.b.add_argument(v, v.dims);
+        g.b.frames[g.b.depth - 1].carries.add(argument);
+        pool_.push_back({argument, 6, 6});
+      }
+      operations(2, 2);
+      for (mt::id o : operands) terms.add(fitted(any().value, dims(o)));
+      regions[1] = g.b.end_frame(terms).region;
+    });
+    mt::id const n = g.b.add_node(mt::primitive::composite, 0, operands, {{label, 2}});
+    g.b.m.nodes[n].regions = g.b.add_links(regions);
+    mt::id given[2];
+    for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
+    for (mt::id v : given) know(v, 12, 12);
+  }
+  /// `v` reduced and broadcast to some dims.
+  mt::id fitted(mt::id v, mt::shape const& to) {
+    mt::shape const lost = mt::without(dims(v), to);
+    if (lost.count != 0) v = mt::reduce(g.b, static_cast<mt::reduction_kind>(c_.below(3)), v, lost);
+    if (!(dims(v) == to)) v = mt::broadcast(g.b, v, to);
+    return c_.one_in(2) ? v : tamed(v);
   }
   void own(mt::id n, mt::id region) {
     mt::id const owned[] = {region};
@@ -325,10 +375,14 @@ class author {
     for (std::size_t i = pool_.size(); i-- > 0;)
       if (i + 1 == pool_.size() || c_.one_in(3)) output(pool_[i].value);
     if (differentiates_) {
-      known const y = pool_.back();
-      mt::id const loss = mt::reduce(g.b, mt::reduction_kind::sum, y.value, dims(y.value));
-      auto const slopes = mt::detail::record_gradient(g.b, loss, inputs_);
-      for (int i = 0; i < slopes.count; ++i) output(slopes.at[i]);
+      mt::id loss = mt::constant(g.b, 0, f64);
+      for (std::size_t i = 0; i < 4 && i < pool_.size(); ++i) {
+        mt::id const y = pool_[pool_.size() - 1 - i].value;
+        loss = mt::add(g.b, mt::scale(g.b, loss, 0.5), mt::reduce(g.b, mt::reduction_kind::sum, y, dims(y)));
+      }
+      g.output("loss", loss);
+      auto const by = mt::detail::record_gradient(g.b, loss, inputs_);
+      for (int i = 0; i < by.count; ++i) slopes.push_back("o" + std::to_string(made)), output(by.at[i]);
     }
     for (std::size_t i = 0; i < state_.size(); ++i) {  // from each other, from anything, or as it was
       mt::shape const& s = g.b.m.variables[state_[i]].dims;
@@ -339,7 +393,7 @@ class author {
   }
 
   chance c_;
-  bool differentiates_;
+  bool differentiates_, stops_;
   mt::shape hidden_{};
   std::vector<mt::id> inputs_, indices_, state_;
   std::vector<known> pool_;

@@ -6,38 +6,97 @@ using namespace property;
 
 namespace {
 
-void try_graph(std::uint64_t seed, bool differentiates, int layouts, tally& t) {
-  static auto const meshes = meshtensor_test::meshes();
-  author const a(seed, differentiates);
-  mt::module const& m = a.g.module();
-  chance c{seed + 1};
-  auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
+/// SEED=n tries that graph alone.
+template <class F>
+void each_seed(std::uint64_t first, int count, F f) {
+  if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
+    INFO("SEED=" << seed);
+    f(seed);
+  }
+}
+
+std::vector<mt::dim_extent> extents_of(mt::module const& m, std::int64_t processors) {
   std::vector<mt::dim_extent> extents;
   for (int d = 0; d < m.dim_count; ++d)
     if (m.dims[d].kind == mt::dim_row::dynamic)
-      extents.push_back({m.dim_name(d), mesh.size() == 1 ? 2 + d % 2 : mesh.size()});
-  subject s(m, "main", extents);
-  s.steps = 2;
-  if (!a.exact()) s.tolerance = 1e-9;
-  s.fill(sort::integers, c, 0, 0, static_cast<int>(mesh.size()));
-  s.expect();
-  auto const dims = dims_of(m);
-  for (int i = 0; i < layouts; ++i)
-    s.check_layout(mesh, meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c), t);
+      extents.push_back({m.dim_name(d), processors == 1 ? 2 + d % 2 : processors});
+  return extents;
 }
 
-void try_graphs(bool differentiates, std::uint64_t first, int count, char const* what) {
-  tally t;
-  if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
-  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
-    INFO("seed " << seed);
-    CAPTURE(seed);
-    try_graph(seed, differentiates, 16, t);
+/// How many outputs there are, and how many of them are not all zeros.
+struct variety {
+  long outputs = 0, alive = 0;
+  void add(mt::blocks const& made) {
+    for (auto const& [label, b] : made) ++outputs, alive += meshtensor_test::detail::greatest(b) != 0;
   }
-  t.say(what);
+};
+
+void try_graphs(purpose what, std::uint64_t first, int count) {
+  static auto const meshes = meshtensor_test::meshes();
+  tally t;
+  variety seen;
+  each_seed(first, count, [&](std::uint64_t seed) {
+    author const a(seed, what);
+    chance c{seed + 1};
+    auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
+    subject s(a.g.module(), "main", extents_of(a.g.module(), mesh.size()));
+    s.steps = 2;
+    if (what != purpose::values) s.tolerance = 1e-9;
+    s.fill(sort::integers, c, 0, 0, static_cast<int>(mesh.size()));
+    s.expect();
+    seen.add(s.expected_outputs());
+    auto const dims = dims_of(a.g.module());
+    for (int i = 0; i < 16; ++i)
+      s.check_layout(mesh, meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c), t);
+  });
+  t.say(what == purpose::values ? "graphs" : "gradients of graphs");
+  MESSAGE("not all zeros: " << seen.alive << " of " << seen.outputs << " outputs");
+  CHECK(seen.alive * 3 >= seen.outputs * 2);
+  if (std::getenv("SEED") == nullptr) CHECK(t.tried >= 12 * count);
+}
+
+double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
+  mt::blocks variables;
+  return whole.run(0, inputs, variables, {}).at("loss").number_at(0);
 }
 
 }  // namespace
 
-TEST_CASE("graphs made by chance") { try_graphs(false, 1, quick() ? 60 : 1500, "graphs"); }
-TEST_CASE("gradients of graphs made by chance") { try_graphs(true, 1000001, quick() ? 60 : 1500, "gradients"); }
+TEST_CASE("graphs made by chance") { try_graphs(purpose::values, 1, quick() ? 60 : 1500); }
+TEST_CASE("gradients of graphs made by chance") { try_graphs(purpose::gradients, 1000001, quick() ? 60 : 1500); }
+
+// Loops within loops, composites within loops: the derivative along one direction, against a central difference.
+TEST_CASE("gradients are derivatives") {
+  int alive = 0, tried = 0, off = 0;
+  each_seed(2000001, quick() ? 60 : 3000, [&](std::uint64_t seed) {
+    author const a(seed, purpose::derivatives);
+    subject s(a.g.module(), "main", extents_of(a.g.module(), 2));
+    s.fill(sort::reals, chance{seed}, -2, 2, 2);
+    auto const whole_module = mt::on_heap([&] { return mt::differentiate(a.g.module()); });
+    mt::interpreter whole(*whole_module, s.numbers());
+    mt::blocks variables;
+    mt::blocks const given = whole.run(0, s.inputs, variables, {});
+    mt::blocks above = s.inputs, below = s.inputs;
+    chance c{seed};
+    double slope = 0;
+    constexpr double step = 1e-6;
+    char const* labels[] = {"x", "y", "z"};
+    for (std::size_t k = 0; k < 3; ++k) {
+      mt::block const& by = given.at(a.slopes[k]);
+      for (std::int64_t i = 0; i < by.size(); ++i) {
+        double const direction = (c.below(9) - 4) / 4.0, here = s.inputs.at(labels[k]).number_at(i);
+        slope += direction * by.number_at(i);
+        above.at(labels[k]).set(i, here + step * direction), below.at(labels[k]).set(i, here - step * direction);
+      }
+    }
+    double const difference = (loss_of(whole, above) - loss_of(whole, below)) / (2 * step);
+    ++tried, alive += slope != 0;
+    if (std::abs(slope - difference) > 1e-5 * (1 + std::abs(difference)) ) {
+      ++off;
+      MESSAGE("SEED=" << seed << ": " << slope << " but " << difference);
+    }
+  });
+  MESSAGE(alive << " of " << tried << " slopes are not zero");
+  CHECK(off == 0);
+}

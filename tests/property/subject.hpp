@@ -103,12 +103,16 @@ class subject {
 
   /// The program under one layout, in lockstep, every processor's part of every output and variable compared.
   void check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& rules, tally& t) {
-    auto const laid = mt::on_heap([&] { return mt::partition(*simplified_, mesh, rules); });
-    if (!laid->report.empty()) return refuse(laid->report, t);
+    auto const partitioned = mt::on_heap([&] { return mt::partition(*simplified_, mesh, rules); });
+    if (!partitioned->report.empty()) return refuse(partitioned->report, t);
+    auto const laid = mt::on_heap([&] { return mt::overlap(*partitioned); });
     auto const bound = mt::on_heap([&] { return mt::bind(*laid, mesh, extents_); });
     if (!bound->report.empty()) return refuse(bound->report, t);
-    std::string fault(mt::verify(*laid).view());
-    if (fault.empty()) fault = mt::verify_layout(*laid).view();
+    std::string fault;
+    for (mt::module const* m : {partitioned.get(), laid.get()}) {
+      if (fault.empty()) fault = mt::verify(*m).view();
+      if (fault.empty()) fault = mt::verify_layout(*m).view();
+    }
     int const entry = mt::find_entry(*laid, label_);
     if (fault.empty()) {
       auto const plan = mt::on_heap([&] { return mt::plan_memory(*laid, entry, *bound); });
@@ -163,7 +167,7 @@ class subject {
   void compare_lowering(mt::mesh_shape const& mesh, mt::layout_rules const& rules, mt::module const& laid,
                         mt::plan const& plan) const {
     auto const low = mt::lower(traced_, label_, mesh, rules, extents_);
-    CHECK(low->partitioned.node_count == laid.node_count);
+    CHECK(low->graph.node_count == laid.node_count);
     CHECK(low->planned.arena_bytes == plan.arena_bytes);
     CHECK(std::memcmp(low->planned.offset, plan.offset, sizeof(plan.offset)) == 0);
   }

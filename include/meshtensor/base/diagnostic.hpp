@@ -23,7 +23,8 @@ class error : public std::runtime_error {
   std::string code_;
 };
 
-/// A finding of a pass: fixed-size text that can be a constant of the compiler. Empty means that all is well.
+/// A finding of a pass, `S02 dim 'batch' …`: fixed-size text that can be a constant of the compiler, kept in what the
+/// pass returns. Empty means that all is well.
 struct diagnostic {
   static constexpr int capacity = 320;
   char text[capacity];
@@ -53,11 +54,6 @@ struct diagnostic {
     while (n != 0 && size < capacity - 1) text[size++] = digits[--n];
     return *this;
   }
-};
-
-/// Thrown by passes; carries its sentence, so that the same function serves the compiler and the run time.
-struct failure {
-  diagnostic report;
 };
 
 /// Ends a trace or a pass with a sentence: `require(ok, "G02: …")`. In constant evaluation the compiler prints the

@@ -42,17 +42,35 @@ class table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// `1.23 M` and the like: three digits and a thousand's letter.
+/// `1.23 M`: three digits and a thousand's letter; up to four digits as they are, and a blank.
 inline std::string rounded(std::int64_t n) {
   if (n < 10000) return std::to_string(n) + " ";
   char const* letter = "kMGTPE";
   std::int64_t unit = 1000;
   for (; n / 1000 >= unit; unit *= 1000) ++letter;
-  std::int64_t const scale = n >= 100 * unit ? 1 : n >= 10 * unit ? 10 : 100;
+  std::int64_t const scale = n / unit >= 100 ? 1 : n / unit >= 10 ? 10 : 100;
   std::int64_t const part = unit / scale, digits = n / part + (n % part >= part - n % part ? 1 : 0);
+  if (digits == 1000) return rounded(digits * part);
   std::string r = std::to_string(digits / scale);
   if (scale > 1) r += "." + std::to_string(scale + digits % scale).substr(1);
   return r + " " + *letter;
+}
+
+/// The values in the arena when its end is reached: made by then, and needed then or later.
+inline std::vector<id> held_at_fullest(module const& m, plan const& p) {
+  auto const again = on_heap([&] { return plan{}; });
+  again->numbers = p.numbers, again->steps = p.steps;
+  std::unique_ptr<planner> const uses(new planner(m, *again));
+  int entry = 0;
+  while (m.regions[entry].kind != region_kind::entry || m.regions[entry].removed) ++entry;
+  uses->run(entry);
+  int time = 0;
+  while (time < max_nodes - 1 && uses->event_node[time] != p.fullest) ++time;
+  std::vector<id> all;
+  for (int v = 0; v < m.value_count; ++v)
+    if (p.root[v] == v && p.where[v] == place::arena && uses->begin[v] <= time && time <= uses->end[v])
+      all.push_back(static_cast<id>(v));
+  return all;
 }
 
 class reporter : speller {
@@ -71,9 +89,18 @@ class reporter : speller {
 
  private:
   static std::string bytes(std::int64_t n) { return rounded(n) + "B"; }
+  static std::string quantity(std::int64_t n, char const* of) {
+    std::string const r = rounded(n);
+    return r + (r.back() == ' ' ? "" : " ") + of;
+  }
   static std::string right(std::string const& s) { return " " + s; }
   static std::string times(std::int64_t n) { return n == 1 ? "" : " x" + std::to_string(n); }
   binding const& numbers() const { return p_.numbers; }
+  template <class Lines>
+  static void largest_first(Lines& all) {
+    std::sort(all.begin(), all.end(),
+              [](auto const& a, auto const& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place; });
+  }
 
   void heading() {
     for (int r = 0; r < m_.region_count; ++r)
@@ -138,13 +165,14 @@ class reporter : speller {
     }
     if (count == 0) return;
     put();
-    text_ += "\n" + std::string(what) + ": " + rounded(count) + "elements, " + bytes(whole) + "; " + bytes(local) +
+    text_ += "\n" + std::string(what) + ": " + quantity(count, "elements") + ", " + bytes(whole) + "; " + bytes(local) +
              " a processor\n" + t.text();
   }
 
   struct line_of_exchange {
     std::string kind, over, where;
     std::int64_t runs, bytes;
+    std::size_t place;
   };
 
   void communication() {
@@ -158,7 +186,8 @@ class reporter : speller {
       std::string kind = text_of(n.kind);
       if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
         kind += n.function == 0 ? " sum" : n.function == 1 ? " max" : " min";
-      line_of_exchange const one{kind, axes(n.attribute[0]), origin(n), runs.of[n.region], runs.of[n.region] * e.bytes};
+      line_of_exchange const one{
+          kind, axes(n.attribute[0]), origin(n), runs.of[n.region], runs.of[n.region] * e.bytes, lines.size()};
       auto const same = std::find_if(lines.begin(), lines.end(), [&](auto const& l) {
         return l.kind == one.kind && l.over == one.over && l.where == one.where;
       });
@@ -168,7 +197,7 @@ class reporter : speller {
     exchanged const all = traffic_of(m_, numbers());
     text_ += "\ncommunication: a processor receives " + bytes(all.bytes) + " in " + std::to_string(all.collectives()) +
              " collectives a step\n";
-    std::stable_sort(lines.begin(), lines.end(), [](auto const& a, auto const& b) { return a.bytes > b.bytes; });
+    largest_first(lines);
     table t;
     for (auto const& l : lines) t.add({right(bytes(l.bytes)), l.kind, "over " + l.over, right(times(l.runs)), l.where});
     text_ += t.text();
@@ -190,18 +219,19 @@ class reporter : speller {
     struct held {
       std::string what;
       std::int64_t bytes, count;
+      std::size_t place;
     };
     std::vector<held> all;
-    for (id v : held_at_fullest()) {
+    for (id v : held_at_fullest(m_, p_)) {
       node const& n = m_.nodes[m_.values[v].node];
       std::string const what =
           type(v) + "  " + (n.kind == primitive::argument ? "carry" : text_of(n)) + ", " + origin(n);
       auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
       std::int64_t const size = numbers().local_bytes(m_.values[v]);
-      if (same == all.end()) all.push_back({what, size, 1});
+      if (same == all.end()) all.push_back({what, size, 1, all.size()});
       else same->bytes += size, ++same->count;
     }
-    std::stable_sort(all.begin(), all.end(), [](held const& a, held const& b) { return a.bytes > b.bytes; });
+    largest_first(all);
     table t;
     std::int64_t rest = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -210,23 +240,6 @@ class reporter : speller {
     }
     if (all.size() > shown) t.add({right(bytes(rest)), "in " + std::to_string(all.size() - shown) + " smaller groups"});
     text_ += t.text();
-  }
-
-  /// What lies in the arena when its end is reached: what was made by then and is needed then or later.
-  std::vector<id> held_at_fullest() const {
-    auto const again = on_heap([&] { return plan{}; });
-    again->numbers = p_.numbers, again->steps = p_.steps;
-    std::unique_ptr<planner> const uses(new planner(m_, *again));
-    int entry = 0;
-    while (m_.regions[entry].kind != region_kind::entry || m_.regions[entry].removed) ++entry;
-    uses->run(entry);
-    int time = 0;
-    while (time < max_nodes - 1 && uses->event_node[time] != p_.fullest) ++time;
-    std::vector<id> all;
-    for (int v = 0; v < m_.value_count; ++v)
-      if (p_.root[v] == v && p_.where[v] == place::arena && uses->begin[v] <= time && time <= uses->end[v])
-        all.push_back(static_cast<id>(v));
-    return all;
   }
 
   static constexpr std::size_t shown = 16;

@@ -2,6 +2,7 @@
 // arguments.
 #pragma once
 
+#include <bit>
 #include <initializer_list>
 #include <span>
 
@@ -99,16 +100,17 @@ struct builder {
   }
   constexpr id add_path(id parent, name const& label) { return add_path(parent, intern(label)); }
 
-  constexpr id add_site(char const* file, std::uint32_t line) {
-    require(m.site_count < max_nodes, "G16: a program has too many lines");
-    m.sites[m.site_count] = {file, line};
+  constexpr id add_site(char const* file, std::uint32_t number) {
+    require(m.site_count < max_values, "G16: a program has too many lines");
+    m.sites[m.site_count] = {file, number};
     return static_cast<id>(m.site_count++);
   }
 
   constexpr id add_number(number_row const& row) {
     for (int i = 0; i < m.number_count; ++i) {
       number_row const& r = m.numbers[i];
-      if (r.kind == row.kind && r.f == row.f && r.first == row.first && r.second == row.second && r.value == row.value)
+      if (r.kind == row.kind && r.f == row.f && r.first == row.first && r.second == row.second &&
+          std::bit_cast<std::uint64_t>(r.value) == std::bit_cast<std::uint64_t>(row.value))
         return static_cast<id>(i);
     }
     require(m.number_count < max_numbers, "G17: a program has at most 512 numbers");
@@ -206,6 +208,7 @@ struct builder {
   }
   constexpr id add_carry(id outer) {
     frame& f = frames[depth - 1];
+    if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
     value const v = m.values[outer];
     f.carries.add(add_argument(v, v.dims));
     return f.carries.at[f.carries.count - 1];
@@ -237,7 +240,8 @@ struct builder {
   }
   /// `v` as it is called here: itself, or the argument that stands for a value from outside.
   constexpr id use(id v) {
-    if (depth == 0 || m.values[v].region == region) return v;
+    if (m.values[v].region == region) return v;
+    require(depth != 0, "G23: a tensor made inside a loop or branch is used outside of it: return it from the body");
     return import(v, depth - 1);
   }
 

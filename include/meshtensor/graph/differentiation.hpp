@@ -55,12 +55,20 @@ struct differentiation {
     if (made_by.kind == primitive::argument) {
       int const place = made_by.attribute[0];
       id const passed = b.m.operand(l, place);
-      if (place >= how.carries + how.stacked) return outer->forward(passed);
-      if (place >= how.carries) return b.add_stacked(outer->forward(passed));
+      if (place >= how.carries + how.stacked) return outside(passed);
+      if (place >= how.carries) return b.add_stacked(outside(passed));
     }
     if (made_by.operands.count == 0 && made_by.kind != primitive::argument) return again(made_by, v);
     if (remakes(v)) return again(made_by, v);
-    return b.add_stacked(outer->forward(kept(v)));
+    return b.add_stacked(outside(kept(v)));
+  }
+  /// A value from around the forward loop as it is called around this one.
+  constexpr id outside(id v) {
+    id const here = b.region;
+    b.region = b.m.regions[here].parent, --b.depth;
+    id const called = outer->forward(v);
+    b.region = here, ++b.depth;
+    return called;
   }
   /// The node of `v` once more, from forward values as they are called here.
   constexpr id again(node const& n, id v) {
@@ -78,8 +86,8 @@ struct differentiation {
   static constexpr bool is_cheap(primitive p) {
     return p == primitive::elementwise || p == primitive::broadcast || p == primitive::rename;
   }
-  /// Whether making `v` again costs arithmetic only: it follows elementwise from what is here already and from at most one
-  /// value that is not, no larger than `v`, which is kept instead. So one kept value serves a whole chain.
+  /// Whether making `v` again costs arithmetic only: it follows elementwise from what is here already and from at most
+  /// one value that is not, no larger than `v`, which is kept instead. So one kept value serves a whole chain.
   constexpr bool remakes(id v) const {
     module const& m = b.m;
     loop const how = loop::of(m.nodes[loop_node]);
@@ -111,6 +119,8 @@ struct differentiation {
     module& m = b.m;
     node& l = m.nodes[loop_node];
     region& body = m.regions[m.region_of(l, 0)];
+    require(!m.values[v].dims.has(loop::of(l).dim),
+            "G31: the gradient of a loop keeps a tensor that has the loop's own dim: rename that dim before the loop");
     int const already = m.values[v].region == m.region_of(l, 0) ? find_result(body, v, loop::of(l)) : -1;
     if (already >= 0) return m.result(l, already);
     id_list<> inner{}, given{};

@@ -145,7 +145,7 @@ struct module {
   axis_row axes[max_axes];
   number_row numbers[max_numbers];
   path_row paths[max_paths];
-  site_row sites[max_nodes];
+  site_row sites[max_values];
   variable variables[max_variables];
   asked_row asked[max_rules];
   diagnostic report;  // why a pass could not do its work; empty: it could. Later passes hand such a module on as it is
@@ -165,7 +165,8 @@ constexpr void copy_tables(module& to, module const& from) {
   for (; to.name_count < from.name_count; ++to.name_count) to.names[to.name_count] = from.names[to.name_count];
   for (; to.dim_count < from.dim_count; ++to.dim_count) to.dims[to.dim_count] = from.dims[to.dim_count];
   for (; to.axis_count < from.axis_count; ++to.axis_count) to.axes[to.axis_count] = from.axes[to.axis_count];
-  for (; to.number_count < from.number_count; ++to.number_count) to.numbers[to.number_count] = from.numbers[to.number_count];
+  for (; to.number_count < from.number_count; ++to.number_count)
+    to.numbers[to.number_count] = from.numbers[to.number_count];
   for (; to.path_count < from.path_count; ++to.path_count) to.paths[to.path_count] = from.paths[to.path_count];
   for (; to.site_count < from.site_count; ++to.site_count) to.sites[to.site_count] = from.sites[to.site_count];
   for (; to.variable_count < from.variable_count; ++to.variable_count)

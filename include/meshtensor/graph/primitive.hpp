@@ -57,24 +57,13 @@ enum class primitive : std::uint8_t {
 };
 
 constexpr char const* text_of(primitive p) {
-  constexpr char const* names[] = {"nothing",     "input",
-                                   "read",        "write",
-                                   "output",      "argument",
-                                   "iteration",   "constant",
-                                   "iota",        "random",
-                                   "elementwise", "einsum",
-                                   "reduce",      "argmax",
-                                   "broadcast",   "transpose",
-                                   "rename",      "reshape",
-                                   "slice",       "pad", "reshard",
-                                   "concat",      "gather",
-                                   "scatter_add", "gradient",
-                                   "repeat",      "while_loop",
-                                   "cond",        "composite",
-                                   "all_reduce",  "reduce_scatter",
-                                   "all_gather",  "all_to_all",
-                                   "local_slice", "collective_permute", "wait",
-                                   "kernel"};
+  constexpr char const* names[] = {
+      "nothing",   "input",      "read",           "write",       "output",     "argument",    "iteration",
+      "constant",  "iota",       "random",         "elementwise", "einsum",     "reduce",      "argmax",
+      "broadcast", "transpose",  "rename",         "reshape",     "slice",      "pad",         "reshard",
+      "concat",    "gather",     "scatter_add",    "gradient",    "repeat",     "while_loop",  "cond",
+      "composite", "all_reduce", "reduce_scatter", "all_gather",  "all_to_all", "local_slice", "collective_permute",
+      "wait",      "kernel"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_));
   return names[static_cast<int>(p)];
 }

@@ -177,6 +177,7 @@ class printer : speller {
         return with(dim(n.attribute[0]) + " + " + dim(n.attribute[1]) + " -> " + dim(n.attribute[2]));
       case primitive::gather:
       case primitive::scatter_add: return with("along " + dim(n.attribute[0]));
+      case primitive::reshard: return with(asked(n));
       case primitive::repeat: return repeated(n);
       case primitive::while_loop: return with("at most " + number(n.attribute[0]));
       case primitive::composite: return label(n.attribute[0]) + operands;
@@ -194,6 +195,16 @@ class printer : speller {
                dim(n.attribute[1]);
       default: return text_of(n) + operands;
     }
+  }
+  // `length/model, d_model whole`: what a reshard asks for.
+  std::string asked(node const& n) const {
+    std::string r;
+    for (int i = n.attribute[0]; i < n.attribute[0] + n.attribute[1] && i < m_.asked_count; ++i) {
+      r += (r.empty() ? "" : ", ") + dim(m_.asked[i].dim);
+      for (int a = 0; a < m_.asked[i].count; ++a) r += "/" + label(m_.asked[i].axes[a]);
+      if (m_.asked[i].count == 0) r += " whole";
+    }
+    return r;
   }
   std::string path_of_variable(id v) const { return v < m_.variable_count ? path(m_.variables[v].path) : "?"; }
   static std::string kind_of_sum(node const& n) { return n.function == 0 ? "sum" : n.function == 1 ? "max" : "min"; }

@@ -132,14 +132,14 @@ class trace_scope {
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next) const {
     static_assert(H::type == V::type, "meshtensor T02: the next value has another dtype than the variable: cast it");
+    require(b_->depth == 0,
+            "G06: a variable is updated inside a loop or branch: carry it instead and update it outside");
     module& m = b_->m;
     id const target = variable_of(variable.id);
     for (int i = 0; i < m.node_count; ++i)
       require(!(m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == target &&
                 m.nodes[i].region == b_->region),
               "G05: a variable is updated twice in one step");
-    require(b_->depth == 0,
-            "G06: a variable is updated inside a loop or branch: carry it instead and update it outside");
     id const v = ordered(next.id, m.variables[target].dims);
     effect(primitive::write, v, target);
   }

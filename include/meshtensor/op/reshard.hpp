@@ -25,9 +25,9 @@ struct no_rule {
 
 // ---- what users call ----
 
-/// The same tensor, lying as `rules` say: `reshard(x, shard<length, model>{}, replicate<d_model>{})`. For the dims that they
-/// name they replace what the layout implies. What uses the result brings it to where it needs it, so a reshard says *where*
-/// a change of placement happens, never whether results change.
+/// The same tensor, lying as `rules` say: `reshard(x, shard<length, model>{}, replicate<d_model>{})`. For the dims that
+/// they name they replace what the layout implies. What uses the result brings it to where it needs it, so a reshard
+/// says *where* a change of placement happens, never whether results change.
 ///
 /// dims    those of `x`
 /// layout  as the rules say; communication is shown at this line
@@ -47,7 +47,8 @@ constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
     for (int a = 0; a < asked.rules[i].count; ++a) row.axes[a] = r.b.intern(asked.rules[i].axes[a]);
     m.asked[m.asked_count++] = row;
   }
-  id const v = r.b.add(primitive::reshard, {x.id}, H::type, m.values[x.id].dims, {{first, static_cast<id>(asked.count)}});
+  id const v =
+      r.b.add(primitive::reshard, {x.id}, H::type, m.values[x.id].dims, {{first, static_cast<id>(asked.count)}});
   return detail::wrap<H::type, typename H::dim_list>(r.b, v);
 }
 

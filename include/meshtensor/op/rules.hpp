@@ -56,10 +56,15 @@ constexpr linearity linear(node const& n, int operand, partial kind) {
 }
 
 /// What a processor's result is when a dim that its result lacks is spread over an axis; none: the dim must be whole.
-constexpr partial contracted(node const& n) {
+/// Of bools at most one term is not false, so that their sum is the greatest.
+constexpr partial contracted(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() {
-    if constexpr (requires { R::contracted(n); }) return R::contracted(n);
-    else return partial::none;
+    if constexpr (requires { R::contracted(n); }) {
+      partial const kind = R::contracted(n);
+      return kind == partial::sum && m.result_value(n).type == dtype::boolean ? partial::max : kind;
+    } else {
+      return partial::none;
+    }
   });
 }
 

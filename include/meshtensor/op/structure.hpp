@@ -21,7 +21,8 @@ struct source_rule {
 
 struct wait_rule {
   static constexpr char const* verify(module const& m, node const& n) {
-    return detail::alike(m, m.result(n), m.operand(n, 0)) ? nullptr : "a wait gives something else than what it waits for";
+    return detail::alike(m, m.result(n), m.operand(n, 0)) ? nullptr
+                                                          : "a wait gives something else than what it waits for";
   }
 };
 

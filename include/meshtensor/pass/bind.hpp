@@ -52,6 +52,42 @@ struct binding {
 
 namespace detail {
 
+/// Which dims a module cannot do without: those of its values and loops, and those that its numbers are made of.
+/// Programs that are declared together share one table of dims, and each is bound by itself.
+struct needed_dims {
+  bool at[max_dims];
+  bool row[max_numbers];
+
+  constexpr explicit needed_dims(module const& m) : at{}, row{} {
+    for (int i = 0; i < m.value_count; ++i)
+      for (int p = 0; p < m.values[i].dims.count; ++p) at[m.values[i].dims.at[p]] = true;
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      switch (n.kind) {
+        case primitive::repeat: at[n.attribute[0]] = true; break;
+        case primitive::constant:
+        case primitive::while_loop: row[n.attribute[0]] = true; break;
+        case primitive::pad: row[n.attribute[3]] = true; [[fallthrough]];
+        case primitive::slice: row[n.attribute[2]] = true; break;
+        case primitive::read: row[m.variables[n.attribute[0]].number] = true; break;
+        default: break;
+      }
+    }
+    for (int i = m.number_count; i-- > 0;) {  // rows are made after the rows that they refer to
+      if (!row[i]) continue;
+      if (m.numbers[i].kind == number_row::extent) at[m.numbers[i].first] = true;
+      if (m.numbers[i].kind != number_row::expression) continue;
+      row[m.numbers[i].first] = true;
+      if (m.numbers[i].second != no_id) row[m.numbers[i].second] = true;
+    }
+    for (int d = m.dim_count; d-- > 0;) {
+      if (!at[d]) continue;
+      if (m.dims[d].first != no_id) at[m.dims[d].first] = true;
+      if (m.dims[d].second != no_id) at[m.dims[d].second] = true;
+    }
+  }
+};
+
 constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {
   for (dim_extent const& g : given) {
     int d = 0;
@@ -70,6 +106,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
     }
     b.extent[d] = g.extent;
   }
+  needed_dims const needed(m);
   for (int d = 0; d < m.dim_count; ++d) {  // rows are made after the rows that they refer to
     dim_row const& row = m.dims[d];
     switch (row.kind) {
@@ -79,7 +116,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::dynamic: break;
     }
-    if (b.extent[d] < 1) {
+    if (b.extent[d] < 1 && needed.at[d]) {
       b.report << "S11 the dim '" << m.dim_name(d) << "' has no extent: give one, as in " << m.dim_name(d) << "(64)";
       return;
     }

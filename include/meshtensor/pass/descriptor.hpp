@@ -1,5 +1,5 @@
-// What a kernel does, as a small value: equal layers have equal descriptors, whatever their extents, constants and seeds.
-// A descriptor is a key, a template argument of short symbols, and a program that can be interpreted.
+// What a kernel does, as a small value: equal layers have equal descriptors, whatever their extents, constants and
+// seeds. A descriptor is a key, a template argument of short symbols, and a program that can be interpreted.
 #pragma once
 
 #include "meshtensor/pass/fuse.hpp"
@@ -58,13 +58,16 @@ struct kernel_step {
 
   constexpr std::uint32_t packed() const {
     auto const bits = [](auto e, int at) { return static_cast<std::uint32_t>(e) << at; };
-    return bits(kind, 0) | bits(type, 6) | bits(level, 9) | bits(phase, 11) | bits(from[0].code, 14) | bits(from[1].code, 20) |
-           bits(from[2].code, 26);
+    return bits(kind, 0) | bits(type, 6) | bits(level, 9) | bits(phase, 11) | bits(from[0].code, 14) |
+           bits(from[1].code, 20) | bits(from[2].code, 26);
   }
   static constexpr kernel_step of(std::uint32_t w) {
     auto const bits = [w](int at, int count) { return static_cast<std::uint8_t>(w >> at & ((1u << count) - 1)); };
-    return {static_cast<step_kind>(bits(0, 6)), static_cast<dtype>(bits(6, 3)), static_cast<extent_class>(bits(9, 2)),
-            bits(11, 3), {{bits(14, 6)}, {bits(20, 6)}, {bits(26, 6)}}};
+    return {static_cast<step_kind>(bits(0, 6)),
+            static_cast<dtype>(bits(6, 3)),
+            static_cast<extent_class>(bits(9, 2)),
+            bits(11, 3),
+            {{bits(14, 6)}, {bits(20, 6)}, {bits(26, 6)}}};
   }
 };
 
@@ -85,12 +88,14 @@ struct descriptor {
   constexpr extent_class result_class(int i) const { return static_cast<extent_class>(results[i] >> 6); }
 
   constexpr dtype type_of(source s) const {
-    return s.is_step() ? step(s.index()).type
-                       : s.is_operand() ? operand_type(s.index()) : static_cast<dtype>(numbers[s.index()]);
+    return s.is_step()      ? step(s.index()).type
+           : s.is_operand() ? operand_type(s.index())
+                            : static_cast<dtype>(numbers[s.index()]);
   }
   constexpr extent_class level_of(source s) const {
     if (s.is_number()) return extent_class::uniform;
-    if (s.is_operand()) return operand_class(s.index()) == extent_class::strided ? extent_class::vector : operand_class(s.index());
+    if (s.is_operand())
+      return operand_class(s.index()) == extent_class::strided ? extent_class::vector : operand_class(s.index());
     kernel_step const made = step(s.index());
     return goes_along(made.kind) ? extent_class::row : made.level;
   }
@@ -113,10 +118,11 @@ struct descriptor {
 /// A kernel's descriptor and what binds it to its module.
 struct kernel_reading {
   descriptor key;
-  shape rows;        // kept rows, then reduced rows
-  int kept;          // how many of `rows` are kept
-  int vector;        // the vector dim; -1: the space has no dims
+  shape rows;  // kept rows, then reduced rows
+  int kept;    // how many of `rows` are kept
+  int vector;  // the vector dim; -1: the space has no dims
   id numbers[max_kernel_numbers];
+  id first_node, end_node;      // of the kernel's region
   id makers[max_kernel_steps];  // the node of a step: what a position or a random number needs beside its key
   std::uint16_t overwrites[max_kernel_results];  // operands, as a mask, whose memory a result may take
 };
@@ -135,11 +141,13 @@ struct kernel_reader {
   constexpr kernel_reader(module const& source_module, node const& kernel)
       : m(source_module), space(kernel_space(kernel)), first_value(0), code{}, last_reader{} {
     id const region = m.region_of(kernel, 0);
-    auto const here = static_cast<int>(&kernel - m.nodes);
+    auto here = static_cast<int>(&kernel - m.nodes);  // behind its nodes, which stand together
+    while (here > 0 && m.nodes[here - 1].region != region) --here;
     int first = here;
     while (first > 0 && m.nodes[first - 1].region == region) --first;
     r.vector = space.count == 0 ? -1 : space.at[space.count - 1];
     first_value = first == here ? 0 : m.result(m.nodes[first]);
+    r.first_node = static_cast<id>(first), r.end_node = static_cast<id>(here);
     order_rows(first, here);
     for (int i = first; i < here; ++i) step(static_cast<id>(i));
     r.key.result_count = static_cast<std::uint8_t>(kernel.results.count);
@@ -156,14 +164,15 @@ struct kernel_reader {
     if (!spans_vector(dims)) return dims.count == 0 ? extent_class::uniform : extent_class::row;
     return dims.at[dims.count - 1] == r.vector ? extent_class::vector : extent_class::strided;
   }
-  /// A reduction that leaves the vector alone goes over rows; one of the vector alone goes along it where there are rows or
-  /// somebody here needs it.
+  /// A reduction that leaves the vector alone goes over rows; one of the vector alone goes along it where there are
+  /// rows or somebody here needs it.
   constexpr step_kind kind_of(node const& n) const {
     shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
     bool const of_vector = spans_vector(x) && !spans_vector(y);
     bool const of_rows = x.count - y.count > (of_vector ? 1 : 0);
-    step_kind const first = !of_vector ? step_kind::over_sum
-                            : of_rows || (space.count == 1 && !used_inside(n)) ? step_kind::total_sum : step_kind::along_sum;
+    step_kind const first = !of_vector                                         ? step_kind::over_sum
+                            : of_rows || (space.count == 1 && !used_inside(n)) ? step_kind::total_sum
+                                                                               : step_kind::along_sum;
     return static_cast<step_kind>(static_cast<int>(first) + n.function);
   }
   constexpr bool used_inside(node const& n) const {
@@ -204,7 +213,8 @@ struct kernel_reader {
       case primitive::broadcast:
       case primitive::transpose: s = at(m.operand(n, 0)); return;
       case primitive::iota:
-        return make(i, step_kind::position, v.type, v.dims.at[0] == r.vector ? extent_class::vector : extent_class::row, s);
+        return make(i, step_kind::position, v.type, v.dims.at[0] == r.vector ? extent_class::vector : extent_class::row,
+                    s);
       case primitive::random:
         return make(i, n.function == 0 ? step_kind::uniform : step_kind::normal, v.type,
                     spans_vector(v.dims) ? extent_class::vector : extent_class::row, s);
@@ -231,7 +241,9 @@ struct kernel_reader {
 
   constexpr void number(node const& n, dtype type, source& s) {
     int k = 0;
-    while (k < r.key.number_count && (r.numbers[k] != n.attribute[0] || r.key.numbers[k] != static_cast<std::uint8_t>(type))) ++k;
+    while (k < r.key.number_count &&
+           (r.numbers[k] != n.attribute[0] || r.key.numbers[k] != static_cast<std::uint8_t>(type)))
+      ++k;
     if (k == r.key.number_count) {
       r.numbers[k] = n.attribute[0], r.key.numbers[k] = static_cast<std::uint8_t>(type);
       ++r.key.number_count;
@@ -249,7 +261,8 @@ struct kernel_reader {
     }
     for (int k = 0; k < n.operands.count; ++k)
       if (made.from[k].is_operand())
-        if (int const now = made.phase * 64 + place; now > last_reader[made.from[k].index()]) last_reader[made.from[k].index()] = now;
+        if (int const now = made.phase * 64 + place; now > last_reader[made.from[k].index()])
+          last_reader[made.from[k].index()] = now;
     r.key.steps[place] = made.packed();
     r.makers[place] = i;
     s.code = static_cast<std::uint8_t>(place);
@@ -267,7 +280,8 @@ struct kernel_reader {
     int const made = maker.phase * 64 + s.index();
     for (int k = 0; k < r.key.operand_count; ++k) {
       value const& x = m.operand_value(kernel, k);
-      if (x.dims == dims && bytes_of(x.type) == bytes_of(m.values[v].type) && last_reader[k] <= made && !leaves_as_it_is(k))
+      if (x.dims == dims && bytes_of(x.type) == bytes_of(m.values[v].type) && last_reader[k] <= made &&
+          !leaves_as_it_is(k))
         r.overwrites[i] = static_cast<std::uint16_t>(r.overwrites[i] | 1u << k);
     }
   }

@@ -40,8 +40,6 @@ struct differentiator {
       }
     }
     for (int i = 0; i < from.node_count; ++i) step(from.nodes[i]);
-    for (int i = 0; any && i < m.node_count; ++i)
-      if (m.nodes[i].kind == primitive::composite) m.nodes[i].regions.count = 1;
   }
 
   constexpr list renamed(list l) {
@@ -162,8 +160,9 @@ struct differentiator {
     });
   }
 
-  // The composite's own gradient becomes a composite: of its (operands, results, cotangents) those that it reads, to the
-  // cotangents that are wanted. Its region is copied to where its operands are: arguments come after what they stand for.
+  // The composite's own gradient becomes a composite: of its (operands, results, cotangents) those that it reads, to
+  // the cotangents that are wanted. Its region is copied to where its operands are: arguments come after what they
+  // stand for.
   constexpr void composite_backwards(differentiation& d, id forward) {
     node const n = m.nodes[forward];
     id const source = m.region_of(n, 1);
@@ -177,7 +176,7 @@ struct differentiator {
       bool const is_result = i >= given && i < given + results;
       if (!reads[i]) continue;
       if (i < given || is_result) {
-        operands.add(d.forward(is_result ? m.result(n, i - given) : m.operand(n, i)));
+        operands.add(b.use(d.forward(is_result ? m.result(n, i - given) : m.operand(n, i))));
       } else {
         id const y = m.result(n, i - given - results);
         operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));

@@ -1,10 +1,10 @@
 // Groups what is computed element by element into kernels: each group reads and writes memory once.
-// before: partitioned, composites inlined.  after: every elementwise node and every reduction is in the region of a kernel.
-// why: structure only, so equal layers become equal kernels whatever the extents.
+// before: partitioned, composites inlined.  after: every elementwise node and every reduction is in the region of a
+// kernel. why: structure only, so equal layers become equal kernels whatever the extents.
 //
-// A group walks one space of dims, the last of which is its vector; all its values have the same local part of a dim. The
-// scan goes backwards, so that a node meets its users first: it may join the earliest of them, because all others still
-// come later. Constants, positions and broadcasts cost nothing and are made again in every group that uses them.
+// A group walks one space of dims, the last of which is its vector; all its values have the same local part of a dim.
+// The scan goes backwards, so that a node meets its users first: it may join the earliest of them, because all others
+// still come later. Constants, positions and broadcasts cost nothing and are made again in every group that uses them.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -63,16 +63,17 @@ struct fuser {
   module const& from;
   int group_count;
   fused_group groups[max_groups];
-  id group_of[max_nodes];      // plus 1
-  id user[max_values];         // the group that is the earliest user of a value, plus 1
+  id group_of[max_nodes];        // plus 1
+  id user[max_values];           // the group that is the earliest user of a value, plus 1
   id place_of_user[max_values];  // plus 1
-  bool shared[max_values];     // used by several
-  id counted_by[max_values];   // the last group that counted the value as its operand, plus 1
+  bool shared[max_values];       // used by several
+  id counted_by[max_values];     // the last group that counted the value as its operand, plus 1
 
   constexpr explicit fuser(module const& source)
       : from(source), group_count(0), groups{}, group_of{}, user{}, place_of_user{}, shared{}, counted_by{} {
     for (int r = 0; r < from.region_count; ++r)
-      for (int i = 0; i < from.regions[r].results.count; ++i) use_alone(from.link(from.regions[r].results, i), no_id - 1);
+      for (int i = 0; i < from.regions[r].results.count; ++i)
+        use_alone(from.link(from.regions[r].results, i), no_id - 1);
     for (int i = from.node_count; i-- > 0;) place(static_cast<id>(i));
     merge_siblings();
   }
@@ -88,7 +89,8 @@ struct fuser {
 
   constexpr void use_alone(id v, int at) {
     if (place_of_user[v] != 0) shared[v] = true;
-    if (place_of_user[v] == 0 || at < place_of_user[v] - 1) user[v] = nobody, place_of_user[v] = static_cast<id>(at + 1);
+    if (place_of_user[v] == 0 || at < place_of_user[v] - 1)
+      user[v] = nobody, place_of_user[v] = static_cast<id>(at + 1);
   }
   /// What a group reads when it reads `v`.
   constexpr id source_of(id v) const {
@@ -159,7 +161,8 @@ struct fuser {
   constexpr void span(fused_group& g, value const& v) const {
     g.space = v.dims;
     for (int a = 0; a < from.axis_count; ++a) {
-      g.sharded[a] = v.layout.dim[a] == 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(v.dims.at[v.layout.dim[a] - 1] + 1);
+      g.sharded[a] =
+          v.layout.dim[a] == 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(v.dims.at[v.layout.dim[a] - 1] + 1);
       g.order[a] = v.layout.order[a];
     }
   }
@@ -176,7 +179,8 @@ struct fuser {
     span(g, x);
     if (n.kind == primitive::reduce) {
       unsigned const kept = mask_of(g.space, from.result_value(n).dims), all = (1u << g.space.count) - 1;
-      if (g.space.count > 1 && (all & ~kept) == 1u << (g.space.count - 1)) g.along = 1, g.common = static_cast<std::uint8_t>(kept);
+      if (g.space.count > 1 && (all & ~kept) == 1u << (g.space.count - 1))
+        g.along = 1, g.common = static_cast<std::uint8_t>(kept);
       else g.leaving = static_cast<std::uint8_t>(all & ~kept);
     }
     adopt(i, n, made);
@@ -268,7 +272,8 @@ struct fuser {
   }
   static constexpr bool is_free(node const& n) { return n.kind == primitive::constant || n.kind == primitive::iota; }
 
-  constexpr bool may_merge(id a, id b, id const (&operands)[max_groups][max_kernel_operands], std::uint8_t const* count) const {
+  constexpr bool may_merge(id a, id b, id const (&operands)[max_groups][max_kernel_operands],
+                           std::uint8_t const* count) const {
     fused_group const &ga = groups[a], &gb = groups[b];
     if (ga.region != gb.region || !(ga.space == gb.space) || ga.steps + gb.steps > max_kernel_steps ||
         ga.numbers + gb.numbers > max_kernel_numbers || ga.results + gb.results > max_kernel_results ||
@@ -312,9 +317,12 @@ struct fuser {
       if (at == count[a]) operands[a][count[a]++] = v;
     }
     ga.mixed = ga.mixed || gb.mixed || (ga.leaving != 0 && gb.leaving != 0 && ga.leaving != gb.leaving);
-    ga.steps = static_cast<std::uint8_t>(ga.steps + gb.steps), ga.numbers = static_cast<std::uint8_t>(ga.numbers + gb.numbers);
-    ga.results = static_cast<std::uint8_t>(ga.results + gb.results), ga.along = static_cast<std::uint8_t>(ga.along + gb.along);
-    ga.leaving = static_cast<std::uint8_t>(ga.leaving | gb.leaving), ga.common = static_cast<std::uint8_t>(ga.common & gb.common);
+    ga.steps = static_cast<std::uint8_t>(ga.steps + gb.steps),
+    ga.numbers = static_cast<std::uint8_t>(ga.numbers + gb.numbers);
+    ga.results = static_cast<std::uint8_t>(ga.results + gb.results),
+    ga.along = static_cast<std::uint8_t>(ga.along + gb.along);
+    ga.leaving = static_cast<std::uint8_t>(ga.leaving | gb.leaving),
+    ga.common = static_cast<std::uint8_t>(ga.common & gb.common);
     gb.merged = static_cast<id>(a + 1);
   }
 };
@@ -331,7 +339,17 @@ struct kernel_writer {
   id now;
 
   constexpr kernel_writer(module const& source, module& target, fuser& grouping)
-      : from(source), f(grouping), w(source, target), first{}, next{}, inside{}, inside_of{}, leaves{}, operands{}, arguments{}, now(0) {
+      : from(source),
+        f(grouping),
+        w(source, target),
+        first{},
+        next{},
+        inside{},
+        inside_of{},
+        leaves{},
+        operands{},
+        arguments{},
+        now(0) {
     for (int i = from.node_count; i-- > 0;) {
       if (f.group_of[i] == 0) continue;
       id const g = f.find(static_cast<id>(f.group_of[i] - 1));
@@ -352,9 +370,10 @@ struct kernel_writer {
 
  private:
   constexpr bool makes_nothing(node const& n) const {
-    bool const made_again = n.kind == primitive::constant || n.kind == primitive::iota || n.kind == primitive::broadcast ||
-                            n.kind == primitive::transpose || n.kind == primitive::elementwise ||
-                            n.kind == primitive::random || n.kind == primitive::reduce;
+    bool const made_again = n.kind == primitive::constant || n.kind == primitive::iota ||
+                            n.kind == primitive::broadcast || n.kind == primitive::transpose ||
+                            n.kind == primitive::elementwise || n.kind == primitive::random ||
+                            n.kind == primitive::reduce;
     return made_again && f.place_of_user[from.result(n)] == 0;
   }
 

@@ -1,6 +1,6 @@
 // Replaces composites by their bodies.
-// before: any verified module whose gradients are taken.  after: only those composites are left that a device runs whole.
-// why: a body's nodes can then share kernels with what stands around them.
+// before: any verified module whose gradients are taken.  after: only those composites are left that a device runs
+// whole. why: a body's nodes can then share kernels with what stands around them.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -30,7 +30,15 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
     node const& n = from.nodes[i];
     if (gone[n.region]) continue;
     if (n.kind == primitive::argument && opened[n.region]) {
-      w.replace(from.result(n), w[from.operand(from.nodes[owner[n.region] - 1], n.attribute[0])]);
+      id v = from.result(n);
+      for (node const* a = &n; a->kind == primitive::argument && opened[a->region];
+           a = &from.nodes[from.values[v].node])
+        v = from.operand(from.nodes[owner[a->region] - 1], a->attribute[0]);
+      // What an enclosing region takes from outside may have been recorded after the body that uses it.
+      if (!w.has(v)) w.copy(from.nodes[from.values[v].node]);
+      w.replace(from.result(n), w[v]);
+    } else if (n.kind == primitive::argument && w.has(from.result(n))) {
+      continue;
     } else if (n.kind == primitive::composite && opened[from.region_of(n, 0)]) {
       region const& body = from.regions[from.region_of(n, 0)];
       for (int k = 0; k < n.results.count; ++k) w.replace(from.result(n, k), w[from.link(body.results, k)]);

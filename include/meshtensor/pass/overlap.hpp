@@ -1,6 +1,6 @@
 // Takes every collective apart into its start and its wait, and moves them away from each other.
-// before: fused.  after: a collective starts as soon as its operand is there and is waited for where its result is used first.
-// why: what the mesh does in between costs nothing. All processors have the same order, so nothing can deadlock.
+// before: fused.  after: a collective starts as soon as its operand is there and is waited for where its result is used
+// first. why: what the mesh does in between costs nothing. All processors have the same order, so nothing can deadlock.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -11,10 +11,10 @@ namespace detail {
 struct overlapper {
   module const& from;
   rebuild w;
-  id first_use[max_values];   // of the result of a collective: the node that needs it, plus 1
-  id follows[max_nodes];      // the first collective to start behind a node, plus 1
-  id next[max_nodes];         // the next one to start there, plus 1
-  id awaited[max_nodes];      // the first collective to wait for before a node, plus 1
+  id first_use[max_values];  // of the result of a collective: the node that needs it, plus 1
+  id follows[max_nodes];     // the first collective to start behind a node, plus 1
+  id next[max_nodes];        // the next one to start there, plus 1
+  id awaited[max_nodes];     // the first collective to wait for before a node, plus 1
   id next_awaited[max_nodes];
 
   constexpr overlapper(module const& source, module& target)

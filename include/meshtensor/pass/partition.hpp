@@ -7,6 +7,7 @@
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/implied.hpp"
 #include "meshtensor/pass/reshard.hpp"
+#include "meshtensor/pass/schedule.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -64,13 +65,14 @@ struct partitioner {
 
   constexpr void define(id old, id made) { called[old] = made; }
 
-  /// The form of an old value that is cheapest to bring to `to`.
+  /// The form of an old value that is cheapest to bring to `to`: the one that lies so, where it exists.
   constexpr id best_form(id old, placement const& to) const {
     id best = called[old];
-    for (id f = next_form[best]; f != 0; f = next_form[f - 1])
-      if (transition_cost(m.values[f - 1].layout, to) < transition_cost(m.values[best].layout, to))
-        best = static_cast<id>(f - 1);
-    return best;
+    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
+      if (m.values[f].layout == to) return f;
+      if (transition_cost(m.values[f].layout, to) < transition_cost(m.values[best].layout, to)) best = f;
+      if (next_form[f] == 0) return best;
+    }
   }
   /// The old value as it lies at `to`, brought there in the region of the value.
   constexpr id form(id old, placement const& to) {
@@ -147,9 +149,32 @@ struct partitioner {
     }
   }
   constexpr void effect(node const& n, placement const& p) {
+    id v = form(from.operand(n, 0), p);
+    // What lies in another variable's memory is put aside, so that variables may trade values.
+    node const& maker = m.nodes[m.values[owner_of_memory(v)].node];
+    if (n.kind == primitive::write && maker.kind == primitive::read && maker.attribute[0] != n.attribute[0])
+      v = copied(v);
     id_list<> operands{};
-    operands.add(form(from.operand(n, 0), p));
+    operands.add(v);
     make(n, operands);
+  }
+
+  /// The value in whose memory `v` lies.
+  constexpr id owner_of_memory(id v) const {
+    while (shares_memory(m.nodes[m.values[v].node])) v = m.operand(m.nodes[m.values[v].node], 0);
+    return v;
+  }
+  constexpr bool is_argument(id v) const {
+    return m.nodes[m.values[owner_of_memory(v)].node].kind == primitive::argument;
+  }
+  constexpr id copied(id v) {
+    id const here = b.region;
+    b.region = m.values[v].region;
+    id const made = b.add(primitive::elementwise, static_cast<std::uint8_t>(function::copy), ids(&v, 1),
+                          m.values[v].type, m.values[v].dims);
+    m.values[made].layout = m.values[v].layout;
+    b.region = here;
+    return made;
   }
 
   // As its dims and path imply, but for the dims that are asked for.
@@ -238,7 +263,7 @@ struct partitioner {
     for (int i = 0; i < body.results.count; ++i) {
       id const old = from.link(body.results, i);
       if (i < l.carries) results.add(next_carry(old, called[from.link(body.arguments, i)]));
-      else if (i < l.carries + l.sums) results.add(called[old]);
+      else if (i < l.carries + l.sums) results.add(term_of_sum(old));
       else results.add(finished_form(old));
     }
     close(r, results);
@@ -255,14 +280,15 @@ struct partitioner {
   /// A carry lies as its argument does. One that is another argument is copied, so that carries may trade places.
   constexpr id next_carry(id old, id argument_now) {
     id const next = form(old, m.values[argument_now].layout);
-    if (next == argument_now || m.nodes[m.values[next].node].kind != primitive::argument) return next;
-    id const here = b.region;
-    b.region = m.values[next].region;
-    id const made = b.add(primitive::elementwise, static_cast<std::uint8_t>(function::copy), ids(&next, 1),
-                          m.values[next].type, m.values[next].dims);
-    m.values[made].layout = m.values[next].layout;
-    b.region = here;
-    return made;
+    return owner_of_memory(next) == argument_now || !is_argument(next) ? next : copied(next);
+  }
+
+  /// Added up over the iterations it may stay an unfinished sum, but no other unfinished reduction.
+  constexpr id term_of_sum(id old) {
+    placement p = m.values[called[old]].layout;
+    for (int a = 0; a < max_axes; ++a)
+      if (p.part[a] != partial::sum) p.part[a] = partial::none;
+    return form(old, p);
   }
 
   constexpr void composite(node const& n) {
@@ -270,7 +296,10 @@ struct partitioner {
     region const& body = from.regions[r];
     id_list<> operands{}, results{};
     for (int i = 0; i < n.operands.count; ++i) operands.add(operand_form(n, i));
-    for (int i = 0; i < body.results.count; ++i) results.add(finished_form(from.link(body.results, i)));
+    for (int i = 0; i < body.results.count; ++i) {
+      id const v = finished_form(from.link(body.results, i));
+      results.add(is_argument(v) ? copied(v) : v);  // what a composite gives has memory of its own
+    }
     close(r, results);
     id const made = make(n, operands);
     id_list<2> owned{};
@@ -293,7 +322,7 @@ struct partitioner {
     // Where each operand must lie.
     placement target[8];
     require(count <= 8, "S22: an operation has more than 8 operands");
-    partial const when_contracted = contracted(n);
+    partial const when_contracted = contracted(from, n);
     for (int i = 0; i < count; ++i) {
       shape const& dims = from.operand_value(n, i).dims;
       shape whole{};
@@ -329,7 +358,7 @@ struct partitioner {
     if (sharded >= 0) {
       int const position = result.find(relabel(from, n, sharded));
       if (position >= 0) p.dim[a] = static_cast<std::uint8_t>(position + 1);
-      else p.part[a] = contracted(n);
+      else p.part[a] = contracted(from, n);
       return;
     }
     keep_partial(n, a, target, result, p);

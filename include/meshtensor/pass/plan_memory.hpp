@@ -111,15 +111,19 @@ struct planner {
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       if (n.region != entry) continue;
-      if (n.kind == primitive::read) read[n.attribute[0]] = read[n.attribute[0]] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
+      if (n.kind == primitive::read)
+        read[n.attribute[0]] = read[n.attribute[0]] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
       if (n.kind != primitive::write) continue;
       id const v = m.operand(n, 0), old = read[n.attribute[0]];
       node const& maker = m.nodes[m.values[v].node];
-      bool const computed = maker.kind == primitive::kernel || (maker.kind >= primitive::constant && maker.kind < primitive::gradient);
-      if (old == 0 || old == no_id || !computed || shares_memory(maker) || maker.region != entry || next_value[v] != 0) continue;
+      bool const computed =
+          maker.kind == primitive::kernel || (maker.kind >= primitive::constant && maker.kind < primitive::gradient);
+      if (old == 0 || old == no_id || !computed || shares_memory(maker) || maker.region != entry || next_value[v] != 0)
+        continue;
       id const r = static_cast<id>(old - 1);
-      bool const last_there = last[r] == made[v] && maker.kind == primitive::kernel &&
-                              (may_overwrite(read_kernel(m, maker), maker, m.values[v].index) >> place_of(maker, r) & 1) != 0;
+      bool const last_there =
+          last[r] == made[v] && maker.kind == primitive::kernel &&
+          (may_overwrite(read_kernel(m, maker), maker, m.values[v].index) >> place_of(maker, r) & 1) != 0;
       if (last[r] < made[v] || last_there) next_value[v] = old;
     }
   }

@@ -188,8 +188,8 @@ struct simplification {
     auto if_alike = [&](id v) { return alike(v, y) ? v : no_id; };
     bool const real = is_float(m.values[y].type);
     switch (static_cast<function>(n.function)) {
-      case function::copy:  // under a path of its own it asks for the layout there
-        return n.path == maker(a).path || m.values[y].dims.count == 0 ? if_alike(a) : no_id;
+      case function::copy:  // under a path of its own it asks for the layout there; of a carry it keeps the old one
+        return n.path == maker(a).path && !made_by(a, primitive::argument) ? if_alike(a) : no_id;
       case function::stop_gradient: return differentiates ? no_id : if_alike(a);
       case function::cast:
         if (made_by(a, function::cast) && widens(m.values[y].type, m.values[a].type))

@@ -167,6 +167,10 @@ struct verifier {
       if (!is_known(i, r, v) || m.nodes[m.values[v].node].kind != primitive::argument ||
           m.nodes[m.values[v].node].attribute[0] != p)
         return "an argument of a region is not the argument node for its place";
+      if (n.kind == primitive::composite && k == 1) continue;  // a gradient's stand for no operand
+      int const operand = operand_of_argument(n, k, p);
+      if (operand < n.operands.count && m.operand_value(n, operand).node > m.values[v].node)
+        return "an argument comes before what it stands for";
     }
     for (int p = 0; p < g.results.count; ++p)
       if (!is_known(i, r, m.link(g.results, p))) return "a region gives a value that is not its own";

@@ -102,7 +102,7 @@ struct layout_verifier {
         return "an operand is whole where another is sharded";
     if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
     if (position < 0)
-      return contracted(n) != partial::none && p.part[a] == contracted(n)
+      return contracted(m, n) != partial::none && p.part[a] == contracted(m, n)
                  ? nullptr
                  : "what is summed over a sharded dim is not unfinished";
     return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a] ? nullptr
@@ -210,6 +210,9 @@ struct layout_verifier {
           return "a carry lies elsewhere after an iteration than before it";
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
           return "a result lies elsewhere than what its region gives";
+        for (int a = 0; a < m.axis_count && repeats && i >= carries && !stacked; ++a)
+          if (at(inner).part[a] == partial::max || at(inner).part[a] == partial::min)
+            return "an unfinished reduction that is no sum is added up";
       }
     }
     return nullptr;

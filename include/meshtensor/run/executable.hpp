@@ -48,7 +48,7 @@ class step_output {
  public:
   explicit step_output(Executable const& e) : e_(&e) {}
   /// What this process holds: its processor's block, which knows its first indices; all, where all processors are its
-  /// own.
+  /// own. A part of a dim is not that dim, so the dims are values.
   auto local() const { return e_->template local<Label>(); }
   /// The whole, on every process. Where processes hold parts of it they all must call this.
   auto gather() const { return e_->template gather<Label>(); }
@@ -124,11 +124,13 @@ class executable {
   /// What this process holds of an output; see step_output.
   template <name Label>
   auto local() const {
-    if (session_->held().size() != 1) return whole<Label>();
+    using element = element_t<output_value<Label>().type>;
+    if (session_->held().size() != 1) return any_array<element>(whole<Label>());
     view const part = session_->local(Label.text());
     std::vector<dim_extent> dims;
     for (int i = 0; i < part.count; ++i) dims.push_back({graph().dim_name(part.dim[i]), part.extent[i]});
-    auto a = as_array<Label>(dims, part.data);
+    any_array<element> a(std::move(dims),
+                         std::span<element const>(part.as<element>(), static_cast<std::size_t>(part.size())));
     for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
     return a;
   }
@@ -179,15 +181,19 @@ class executable {
     return dims;
   }
 
+  // The type of a dim, as the program's own: variables, for a constant of a function cannot enter clang's lambdas.
   template <name Label, int I>
   static constexpr name dim_of_output = stages::traced.dim_name(output_value<Label>().dims.at[I]);
+  template <name Label, int I>
+  static constexpr extent_rule rule_of_output = detail::rule_of(stages::traced, output_value<Label>().dims.at[I]);
 
   template <name Label>
   auto as_array(std::vector<dim_extent> const& dims, void const* data) const {
     constexpr value v = output_value<Label>();
     using element = element_t<v.type>;
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      array<element, dim<dim_of_output<Label, I>>{}...> a(dims[static_cast<std::size_t>(I)]...);
+      array<element, dim<dim_of_output<Label, I>, rule_of_output<Label, I>>{}...> a(
+          dims[static_cast<std::size_t>(I)]...);
       std::copy_n(static_cast<element const*>(data), a.size(), a.data());
       return a;
     }

@@ -26,11 +26,19 @@ constexpr extent_rule rule_of(module const& m, int d) {
   return {static_cast<extent_rule::kind_t>(row.kind), row.value, row.first == no_id ? name{} : m.dim_name(row.first),
           row.second == no_id ? name{} : m.dim_name(row.second)};
 }
-template <name Label, extent_rule Rule>
-inline constexpr dim<Label, Rule> dim_of{};
 
 struct finding {
   diagnostic report;
+};
+
+/// The letters of a name: clang's constant evaluation has no std::string.
+struct letters {
+  char at[name::capacity] = {};
+  std::size_t size = 0;
+  constexpr explicit letters(name const& n) : size(n.size()) {
+    for (std::size_t i = 0; i < size; ++i) at[i] = n[i];
+  }
+  constexpr operator std::string_view() const { return {at, size}; }  // NOLINT: letters are text
 };
 
 /// `T12 the program has no input 'imag'; did you mean 'image'? It has: image, label`
@@ -40,12 +48,12 @@ struct unknown_name {
   int least;
 
   constexpr unknown_name(char const* what, name const& label) : d{}, known{}, wanted(label), best{}, least(0) {
-    least = nearness(wanted.text()) + 1;
+    least = nearness(letters(wanted)) + 1;
     d << "T12 the program has no " << what << " '" << wanted << "'";
   }
   constexpr void add(name const& other) {
     known << (known.empty() ? "" : ", ") << other;
-    int const distance = edit_distance(wanted.text(), other.text());
+    int const distance = edit_distance(letters(wanted), letters(other));
     if (distance < least) best = other, least = distance;
   }
   constexpr finding result() const {

@@ -6,6 +6,7 @@
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/random.hpp"
+#include "meshtensor/op/reshard.hpp"
 
 namespace models {
 namespace mt = meshtensor;
@@ -57,6 +58,17 @@ struct parallel {
     auto h = tanh(einsum(x, s.parameter("up", in, out), to(batch, out)));
     auto y = einsum(h, s.parameter("down", in, out), to(batch, in));
     s.output("y", y * 0.5);
+  }
+};
+
+inline constexpr struct data : mt::axis<"data"> {
+} data;
+
+#line 1 "models/moved.cpp"
+struct moved {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    s.output("y", reshard(x, mt::shard<batch, data>{}, mt::replicate<in>{}));
   }
 };
 }  // namespace models

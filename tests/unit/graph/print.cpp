@@ -116,6 +116,11 @@ TEST_CASE("two axes of one dim, and other kinds of unfinished values") {
   CHECK(mt::speller(m).axes(5) == "data, pipe");
 }
 
+TEST_CASE("what a reshard asks for") {
+  auto const m = made([] { return mt::trace<models::moved>(); });
+  CHECK(mt::text_of(*m).find("= reshard(%0, batch/data, in whole)  # moved.cpp:4") != std::string::npos);
+}
+
 TEST_CASE("numbers") {
   mt::module m{};
   mt::builder b(m);

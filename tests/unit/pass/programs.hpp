@@ -76,6 +76,23 @@ struct recurrent {
   }
 };
 
+/// Carries that start alike and differ later, one that forgets what it was, one that only its loop sees the end of; and
+/// a sequence that is used slice by slice and whole.
+struct carried {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, time, batch);
+    auto start = s.input("start", mt::f32, batch);
+    auto [last, ys] = scan(s / "cell", time, std::tuple(start, start, start), x,
+                           [&](mt::scope auto, auto a, auto b, auto c, auto xt) {
+                             return std::tuple(std::tuple(a + xt, xt * 3, c - xt * 0.5),
+                                               std::tuple(c * 2 + einsum(x, mt::to(batch)), a + b));
+                           });
+    s.output("a", std::get<0>(last));
+    s.output("b", std::get<1>(last));
+    s.output("y", std::get<0>(ys));
+  }
+};
+
 /// Branches and a loop whose length the data decide; some of what they give is not used.
 struct branching {
   constexpr void operator()(mt::scope auto s) const {

@@ -31,8 +31,8 @@ constexpr bool is(mt::node const& n, mt::function f) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a copy is the same", P, network, deep, recurrent, branching, composed, noisy, moved, guarded,
-                   both) {
+TEST_CASE_TEMPLATE("a copy is the same", P, network, deep, recurrent, carried, branching, composed, noisy, moved,
+                   guarded, both) {
   auto const c = made([] { return copied(traced<P>); });
   CHECK(mt::text_of(*c) == mt::text_of(traced<P>));
   CHECK(mt::verify(*c).view() == "");

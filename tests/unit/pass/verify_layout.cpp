@@ -1,4 +1,5 @@
-// verify_layout: what partition gives is right under every pair of dims, and damaged placements are found.
+// verify_layout: what partition and the passes behind it give is right under every pair of dims, and damaged placements
+// are found.
 #include "meshtensor/pass/verify_layout.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +9,9 @@
 
 #include "meshtensor/graph/print.hpp"
 #include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/fuse.hpp"
+#include "meshtensor/pass/inline_composites.hpp"
+#include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/verify.hpp"
@@ -57,7 +61,8 @@ bool says(std::string const& finding, char const* sentence) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("partition gives placements that fit", P, network, deep, recurrent, composed, noisy) {
+TEST_CASE_TEMPLATE("partition and what follows it give placements that fit", P, network, deep, recurrent, carried,
+                   composed, noisy) {
   mt::name const dims[] = {"batch", "in", "hidden", "layers", "time"};
   int checked = 0;
   for (mt::name const& a : dims)
@@ -69,8 +74,14 @@ TEST_CASE_TEMPLATE("partition gives placements that fit", P, network, deep, recu
       if (!m->report.empty()) continue;
       ++checked;
       CAPTURE(mt::text_of(*m));
-      CHECK(mt::verify(*m).view() == "");
-      CHECK(mt::verify_layout(*m).view() == "");
+      auto const inlined = made([&] { return mt::inline_composites(*m); });
+      auto const fused = made([&] { return mt::fuse(*inlined); });
+      auto const overlapped = made([&] { return mt::overlap(*fused); });
+      auto const again = made([&] { return mt::simplify(*m); });
+      for (mt::module const* stage : {m.get(), inlined.get(), fused.get(), overlapped.get(), again.get()}) {
+        CHECK(mt::verify(*stage).view() == "");
+        CHECK(mt::verify_layout(*stage).view() == "");
+      }
     }
   CHECK(checked >= 15);
 }

@@ -22,10 +22,10 @@ template <class F> inline void each_pack(std::int64_t n, F const& f) {
 }
 template <class E> inline auto load_some(E const* p, std::integral_constant<int, pack_width>) { return load_pack(p); }
 template <class E> inline auto load_some(E const* p, int n) { return load_pack(p, n); }
-template <class E> inline void store_some(pack<register_t<E>> const& v, E* p, std::integral_constant<int, pack_width>) {
+template <class E> inline void store_some(lane_pack<register_t<E>> const& v, E* p, std::integral_constant<int, pack_width>) {
   store_pack(v, p);
 }
-template <class E> inline void store_some(pack<register_t<E>> const& v, E* p, int n) { store_pack(v, p, n); }
+template <class E> inline void store_some(lane_pack<register_t<E>> const& v, E* p, int n) { store_pack(v, p, n); }
 
 template <function F, class T>
 void run_function(void* out, void const* a, void const* b, [[maybe_unused]] void const* c, std::int64_t n) {
@@ -52,7 +52,7 @@ template <class T, class To> void run_cast(void* out, void const* a, void const*
 }
 template <class T> void run_is_not_zero(void* out, void const* a, void const*, void const*, std::int64_t n) {
   each_pack(n, [&](std::int64_t i, auto count) {
-    store_some(compare_packs<function::not_equal>(load_some(static_cast<T const*>(a) + i, count), pack<T>(T(0))),
+    store_some(compare_packs<function::not_equal>(load_some(static_cast<T const*>(a) + i, count), lane_pack<T>(T(0))),
                static_cast<std::int32_t*>(out) + i, count);
   });
 }
@@ -119,7 +119,7 @@ inline void load_block(dtype t, void* out, std::byte const* from, std::int64_t s
     auto const* const p = reinterpret_cast<E const*>(from);
     detail::each_pack(n, [&](std::int64_t i, auto count) {
       if (stride == 1) detail::store_some(detail::load_some(p + i, count), to + i, count);
-      else if (stride == 0) detail::store_some(pack<register_t<E>>(detail::number_of_element<register_t<E>>(*p)), to + i, count);
+      else if (stride == 0) detail::store_some(lane_pack<register_t<E>>(detail::number_of_element<register_t<E>>(*p)), to + i, count);
       else detail::store_some(load_pack_strided(p + i * stride, stride, count), to + i, count);
     });
   });
@@ -137,7 +137,7 @@ inline void store_block(dtype t, void const* from, std::byte* to, std::int64_t s
 /// The element at `from`, n times.
 inline void fill_block(dtype t, void* out, void const* from, std::int64_t n) {
   with_register(t, [&]<class T>() {
-    pack<T> const v(*static_cast<T const*>(from));
+    lane_pack<T> const v(*static_cast<T const*>(from));
     detail::each_pack(n, [&](std::int64_t i, auto count) { detail::store_some(v, static_cast<T*>(out) + i, count); });
   });
 }
@@ -189,7 +189,7 @@ template <reduction_kind K, class E> struct block_reduction_of {
   using total = total_t<T>;
   static void start(void* totals, std::int64_t n) {
     each_pack(n, [&](std::int64_t i, auto count) {
-      store_some(pack<total>(reduction_start<K, total>), static_cast<total*>(totals) + i, count);
+      store_some(lane_pack<total>(reduction_start<K, total>), static_cast<total*>(totals) + i, count);
     });
   }
   template <class X> static void add_as(void* totals, void const* x, std::int64_t n) {
@@ -199,7 +199,7 @@ template <reduction_kind K, class E> struct block_reduction_of {
       store_some(combined<K>(load_some(t + i, count), v), t + i, count);
     });
   }
-  static void begin_row(void* lanes) { store_pack(pack<total>(reduction_start<K, total>), static_cast<total*>(lanes)); }
+  static void begin_row(void* lanes) { store_pack(lane_pack<total>(reduction_start<K, total>), static_cast<total*>(lanes)); }
   static void add_row(void* lanes, void const* x, std::int64_t n) {
     auto sums = load_pack(static_cast<total const*>(lanes));
     each_pack(n, [&](std::int64_t i, auto count) {

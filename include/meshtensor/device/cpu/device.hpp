@@ -5,6 +5,8 @@
 #include <variant>
 
 #include "meshtensor/device/cpu/interpreted.hpp"
+#include "meshtensor/device/cpu/lookup.hpp"
+#include "meshtensor/device/cpu/product.hpp"
 #include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
@@ -15,7 +17,9 @@ class cpu_device {
   static constexpr bool fuses = true;  // wants modules whose elementwise nodes are in kernels
   /// What a node needs beside its views.
   struct kernel {
-    std::unique_ptr<cpu::fused_kernel> fused;
+    std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>, cpu::row_lookup,
+                 std::unique_ptr<cpu::strided_copy>>
+        how;  // the first: by the rule's own loops
   };
 
   cpu_device() : cpu_device(cpu::thread_budget()) {}
@@ -28,21 +32,50 @@ class cpu_device {
   cpu_device shared_by(int processors) const { return cpu_device(std::max(1, threads_ / std::max(1, processors))); }
   int threads() const { return threads_; }
 
-  kernel prepare(module const&, node const&, view const*, view const*) { return {}; }
-  void launch(kernel&, evaluation const& e) { evaluate(e); }
+  kernel prepare(module const&, node const& n, view const* operands, view const* results) {
+    view const& y = results[0];
+    switch (n.kind) {
+      case primitive::einsum:
+        tell_libraries();
+        if (auto chain = cpu::product_chain::make(operands, n.operands.count, y, threads_)) {
+          reserve(chain->workspace_bytes());
+          return {std::make_unique<cpu::product_chain>(std::move(*chain))};
+        }
+        return {};
+      case primitive::gather: return {cpu::row_lookup(operands[0], operands[1], y, n.attribute[0])};
+      case primitive::scatter_add: return {cpu::row_lookup(y, operands[1], operands[0], n.attribute[0])};
+      case primitive::transpose:
+      case primitive::broadcast: return {copy(operands[0], y, no_id, no_id, y.extent)};
+      case primitive::slice: return {copy(operands[0], y, n.attribute[0], n.attribute[1], y.extent)};
+      default: return {};
+    }
+  }
+  void launch(kernel& k, evaluation const& e) {
+    if (auto* const chain = std::get_if<std::unique_ptr<cpu::product_chain>>(&k.how)) {
+      tell_libraries();
+      (*chain)->run(e.operands, e.results[0], workspace(), *team_);
+    } else if (auto* const rows = std::get_if<cpu::row_lookup>(&k.how)) {
+      if (e.n.kind == primitive::gather) rows->gather(e.operands[0], e.operands[1], e.results[0], *team_);
+      else rows->scatter_add(e.operands[0], e.operands[1], e.results[0], *team_);
+    } else if (auto* const how = std::get_if<std::unique_ptr<cpu::strided_copy>>(&k.how)) {
+      (*how)->run(e.operands[0].as<std::byte>() + start_of(e), e.results[0].data, team_.get());
+    } else {
+      evaluate(e);
+    }
+  }
 
   /// A node of kind `kernel`; `inside` has the windows of all values, by id.
   kernel prepare_region(module const& m, node const& n, view const* operands, view const* results, view const* inside) {
-    kernel made{std::make_unique<cpu::fused_kernel>()};
-    cpu::fused_kernel& k = *made.fused;
+    auto made = std::make_unique<cpu::fused_kernel>();
+    cpu::fused_kernel& k = *made;
     k.reading = read_kernel(m, n);
     cpu::detail::kernel_cutter(m, k).cut(operands, results, inside, threads_);
     cpu::interpreted::bind(k);
     reserve(k.workspace_bytes());
-    return made;
+    return {std::move(made)};
   }
   void launch_region(kernel& k, evaluation const& e) {
-    cpu::fused_kernel const& f = *k.fused;
+    cpu::fused_kernel const& f = *std::get<std::unique_ptr<cpu::fused_kernel>>(k.how);
     descriptor const& d = f.key();
     cpu::launch_arguments a;
     for (int i = 0; i < d.operand_count; ++i) a.memory[i] = static_cast<std::byte*>(e.operands[i].data);
@@ -57,6 +90,24 @@ class cpu_device {
   }
 
  private:
+  static std::unique_ptr<cpu::strided_copy> copy(view const& x, view const& y, int from, int to, std::int64_t const* extents) {
+    return std::make_unique<cpu::strided_copy>(cpu::copy_by_name(x, y, from, to, extents));
+  }
+  /// Where in its operand, in bytes, a copy starts: a slice at a number.
+  static std::int64_t start_of(evaluation const& e) {
+    if (e.n.kind != primitive::slice) return 0;
+    view const& x = e.operands[0];
+    int const along = x.find(e.n.attribute[0]);
+    auto const first = static_cast<std::int64_t>(e.number(2));
+    if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
+      throw error("R10", "a slice reaches beyond the extent of its dim");
+    return first * x.stride[along] * static_cast<std::int64_t>(bytes_of(x.type));
+  }
+  /// Libraries with threads of their own use as many as we do; they ask the thread that calls them.
+  void tell_libraries() const {
+    thread_local int told = 0;
+    if (told != threads_) cpu::set_library_threads(told = threads_);
+  }
   void reserve(std::int64_t bytes) {
     if (static_cast<std::int64_t>(memory_.size()) < bytes + 64) memory_.resize(static_cast<std::size_t>(bytes + 64));
   }

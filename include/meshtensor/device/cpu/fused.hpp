@@ -129,8 +129,8 @@ struct kernel_cutter {
       if (int const p = results[i].find(dim); p >= 0) return results[i].extent[p];
     for (int i = 0; i < d.operand_count; ++i)
       if (int const p = operands[i].find(dim); p >= 0) return operands[i].extent[p];
-    for (int i = 0; i < d.step_count; ++i) {
-      view const& v = inside[m.result(m.nodes[k.reading.makers[i]])];
+    for (int i = k.reading.first_node; i < k.reading.end_node; ++i) {  // of what is only broadcast inside
+      view const& v = inside[m.result(m.nodes[i])];
       if (int const p = v.find(dim); p >= 0) return v.extent[p];
     }
     throw error("R31", "a kernel has a dim that none of its values has");

@@ -17,19 +17,19 @@ using register_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
 
 inline constexpr int pack_width = vec<std::int32_t>::width;
 
-template <class T> struct pack {
+template <class T> struct lane_pack {
   static constexpr int parts = pack_width / vec<T>::width;
   struct array {
     T at[static_cast<std::size_t>(pack_width)];
   };
   vec<T> part[static_cast<std::size_t>(parts)];
 
-  pack() = default;
-  explicit pack(T x) {
+  lane_pack() = default;
+  explicit lane_pack(T x) {
     for (auto& p : part) p = vec<T>(x);
   }
-  static pack of(array const& a) {
-    pack r;
+  static lane_pack of(array const& a) {
+    lane_pack r;
     for (int i = 0; i < parts; ++i) r.part[i] = load<T>(a.at + i * vec<T>::width);
     return r;
   }
@@ -49,57 +49,57 @@ template <class T> inline int lanes_in_part(int i, int n) {
 
 // ---- memory ----
 
-template <class E> inline pack<register_t<E>> load_pack(E const* p) {
+template <class E> inline lane_pack<register_t<E>> load_pack(E const* p) {
   using T = register_t<E>;
-  pack<T> r;
-  for (int i = 0; i < pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width);
+  lane_pack<T> r;
+  for (int i = 0; i < lane_pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width);
   return r;
 }
 /// The first n elements, zeros after them.
-template <class E> inline pack<register_t<E>> load_pack(E const* p, int n) {
+template <class E> inline lane_pack<register_t<E>> load_pack(E const* p, int n) {
   using T = register_t<E>;
-  pack<T> r;
-  for (int i = 0; i < pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
+  lane_pack<T> r;
+  for (int i = 0; i < lane_pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
   return r;
 }
-template <class E> inline pack<register_t<E>> load_pack_strided(E const* p, std::int64_t stride, int n) {
+template <class E> inline lane_pack<register_t<E>> load_pack_strided(E const* p, std::int64_t stride, int n) {
   using T = register_t<E>;
-  typename pack<T>::array a = {};
+  typename lane_pack<T>::array a = {};
   for (int i = 0; i < n; ++i) a.at[i] = detail::number_of_element<T>(p[i * stride]);
-  return pack<T>::of(a);
+  return lane_pack<T>::of(a);
 }
-template <class E> inline void store_pack(pack<register_t<E>> const& v, E* p) {
+template <class E> inline void store_pack(lane_pack<register_t<E>> const& v, E* p) {
   using T = register_t<E>;
-  for (int i = 0; i < pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width);
+  for (int i = 0; i < lane_pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width);
 }
-template <class E> inline void store_pack(pack<register_t<E>> const& v, E* p, int n) {
+template <class E> inline void store_pack(lane_pack<register_t<E>> const& v, E* p, int n) {
   using T = register_t<E>;
-  for (int i = 0; i < pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
+  for (int i = 0; i < lane_pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
 }
-template <class E> inline void store_pack_strided(pack<register_t<E>> const& v, E* p, std::int64_t stride, int n) {
+template <class E> inline void store_pack_strided(lane_pack<register_t<E>> const& v, E* p, std::int64_t stride, int n) {
   auto const a = v.lane_array();
   for (int i = 0; i < n; ++i) p[i * stride] = detail::element_of<E>(a.at[i]);
 }
 
 // ---- conversion ----
 
-template <class To, class From> inline pack<To> convert_pack(pack<From> const& v) {
+template <class To, class From> inline lane_pack<To> convert_pack(lane_pack<From> const& v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;
-  } else if constexpr (pack<To>::parts == pack<From>::parts) {
-    pack<To> r;
-    for (int i = 0; i < pack<To>::parts; ++i) r.part[i] = convert<To>(v.part[i]);
+  } else if constexpr (lane_pack<To>::parts == lane_pack<From>::parts) {
+    lane_pack<To> r;
+    for (int i = 0; i < lane_pack<To>::parts; ++i) r.part[i] = convert<To>(v.part[i]);
     return r;
   } else {
     auto const from = v.lane_array();
-    typename pack<To>::array to;
+    typename lane_pack<To>::array to;
     for (int i = 0; i < pack_width; ++i) to.at[i] = static_cast<To>(from.at[i]);
-    return pack<To>::of(to);
+    return lane_pack<To>::of(to);
   }
 }
 
 /// A register as storing it as E and loading it again would leave it.
-template <class E> inline pack<register_t<E>> settled(pack<register_t<E>> v) {
+template <class E> inline lane_pack<register_t<E>> settled(lane_pack<register_t<E>> v) {
   if constexpr (std::is_same_v<E, bf16_t>) {
     using word = vec<std::uint32_t>;
     for (auto& p : v.part) {
@@ -117,23 +117,23 @@ template <class E> inline pack<register_t<E>> settled(pack<register_t<E>> v) {
 // ---- functions ----
 
 /// 1 or 0 where the condition holds or not, for each lane of any type.
-template <class T> inline pack<std::int32_t> ones_where(mask<T> const (&m)[static_cast<std::size_t>(pack<T>::parts)]) {
-  if constexpr (pack<T>::parts == 1 && sizeof(T) == 4) {
-    pack<std::int32_t> r;
+template <class T> inline lane_pack<std::int32_t> ones_where(mask<T> const (&m)[static_cast<std::size_t>(lane_pack<T>::parts)]) {
+  if constexpr (lane_pack<T>::parts == 1 && sizeof(T) == 4) {
+    lane_pack<std::int32_t> r;
     r.part[0] = one_where(mask_as<std::int32_t>(m[0]));
     return r;
   } else {
-    pack<std::int64_t> wide;
-    for (int i = 0; i < pack<T>::parts; ++i) {
+    lane_pack<std::int64_t> wide;
+    for (int i = 0; i < lane_pack<T>::parts; ++i) {
       if constexpr (sizeof(T) == 8) wide.part[i] = one_where(mask_as<std::int64_t>(m[i]));
     }
     return convert_pack<std::int32_t>(wide);
   }
 }
 
-template <function F, class T> inline pack<std::int32_t> compare_packs(pack<T> const& a, pack<T> const& b) {
-  mask<T> m[static_cast<std::size_t>(pack<T>::parts)];
-  for (int i = 0; i < pack<T>::parts; ++i) {
+template <function F, class T> inline lane_pack<std::int32_t> compare_packs(lane_pack<T> const& a, lane_pack<T> const& b) {
+  mask<T> m[static_cast<std::size_t>(lane_pack<T>::parts)];
+  for (int i = 0; i < lane_pack<T>::parts; ++i) {
     if constexpr (F == function::equal) m[i] = a.part[i] == b.part[i];
     else if constexpr (F == function::not_equal) m[i] = a.part[i] != b.part[i];
     else if constexpr (F == function::less) m[i] = a.part[i] < b.part[i];
@@ -142,14 +142,14 @@ template <function F, class T> inline pack<std::int32_t> compare_packs(pack<T> c
   return ones_where<T>(m);
 }
 
-template <class T> inline pack<T> select_packs(pack<std::int32_t> const& c, pack<T> const& a, pack<T> const& b) {
-  pack<T> r;
+template <class T> inline lane_pack<T> select_packs(lane_pack<std::int32_t> const& c, lane_pack<T> const& a, lane_pack<T> const& b) {
+  lane_pack<T> r;
   if constexpr (sizeof(T) == 4) {
-    for (int i = 0; i < pack<T>::parts; ++i)
+    for (int i = 0; i < lane_pack<T>::parts; ++i)
       r.part[i] = select(mask_as<T>(c.part[i] != vec<std::int32_t>(0)), a.part[i], b.part[i]);
   } else {
     auto const wide = convert_pack<std::int64_t>(c);
-    for (int i = 0; i < pack<T>::parts; ++i)
+    for (int i = 0; i < lane_pack<T>::parts; ++i)
       r.part[i] = select(mask_as<T>(wide.part[i] != vec<std::int64_t>(0)), a.part[i], b.part[i]);
   }
   return r;
@@ -177,9 +177,9 @@ template <function F, class T> inline vec<T> apply_to_integer_lanes(vec<T> a, [[
 }  // namespace detail
 
 /// One function of operands of one type; bools are 0 and 1.
-template <function F, class T> inline pack<T> apply_to_packs(pack<T> const& a, pack<T> const& b) {
-  pack<T> r;
-  for (int i = 0; i < pack<T>::parts; ++i) {
+template <function F, class T> inline lane_pack<T> apply_to_packs(lane_pack<T> const& a, lane_pack<T> const& b) {
+  lane_pack<T> r;
+  for (int i = 0; i < lane_pack<T>::parts; ++i) {
     if constexpr (std::is_floating_point_v<T>) r.part[i] = apply_to_floats<F>(a.part[i], b.part[i]);
     else r.part[i] = detail::apply_to_integer_lanes<F>(a.part[i], b.part[i]);
   }
@@ -205,20 +205,20 @@ template <reduction_kind K, class T> inline constexpr T reduction_start =
 inline constexpr function function_of(reduction_kind k) {
   return k == reduction_kind::sum ? function::add : k == reduction_kind::max ? function::maximum : function::minimum;
 }
-template <reduction_kind K, class T> inline pack<T> combined(pack<T> const& a, pack<T> const& b) {
+template <reduction_kind K, class T> inline lane_pack<T> combined(lane_pack<T> const& a, lane_pack<T> const& b) {
   return apply_to_packs<function_of(K)>(a, b);
 }
 template <reduction_kind K, class T> inline T combined(T a, T b) { return apply<T>(function_of(K), a, b); }
 
 /// The first n lanes, and in the others what changes no reduction.
-template <reduction_kind K, class T> inline pack<T> first_lanes_of(pack<T> const& v, int n) {
+template <reduction_kind K, class T> inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
   auto a = v.lane_array();
   for (int i = n; i < pack_width; ++i) a.at[i] = reduction_start<K, T>;
-  return pack<T>::of(a);
+  return lane_pack<T>::of(a);
 }
 
 /// All lanes together, as a tree of fixed shape.
-template <reduction_kind K, class T> inline T folded(pack<T> const& v) {
+template <reduction_kind K, class T> inline T folded(lane_pack<T> const& v) {
   auto a = v.lane_array();
   for (int half = pack_width / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) a.at[i] = combined<K>(a.at[i], a.at[i + half]);
@@ -228,15 +228,15 @@ template <reduction_kind K, class T> inline T folded(pack<T> const& v) {
 // ---- what no operand gives ----
 
 /// The integers first, first + stride, … as E has them.
-template <class E> inline pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
+template <class E> inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
   using T = register_t<E>;
-  typename pack<T>::array a;
+  typename lane_pack<T>::array a;
   for (int i = 0; i < pack_width; ++i, first += stride) a.at[i] = static_cast<T>(first);
-  return settled<E>(pack<T>::of(a));
+  return settled<E>(lane_pack<T>::of(a));
 }
 /// Random numbers of the elements first, first + stride, …
-template <class T> inline pack<T> random_pack(distribution d, random_stream const& s, std::uint64_t first, std::uint64_t stride) {
-  pack<T> r;
+template <class T> inline lane_pack<T> random_pack(distribution d, random_stream const& s, std::uint64_t first, std::uint64_t stride) {
+  lane_pack<T> r;
   for (auto& p : r.part) {
     p = d == distribution::uniform ? random_uniform<T>(s, first, stride) : random_normal<T>(s, first, stride);
     first += static_cast<std::uint64_t>(vec<T>::width) * stride;

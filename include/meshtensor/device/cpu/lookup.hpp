@@ -1,0 +1,98 @@
+// Rows of a table, looked up or added to by integers, each row at once.
+#pragma once
+
+#include "meshtensor/device/cpu/blocks.hpp"
+#include "meshtensor/device/cpu/copy.hpp"
+#include "meshtensor/op/scalar.hpp"
+
+namespace meshtensor::cpu {
+
+/// The walk of a gather or scatter_add: over the dims of `rows`, the block that is looked up or added; its innermost dims that
+/// lie alike in the table, and that the index lacks, are one row.
+class row_lookup {
+ public:
+  row_lookup() = default;
+  row_lookup(view const& table, view const& index, view const& rows, int dim) {
+    int const along = table.find(dim);
+    along_stride_ = table.stride[along], origin_ = table.origin[along], extent_ = table.extent[along];
+    total_ = table.total[along];
+    int outer = rows.count;
+    while (outer > 0) {
+      int const d = rows.dim[outer - 1], t = table.find(d);
+      if (t < 0 || index.find(d) >= 0 || table.stride[t] != width_ || rows.stride[outer - 1] != width_) break;
+      width_ *= rows.extent[--outer];
+    }
+    for (int i = 0; i < outer; ++i) {
+      int const t = table.find(rows.dim[i]), x = index.find(rows.dim[i]);
+      extents_[count_] = rows.extent[i], rows_[count_] = rows.stride[i];
+      table_[count_] = t < 0 ? 0 : table.stride[t];
+      index_[count_++] = x < 0 ? 0 : index.stride[x];
+      number_ *= rows.extent[i];
+    }
+  }
+
+  std::int64_t number() const { return number_; }
+  std::int64_t width() const { return width_; }
+
+  /// f(whether the index is in this part of the table, offset in the table, offset in the rows) for rows [first, last).
+  template <class F>
+  void each(view const& index, std::int64_t first, std::int64_t last, F const& f) const {
+    with_element(index.type, [&]<class I>() {
+      for (std::int64_t i = first; i < last; ++i) {
+        std::int64_t rest = i, in_table = 0, in_rows = 0, in_index = 0;
+        for (int d = count_; d-- > 0; rest /= extents_[d]) {
+          std::int64_t const at = rest % extents_[d];
+          in_table += at * table_[d], in_rows += at * rows_[d], in_index += at * index_[d];
+        }
+        auto const global = static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[in_index]));
+        std::int64_t const local = global - origin_;
+        f(local >= 0 && local < extent_ && global < total_, in_table + local * along_stride_, in_rows);
+      }
+    });
+  }
+
+  void gather(view const& table, view const& index, view const& y, thread_team& team) const {
+    auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
+    team.parallel_for(number_, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width_)),
+                      [&](std::int64_t first, std::int64_t last) {
+                        each(index, first, last, [&](bool here, std::int64_t from, std::int64_t to) {
+                          std::byte* const out = y.as<std::byte>() + to * bytes;
+                          auto const size = static_cast<std::size_t>(width_ * bytes);
+                          if (here) std::memcpy(out, table.as<std::byte>() + from * bytes, size);
+                          else std::memset(out, 0, size);
+                        });
+                      });
+  }
+  /// Rows are added in their order, whatever the number of threads: each takes a part of all rows.
+  void scatter_add(view const& x, view const& index, view const& table, thread_team& team) const {
+    auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
+    team.parallel_for(table.size() * bytes, 1 << 20, [&](std::int64_t first, std::int64_t last) {
+      std::memset(table.as<std::byte>() + first, 0, static_cast<std::size_t>(last - first));
+    });
+    std::int64_t const grain = number_ * width_ < 32768 ? std::max<std::int64_t>(1, width_) : 64;
+    with_element(table.type, [&]<class E>() {
+      team.parallel_for(width_, grain, [&](std::int64_t first, std::int64_t last) {
+        each(index, 0, number_, [&](bool here, std::int64_t to, std::int64_t from) {
+          if (here) add(table.as<E>() + to + first, x.as<E>() + from + first, last - first);
+        });
+      });
+    });
+  }
+
+ private:
+  template <class E>
+  static void add(E* to, E const* from, std::int64_t n) {
+    using T = register_t<E>;
+    detail::each_pack(n, [&](std::int64_t i, auto count) {
+      auto const sum = apply_to_packs<function::add, T>(detail::load_some(to + i, count), detail::load_some(from + i, count));
+      detail::store_some<E>(settled<E>(sum), to + i, count);
+    });
+  }
+
+  std::int64_t width_ = 1, number_ = 1, along_stride_ = 0, origin_ = 0, extent_ = 0, total_ = 0;
+  int count_ = 0;
+  std::int64_t extents_[max_dims_of_one] = {}, rows_[max_dims_of_one] = {}, table_[max_dims_of_one] = {},
+               index_[max_dims_of_one] = {};
+};
+
+}  // namespace meshtensor::cpu

@@ -1,0 +1,13 @@
+// An array has the dims of the input, in any order.
+// expect: meshtensor T03: the input has other dims than the array that is fed
+#include "unit/run/small_programs.hpp"
+
+namespace mt = meshtensor;
+using namespace small;
+
+void use(mt::store& weights) {
+  mt::executable<programs, grow, mesh, spread> step(weights, batch(4));
+  step(mt::feed<"x">(mt::array<float, batch, columns>(batch(4))));
+}
+
+int main() {}

@@ -1,0 +1,13 @@
+// Dtypes are never converted silently.
+// expect: meshtensor T02: the input has another dtype than what is fed
+#include "unit/run/small_programs.hpp"
+
+namespace mt = meshtensor;
+using namespace small;
+
+void use(mt::store& weights) {
+  mt::executable<programs, grow, mesh, spread> step(weights, batch(4));
+  step(mt::feed<"x">(std::vector<double>(16)));
+}
+
+int main() {}

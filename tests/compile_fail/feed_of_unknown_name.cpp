@@ -1,0 +1,17 @@
+// An input that the program does not have.
+// quick
+// expect: meshtensor: the program cannot be compiled (reason in program_error<...>)
+// expect: T12 the program has no input
+// expect: ; did you mean
+// expect: It has: x
+#include "unit/run/small_programs.hpp"
+
+namespace mt = meshtensor;
+using namespace small;
+
+void use(mt::store& weights) {
+  mt::executable<programs, grow, mesh, spread> step(weights, batch(4));
+  step(mt::feed<"ex">(std::vector<float>(16)));
+}
+
+int main() {}

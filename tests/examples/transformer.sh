@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# The Transformer example as its users meet it: transformer.sh PART PROGRAM [LAUNCHER...]
+#
+#   learns   beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte
+#   ranks    standard output is that of one process, byte for byte; LAUNCHER starts four ranks
+#   plan     --explain and --dot for meshes that are not here
+#   errors   one sentence on standard error, exit code 1, or 2 for the command line
+set -uo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+part=$1 program=$2
+shift 2
+launcher=("$@")
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+
+# A text whose next byte depends on many before it.
+for ((i = 0; i < 300; ++i)); do printf abacabadabacabaeabacabadabacabaf; done >text
+small=(--text text --layers 1 --d-model 16 --heads 2 --length 16 --batch 4 --warmup 10 --learning-rate 0.01)
+
+learn() {  # learn NAME COMMAND...: standard output in NAME.out
+  local name=$1
+  shift
+  "$@" "${small[@]}" --steps 100 --evaluations 4 --sample-bytes 48 >"$name.out" 2>"$name.err"
+  local code=$?
+  [ $code -eq 0 ] || fail "$name: exit code $code, $(cat "$name.err")"
+}
+
+# refused CODE WORDS COMMAND...: ends with this code and one line on standard error that has these words.
+refused() {
+  local code=$1 words=$2 got
+  shift 2
+  "$@" >out 2>err </dev/null
+  got=$?
+  [ $got -eq "$code" ] || fail "$*: exit code $got, not $code"
+  [ "$(wc -l <err)" -eq 1 ] || fail "$*: not one line: $(cat err)"
+  grep -qF -- "$words" err || fail "$*: no '$words' in: $(cat err)"
+  [ ! -s out ] || fail "$*: standard output: $(cat out)"
+}
+
+case $part in
+  learns)
+    learn once "$program"
+    learn again "$program"
+    cmp once.out again.out || fail 'a second run differs'
+    awk '/^held-out loss/ {loss = $3} /^bigram model/ {bigram = $3} END {exit !(loss > 0 && loss < bigram && bigram < 1)}' \
+      once.out || fail 'the losses are not those of a model that has learnt'
+    [ "$(grep -c '^step .* held out' once.out)" -eq 3 ] || fail 'not three looks at held-out text'
+    [ "$(tail -n 1 once.out | tr -d '\n' | wc -c)" -ge 47 ] || fail 'no sample'
+    grep -q 'tokens/s.* left' once.err || fail 'no progress'
+    "$program" "${small[@]}" --minutes 0.03 >timed.out 2>timed.err
+    grep -q '^held-out loss' timed.out || fail "--minutes: $(cat timed.err)"
+    "$program" "${small[@]}" --steps 1 >one.out 2>one.err
+    [ $? -eq 1 ] || fail 'one step is enough to beat the bigram model'
+    grep -q 'is not below that of a bigram model' one.err || fail 'no word about the bigram model'
+    cat once.out
+    ;;
+  ranks)
+    learn alone "$program"
+    learn ranks "${launcher[@]}" "$program"
+    cmp alone.out ranks.out || fail 'ranks say something else than threads'
+    "${launcher[@]}" "$program" --text absent >out 2>err
+    [ $? -eq 1 ] || fail 'ranks: a missing text is not exit code 1'
+    [ "$(grep -c 'meshtensor R40' err)" -eq 1 ] || fail "ranks: a missing text is not said once: $(cat err)"
+    "${launcher[@]}" "$program" "${small[@]}" --batch 6 --mesh data=3,model=1 >out 2>err
+    [ $? -eq 1 ] || fail 'ranks: a mesh of another size is not exit code 1'
+    grep -q 'meshtensor R05: the mesh has 3 processors, but 4 were started' err || fail "ranks: $(cat err)"
+    ;;
+  plan)
+    "$program" --explain --mesh data=64,model=8 >plan 2>err || fail "exit code $?: $(cat err)"
+    for words in 'data = 64, model = 8: 512 processors' 'model/decoder/layers/attention/query' \
+      'f32[layers, d_model, heads/model, d_head]' 'all_reduce sum  over data' 'transformer.hpp:' 'flop a step' 'fullest at'; do
+      grep -qF "$words" plan || fail "no '$words' in the plan"
+    done
+    "$program" --dot graph >out 2>err || fail "exit code $?: $(cat err)"
+    [ "$(head -n 1 graph)" = 'digraph module {' ] || fail 'no graph'
+    [ ! -s out ] || fail 'the graph is also on standard output'
+    ;;
+  errors)
+    : >empty
+    printf short >short
+    refused 1 "meshtensor R40: the text 'absent' cannot be read" "$program" --text absent
+    refused 1 "meshtensor R40: the text 'empty' is empty" "$program" --text empty
+    refused 1 "meshtensor R40: the text '.' is a folder" "$program" --text .
+    refused 1 'meshtensor R41: the text has 5 bytes' "$program" --text short
+    refused 1 "meshtensor S02: dim 'heads' (3)" "$program" --text text --heads 3
+    refused 1 'meshtensor R43' "$program" --dot ./absent/graph
+    refused 2 "'data=0' is not like data=2,model=2" "$program" --mesh data=0
+    refused 2 "'rows=2' is not like data=2,model=2" "$program" --mesh rows=2
+    refused 2 '--nonsense' "$program" --nonsense
+    refused 2 "'many' is not a number" "$program" --steps many
+    refused 2 "'0' is not a number from 1" "$program" --layers 0
+    refused 2 '--device' "$program" --device abacus
+    ;;
+  *)
+    echo "transformer.sh: there is no part '$part'"
+    exit 2
+    ;;
+esac
+exit $failed

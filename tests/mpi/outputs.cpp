@@ -1,0 +1,86 @@
+// What lies spread over ranks: outputs seen as blocks and as wholes, values of the store read and written by name.
+// ranks: 2 4 6
+#include <doctest/doctest.h>
+
+#include "meshtensor/meshtensor.hpp"
+#include "ranks.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+
+inline constexpr struct batch_dim : mt::dim<"batch"> {
+} batch;
+inline constexpr struct rows_dim : mt::dim<"rows", 4> {
+} rows;
+inline constexpr struct columns_dim : mt::dim<"columns", 24> {
+} columns;
+
+inline constexpr struct data_axis : mt::axis<"data"> {
+} data;
+inline constexpr struct model_axis : mt::axis<"model", 2> {
+} model;
+struct mesh : mt::mesh<data, model> {};
+
+struct grow {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, rows);
+    auto const table = s.parameter("table", rows, columns);
+    s.output("y", einsum(x, table, to(batch, columns)));
+    s.output("table", table);
+    s.output("sum", sum(table));
+    s.update(table, table + s.number("step", 1));
+  }
+};
+
+struct replicated : mt::layout<> {};
+struct both : mt::layout<mt::shard<batch, data>, mt::shard<columns, model>> {};
+struct major_data : mt::layout<mt::shard<columns, data, model>> {};
+struct major_model : mt::layout<mt::shard<columns, model, data>> {};
+
+mt::array<float, rows, columns> counted() {
+  mt::array<float, rows, columns> a;
+  for (float n = 0; float& e : a) e = n++;
+  return a;
+}
+
+template <class Layout>
+void run() {
+  mt::processors job(0, nullptr);
+  mt::store weights(job, 3);
+  mt::executable<grow, mesh, Layout> step(weights, batch(12));
+  // What it would be in one process.
+  auto alone = mt::processors::in_lockstep();
+  mt::store others(alone, 3);
+  mt::executable<grow, mesh, Layout> same(others, batch(12), data(ranks::count() / 2));
+  CHECK(weights.template get<float>("table") == others.template get<float>("table"));
+
+  weights.set("table", counted());
+  others.set("table", counted());
+  CHECK(weights.template get<float>("table") == counted());
+  mt::array<float, batch, rows> x(batch(12));
+  for (float n = 0; float& e : x) e = n++ / 4;
+  for (int i = 0; i < 2; ++i) {
+    auto const here = step(mt::feed<"x">(x));
+    auto const there = same(mt::feed<"x">(x));
+    CHECK(here.template get<"sum">() == there.template get<"sum">());
+    auto const y = here.template get<"y">().gather();
+    CHECK(y == there.template get<"y">().gather());
+    auto const part = here.template get<"y">().local();
+    CHECK(part.size() < y.size() + (ranks::count() == 1 || Layout::rules.count == 0));
+    for (std::int64_t b = 0; b < part.extent(batch); ++b)
+      for (std::int64_t c = 0; c < part.extent(columns); ++c)
+        REQUIRE(part(batch(b), columns(c)) == y(batch(part.first(batch) + b), columns(part.first(columns) + c)));
+    auto const table = here.template get<"table">().gather();
+    CHECK(table(rows(2), columns(7)) == 2 * 24 + 7 + i);
+  }
+  CHECK(weights.template get<float>("table") == others.template get<float>("table"));
+}
+
+}  // namespace
+
+TEST_CASE("replicated") { run<replicated>(); }
+TEST_CASE("two dims over two axes") { run<both>(); }
+TEST_CASE("one dim over two axes") { run<major_data>(); }
+TEST_CASE("one dim over two axes, the other one major") { run<major_model>(); }

@@ -1,0 +1,101 @@
+// Graphs made by chance on the cpu device: fused, planned in place, under layouts made by chance; values are exact, so that
+// every bit is known.
+// optimize: 1
+// timeout: 300
+#include "meshtensor/device/cpu/device.hpp"
+#include "meshtensor/pass/lower.hpp"
+#include "property/author.hpp"
+
+using namespace property;
+
+namespace {
+
+struct counts {
+  long tried = 0, kernels = 0, steps = 0, refused = 0;
+};
+
+std::vector<mt::dim_extent> extents_of(mt::module const& m, std::int64_t processors, chance& c) {
+  std::vector<mt::dim_extent> extents;
+  for (int d = 0; d < m.dim_count; ++d)
+    if (m.dims[d].kind == mt::dim_row::dynamic)
+      extents.push_back({m.dim_name(d), processors * (processors == 1 && c.one_in(4) ? 9 : 1 + c.below(3))});
+  return extents;
+}
+
+void count_kernels(mt::module const& m, counts& seen) {
+  for (int i = 0; i < m.node_count; ++i) {
+    mt::node const& n = m.nodes[i];
+    bool const inside = m.regions[n.region].kind == mt::region_kind::kernel;
+    bool const joins = n.kind == mt::primitive::elementwise || n.kind == mt::primitive::reduce || n.kind == mt::primitive::random;
+    if (joins && !inside) REQUIRE(static_cast<mt::function>(n.function) == mt::function::stop_gradient);
+    if (n.kind != mt::primitive::kernel) continue;
+    auto const reading = mt::read_kernel(m, n);
+    ++seen.kernels, seen.steps += reading.key.step_count;
+  }
+}
+
+std::string outcome(mt::session<mt::cpu_device>& run, subject const& s, mt::blocks const& inputs) {
+  for (auto const& [label, b] : inputs) run.feed(label, b.data());
+  for (int t = 0; t < s.steps; ++t) {
+    run.step();
+    for (auto const& [label, whole] : s.expected_outputs(t))
+      for (std::size_t k = 0; k < run.held().size(); ++k)
+        if (auto const d = meshtensor_test::difference(run.local(label, k), whole, s.tolerance); !d.empty())
+          return "output '" + label + "' of rank " + std::to_string(k) + " in step " + std::to_string(t) + ": " + d;
+  }
+  return "";
+}
+
+void try_graph(std::uint64_t seed, purpose what, counts& seen) {
+  static auto const meshes = meshtensor_test::meshes();
+  author const a(seed, what);
+  chance c{seed + 1};
+  auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
+  auto const extents = extents_of(a.g.module(), mesh.size(), c);
+  subject s(a.g.module(), "main", extents);
+  s.steps = 2;
+  if (what != purpose::values) s.tolerance = 1e-9;
+  s.fill(sort::integers, c, 0, 0, static_cast<int>(mesh.size()));
+  s.expect();
+  auto const dims = dims_of(a.g.module());
+  for (int i = 0; i < 4; ++i) {
+    auto const rules = meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c);
+    auto const laid = mt::on_heap([&] { return mt::partition(s.graph(), mesh, rules); });
+    if (!laid->report.empty() && ++seen.refused) continue;
+    auto const fused = mt::on_heap([&] { return mt::fuse(*laid, true); });
+    auto const graph = mt::on_heap([&] { return mt::overlap(*fused); });
+    std::string fault(mt::verify(*graph).view());
+    auto const bound = mt::on_heap([&] { return mt::bind(*graph, mesh, extents); });
+    if (!bound->report.empty() && ++seen.refused) continue;
+    int const entry = mt::find_entry(*graph, "main");
+    if (fault.empty()) {
+      count_kernels(*graph, seen);
+      auto const plan = mt::on_heap([&] { return mt::plan_memory(*graph, entry, *bound); });
+      auto const job = mt::processors::in_lockstep();
+      mt::store values(job);
+      mt::session<mt::cpu_device> run(values, *graph, *plan, mesh, entry);
+      fault = outcome(run, s, s.inputs);
+    }
+    ++seen.tried;
+    if (!fault.empty())
+      FAIL("mesh " << meshtensor_test::text_of(mesh) << ", layout " << meshtensor_test::text_of(rules) << ": " << fault
+                   << "\n" << mt::text_of(*laid) << "\n" << mt::text_of(*graph));
+  }
+}
+
+void try_graphs(purpose what, std::uint64_t first, int count) {
+  if (quick()) count /= 10;
+  if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
+  counts seen;
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
+    INFO("SEED=" << seed);
+    try_graph(seed, what, seen);
+  }
+  MESSAGE(seen.tried << " cases, " << seen.refused << " not legal, " << seen.kernels << " kernels of " << seen.steps << " steps");
+  if (count > 1) CHECK(seen.steps > 2 * seen.kernels);
+}
+
+}  // namespace
+
+TEST_CASE("values") { try_graphs(purpose::values, 1, 500); }
+TEST_CASE("gradients") { try_graphs(purpose::gradients, 20000, 200); }

@@ -1,0 +1,149 @@
+// The report of a plan: what it counts is what the processors will do; what it says is there.
+#include "meshtensor/emit/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include "meshtensor/comm/collective.hpp"
+#include "meshtensor/run/explain.hpp"
+#include "meshtensor/run/processor.hpp"
+#include "support/layouts.hpp"
+#include "unit/run/two_layers.hpp"
+
+namespace mt = meshtensor;
+using net = two_layers::network<mt::extent_rule{}, 0, 0>;
+
+namespace {
+
+constexpr auto traced = mt::trace<net::train_step>();
+
+std::unique_ptr<mt::lowering> lowered(mt::mesh_shape const& mesh, mt::layout_rules const& rules, std::int64_t batch) {
+  std::array const extents{net::batch(batch)};
+  return mt::lower(traced, "train_step", mesh, rules, extents);
+}
+mt::mesh_shape mesh_of(std::int64_t data, std::int64_t model) {
+  mt::mesh_shape mesh{};
+  mesh.add("data", data).add("model", model);
+  return mesh;
+}
+mt::layout_rules two_d() {
+  mt::layout_rules rules{};
+  rules.shard("batch", {"data"}).shard("inner", {"model"}).shard("classes", {"model"});
+  return rules;
+}
+bool has(std::string const& text, std::string const& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("bytes are those that the collectives of every layout receive") {
+  std::vector<mt::name> const dims{"batch", "hidden", "inner", "classes", "pixels"};
+  int tried = 0, k = 0;
+  for (auto const& mesh : meshtensor_test::meshes())
+    meshtensor_test::each_layout(dims, mesh, [&](mt::layout_rules const& rules) {
+      if (mesh.count > 1 && k++ % 41 != 0) return;
+      try {
+        auto const l = lowered(mesh, rules, 24);
+        auto const runs = mt::run_counts_of(l->graph, l->planned.numbers);
+        mt::processor const first(l->graph, l->planned, mesh, 0);
+        std::int64_t bytes = 0, count = 0;
+        for (int i = 0; i < l->graph.node_count; ++i) {
+          mt::node const& n = l->graph.nodes[i];
+          if (!mt::is_collective(n.kind)) continue;
+          auto const& e = first.exchange(static_cast<mt::id>(i));
+          std::int64_t const received = mt::received_bytes_of(e.call, e.with.count, e.with.index);
+          CHECK(mt::exchange_of(l->graph, l->planned.numbers, n).bytes == received);
+          bytes += received * runs.of[n.region];
+          if (e.with.count > 1) count += runs.of[n.region];
+        }
+        auto const all = mt::traffic_of(l->graph, l->planned.numbers);
+        CHECK(all.bytes == bytes);
+        CHECK(all.collectives() == count);
+        std::int64_t held = 0;
+        for (mt::id v : mt::detail::held_at_fullest(l->graph, l->planned))
+          held += (l->planned.numbers.local_bytes(l->graph.values[v]) + 63) / 64 * 64;
+        CHECK(held > 0);
+        CHECK(held <= l->planned.arena_bytes);
+        CHECK(held >= l->planned.arena_bytes / 2);  // the rest lies between them
+        CHECK(!mt::report(l->graph, l->planned, mesh).empty());
+        ++tried;
+      } catch (mt::error const& e) { CHECK((e.code() == "S05" || e.code() == "S02")); }
+    });
+  CHECK(tried >= 40);
+}
+
+TEST_CASE("what a layout exchanges is a constant") {
+  using fixed = two_layers::network<24, 2, 2>;
+  struct mesh : mt::mesh<fixed::data, fixed::model> {};
+  struct replicated : mt::layout<> {};
+  struct data_parallel : mt::layout<mt::shard<fixed::batch, fixed::data>> {};
+  static_assert(mt::traffic<fixed::train_step, mesh, replicated>.collectives() == 0);
+  static_assert(mt::traffic<fixed::train_step, mesh, replicated>.bytes == 0);
+  // The loss, and each of the ten parameters' gradients once: 1 + 12·24 + 24 + 2·(24·12 + 12 + 12·24 + 24 + 2·24) +
+  // 24·6 + 6 numbers of four bytes, of which each of two processors receives its half twice.
+  constexpr auto exchanged = mt::traffic<fixed::train_step, mesh, data_parallel>;
+  static_assert(exchanged.all_reduces == 11 && exchanged.collectives() == 11);
+  static_assert(exchanged.bytes == 4 * (1 + 12 * 24 + 24 + 2 * (24 * 12 + 12 + 12 * 24 + 24 + 2 * 24) + 24 * 6 + 6));
+}
+
+TEST_CASE("operations: what is spread is done once, loops multiply") {
+  auto const alone = lowered({}, {}, 24);
+  auto const four = lowered(mesh_of(2, 2), two_d(), 24);
+  auto const work = mt::work_of(alone->graph, alone->planned.numbers);
+  // Forward: first, two layers of up and down, last. Backward: twice that, less the gradient by the image.
+  std::int64_t const first = 24 * 12 * 24, layer = 2 * 24 * 24 * 12, last = 24 * 24 * 6;
+  CHECK(work.products == 2 * (2 * first + 3 * (2 * layer + last)));
+  CHECK(work.others > 0);
+  auto const part = mt::work_of(four->graph, four->planned.numbers);
+  CHECK(part.products == 2 * (2 * first / 2 + 3 * (2 * layer + last) / 4));
+}
+
+TEST_CASE("the text") {
+  auto const mesh = mesh_of(64, 8);
+  auto rules = two_d();
+  std::array const extents{net::batch(640)};
+  CHECK_THROWS_WITH_AS(mt::lower(traced, "train_step", mesh, rules, extents), doctest::Contains("S02"), mt::error);
+  auto const l = lowered(mesh_of(64, 2), rules, 640);
+  std::string const text = mt::report(l->graph, l->planned, mesh_of(64, 2));
+  CAPTURE(text);
+  CHECK(has(text, "program  train_step\nmesh     data = 64, model = 2: 128 processors\n"));
+  CHECK(has(text, "batch = 640"));
+  CHECK(has(text, "model/blocks/up/weight"));
+  CHECK(has(text, "f32[layers, hidden, inner/model]"));
+  CHECK(has(text, "optimizer/model/blocks/up/weight/m, v"));
+  CHECK(has(text, "parameters: 1782 elements, 7128 B; "));
+  CHECK(has(text, "all_reduce sum  over data"));
+  CHECK(has(text, "two_layers.hpp:"));
+  CHECK(has(text, "fullest at "));
+  CHECK(!has(text, "nothing is spread"));
+  mt::layout_rules by_batch{};
+  by_batch.shard("batch", {"data"});
+  auto const wasted = lowered(mesh_of(4, 2), by_batch, 24);
+  CHECK(has(mt::report(wasted->graph, wasted->planned, mesh_of(4, 2)), "nothing is spread over the axis 'model'"));
+}
+
+TEST_CASE("a draft needs no processors, and says the same as the executable") {
+  struct mesh : mt::mesh<net::data, net::model> {};
+  struct layout : mt::layout<mt::shard<net::batch, net::data>, mt::shard<net::inner, net::model>> {};
+  using step_t = mt::executable<net::train_step, mesh, layout>;
+  mt::draft<step_t> const large(net::data(4096), net::model(4), net::batch(1 << 20));
+  CHECK(has(mt::explain(large), "16384 processors"));
+  mt::draft<step_t> const small(net::data(2), net::model(2), net::batch(24));
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  step_t const step(weights, net::data(2), net::model(2), net::batch(24));
+  CHECK(mt::explain(small) == mt::explain(step));
+  CHECK_THROWS_AS(mt::draft<step_t>(net::data(5), net::model(2), net::batch(24)), mt::error);
+}
+
+TEST_CASE("rounded quantities") {
+  using mt::detail::rounded;
+  CHECK(rounded(0) == "0 ");
+  CHECK(rounded(9999) == "9999 ");
+  CHECK(rounded(10000) == "10.0 k");
+  CHECK(rounded(12345) == "12.3 k");
+  CHECK(rounded(99960) == "100 k");
+  CHECK(rounded(999499) == "999 k");
+  CHECK(rounded(999999) == "1.00 M");
+  CHECK(rounded(1234567) == "1.23 M");
+  CHECK(rounded(2050000000) == "2.05 G");
+  CHECK(rounded(std::int64_t{7} << 60) == "8.07 E");
+}

@@ -1,0 +1,135 @@
+// Executables: what is fed, what comes out, numbers, warnings, and sizes that do not fit.
+#include <doctest/doctest.h>
+
+#include "small_programs.hpp"
+
+namespace mt = meshtensor;
+using namespace small;
+
+namespace {
+
+struct idle_rules : mt::layout<mt::shard<batch, data>, mt::shard<mt::dim<"colums">{}, model>,
+                               mt::in<"optimiser", mt::shard<rows, data>>> {};
+
+std::string sentence(auto const& f) {
+  try {
+    f();
+  } catch (mt::error const& e) { return e.what(); }
+  return "nothing was thrown";
+}
+template <class A>
+std::vector<float> numbers(A const& a) {
+  return {a.begin(), a.end()};
+}
+
+using stepping = mt::executable<programs, grow, mesh, spread>;
+
+}  // namespace
+
+TEST_CASE("outputs are numbers, or arrays with named dims") {
+  for (auto* make : {&mt::processors::as_threads, &mt::processors::in_lockstep}) {
+    auto job = make();
+    mt::store weights(job);
+    stepping step(weights, batch(4), data(2));
+    weights.set("table", counted());
+    mt::array<float, batch, rows> x(batch(4));
+    x(batch(3), rows(1)) = 1, x(batch(0), rows(2)) = 2;
+    auto const result = step(mt::feed<"x">(x));
+    float const total = result.get<"sum">();
+    CHECK(total == 23 * 12);
+    auto const y = result.get<"y">().gather();
+    static_assert(std::is_same_v<decltype(y(batch(0))), float const&>);
+    CHECK(y.extent(batch) == 4);
+    CHECK(y(batch(3), columns(5)) == 11);
+    CHECK(y(batch(0), columns(1)) == 26);
+    CHECK(result.get<"y">().local() == y);  // one process holds all
+    mt::array<float, columns, batch> const turned = y;
+    CHECK(turned(batch(3), columns(5)) == 11);
+    CHECK(softmax(y, columns).extent(batch) == 4);  // and operations at once go on from here
+  }
+}
+
+TEST_CASE("arrays are fed by the names of their dims") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  stepping step(weights, batch(2), data(1));
+  weights.set("table", counted());
+  mt::array<float, batch, rows> const x({1, 2, 3, 4, 5, 6, 7, 8});
+  auto const fed = [&](auto const& f) { return numbers(step(f, mt::set<"step">(0)).template get<"y">().gather()); };
+  auto const expected = fed(mt::feed<"x">(x));
+  CHECK(expected[0] == 6 * 2 + 12 * 3 + 18 * 4);
+  CHECK(fed(mt::feed<"x">(mt::array<float, rows, batch>(x))) == expected);
+  CHECK(fed(mt::feed<"x">(mt::any_array<float>(x))) == expected);
+  CHECK(fed(mt::feed<"x">(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8})) == expected);
+  CHECK(fed(mt::feed<"x">(std::span(x.data(), 8))) == expected);
+
+  CHECK(sentence([&] { step(mt::feed<"x">(std::vector<float>(3))); }) ==
+        "meshtensor R11: the input 'x' is [batch=2, rows=4], 8 elements, but 3 elements was fed");
+  CHECK(
+      sentence([&] { step(mt::feed<"x">(mt::array<float, batch, rows>(batch(3)))); }).starts_with("meshtensor R11: "));
+  CHECK(sentence([&] { step(mt::feed<"x">(mt::any_array<float>())); }).starts_with("meshtensor R11: "));
+  CHECK(sentence([&] { step(mt::feed_local<"x">(x.data())); }).starts_with("meshtensor R06: "));
+}
+
+TEST_CASE("one processor's part is read where it lies") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  struct alone : mt::mesh<data> {};
+  mt::executable<programs, grow, alone, mt::layout<>> step(weights, batch(1), data(1));
+  weights.set("table", counted());
+  std::vector<float> x{1, 0, 0, 0};
+  CHECK(numbers(step(mt::feed_local<"x">(x)).get<"y">().local())[5] == 5);
+  x = {0, 0, 0, 1};
+  CHECK(numbers(step(mt::set<"step">(0)).get<"y">().local())[5] == 24);  // and the table had grown by 1
+  CHECK(sentence([&] { step(mt::feed_local<"x">(std::vector<float>(3))); }).starts_with("meshtensor R11: "));
+}
+
+TEST_CASE("sizes that do not fit are refused") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  CHECK(sentence([&] { stepping(weights, data(1)); }) ==
+        "meshtensor S11: the dim 'batch' has no extent: give one, as in batch(64)");
+  CHECK(sentence([&] { stepping(weights, batch(2)); }).starts_with("meshtensor S12: "));
+  CHECK(sentence([&] { stepping(weights, batch(3), data(2)); }).starts_with("meshtensor S02: "));
+  CHECK(sentence([&] { stepping(weights, batch(2), data(1), model(3)); }).starts_with("meshtensor S01: "));
+}
+
+TEST_CASE("a rule that changes nothing is mentioned once") {
+  std::vector<std::string> said;
+  auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { said.push_back(s); });
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  for (int i = 0; i < 2; ++i) mt::executable<programs, look, mesh, idle_rules>(weights, data(1));
+  mt::on_warning() = before;
+  REQUIRE(said.size() == 2);
+  CHECK(said[0] ==
+        "S13: the layout's rule for dim 'colums' changes nothing, for the program has no dim 'colums'; did you "
+        "mean 'columns'?");
+  CHECK(said[1] ==
+        "S13: the layout's rule for dim 'rows' in scope 'optimiser' changes nothing, for the program has no scope "
+        "'optimiser'");
+}
+
+TEST_CASE("no warning where there is nothing to say, and none if silenced") {
+  int said = 0;
+  auto const before = std::exchange(mt::on_warning(), [&](std::string const&) { ++said; });
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  mt::executable<programs, look, mesh, spread> quiet(weights, data(1));
+  CHECK(said == 0);
+  mt::on_warning() = {};
+  struct idle : mt::layout<mt::shard<batch, data>, mt::shard<mt::dim<"nowhere">{}, model>, mt::shard<columns, model>> {
+  };
+  mt::executable<programs, look, mesh, idle> silenced(weights, data(1));
+  CHECK(said == 0);
+  mt::on_warning() = before;
+}
+
+TEST_CASE("names that were probably meant") {
+  CHECK(mt::edit_distance("kitten", "sitting") == 3);
+  CHECK(mt::edit_distance("ab", "ba") == 1);
+  CHECK(mt::edit_distance("", "abc") == 3);
+  CHECK(mt::nearest("d_mdoel", {"d_model", "d_ff"}) == "d_model");
+  CHECK(mt::nearest("x", {"quite_another"}).empty());
+  CHECK(mt::nearest("query", {"decoder/attention/query"}) == "decoder/attention/query");
+}
