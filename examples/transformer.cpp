@@ -12,9 +12,12 @@
 #include <meshtensor/run/agree.hpp>
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/main.hpp>
+#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#  include <meshtensor/device/cpu/device.hpp>
+#endif
 
-#include "command_line.hpp"
-#include "progress.hpp"
+#include "transformer/command_line.hpp"
+#include "transformer/progress.hpp"
 
 namespace {
 
@@ -221,16 +224,35 @@ int show_plan(mt::processors const& job, options const& o) {
   return 0;
 }
 
+template <class Device>
+int start(mt::processors const& job, options const& o) {
+  return o.plan_only() ? show_plan<Device>(job, o) : run<Device>(job, o);
+}
+
+#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+constexpr bool has_cpu = true;
+#else
+constexpr bool has_cpu = false;
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return mt::run_main(argc, argv, [&](mt::processors const& job) {
     options o;
-    if (int const code = read_command_line(job, argc, argv, o); code >= 0) return code;
-    bool const plan_only = o.explain || !o.dot.empty();
-    complete_mesh(o, plan_only ? 0 : job.get().size());
+    if (auto const ending = read_command_line(argc, argv, o)) {
+      if (ending->code == 0) mt::print(job, "{}", ending->words);
+      else mt::progress(job, "{}", ending->words);
+      return ending->code;
+    }
+    complete_mesh(o, o.plan_only() ? 0 : job.get().size());
     complete_sizes(o);
-    using device = mt::reference_device;
-    return plan_only ? show_plan<device>(job, o) : run<device>(job, o);
+    if (o.device.empty()) o.device = has_cpu ? "cpu" : "reference";
+    if (o.device == "reference") return start<mt::reference_device>(job, o);
+#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+    if (o.device == "cpu") return start<mt::cpu_device>(job, o);
+#endif
+    throw mt::error("R44", "this program was built without the device '" + o.device +
+                               "': install oneDNN, a CBLAS, oneTBB and xsimd, and build it again");
   });
 }

@@ -1,7 +1,5 @@
-// Graphs made by chance on the cpu device: fused, planned in place, under layouts made by chance; values are exact, so that
-// every bit is known.
-// optimize: 1
-// timeout: 300
+// Graphs made by chance on the cpu device: fused, planned in place, under layouts made by chance; values are exact, so
+// that every bit is known. optimize: 1 timeout: 300
 #include "meshtensor/device/cpu/device.hpp"
 #include "meshtensor/pass/lower.hpp"
 #include "property/author.hpp"
@@ -26,7 +24,8 @@ void count_kernels(mt::module const& m, counts& seen) {
   for (int i = 0; i < m.node_count; ++i) {
     mt::node const& n = m.nodes[i];
     bool const inside = m.regions[n.region].kind == mt::region_kind::kernel;
-    bool const joins = n.kind == mt::primitive::elementwise || n.kind == mt::primitive::reduce || n.kind == mt::primitive::random;
+    bool const joins =
+        n.kind == mt::primitive::elementwise || n.kind == mt::primitive::reduce || n.kind == mt::primitive::random;
     if (joins && !inside) REQUIRE(static_cast<mt::function>(n.function) == mt::function::stop_gradient);
     if (n.kind != mt::primitive::kernel) continue;
     auto const reading = mt::read_kernel(m, n);
@@ -79,7 +78,9 @@ void try_graph(std::uint64_t seed, purpose what, counts& seen) {
     ++seen.tried;
     if (!fault.empty())
       FAIL("mesh " << meshtensor_test::text_of(mesh) << ", layout " << meshtensor_test::text_of(rules) << ": " << fault
-                   << "\n" << mt::text_of(*laid) << "\n" << mt::text_of(*graph));
+                   << "\n"
+                   << mt::text_of(*laid) << "\n"
+                   << mt::text_of(*graph));
   }
 }
 
@@ -91,7 +92,8 @@ void try_graphs(purpose what, std::uint64_t first, int count) {
     INFO("SEED=" << seed);
     try_graph(seed, what, seen);
   }
-  MESSAGE(seen.tried << " cases, " << seen.refused << " not legal, " << seen.kernels << " kernels of " << seen.steps << " steps");
+  MESSAGE(seen.tried << " cases, " << seen.refused << " not legal, " << seen.kernels << " kernels of " << seen.steps
+                     << " steps");
   if (count > 1) CHECK(seen.steps > 2 * seen.kernels);
 }
 

@@ -90,7 +90,8 @@ inline std::vector<mt::name> dims_of(mt::module const& m) {
 
 struct how {
   sort filling = sort::integers;
-  double low = -1, high = 1, tolerance = 0;
+  double low = -1, high = 1;
+  meshtensor_test::closeness tolerance = meshtensor_test::same_bits;
   int drawn = 8;  // layouts by scope, for each mesh
   int index_extent = 2;
 };

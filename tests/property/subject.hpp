@@ -47,7 +47,7 @@ enum class sort { integers, reals };
 class subject {
  public:
   int steps = 1;
-  double tolerance = 0;  // 0: bit for bit
+  meshtensor_test::closeness tolerance = meshtensor_test::same_bits;
   mt::blocks inputs;
 
   subject(mt::module const& traced, mt::name const& entry, std::vector<mt::dim_extent> extents)

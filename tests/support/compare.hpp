@@ -19,16 +19,18 @@ inline double greatest(meshtensor::block const& b) {
   return most;
 }
 
-template <class E>
-bool same_bits(E const& a, E const& b) {
-  return std::memcmp(&a, &b, sizeof(E)) == 0;
-}
-
 }  // namespace detail
 
-/// One sentence on the first element in which `part` differs from `whole`, or nothing. With a tolerance, an element may
-/// be off by so much of the greatest one; without, it is the same bits. NaN equals NaN.
-inline std::string difference(meshtensor::view const& part, meshtensor::block const& whole, double tolerance = 0) {
+/// How alike two values must be: the same bits; equal numbers, as zeros of both signs are; or off by no more than so much
+/// of the greatest element. NaN equals NaN.
+struct closeness {
+  double tolerance;
+  constexpr closeness(double t) : tolerance(t) {}  // NOLINT: a number is a tolerance
+};
+inline constexpr closeness same_bits = -1, same_numbers = 0;
+
+/// One sentence on the first element in which `part` differs from `whole`, or nothing.
+inline std::string difference(meshtensor::view const& part, meshtensor::block const& whole, closeness how = same_bits) {
   namespace mt = meshtensor;
   mt::view const all = whole.window();
   if (part.type != all.type || part.count != all.count) return "has another dtype or other dims";
@@ -44,11 +46,12 @@ inline std::string difference(meshtensor::view const& part, meshtensor::block co
     double allowed = -1;
     do {
       E const &a = part.as<E>()[w.offset[0]], &b = whole.as<E>()[first + w.offset[1]];
-      if (detail::same_bits(a, b)) continue;
+      if (std::memcmp(&a, &b, sizeof(E)) == 0) continue;
       auto const got = static_cast<double>(a), wanted = static_cast<double>(b);
       if (std::isnan(got) && std::isnan(wanted)) continue;
-      if (allowed < 0) allowed = tolerance == 0 ? 0 : tolerance * detail::greatest(whole);
-      if (tolerance != 0 && (got == wanted || std::abs(got - wanted) <= allowed)) continue;
+      if (how.tolerance >= 0 && got == wanted) continue;
+      if (allowed < 0) allowed = how.tolerance <= 0 ? 0 : how.tolerance * detail::greatest(whole);
+      if (allowed > 0 && std::abs(got - wanted) <= allowed) continue;
       char text[160];
       std::snprintf(text, sizeof(text), "element %lld is %.17g, but must be %.17g (off by %.3g of %.3g allowed)",
                     static_cast<long long>(first + w.offset[1]), got, wanted, std::abs(got - wanted), allowed);

@@ -80,6 +80,22 @@ struct chance {
   bool one_in(int n) { return below(n) == 0; }
 };
 
+/// Calls f(rules) for as many assignments of each dim to one axis or none as `limit` says, drawn by chance; for all if there
+/// are no more. Says whether it was all.
+template <class F>
+bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, int limit, chance& c, F f) {
+  double all = 1;
+  for (std::size_t d = 0; d < dims.size(); ++d) all *= mesh.count + 1;
+  if (all <= limit) return each_layout(dims, mesh, f), true;
+  for (int i = 0; i < limit; ++i) {
+    meshtensor::layout_rules rules{};
+    for (meshtensor::name const& d : dims)
+      if (int const a = c.below(mesh.count + 1); a != 0) rules.shard(d, {mesh.axes[a - 1].label});
+    f(rules);
+  }
+  return false;
+}
+
 /// A layout with lists of several axes and with rules for some of the scopes, drawn by chance; not all are legal.
 inline meshtensor::layout_rules drawn_layout(std::vector<meshtensor::name> const& dims,
                                              std::vector<meshtensor::name> const& scopes,

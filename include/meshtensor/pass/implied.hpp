@@ -71,7 +71,7 @@ struct implied_layout {
         } else if (report != nullptr && report->empty()) {
           *report << "S05 mesh axis '" << m.names[m.axes[axis].label] << "' shards two dims of one tensor, '"
                   << m.dim_name(dims.at[p.sharded_at(axis)]) << "' and '" << m.dim_name(dims.at[i])
-                  << "': drop one of the rules, or replicate one dim in this scope with in<\"…\", replicate<"
+                  << "': drop one of the rules, or replicate one dim in this scope with in<\"scope\", replicate<"
                   << m.dim_name(dims.at[i]) << ">>";
         }
       }

@@ -26,6 +26,8 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
     opened[body] = !claimed(from.names[n.attribute[0]]);
     for (int k = 1; k < n.regions.count; ++k) gone[from.region_of(n, k)] = true;
   }
+  for (int r = 0; r < from.region_count; ++r)  // what stood in a body stands where its owner stood
+    if (opened[r]) w.entered[r] = static_cast<id>(w.region_of(from.regions[r].parent) + 1);
   for (int i = 0; i < from.node_count && m.report.empty(); ++i) {
     node const& n = from.nodes[i];
     if (gone[n.region]) continue;
@@ -42,14 +44,8 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
     } else if (n.kind == primitive::composite && opened[from.region_of(n, 0)]) {
       region const& body = from.regions[from.region_of(n, 0)];
       for (int k = 0; k < n.results.count; ++k) w.replace(from.result(n, k), w[from.link(body.results, k)]);
-    } else if (!opened[n.region]) {
-      w.copy(n);
     } else {
-      id home = n.region;
-      while (opened[home]) home = from.regions[home].parent;
-      node moved = n;
-      moved.region = home;
-      w.copy(moved);
+      w.copy(n);
     }
   }
   return m;

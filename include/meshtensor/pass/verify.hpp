@@ -169,7 +169,8 @@ struct verifier {
         return "an argument of a region is not the argument node for its place";
       if (n.kind == primitive::composite && k == 1) continue;  // a gradient's stand for no operand
       int const operand = operand_of_argument(n, k, p);
-      if (operand < n.operands.count && m.operand_value(n, operand).node > m.values[v].node)
+      int const maker = operand < n.operands.count ? m.operand_value(n, operand).node : 0;
+      if (maker > m.values[v].node && m.nodes[maker].kind != primitive::wait)  // one waits right before the owner
         return "an argument comes before what it stands for";
     }
     for (int p = 0; p < g.results.count; ++p)

@@ -205,7 +205,7 @@ class executable {
     return as_array<Label>(dims_of(value_of(primitive::output, Label)), b.data());
   }
 
-  // One axis that the type and the caller leave open takes what was started.
+  // One axis that the type and the caller leave open takes what was started; of a program started alone, itself.
   void bind_open_axis(int started) {
     int open = -1;
     std::int64_t others = 1;
@@ -213,7 +213,8 @@ class executable {
       if (mesh_.axes[a].extent != 0) others *= mesh_.axes[a].extent;
       else if (open < 0) open = a;
     }
-    if (open < 0 || started == 0) return;
+    if (open < 0) return;
+    if (started == 0) started = static_cast<int>(others);
     if (started % others != 0)
       throw error("R05", std::to_string(started) + " processes were started, which is not a multiple of the " +
                              std::to_string(others) + " that the other axes of the mesh need");

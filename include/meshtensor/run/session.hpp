@@ -16,7 +16,7 @@ template <class Device>
 class session {
  public:
   /// `m` and `p` must outlive the session.
-  session(store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry, Device device = {})
+  session(store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry, Device device = Device())
       : store_(values), m_(m), p_(p), mesh_(mesh), entry_(entry), device_(std::move(device)) {
     auto& job = values.job();
     auto const size = static_cast<int>(mesh.size());

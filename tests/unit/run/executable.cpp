@@ -84,12 +84,20 @@ TEST_CASE("one processor's part is read where it lies") {
   CHECK(sentence([&] { step(mt::feed_local<"x">(std::vector<float>(3))); }).starts_with("meshtensor R11: "));
 }
 
+TEST_CASE("one axis left open takes what was started; alone that is one processor") {
+  auto job = mt::processors::as_threads();
+  mt::store weights(job);
+  CHECK(stepping(weights, batch(2)).processors_mesh().size() == 2);
+}
+
 TEST_CASE("sizes that do not fit are refused") {
   auto job = mt::processors::in_lockstep();
   mt::store weights(job);
   CHECK(sentence([&] { stepping(weights, data(1)); }) ==
         "meshtensor S11: the dim 'batch' has no extent: give one, as in batch(64)");
-  CHECK(sentence([&] { stepping(weights, batch(2)); }).starts_with("meshtensor S12: "));
+  struct open_mesh : mt::mesh<data, mt::axis<"other">{}> {};
+  using open = mt::executable<programs, grow, open_mesh, mt::layout<mt::shard<batch, data>>>;
+  CHECK(sentence([&] { open(weights, batch(2)); }).starts_with("meshtensor S12: the mesh axis 'other' has no size"));
   CHECK(sentence([&] { stepping(weights, batch(3), data(2)); }).starts_with("meshtensor S02: "));
   CHECK(sentence([&] { stepping(weights, batch(2), data(1), model(3)); }).starts_with("meshtensor S01: "));
 }

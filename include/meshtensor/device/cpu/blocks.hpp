@@ -15,69 +15,89 @@ using block_function = void (*)(void* out, void const* a, void const* b, void co
 namespace detail {
 
 /// Calls f(pack index, n) for whole packs with pack_width, then once for what is left.
-template <class F> inline void each_pack(std::int64_t n, F const& f) {
+template <class F>
+inline void each_pack(std::int64_t n, F const& f) {
   std::int64_t i = 0;
   for (; i + pack_width <= n; i += pack_width) f(i, std::integral_constant<int, pack_width>{});
   if (i < n) f(i, static_cast<int>(n - i));
 }
-template <class E> inline auto load_some(E const* p, std::integral_constant<int, pack_width>) { return load_pack(p); }
-template <class E> inline auto load_some(E const* p, int n) { return load_pack(p, n); }
-template <class E> inline void store_some(lane_pack<register_t<E>> const& v, E* p, std::integral_constant<int, pack_width>) {
+template <class E>
+inline auto load_some(E const* p, std::integral_constant<int, pack_width>) {
+  return load_pack(p);
+}
+template <class E>
+inline auto load_some(E const* p, int n) {
+  return load_pack(p, n);
+}
+template <class E>
+inline void store_some(lane_pack<register_t<E>> const& v, E* p, std::integral_constant<int, pack_width>) {
   store_pack(v, p);
 }
-template <class E> inline void store_some(lane_pack<register_t<E>> const& v, E* p, int n) { store_pack(v, p, n); }
+template <class E>
+inline void store_some(lane_pack<register_t<E>> const& v, E* p, int n) {
+  store_pack(v, p, n);
+}
 
 template <function F, class T>
 void run_function(void* out, void const* a, void const* b, [[maybe_unused]] void const* c, std::int64_t n) {
   each_pack(n, [&](std::int64_t i, auto count) {
     auto const at = [&]<class X>(X const* p) { return load_some(p + i, count); };
     if constexpr (F == function::select) {
-      store_some(select_packs(at(static_cast<std::int32_t const*>(a)), at(static_cast<T const*>(b)), at(static_cast<T const*>(c))),
+      store_some(select_packs(at(static_cast<std::int32_t const*>(a)), at(static_cast<T const*>(b)),
+                              at(static_cast<T const*>(c))),
                  static_cast<T*>(out) + i, count);
     } else if constexpr (is_comparison(F)) {
       store_some(compare_packs<F>(at(static_cast<T const*>(a)), at(static_cast<T const*>(b))),
                  static_cast<std::int32_t*>(out) + i, count);
     } else if constexpr (arity(F) == 2) {
-      store_some(apply_to_packs<F>(at(static_cast<T const*>(a)), at(static_cast<T const*>(b))), static_cast<T*>(out) + i, count);
+      store_some(apply_to_packs<F>(at(static_cast<T const*>(a)), at(static_cast<T const*>(b))),
+                 static_cast<T*>(out) + i, count);
     } else {
       auto const x = at(static_cast<T const*>(a));
       store_some(apply_to_packs<F>(x, x), static_cast<T*>(out) + i, count);
     }
   });
 }
-template <class T, class To> void run_cast(void* out, void const* a, void const*, void const*, std::int64_t n) {
+template <class T, class To>
+void run_cast(void* out, void const* a, void const*, void const*, std::int64_t n) {
   each_pack(n, [&](std::int64_t i, auto count) {
     store_some(convert_pack<To>(load_some(static_cast<T const*>(a) + i, count)), static_cast<To*>(out) + i, count);
   });
 }
-template <class T> void run_is_not_zero(void* out, void const* a, void const*, void const*, std::int64_t n) {
+template <class T>
+void run_is_not_zero(void* out, void const* a, void const*, void const*, std::int64_t n) {
   each_pack(n, [&](std::int64_t i, auto count) {
     store_some(compare_packs<function::not_equal>(load_some(static_cast<T const*>(a) + i, count), lane_pack<T>(T(0))),
                static_cast<std::int32_t*>(out) + i, count);
   });
 }
-template <class E> void run_settle(void* out, void const* a, void const*, void const*, std::int64_t n) {
+template <class E>
+void run_settle(void* out, void const* a, void const*, void const*, std::int64_t n) {
   using T = register_t<E>;
   each_pack(n, [&](std::int64_t i, auto count) {
     store_some(settled<E>(load_some(static_cast<T const*>(a) + i, count)), static_cast<T*>(out) + i, count);
   });
 }
 
-template <class T, std::size_t I> constexpr block_function function_entry() {
+template <class T, std::size_t I>
+constexpr block_function function_entry() {
   constexpr auto f = static_cast<function>(I);
   if constexpr (has_function<f, T>) return &run_function<f, T>;
   else return nullptr;
 }
-template <class T, std::size_t... I> constexpr std::array<block_function, sizeof...(I)> function_entries(std::index_sequence<I...>) {
+template <class T, std::size_t... I>
+constexpr std::array<block_function, sizeof...(I)> function_entries(std::index_sequence<I...>) {
   return {function_entry<T, I>()...};
 }
-template <class T> inline constexpr auto functions_of =
+template <class T>
+inline constexpr auto functions_of =
     function_entries<T>(std::make_index_sequence<static_cast<std::size_t>(function::count_)>{});
 
 }  // namespace detail
 
 /// Calls f.operator()<T>() with the register type of a dtype.
-template <class F> constexpr decltype(auto) with_register(dtype t, F&& f) {
+template <class F>
+constexpr decltype(auto) with_register(dtype t, F&& f) {
   switch (t) {
     case dtype::f64: return f.template operator()<double>();
     case dtype::f32:
@@ -86,9 +106,7 @@ template <class F> constexpr decltype(auto) with_register(dtype t, F&& f) {
     default: return f.template operator()<std::int32_t>();
   }
 }
-inline std::int64_t register_bytes(dtype t) {
-  return t == dtype::f64 || t == dtype::i64 ? 8 : 4;
-}
+inline std::int64_t register_bytes(dtype t) { return t == dtype::f64 || t == dtype::i64 ? 8 : 4; }
 
 /// A function of operands of a dtype (of a select, of its second); null if there is none.
 inline block_function block_of(function f, dtype operands) {
@@ -106,10 +124,11 @@ inline block_function settle_block(dtype t) {
 }
 /// Whether a function may give what its dtype cannot hold.
 constexpr bool must_settle(function f, dtype t) {
-  if (t == dtype::bf16) return !is_comparison(f) && f != function::negate && f != function::abs && f != function::select &&
-                               f != function::maximum && f != function::minimum && f != function::relu;
-  return t == dtype::u8 && (f == function::cast || f == function::negate || (f >= function::add && f <= function::multiply) ||
-                            f == function::power);
+  if (t == dtype::bf16)
+    return !is_comparison(f) && f != function::negate && f != function::abs && f != function::select &&
+           f != function::maximum && f != function::minimum && f != function::relu;
+  return t == dtype::u8 && (f == function::cast || f == function::negate ||
+                            (f >= function::add && f <= function::multiply) || f == function::power);
 }
 
 /// n elements of memory, `stride` apart, to a block; and back.
@@ -119,7 +138,8 @@ inline void load_block(dtype t, void* out, std::byte const* from, std::int64_t s
     auto const* const p = reinterpret_cast<E const*>(from);
     detail::each_pack(n, [&](std::int64_t i, auto count) {
       if (stride == 1) detail::store_some(detail::load_some(p + i, count), to + i, count);
-      else if (stride == 0) detail::store_some(lane_pack<register_t<E>>(detail::number_of_element<register_t<E>>(*p)), to + i, count);
+      else if (stride == 0)
+        detail::store_some(lane_pack<register_t<E>>(detail::number_of_element<register_t<E>>(*p)), to + i, count);
       else detail::store_some(load_pack_strided(p + i * stride, stride, count), to + i, count);
     });
   });
@@ -155,8 +175,8 @@ inline void position_block(dtype t, void* out, std::int64_t first, std::int64_t 
     });
   });
 }
-inline void random_block(dtype t, void* out, distribution d, random_stream const& s, std::uint64_t first, std::uint64_t stride,
-                         std::int64_t n) {
+inline void random_block(dtype t, void* out, distribution d, random_stream const& s, std::uint64_t first,
+                         std::uint64_t stride, std::int64_t n) {
   with_element(t, [&]<class E>() {
     using T = register_t<E>;
     if constexpr (std::is_floating_point_v<T>)
@@ -171,20 +191,21 @@ inline void random_block(dtype t, void* out, distribution d, random_stream const
 
 /// How one reduction of one dtype works on blocks.
 struct block_reduction {
-  std::int64_t bytes;                                                  // of one total
-  void (*start)(void* totals, std::int64_t n);                         // n totals of nothing
-  void (*add)(void* totals, void const* x, std::int64_t n);            // totals[i] += x[i]
-  void (*begin_row)(void* lanes);                                      // a row, block by block
+  std::int64_t bytes;                                        // of one total
+  void (*start)(void* totals, std::int64_t n);               // n totals of nothing
+  void (*add)(void* totals, void const* x, std::int64_t n);  // totals[i] += x[i]
+  void (*begin_row)(void* lanes);                            // a row, block by block
   void (*add_row)(void* lanes, void const* x, std::int64_t n);
   void (*end_row)(void const* lanes, void* total);
-  void (*merge)(void* totals, void const* others, std::int64_t n);     // totals[i] += others[i]
-  void (*settle)(void* out, void const* totals, std::int64_t n);       // as registers of the dtype
+  void (*merge)(void* totals, void const* others, std::int64_t n);  // totals[i] += others[i]
+  void (*settle)(void* out, void const* totals, std::int64_t n);    // as registers of the dtype
 };
 inline constexpr std::int64_t bytes_of_lanes = pack_width * 8;
 
 namespace detail {
 
-template <reduction_kind K, class E> struct block_reduction_of {
+template <reduction_kind K, class E>
+struct block_reduction_of {
   using T = register_t<E>;
   using total = total_t<T>;
   static void start(void* totals, std::int64_t n) {
@@ -192,14 +213,17 @@ template <reduction_kind K, class E> struct block_reduction_of {
       store_some(lane_pack<total>(reduction_start<K, total>), static_cast<total*>(totals) + i, count);
     });
   }
-  template <class X> static void add_as(void* totals, void const* x, std::int64_t n) {
+  template <class X>
+  static void add_as(void* totals, void const* x, std::int64_t n) {
     auto* const t = static_cast<total*>(totals);
     each_pack(n, [&](std::int64_t i, auto count) {
       auto const v = convert_pack<total>(load_some(static_cast<X const*>(x) + i, count));
       store_some(combined<K>(load_some(t + i, count), v), t + i, count);
     });
   }
-  static void begin_row(void* lanes) { store_pack(lane_pack<total>(reduction_start<K, total>), static_cast<total*>(lanes)); }
+  static void begin_row(void* lanes) {
+    store_pack(lane_pack<total>(reduction_start<K, total>), static_cast<total*>(lanes));
+  }
   static void add_row(void* lanes, void const* x, std::int64_t n) {
     auto sums = load_pack(static_cast<total const*>(lanes));
     each_pack(n, [&](std::int64_t i, auto count) {
@@ -214,11 +238,11 @@ template <reduction_kind K, class E> struct block_reduction_of {
   }
   static void settle(void* out, void const* totals, std::int64_t n) {
     each_pack(n, [&](std::int64_t i, auto count) {
-      store_some(settled<E>(convert_pack<T>(load_some(static_cast<total const*>(totals) + i, count))), static_cast<T*>(out) + i,
-                 count);
+      store_some(settled<E>(convert_pack<T>(load_some(static_cast<total const*>(totals) + i, count))),
+                 static_cast<T*>(out) + i, count);
     });
   }
-  static constexpr block_reduction all = {sizeof(total), &start,   &add_as<T>,       &begin_row,
+  static constexpr block_reduction all = {sizeof(total), &start,   &add_as<T>,     &begin_row,
                                           &add_row,      &end_row, &add_as<total>, &settle};
 };
 

@@ -16,7 +16,8 @@ class strided_copy {
  public:
   strided_copy() = default;
   /// Dim i of `to` has stride from_stride[i] in the source; 0 repeats.
-  strided_copy(view const& to, std::int64_t const* from_stride, std::int64_t const* extents, std::int64_t bytes_of_element)
+  strided_copy(view const& to, std::int64_t const* from_stride, std::int64_t const* extents,
+               std::int64_t bytes_of_element)
       : bytes_(bytes_of_element) {
     for (int i = 0; i < to.count; ++i)
       if (extents[i] != 1) extent_[count_] = extents[i], from_[count_] = from_stride[i], to_[count_++] = to.stride[i];
@@ -93,7 +94,8 @@ class strided_copy {
       std::memcpy(to, from, static_cast<std::size_t>(extent_[d] * bytes_));
       return;
     }
-    for (std::int64_t i = 0; i < extent_[d]; ++i) std::memcpy(to + i * to_[d] * bytes_, from + i * from_[d] * bytes_, sizeof(U));
+    for (std::int64_t i = 0; i < extent_[d]; ++i)
+      std::memcpy(to + i * to_[d] * bytes_, from + i * from_[d] * bytes_, sizeof(U));
   }
   template <class U>
   void turn(std::byte const* from, std::byte* to) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <variant>
 
+#include "meshtensor/device/cpu/instantiated.hpp"
 #include "meshtensor/device/cpu/interpreted.hpp"
 #include "meshtensor/device/cpu/lookup.hpp"
 #include "meshtensor/device/cpu/product.hpp"
@@ -17,19 +18,23 @@ class cpu_device {
   static constexpr bool fuses = true;  // wants modules whose elementwise nodes are in kernels
   /// What a node needs beside its views.
   struct kernel {
-    std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>, cpu::row_lookup,
+    std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>,
+                 cpu::row_lookup,
                  std::unique_ptr<cpu::strided_copy>>
         how;  // the first: by the rule's own loops
   };
 
-  cpu_device() : cpu_device(cpu::thread_budget()) {}
-  explicit cpu_device(int threads) : threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {}
-  cpu_device(cpu_device const& o) : cpu_device(o.threads_) {}
+  /// Interprets kernels that the table does not have.
+  explicit cpu_device(cpu::kernel_table kernels = {}, int threads = cpu::thread_budget())
+      : kernels_(kernels), threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {}
+  cpu_device(cpu_device const& o) : cpu_device(o.kernels_, o.threads_) {}
   cpu_device& operator=(cpu_device const&) = delete;
   cpu_device(cpu_device&&) = default;
 
   /// The same device where `processors` of them run at the same time in this process.
-  cpu_device shared_by(int processors) const { return cpu_device(std::max(1, threads_ / std::max(1, processors))); }
+  cpu_device shared_by(int processors) const {
+    return cpu_device(kernels_, std::max(1, threads_ / std::max(1, processors)));
+  }
   int threads() const { return threads_; }
 
   kernel prepare(module const&, node const& n, view const* operands, view const* results) {
@@ -70,7 +75,8 @@ class cpu_device {
     cpu::fused_kernel& k = *made;
     k.reading = read_kernel(m, n);
     cpu::detail::kernel_cutter(m, k).cut(operands, results, inside, threads_);
-    cpu::interpreted::bind(k);
+    if (auto const* own = kernels_.find(static_cast<int>(&n - m.nodes))) own->bind(k);
+    else cpu::interpreted::bind(k);
     reserve(k.workspace_bytes());
     return {std::move(made)};
   }
@@ -79,18 +85,21 @@ class cpu_device {
     descriptor const& d = f.key();
     cpu::launch_arguments a;
     for (int i = 0; i < d.operand_count; ++i) a.memory[i] = static_cast<std::byte*>(e.operands[i].data);
-    for (int i = 0; i < d.result_count; ++i) a.memory[cpu::first_result_stream + i] = static_cast<std::byte*>(e.results[i].data);
+    for (int i = 0; i < d.result_count; ++i)
+      a.memory[cpu::first_result_stream + i] = static_cast<std::byte*>(e.results[i].data);
     for (int i = 0; i < d.number_count; ++i) a.numbers[i] = e.context.numbers[f.reading.numbers[i]];
     for (int i = 0; i < d.step_count; ++i) {
       if (!is_random(d.step(i).kind)) continue;
       node const& n = e.m.nodes[f.reading.makers[i]];
-      a.random[i] = random_stream(random_key{e.context.seed, identity_of(e.m, n.path, n.ordinal), e.context.step}, e.context.iteration);
+      a.random[i] = random_stream(random_key{e.context.seed, identity_of(e.m, n.path, n.ordinal), e.context.step},
+                                  e.context.iteration);
     }
     cpu::launch(f, a, workspace(), *team_);
   }
 
  private:
-  static std::unique_ptr<cpu::strided_copy> copy(view const& x, view const& y, int from, int to, std::int64_t const* extents) {
+  static std::unique_ptr<cpu::strided_copy> copy(view const& x, view const& y, int from, int to,
+                                                 std::int64_t const* extents) {
     return std::make_unique<cpu::strided_copy>(cpu::copy_by_name(x, y, from, to, extents));
   }
   /// Where in its operand, in bytes, a copy starts: a slice at a number.
@@ -116,6 +125,7 @@ class cpu_device {
     return memory_.data() + (64 - address % 64) % 64;
   }
 
+  cpu::kernel_table kernels_;
   int threads_;
   std::unique_ptr<cpu::thread_team> team_;
   std::vector<std::byte> memory_;

@@ -1,5 +1,6 @@
-// A kernel bound to extents: how its space is cut into tiles, rows and units of work. Who computes a tile, the interpreter
-// or an instantiated loop, is told apart by a pointer; what is cut depends on extents alone, so that all give the same bits.
+// A kernel bound to extents: how its space is cut into tiles, rows and units of work. Who computes a tile, the
+// interpreter or an instantiated loop, is told apart by a pointer; what is cut depends on extents alone, so that all
+// give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +35,8 @@ struct tile {
   std::int64_t offset[max_streams];
   std::int64_t row_stride[max_streams];
   std::int64_t rows, width;
-  bool first;              // of the whole kernel
-  std::byte* totals;       // of what goes over rows, as `total_at` says
+  bool first;         // of the whole kernel
+  std::byte* totals;  // of what goes over rows, as `total_at` says
 };
 
 class interpreted;
@@ -43,8 +44,8 @@ class interpreted;
 /// A kernel and its extents.
 class fused_kernel {
  public:
-  using task_function = void (*)(fused_kernel const&, launch_arguments const&, std::int64_t first_row, std::int64_t last_row,
-                                 std::byte* totals, std::byte* scratch);
+  using task_function = void (*)(fused_kernel const&, launch_arguments const&, std::int64_t first_row,
+                                 std::int64_t last_row, std::byte* totals, std::byte* scratch);
 
   fused_kernel() = default;
 
@@ -62,12 +63,12 @@ class fused_kernel {
   std::int64_t width = 1;                 // of the vector, or of its segments
   std::int64_t last_width = 1;            // of the last segment
   int segment_loop = -1;
-  std::int64_t kept = 1, reduced = 1;     // rows
-  std::int64_t chunks = 1;                // in which reduced rows are summed, for each kept row
+  std::int64_t kept = 1, reduced = 1;            // rows
+  std::int64_t chunks = 1;                       // in which reduced rows are summed, for each kept row
   std::int64_t total_at[max_kernel_steps] = {};  // where the totals of a step lie
-  std::int64_t total_bytes = 0;           // of one unit of work
-  std::int64_t block = 0;                 // elements that are computed at once; rows narrower than this share a tile
-  std::int64_t scratch_bytes = 0;         // per worker
+  std::int64_t total_bytes = 0;                  // of one unit of work
+  std::int64_t block = 0;          // elements that are computed at once; rows narrower than this share a tile
+  std::int64_t scratch_bytes = 0;  // per worker
   int workers = 1;
   task_function task = nullptr;
   std::shared_ptr<interpreted const> program;
@@ -106,7 +107,8 @@ struct kernel_cutter {
     for (int i = 0; i < d.result_count; ++i) follow(first_result_stream + i, results[i]);
     for (int i = 0; i < d.step_count; ++i) {
       step_kind const kind = d.step(i).kind;
-      if (kind == step_kind::position || is_random(kind)) follow_index(first_step_stream + i, inside[m.result(m.nodes[r.makers[i]])]);
+      if (kind == step_kind::position || is_random(kind))
+        follow_index(first_step_stream + i, inside[m.result(m.nodes[r.makers[i]])]);
     }
     drop_single_loops();
     merge_loops();
@@ -117,7 +119,8 @@ struct kernel_cutter {
     std::int64_t const work = k.row_count() * k.width;
     if (over || total) {
       std::int64_t const most = std::max<std::int64_t>(1, 16 / std::max<std::int64_t>(1, k.kept));
-      k.chunks = std::clamp<std::int64_t>(k.reduced * k.width / 8192, 1, std::min(most, std::max<std::int64_t>(1, k.reduced)));
+      k.chunks =
+          std::clamp<std::int64_t>(k.reduced * k.width / 8192, 1, std::min(most, std::max<std::int64_t>(1, k.reduced)));
     }
     std::int64_t const pieces = over || total ? k.kept * k.chunks : k.row_count();
     k.workers = work < enough_work ? 1 : static_cast<int>(std::min<std::int64_t>(threads, pieces));
@@ -154,7 +157,8 @@ struct kernel_cutter {
     follow(s, v);
   }
 
-  template <class F> bool each_stream(F f) const {
+  template <class F>
+  bool each_stream(F f) const {
     for (int s = 0; s < max_streams; ++s) {
       bool const used = s < first_result_stream ? s < d.operand_count
                         : s < first_step_stream ? s - first_result_stream < d.result_count
@@ -224,7 +228,8 @@ void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t last, std
   for (int i = 0; i < d.operand_count; ++i) streams[count++] = i;
   for (int i = 0; i < d.result_count; ++i) streams[count++] = first_result_stream + i;
   for (int i = 0; i < d.step_count; ++i)
-    if (step_kind const kind = d.step(i).kind; kind == step_kind::position || is_random(kind)) streams[count++] = first_step_stream + i;
+    if (step_kind const kind = d.step(i).kind; kind == step_kind::position || is_random(kind))
+      streams[count++] = first_step_stream + i;
 
   tile t;
   t.totals = totals;
@@ -273,16 +278,19 @@ inline void merge_totals(fused_kernel const& k, std::byte* totals, std::byte con
     kernel_step const s = d.step(i);
     if (!goes_over(s.kind) && !is_total(s.kind)) continue;
     bool const wide = goes_over(s.kind) && s.level == extent_class::vector;
-    reduction_block(reduction_of(s.kind), s.type).merge(totals + k.total_at[i], others + k.total_at[i], wide ? k.width : 1);
+    reduction_block(reduction_of(s.kind), s.type)
+        .merge(totals + k.total_at[i], others + k.total_at[i], wide ? k.width : 1);
   }
 }
 /// Writes the totals of one kept row to the results.
-inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::int64_t kept_row, std::byte const* totals) {
+inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::int64_t kept_row,
+                         std::byte const* totals) {
   descriptor const& d = k.key();
   int const kept_loops = k.loops - k.reduced_loops;
   std::int64_t index[max_dims_of_one + 1] = {};
   for (int i = kept_loops; i-- > 0; kept_row /= k.extent[i]) index[i] = kept_row % k.extent[i];
-  bool const last_segment = k.segment_loop >= 0 && k.segment_loop < kept_loops && index[k.segment_loop] == k.extent[k.segment_loop] - 1;
+  bool const last_segment =
+      k.segment_loop >= 0 && k.segment_loop < kept_loops && index[k.segment_loop] == k.extent[k.segment_loop] - 1;
   std::int64_t const width = last_segment ? k.last_width : k.width;
   for (int i = 0; i < d.result_count; ++i) {
     source const from = d.result(i);
@@ -299,7 +307,8 @@ inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::
     for (std::int64_t at = 0; at < count; at += 256) {
       std::int64_t const n = std::min<std::int64_t>(256, count - at);
       reduction.settle(settled, totals + k.total_at[from.index()] + at * reduction.bytes, n);
-      store_block(s.type, settled, to + at * k.across[stream] * static_cast<std::int64_t>(bytes_of(s.type)), k.across[stream], n);
+      store_block(s.type, settled, to + at * k.across[stream] * static_cast<std::int64_t>(bytes_of(s.type)),
+                  k.across[stream], n);
     }
   }
 }
@@ -320,8 +329,8 @@ inline void launch(fused_kernel const& k, launch_arguments const& a, std::byte* 
       std::int64_t const row = unit / k.chunks, chunk = unit % k.chunks;
       std::byte* const totals = k.chunks == 1 ? own : units + unit * k.total_bytes;
       detail::start_totals(k, totals);
-      k.task(k, a, row * k.reduced + k.reduced * chunk / k.chunks, row * k.reduced + k.reduced * (chunk + 1) / k.chunks, totals,
-             scratch);
+      k.task(k, a, row * k.reduced + k.reduced * chunk / k.chunks, row * k.reduced + k.reduced * (chunk + 1) / k.chunks,
+             totals, scratch);
       if (k.chunks == 1) detail::store_totals(k, a, row, totals);
     }
   };

@@ -5,8 +5,8 @@
 
 namespace meshtensor::cpu {
 
-/// A descriptor as a list of instructions over places in memory. A value of the vector has a block of elements, one of a
-/// row has an element for each row of a tile, one of the kernel is repeated throughout a block.
+/// A descriptor as a list of instructions over places in memory. A value of the vector has a block of elements, one of
+/// a row has an element for each row of a tile, one of the kernel is repeated throughout a block.
 class interpreted {
  public:
   static constexpr std::int64_t buffer_bytes = 32 * 1024;
@@ -18,8 +18,8 @@ class interpreted {
     k.block = made->block_;
     k.scratch_bytes = made->scratch_elements_ * (std::max(k.width, k.block) * 8 + 64);
     k.program = std::move(made);
-    k.task = [](fused_kernel const& kernel, launch_arguments const& a, std::int64_t first, std::int64_t last, std::byte* totals,
-                std::byte* scratch) {
+    k.task = [](fused_kernel const& kernel, launch_arguments const& a, std::int64_t first, std::int64_t last,
+                std::byte* totals, std::byte* scratch) {
       alignas(64) std::byte buffer[buffer_bytes];
       run body(kernel, *kernel.program, a, buffer, scratch);
       detail::walk_rows(kernel, first, last, totals, body);
@@ -27,14 +27,29 @@ class interpreted {
   }
 
  private:
-  enum class kind : std::uint8_t { compute, load, load_rows, expand, position, position_rows, random, random_rows, add_row, add_over,
-                                   end_along, end_total, store, store_rows, store_once };
+  enum class kind : std::uint8_t {
+    compute,
+    load,
+    load_rows,
+    expand,
+    position,
+    position_rows,
+    random,
+    random_rows,
+    add_row,
+    add_over,
+    end_along,
+    end_total,
+    store,
+    store_rows,
+    store_once
+  };
   struct place {
     enum where_t : std::uint8_t { nowhere, buffer, scratch, operand, result } where;
-    std::uint8_t index;        // of a stream, or of a scratch row
-    std::uint8_t bytes;        // of an element
-    bool moves;                // with the block along the row
-    std::int32_t at;           // in the buffer: in units of blocks of 8-byte elements, halves for 4-byte ones
+    std::uint8_t index;  // of a stream, or of a scratch row
+    std::uint8_t bytes;  // of an element
+    bool moves;          // with the block along the row
+    std::int32_t at;     // in the buffer: in units of blocks of 8-byte elements, halves for 4-byte ones
   };
   struct instruction {
     kind does;
@@ -99,12 +114,13 @@ class interpreted {
     if (places_[p].where == place::buffer) free_.push_back({places_[p].at, places_[p].bytes});
   }
 
-  // The last step, in order of execution, that reads a source as a block; sources read in a later phase than they are made in
-  // are kept for the whole row.
+  // The last step, in order of execution, that reads a source as a block; sources read in a later phase than they are
+  // made in are kept for the whole row.
   void find_last_uses() {
     for (int i = 0; i < 64; ++i) last_use_[i] = -1, crosses_[i] = false;
     auto note = [&](source s, int phase_now, int order) {
-      if (s.is_step() && d_->phase_of(s) < phase_now && d_->level_of(s) == extent_class::vector) crosses_[slot(s)] = true;
+      if (s.is_step() && d_->phase_of(s) < phase_now && d_->level_of(s) == extent_class::vector)
+        crosses_[slot(s)] = true;
       last_use_[slot(s)] = std::max(last_use_[slot(s)], order);
     };
     for (int i = 0; i < d_->step_count; ++i)
@@ -116,7 +132,9 @@ class interpreted {
     if (u != 0) return u;
     dtype const t = d_->type_of(s);
     u = fresh_block(t);
-    if (s.is_number()) once_.push_back({kind::load, t, u, 0, 0, 0, static_cast<std::uint8_t>(255), static_cast<std::uint8_t>(s.index()), nullptr});
+    if (s.is_number())
+      once_.push_back(
+          {kind::load, t, u, 0, 0, 0, static_cast<std::uint8_t>(255), static_cast<std::uint8_t>(s.index()), nullptr});
     else once_.push_back({kind::load, t, u, 0, 0, 0, static_cast<std::uint8_t>(s.index()), 0, nullptr});
     return u;
   }
@@ -126,7 +144,8 @@ class interpreted {
     if (r != 0) return r;
     dtype const t = d_->type_of(s);  // an operand: steps have their places already
     r = fresh_block(t);
-    in(0).rows.insert(in(0).rows.begin(), {kind::load_rows, t, r, 0, 0, 0, static_cast<std::uint8_t>(s.index()), 0, nullptr});
+    in(0).rows.insert(in(0).rows.begin(),
+                      {kind::load_rows, t, r, 0, 0, 0, static_cast<std::uint8_t>(s.index()), 0, nullptr});
     return r;
   }
   std::uint8_t vector_of(source s, int p) {
@@ -153,7 +172,9 @@ class interpreted {
   }
   /// Whether a block can be used where it lies: the same in memory as in registers, rows side by side.
   bool is_direct(int stream, dtype t, extent_class c) const {
-    if (c != extent_class::vector || static_cast<std::int64_t>(bytes_of(t)) != register_bytes(t) || k_->across[stream] != 1) return false;
+    if (c != extent_class::vector || static_cast<std::int64_t>(bytes_of(t)) != register_bytes(t) ||
+        k_->across[stream] != 1)
+      return false;
     return k_->loops == 0 || k_->width >= most_block || k_->stride[stream][k_->loops - 1] == k_->width;
   }
 
@@ -163,11 +184,14 @@ class interpreted {
     auto const number = static_cast<std::uint8_t>(i);
     auto const stream = static_cast<std::uint8_t>(first_step_stream + i);
     instructions& list_now = once ? once_ : by_row ? in(s.phase).rows : in(s.phase).blocks;
-    auto given = [&](int a) { return once ? uniform_of(s.from[a]) : by_row ? row_of(s.from[a]) : vector_of(s.from[a], s.phase); };
+    auto given = [&](int a) {
+      return once ? uniform_of(s.from[a]) : by_row ? row_of(s.from[a]) : vector_of(s.from[a], s.phase);
+    };
     if (is_reduction(s.kind)) {
       if (goes_over(s.kind)) {
         std::uint8_t const x = given(0);
-        list_now.push_back({kind::add_over, s.type, 0, x, 0, 0, by_row ? std::uint8_t{1} : std::uint8_t{0}, number, nullptr});
+        list_now.push_back(
+            {kind::add_over, s.type, 0, x, 0, 0, by_row ? std::uint8_t{1} : std::uint8_t{0}, number, nullptr});
       } else {
         std::uint8_t const x = vector_of(s.from[0], s.phase);
         std::uint8_t const lanes = new_permanent(bytes_of_lanes), sums = new_block(dtype::i64);
@@ -217,7 +241,8 @@ class interpreted {
     for (int r = 0; r < d_->result_count; ++r) {
       int const stream = first_result_stream + r;
       if (d_->result(r) == self && is_direct(stream, s.type, d_->result_class(r)) && !must_settle_block(s)) {
-        vector_[i] = add_place({place::result, static_cast<std::uint8_t>(stream), static_cast<std::uint8_t>(register_bytes(s.type)), true, 0});
+        vector_[i] = add_place({place::result, static_cast<std::uint8_t>(stream),
+                                static_cast<std::uint8_t>(register_bytes(s.type)), true, 0});
         written_[r] = true;
         return vector_[i];
       }
@@ -236,7 +261,8 @@ class interpreted {
   void free_dead(int i, kernel_step const& s) {
     for (int a = 0; a < d_->arity_of(i); ++a) {
       source const x = s.from[a];
-      if (!x.is_step() || last_use_[slot(x)] != i || crosses_[slot(x)] || d_->level_of(x) != extent_class::vector) continue;
+      if (!x.is_step() || last_use_[slot(x)] != i || crosses_[slot(x)] || d_->level_of(x) != extent_class::vector)
+        continue;
       for (std::size_t k = 0; k < in_phase_.size(); ++k)
         if (in_phase_[k] == slot(x)) {
           release(vector_[slot(x)]);
@@ -254,7 +280,8 @@ class interpreted {
     for (int r = 0; r < d_->result_count; ++r) {
       if (!(d_->result(r) == self) || written_[r]) continue;
       written_[r] = true;
-      list_now.push_back({kind::store, d_->type_of(self), 0, from, 0, 0, static_cast<std::uint8_t>(first_result_stream + r), 0, nullptr});
+      list_now.push_back({kind::store, d_->type_of(self), 0, from, 0, 0,
+                          static_cast<std::uint8_t>(first_result_stream + r), 0, nullptr});
     }
   }
   /// Results that are not a step of the vector: rows, operands, numbers.
@@ -267,7 +294,8 @@ class interpreted {
     auto const stream = static_cast<std::uint8_t>(first_result_stream + r);
     extent_class const c = d_->result_class(r);
     if (c == extent_class::uniform) in(p).ends.push_back({kind::store_once, t, 0, row_of(s), 0, 0, stream, 0, nullptr});
-    else if (c == extent_class::row) in(p).ends.push_back({kind::store_rows, t, 0, row_of(s), 0, 0, stream, 0, nullptr});
+    else if (c == extent_class::row)
+      in(p).ends.push_back({kind::store_rows, t, 0, row_of(s), 0, 0, stream, 0, nullptr});
     else {
       std::uint8_t const v = vector_of(s, p);
       in(p).blocks.push_back({kind::store, t, 0, v, 0, 0, stream, 0, nullptr});
@@ -291,14 +319,16 @@ class interpreted {
     std::int64_t move[256];
     std::int64_t row_bytes;  // of one scratch row
 
-    run(fused_kernel const& kernel, interpreted const& p, launch_arguments const& given, std::byte* own, std::byte* scratch)
+    run(fused_kernel const& kernel, interpreted const& p, launch_arguments const& given, std::byte* own,
+        std::byte* scratch)
         : k(kernel), program(p), a(given), buffer(own), row_bytes(std::max(kernel.width, kernel.block) * 8 + 64) {
       for (std::size_t i = 0; i < p.places_.size(); ++i) {
         place const& x = p.places_[i];
         move[i] = x.moves ? x.bytes : 0;
-        at[i] = x.where == place::scratch  ? scratch + x.index * row_bytes
-                : x.where == place::buffer ? own + (x.index == 1 ? p.used_ * 4 * p.block_ + x.at : std::int64_t{x.at} * 4 * p.block_)
-                                           : nullptr;
+        at[i] = x.where == place::scratch ? scratch + x.index * row_bytes
+                : x.where == place::buffer
+                    ? own + (x.index == 1 ? p.used_ * 4 * p.block_ + x.at : std::int64_t{x.at} * 4 * p.block_)
+                    : nullptr;
       }
       for (instruction const& i : p.once_) {
         if (i.does == kind::load) {
@@ -318,7 +348,8 @@ class interpreted {
     void operator()(tile const& t) {
       for (std::size_t i = 0; i < program.places_.size(); ++i) {
         place const& x = program.places_[i];
-        if (x.where == place::operand || x.where == place::result) at[i] = a.memory[x.index] + t.offset[x.index] * x.bytes;
+        if (x.where == place::operand || x.where == place::result)
+          at[i] = a.memory[x.index] + t.offset[x.index] * x.bytes;
       }
       // Rows that share a tile are one block; a wider row is several.
       bool const whole = t.rows * t.width <= program.block_;
@@ -343,13 +374,18 @@ class interpreted {
 
     void by_row(tile const& t, instruction const& i, bool whole) {
       switch (i.does) {
-        case kind::load_rows: load_block(i.type, at[i.out], memory(t, i.stream, i.type), t.row_stride[i.stream], t.rows); break;
+        case kind::load_rows:
+          load_block(i.type, at[i.out], memory(t, i.stream, i.type), t.row_stride[i.stream], t.rows);
+          break;
         case kind::compute: i.f(at[i.out], at[i.a], at[i.b], at[i.c], t.rows); break;
-        case kind::position_rows: position_block(i.type, at[i.out], t.offset[i.stream], t.row_stride[i.stream], t.rows); break;
+        case kind::position_rows:
+          position_block(i.type, at[i.out], t.offset[i.stream], t.row_stride[i.stream], t.rows);
+          break;
         case kind::random_rows: random(t, i, at[i.out], 0, t.row_stride[i.stream], t.rows); break;
         case kind::expand: {
           std::int64_t const bytes = register_bytes(i.type), n = whole ? t.width : std::min(t.width, program.block_);
-          for (std::int64_t r = 0; r < t.rows; ++r) fill_block(i.type, at[i.out] + r * n * bytes, at[i.a] + r * bytes, n);
+          for (std::int64_t r = 0; r < t.rows; ++r)
+            fill_block(i.type, at[i.out] + r * n * bytes, at[i.a] + r * bytes, n);
           break;
         }
         default:  // add_over
@@ -357,9 +393,12 @@ class interpreted {
             reduction(i.step).add(t.totals + k.total_at[i.step], at[i.a] + r * register_bytes(i.type), 1);
       }
     }
-    void random(tile const& t, instruction const& i, void* out, std::int64_t from, std::int64_t stride, std::int64_t n) const {
-      random_block(i.type, out, k.key().step(i.step).kind == step_kind::uniform ? distribution::uniform : distribution::normal,
-                   a.random[i.step], static_cast<std::uint64_t>(t.offset[i.stream] + from), static_cast<std::uint64_t>(stride), n);
+    void random(tile const& t, instruction const& i, void* out, std::int64_t from, std::int64_t stride,
+                std::int64_t n) const {
+      random_block(i.type, out,
+                   k.key().step(i.step).kind == step_kind::uniform ? distribution::uniform : distribution::normal,
+                   a.random[i.step], static_cast<std::uint64_t>(t.offset[i.stream] + from),
+                   static_cast<std::uint64_t>(stride), n);
     }
 
     void by_block(tile const& t, instruction const& i, std::int64_t pos, std::int64_t n, bool whole) {
@@ -369,20 +408,23 @@ class interpreted {
         case kind::compute: i.f(where(i.out), where(i.a), where(i.b), where(i.c), n); break;
         case kind::load:
           for (std::int64_t r = 0; r < rows; ++r)
-            load_block(i.type, where(i.out) + r * width * bytes,
-                       memory(t, i.stream, i.type) + (r * t.row_stride[i.stream] + pos * k.across[i.stream]) * size_of(i.type),
-                       k.across[i.stream], width);
+            load_block(
+                i.type, where(i.out) + r * width * bytes,
+                memory(t, i.stream, i.type) + (r * t.row_stride[i.stream] + pos * k.across[i.stream]) * size_of(i.type),
+                k.across[i.stream], width);
           break;
         case kind::store:
           for (std::int64_t r = 0; r < rows; ++r)
-            store_block(i.type, where(i.a) + r * width * bytes,
-                        memory(t, i.stream, i.type) + (r * t.row_stride[i.stream] + pos * k.across[i.stream]) * size_of(i.type),
-                        k.across[i.stream], width);
+            store_block(
+                i.type, where(i.a) + r * width * bytes,
+                memory(t, i.stream, i.type) + (r * t.row_stride[i.stream] + pos * k.across[i.stream]) * size_of(i.type),
+                k.across[i.stream], width);
           break;
         case kind::position:
           for (std::int64_t r = 0; r < rows; ++r)
             position_block(i.type, where(i.out) + r * width * bytes,
-                           t.offset[i.stream] + r * t.row_stride[i.stream] + pos * k.across[i.stream], k.across[i.stream], width);
+                           t.offset[i.stream] + r * t.row_stride[i.stream] + pos * k.across[i.stream],
+                           k.across[i.stream], width);
           break;
         case kind::random:
           for (std::int64_t r = 0; r < rows; ++r)
@@ -414,7 +456,8 @@ class interpreted {
           block_reduction const& along = reduction(i.step);
           if (!whole) along.end_row(at[i.b], at[i.a]);
           if (i.does == kind::end_along) return along.settle(at[i.out], at[i.a], t.rows);
-          for (std::int64_t r = 0; r < t.rows; ++r) along.merge(t.totals + k.total_at[i.step], at[i.a] + r * along.bytes, 1);
+          for (std::int64_t r = 0; r < t.rows; ++r)
+            along.merge(t.totals + k.total_at[i.step], at[i.a] + r * along.bytes, 1);
           break;
         }
         case kind::store_rows:

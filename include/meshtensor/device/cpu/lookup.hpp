@@ -7,8 +7,8 @@
 
 namespace meshtensor::cpu {
 
-/// The walk of a gather or scatter_add: over the dims of `rows`, the block that is looked up or added; its innermost dims that
-/// lie alike in the table, and that the index lacks, are one row.
+/// The walk of a gather or scatter_add: over the dims of `rows`, the block that is looked up or added; its innermost
+/// dims that lie alike in the table, and that the index lacks, are one row.
 class row_lookup {
  public:
   row_lookup() = default;
@@ -84,7 +84,8 @@ class row_lookup {
   static void add(E* to, E const* from, std::int64_t n) {
     using T = register_t<E>;
     detail::each_pack(n, [&](std::int64_t i, auto count) {
-      auto const sum = apply_to_packs<function::add, T>(detail::load_some(to + i, count), detail::load_some(from + i, count));
+      auto const sum =
+          apply_to_packs<function::add, T>(detail::load_some(to + i, count), detail::load_some(from + i, count));
       detail::store_some<E>(settled<E>(sum), to + i, count);
     });
   }

@@ -1,5 +1,5 @@
-// As many elements of any type as a register has lanes of 32 bits, so that all types walk an array in equal strides. What
-// fused kernels compute with, interpreted or instantiated: hence the same bits.
+// As many elements of any type as a register has lanes of 32 bits, so that all types walk an array in equal strides.
+// What fused kernels compute with, interpreted or instantiated: hence the same bits.
 #pragma once
 
 #include "meshtensor/device/cpu/load.hpp"
@@ -12,12 +12,13 @@ namespace meshtensor::cpu {
 
 /// The type in which elements of E lie in registers: float for bf16, 32-bit integers for what is smaller.
 template <class E>
-using register_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
-                                      std::conditional_t<(sizeof(E) < 4), std::int32_t, E>>;
+using register_t =
+    std::conditional_t<std::is_same_v<E, bf16_t>, float, std::conditional_t<(sizeof(E) < 4), std::int32_t, E>>;
 
 inline constexpr int pack_width = vec<std::int32_t>::width;
 
-template <class T> struct lane_pack {
+template <class T>
+struct lane_pack {
   static constexpr int parts = pack_width / vec<T>::width;
   struct array {
     T at[static_cast<std::size_t>(pack_width)];
@@ -41,7 +42,8 @@ template <class T> struct lane_pack {
 };
 
 namespace detail {
-template <class T> inline int lanes_in_part(int i, int n) {
+template <class T>
+inline int lanes_in_part(int i, int n) {
   int const left = n - i * vec<T>::width;
   return left < 0 ? 0 : left > vec<T>::width ? vec<T>::width : left;
 }
@@ -49,41 +51,49 @@ template <class T> inline int lanes_in_part(int i, int n) {
 
 // ---- memory ----
 
-template <class E> inline lane_pack<register_t<E>> load_pack(E const* p) {
+template <class E>
+inline lane_pack<register_t<E>> load_pack(E const* p) {
   using T = register_t<E>;
   lane_pack<T> r;
   for (int i = 0; i < lane_pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width);
   return r;
 }
 /// The first n elements, zeros after them.
-template <class E> inline lane_pack<register_t<E>> load_pack(E const* p, int n) {
+template <class E>
+inline lane_pack<register_t<E>> load_pack(E const* p, int n) {
   using T = register_t<E>;
   lane_pack<T> r;
-  for (int i = 0; i < lane_pack<T>::parts; ++i) r.part[i] = load<T>(p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
+  for (int i = 0; i < lane_pack<T>::parts; ++i)
+    r.part[i] = load<T>(p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
   return r;
 }
-template <class E> inline lane_pack<register_t<E>> load_pack_strided(E const* p, std::int64_t stride, int n) {
+template <class E>
+inline lane_pack<register_t<E>> load_pack_strided(E const* p, std::int64_t stride, int n) {
   using T = register_t<E>;
   typename lane_pack<T>::array a = {};
   for (int i = 0; i < n; ++i) a.at[i] = detail::number_of_element<T>(p[i * stride]);
   return lane_pack<T>::of(a);
 }
-template <class E> inline void store_pack(lane_pack<register_t<E>> const& v, E* p) {
+template <class E>
+inline void store_pack(lane_pack<register_t<E>> const& v, E* p) {
   using T = register_t<E>;
   for (int i = 0; i < lane_pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width);
 }
-template <class E> inline void store_pack(lane_pack<register_t<E>> const& v, E* p, int n) {
+template <class E>
+inline void store_pack(lane_pack<register_t<E>> const& v, E* p, int n) {
   using T = register_t<E>;
   for (int i = 0; i < lane_pack<T>::parts; ++i) store(v.part[i], p + i * vec<T>::width, detail::lanes_in_part<T>(i, n));
 }
-template <class E> inline void store_pack_strided(lane_pack<register_t<E>> const& v, E* p, std::int64_t stride, int n) {
+template <class E>
+inline void store_pack_strided(lane_pack<register_t<E>> const& v, E* p, std::int64_t stride, int n) {
   auto const a = v.lane_array();
   for (int i = 0; i < n; ++i) p[i * stride] = detail::element_of<E>(a.at[i]);
 }
 
 // ---- conversion ----
 
-template <class To, class From> inline lane_pack<To> convert_pack(lane_pack<From> const& v) {
+template <class To, class From>
+inline lane_pack<To> convert_pack(lane_pack<From> const& v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;
   } else if constexpr (lane_pack<To>::parts == lane_pack<From>::parts) {
@@ -99,7 +109,8 @@ template <class To, class From> inline lane_pack<To> convert_pack(lane_pack<From
 }
 
 /// A register as storing it as E and loading it again would leave it.
-template <class E> inline lane_pack<register_t<E>> settled(lane_pack<register_t<E>> v) {
+template <class E>
+inline lane_pack<register_t<E>> settled(lane_pack<register_t<E>> v) {
   if constexpr (std::is_same_v<E, bf16_t>) {
     using word = vec<std::uint32_t>;
     for (auto& p : v.part) {
@@ -117,7 +128,8 @@ template <class E> inline lane_pack<register_t<E>> settled(lane_pack<register_t<
 // ---- functions ----
 
 /// 1 or 0 where the condition holds or not, for each lane of any type.
-template <class T> inline lane_pack<std::int32_t> ones_where(mask<T> const (&m)[static_cast<std::size_t>(lane_pack<T>::parts)]) {
+template <class T>
+inline lane_pack<std::int32_t> ones_where(mask<T> const (&m)[static_cast<std::size_t>(lane_pack<T>::parts)]) {
   if constexpr (lane_pack<T>::parts == 1 && sizeof(T) == 4) {
     lane_pack<std::int32_t> r;
     r.part[0] = one_where(mask_as<std::int32_t>(m[0]));
@@ -131,7 +143,8 @@ template <class T> inline lane_pack<std::int32_t> ones_where(mask<T> const (&m)[
   }
 }
 
-template <function F, class T> inline lane_pack<std::int32_t> compare_packs(lane_pack<T> const& a, lane_pack<T> const& b) {
+template <function F, class T>
+inline lane_pack<std::int32_t> compare_packs(lane_pack<T> const& a, lane_pack<T> const& b) {
   mask<T> m[static_cast<std::size_t>(lane_pack<T>::parts)];
   for (int i = 0; i < lane_pack<T>::parts; ++i) {
     if constexpr (F == function::equal) m[i] = a.part[i] == b.part[i];
@@ -142,7 +155,8 @@ template <function F, class T> inline lane_pack<std::int32_t> compare_packs(lane
   return ones_where<T>(m);
 }
 
-template <class T> inline lane_pack<T> select_packs(lane_pack<std::int32_t> const& c, lane_pack<T> const& a, lane_pack<T> const& b) {
+template <class T>
+inline lane_pack<T> select_packs(lane_pack<std::int32_t> const& c, lane_pack<T> const& a, lane_pack<T> const& b) {
   lane_pack<T> r;
   if constexpr (sizeof(T) == 4) {
     for (int i = 0; i < lane_pack<T>::parts; ++i)
@@ -157,7 +171,8 @@ template <class T> inline lane_pack<T> select_packs(lane_pack<std::int32_t> cons
 
 namespace detail {
 /// What registers do with integers at once; the rest goes lane by lane.
-template <function F, class T> inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
+template <function F, class T>
+inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
   [[maybe_unused]] vec<T> const zero(T(0)), one(T(1));
   if constexpr (vec<T>::width > 1 && F == function::negate) return zero - a;
   else if constexpr (vec<T>::width > 1 && F == function::add) return a + b;
@@ -177,7 +192,8 @@ template <function F, class T> inline vec<T> apply_to_integer_lanes(vec<T> a, [[
 }  // namespace detail
 
 /// One function of operands of one type; bools are 0 and 1.
-template <function F, class T> inline lane_pack<T> apply_to_packs(lane_pack<T> const& a, lane_pack<T> const& b) {
+template <function F, class T>
+inline lane_pack<T> apply_to_packs(lane_pack<T> const& a, lane_pack<T> const& b) {
   lane_pack<T> r;
   for (int i = 0; i < lane_pack<T>::parts; ++i) {
     if constexpr (std::is_floating_point_v<T>) r.part[i] = apply_to_floats<F>(a.part[i], b.part[i]);
@@ -187,38 +203,49 @@ template <function F, class T> inline lane_pack<T> apply_to_packs(lane_pack<T> c
 }
 
 /// Whether a function exists for operands in registers of type T.
-template <function F, class T> inline constexpr bool has_function =
-    F != function::copy && F != function::stop_gradient && F != function::cast &&
-    (std::is_floating_point_v<T> ? !is_logical(F) : (F < function::floor || F > function::erf) && (!is_logical(F) || sizeof(T) == 4));
+template <function F, class T>
+inline constexpr bool has_function = F != function::copy&& F != function::stop_gradient&& F != function::cast &&
+                                     (std::is_floating_point_v<T> ? !is_logical(F)
+                                                                  : (F<function::floor || F> function::erf) &&
+                                                                        (!is_logical(F) || sizeof(T) == 4));
 
 // ---- reductions: lane i of the sums has elements i, i + pack_width, … ----
 
 /// The type in which elements of E are summed or compared.
-template <class T> using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
+template <class T>
+using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
-template <reduction_kind K, class T> inline constexpr T reduction_start =
-    K == reduction_kind::sum ? T(0)
-    : std::is_floating_point_v<T>
-        ? (K == reduction_kind::max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
-        : (K == reduction_kind::max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+template <reduction_kind K, class T>
+inline constexpr T reduction_start = K == reduction_kind::sum ? T(0)
+                                     : std::is_floating_point_v<T>
+                                         ? (K == reduction_kind::max ? -std::numeric_limits<T>::infinity()
+                                                                     : std::numeric_limits<T>::infinity())
+                                         : (K == reduction_kind::max ? std::numeric_limits<T>::lowest()
+                                                                     : std::numeric_limits<T>::max());
 
 inline constexpr function function_of(reduction_kind k) {
   return k == reduction_kind::sum ? function::add : k == reduction_kind::max ? function::maximum : function::minimum;
 }
-template <reduction_kind K, class T> inline lane_pack<T> combined(lane_pack<T> const& a, lane_pack<T> const& b) {
+template <reduction_kind K, class T>
+inline lane_pack<T> combined(lane_pack<T> const& a, lane_pack<T> const& b) {
   return apply_to_packs<function_of(K)>(a, b);
 }
-template <reduction_kind K, class T> inline T combined(T a, T b) { return apply<T>(function_of(K), a, b); }
+template <reduction_kind K, class T>
+inline T combined(T a, T b) {
+  return apply<T>(function_of(K), a, b);
+}
 
 /// The first n lanes, and in the others what changes no reduction.
-template <reduction_kind K, class T> inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
+template <reduction_kind K, class T>
+inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
   auto a = v.lane_array();
   for (int i = n; i < pack_width; ++i) a.at[i] = reduction_start<K, T>;
   return lane_pack<T>::of(a);
 }
 
 /// All lanes together, as a tree of fixed shape.
-template <reduction_kind K, class T> inline T folded(lane_pack<T> const& v) {
+template <reduction_kind K, class T>
+inline T folded(lane_pack<T> const& v) {
   auto a = v.lane_array();
   for (int half = pack_width / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) a.at[i] = combined<K>(a.at[i], a.at[i + half]);
@@ -228,14 +255,16 @@ template <reduction_kind K, class T> inline T folded(lane_pack<T> const& v) {
 // ---- what no operand gives ----
 
 /// The integers first, first + stride, … as E has them.
-template <class E> inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
+template <class E>
+inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
   using T = register_t<E>;
   typename lane_pack<T>::array a;
   for (int i = 0; i < pack_width; ++i, first += stride) a.at[i] = static_cast<T>(first);
   return settled<E>(lane_pack<T>::of(a));
 }
 /// Random numbers of the elements first, first + stride, …
-template <class T> inline lane_pack<T> random_pack(distribution d, random_stream const& s, std::uint64_t first, std::uint64_t stride) {
+template <class T>
+inline lane_pack<T> random_pack(distribution d, random_stream const& s, std::uint64_t first, std::uint64_t stride) {
   lane_pack<T> r;
   for (auto& p : r.part) {
     p = d == distribution::uniform ? random_uniform<T>(s, first, stride) : random_normal<T>(s, first, stride);

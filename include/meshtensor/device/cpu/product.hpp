@@ -1,5 +1,5 @@
-// An einsum as matrix products: dims become rows, columns, sums and batches by where they occur; operands lie as they are
-// where their strides allow it, else in a copy.
+// An einsum as matrix products: dims become rows, columns, sums and batches by where they occur; operands lie as they
+// are where their strides allow it, else in a copy.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,7 @@ struct dim_runs {
     if (extent == 1) return;
     if (count > 0 && at[count - 1].first == first * extent && at[count - 1].second == second * extent)
       at[count - 1] = {at[count - 1].extent * extent, first, second, innermost};
-    else
-      at[count++] = {extent, first, second, innermost};
+    else at[count++] = {extent, first, second, innermost};
   }
   /// Takes out the run that the matrix gets: that with the result's innermost dim, else the longest.
   dim_run take() {
@@ -115,9 +114,7 @@ class pair_product {
     strided_copy how;
     packing(view const& x, view const& other, view const& c, view const& as) : packed(x) {
       packed.count = 0;
-      auto add = [&](int p) {
-        packed.dim[packed.count] = x.dim[p], packed.extent[packed.count++] = x.extent[p];
-      };
+      auto add = [&](int p) { packed.dim[packed.count] = x.dim[p], packed.extent[packed.count++] = x.extent[p]; };
       for (int i = 0; i < x.count; ++i)
         if (!is_summed(x.dim[i], x, other, c)) add(i);
       for (int i = 0; i < as.count; ++i)

@@ -1,34 +1,17 @@
-// The command line of the Transformer example.
-#pragma once
+#include "command_line.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <map>
-#include <string>
 #include <string_view>
-
-#include <meshtensor/run/processors.hpp>
 
 namespace transformer {
 
-/// What can be chosen; 0 and an empty text leave it open.
-struct options {
-  std::string text, device = "cpu", dot, prompt;
-  std::map<std::string, std::int64_t> mesh;
-  std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;
-  std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 400, threads = 0;
-  double minutes = 0, learning_rate = 2e-3, dropout = 0, temperature = 0.7;
-  std::uint64_t seed = 1;
-  bool explain = false;
-};
-
-namespace detail {
+namespace {
 
 /// `data=2,model=2`
-inline bool read_mesh(std::string_view text, std::map<std::string, std::int64_t>& mesh) {
+bool read_mesh(std::string_view text, std::map<std::string, std::int64_t>& mesh) {
   while (!text.empty()) {
     std::string_view const part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
@@ -45,12 +28,14 @@ inline bool read_mesh(std::string_view text, std::map<std::string, std::int64_t>
 }
 
 /// Refuses other numbers in a sentence, without a word in the list of options.
-inline CLI::Validator between(double least, double greatest) {
+CLI::Validator between(double least, double greatest) {
   auto const finding = [=](std::string& text) {
     double n = 0;
     auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
     bool const good = problem == std::errc{} && end == text.data() + text.size() && n >= least && n <= greatest;
-    return good ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, least, greatest);
+    return good ? std::string()
+                : "'" + text + "' is not a number from " + CLI::detail::to_string(least) + " to " +
+                      CLI::detail::to_string(greatest);
   };
   return CLI::Validator(finding, "");
 }
@@ -67,17 +52,15 @@ struct option_list {
   }
 };
 
-}  // namespace detail
+}  // namespace
 
-/// Reads the command line. Gives the exit code if there is nothing to run: 0 after --help, 2 after a mistake; else -1.
-inline int read_command_line(meshtensor::processors const& job, int argc, char** argv, options& o) {
-  using detail::between;
+std::optional<ending> read_command_line(int argc, char** argv, options& o) {
   CLI::App app(
       "Trains a Transformer that reads and writes bytes on a mesh of processors, data x model, and prints what it "
       "writes.\nAlone, the processors are threads of this process; under mpirun they are its ranks. Standard output is "
       "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model.",
       "transformer");
-  detail::option_list add{app};
+  option_list add{app};
   auto const count = between(1, 1e9), not_negative = between(0, 1e9), above_zero = between(1e-9, 1e9);
   std::string mesh;
 
@@ -88,7 +71,7 @@ inline int read_command_line(meshtensor::processors const& job, int argc, char**
 
   add.group = "Processors";
   add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
-  add("--device", o.device, "NAME", "What computes: cpu, or reference, plain loops",
+  add("--device", o.device, "NAME", "What computes: cpu, or reference, which is slow (cpu, where it was built)",
       CLI::IsMember({"cpu", "reference"}).description(""));
   add("--threads", o.threads, "N", "Threads of one processor (its share of the cores)", count);
 
@@ -120,16 +103,12 @@ inline int read_command_line(meshtensor::processors const& job, int argc, char**
 
   try {
     app.parse(argc, argv);
-    if (!mesh.empty() && !detail::read_mesh(mesh, o.mesh))
+    if (!mesh.empty() && !read_mesh(mesh, o.mesh))
       throw CLI::ValidationError("--mesh", "'" + mesh + "' is not like data=2,model=2");
-    return -1;
+    return {};
   } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) {
-      meshtensor::print(job, "{}", app.help());
-      return 0;
-    }
-    meshtensor::progress(job, "transformer: {}; transformer --help lists the options\n", e.what());
-    return 2;
+    if (e.get_exit_code() == 0) return ending{0, app.help()};
+    return ending{2, std::string("transformer: ") + e.what() + "; transformer --help lists the options\n"};
   }
 }
 

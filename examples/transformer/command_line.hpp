@@ -1,0 +1,33 @@
+// The command line of the Transformer example.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace transformer {
+
+/// What can be chosen; 0 and an empty text leave it open.
+struct options {
+  std::string text, device, dot, prompt;
+  std::map<std::string, std::int64_t> mesh;
+  std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;
+  std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 400, threads = 0;
+  double minutes = 0, learning_rate = 2e-3, dropout = 0, temperature = 0.7;
+  std::uint64_t seed = 1;
+  bool explain = false;
+
+  bool plan_only() const { return explain || !dot.empty(); }
+};
+
+/// What is said instead of running, and the exit code.
+struct ending {
+  int code;
+  std::string words;
+};
+
+/// Reads the command line. Gives an ending after --help (0) and after a mistake (2).
+std::optional<ending> read_command_line(int argc, char** argv, options& o);
+
+}  // namespace transformer

@@ -1,0 +1,63 @@
+// Lesson 2. A program is a struct that declares inputs and outputs. It runs once, to be recorded: what it leaves is a
+// graph, a plain value that can be printed.
+#include <doctest/doctest.h>
+
+#include <meshtensor/graph/print.hpp>
+#include <meshtensor/meshtensor.hpp>
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace lesson {
+// clang-format off
+inline constexpr struct batch   : mt::dim<"batch">      {} batch;
+inline constexpr struct pixels  : mt::dim<"pixels", 3>  {} pixels;
+inline constexpr struct classes : mt::dim<"classes", 2> {} classes;
+// clang-format on
+
+struct classify {
+  constexpr void operator()(mt::scope auto s) const {
+    auto image = s.input("image", mt::f32, batch, pixels);
+    auto table = s.input("table", mt::f32, pixels, classes);
+    auto score = einsum(image, table, to(batch, classes)) * 2;
+    s.output("score", score);
+    s.output("best", argmax(score, classes));
+  }
+};
+}  // namespace lesson
+using namespace lesson;
+
+// The compiler records it. A wrong dim or dtype would be an error here, on the line of the operation.
+constexpr mt::module traced = mt::trace<classify>();
+
+TEST_CASE("a graph has one line for each value: its dtype and dims, what it is, where it comes from") {
+  CHECK("\n" + text_of(traced) == R"(
+dims batch, pixels = 3, classes = 2
+entry classify
+  %0: f32[batch, pixels]    = input(image)                # 02_programs.cpp:20
+  %1: f32[pixels, classes]  = input(table)                # 02_programs.cpp:21
+  %2: f32[batch, classes]   = einsum(%0, %1) over pixels  # 02_programs.cpp:22
+  %3: f32[]                 = constant(2)                 # 02_programs.cpp:22
+  %4: f32[batch, classes]   = multiply(%2, %3)            # 02_programs.cpp:22
+                              output(%4, score)           # 02_programs.cpp:23
+  %5: i64[batch]            = argmax(%4) over classes     # 02_programs.cpp:24
+                              output(%5, best)            # 02_programs.cpp:24
+)");
+}
+
+TEST_CASE("an eager scope runs a program at once, on whole arrays") {
+  mt::array<float, batch, pixels> const image({1, 2, 3, 4, 5, 6});
+  mt::array<float, pixels, classes> const table({1, 0, 0, 1, 1, 1});
+
+  mt::eager s(mt::feed<"image">(image), mt::feed<"table">(table));
+  s.run(classify{});
+  CHECK(text_of(s.get<float>("score")) == "f32[batch=2, classes=2]\n[[8, 10],\n [20, 22]]");
+  CHECK(text_of(s.get<std::int64_t>("best")) == "i64[batch=2]\n[1, 1]");
+}
+
+TEST_CASE("any line of a program can be tried by itself") {
+  mt::eager s;
+  auto x = s(mt::array<float, batch, pixels>({1, 2, 3, 4, 5, 6}));  // an array as a tensor of this scope
+  auto y = x - mean(x, batch);
+  CHECK(text_of(s.value(y)) == "f32[batch=2, pixels=3]\n[[-1.5, -1.5, -1.5],\n [1.5, 1.5, 1.5]]");
+}

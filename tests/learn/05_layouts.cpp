@@ -1,0 +1,81 @@
+// Lesson 5. A mesh names processors, a layout says which dims are spread over which axes. The program stays as it is;
+// the collectives that a layout causes are nodes of the graph of one processor.
+#include <doctest/doctest.h>
+
+#include <meshtensor/graph/print.hpp>
+#include <meshtensor/meshtensor.hpp>
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace lesson {
+// clang-format off
+inline constexpr struct batch  : mt::dim<"batch", 8>  {} batch;
+inline constexpr struct in     : mt::dim<"in", 4>     {} in;
+inline constexpr struct hidden : mt::dim<"hidden", 6> {} hidden;
+inline constexpr struct out    : mt::dim<"out", 4>    {} out;
+
+inline constexpr struct data  : mt::axis<"data", 2>  {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
+struct mesh : mt::mesh<data, model> {};  // 2 x 2 processors
+
+struct replicated      : mt::layout<> {};
+struct data_parallel   : mt::layout<mt::shard<batch, data>> {};
+struct tensor_parallel : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>> {};
+struct by_scope        : mt::layout<mt::shard<hidden, model>, mt::in<"after", mt::shard<out, model>>> {};
+// clang-format on
+
+inline constexpr mt::layer after = [](mt::scope auto, auto x) { return relu(x); };
+
+struct two_products {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto h = relu(einsum(x, s.parameter("up", in, hidden), to(batch, hidden)));
+    auto y = einsum(h, s.parameter("down", hidden, out), to(batch, out));
+    s.output("y", after(s / "after", y));
+  }
+};
+
+template <class Layout>
+constexpr mt::module const& graph = mt::lowered<two_products, two_products, mesh, Layout>::partitioned;
+
+constexpr auto count(mt::module const& m, mt::primitive kind) {
+  return std::count_if(m.nodes, m.nodes + m.node_count, [&](mt::node const& n) { return n.kind == kind; });
+}
+}  // namespace lesson
+using namespace lesson;
+
+// Layouts and what they cost can be documented where they are written.
+static_assert(count(graph<replicated>, mt::primitive::all_reduce) == 0);
+static_assert(count(graph<data_parallel>, mt::primitive::all_reduce) == 0);
+static_assert(count(graph<tensor_parallel>, mt::primitive::all_reduce) == 1);
+static_assert(mt::delivered<graph<tensor_parallel>> && mt::delivered<graph<by_scope>>);  // they fit, or say why not
+
+TEST_CASE("a sum over a sharded dim is unfinished until it is reduced") {
+  CHECK("\n" + text_of(graph<tensor_parallel>) == R"(
+dims batch = 8, in = 4, hidden = 6, out = 4
+mesh data = 2, model = 2
+parameter up: f32[in, hidden/model]
+parameter down: f32[hidden/model, out]
+entry two_products
+  %0: f32[batch/data, in]                   = input(x)                       # 05_layouts.cpp:32
+  %1: f32[in, hidden/model]                 = read(up)                       # 05_layouts.cpp:33
+  %2: f32[batch/data, hidden/model]         = einsum(%0, %1) over in         # 05_layouts.cpp:33
+  %3: f32[batch/data, hidden/model]         = relu(%2)                       # 05_layouts.cpp:33
+  %4: f32[hidden/model, out]                = read(down)                     # 05_layouts.cpp:34
+  %5: f32[batch/data, out | partial model]  = einsum(%3, %4) over hidden     # 05_layouts.cpp:34
+  %6: f32[batch/data, out]                  = all_reduce sum(%5) over model  # 05_layouts.cpp:28 after
+  %7: f32[batch/data, out]                  = relu(%6)                       # 05_layouts.cpp:28 after
+                                              output(%7, y)                  # 05_layouts.cpp:35
+)");
+}
+
+TEST_CASE("a rule may hold in one scope only") {
+  // Under "after" the sum is wanted in parts: each processor gets only its own. The output wants all of them again.
+  CHECK(count(graph<by_scope>, mt::primitive::all_reduce) == 0);
+  CHECK(text_of(graph<by_scope>).find(R"(
+  %6: f32[batch, out/model]            = reduce_scatter sum(%5) over model into out  # 05_layouts.cpp:28 after
+  %7: f32[batch, out/model]            = relu(%6)                                    # 05_layouts.cpp:28 after
+  %8: f32[batch, out]                  = all_gather(%7) over model of out            # 05_layouts.cpp:35
+)") != std::string::npos);
+}

@@ -1,0 +1,72 @@
+// Lesson 7. Equal layers are one body that `repeat` runs along a named dim. Their parameters carry that dim; the graph
+// does not grow with the depth.
+#include <doctest/doctest.h>
+
+#include <meshtensor/graph/print.hpp>
+#include <meshtensor/meshtensor.hpp>
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace lesson {
+// clang-format off
+inline constexpr struct batch  : mt::dim<"batch">      {} batch;
+inline constexpr struct width  : mt::dim<"width", 2>   {} width;
+inline constexpr struct inner  : mt::dim<"inner", 2>   {} inner;
+inline constexpr struct length : mt::dim<"length", 3>  {} length;
+template <std::int64_t N>
+struct layers_of : mt::dim<"layers", N> {};
+// clang-format on
+
+inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
+  auto h = tanh(einsum(x, s.parameter("up", width, inner), to(batch, inner)));
+  return x + einsum(h, s.parameter("down", inner, width), to(batch, width));
+};
+
+template <std::int64_t Depth>
+struct deep {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, width);
+    s.output("y", mt::repeat(s / "blocks", layers_of<Depth>{}, x, block));
+  }
+};
+
+// A recurrence is a scan: its body takes what it carries and the slice of this step, and gives both anew.
+struct running_sum {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, length, width);
+    auto start = s.input("start", mt::f32, width);
+    auto [total, all] = mt::scan(s, length, start, x, [](auto, auto sum, auto now) {
+      auto next = sum + now;
+      return std::tuple(next, next);
+    });
+    s.output("total", total);
+    s.output("all", all);
+  }
+};
+}  // namespace lesson
+using namespace lesson;
+
+TEST_CASE("the body is recorded once, its parameters are stacked") {
+  static constexpr mt::module four = mt::trace<deep<4>>(), hundred = mt::trace<deep<100>>();
+  CHECK(four.node_count == hundred.node_count);
+  std::string const text = text_of(hundred);
+  CHECK(text.find("parameter blocks/up: f32[layers, width, inner]") != std::string::npos);
+  CHECK(text.find("einsum(%1, %3) over width  # 07_repeat.cpp:22 blocks") != std::string::npos);
+}
+
+TEST_CASE("every layer sees its own slice") {
+  mt::eager s(mt::feed<"x">(mt::array<float, batch, width>({1, 2})));
+  using layers = layers_of<4>;
+  s.assign("blocks/up", mt::array<float, layers{}, width, inner>(std::vector<float>(16)));
+  s.assign("blocks/down", mt::array<float, layers{}, inner, width>(std::vector<float>(16, 1)));
+  CHECK(text_of(s.run(deep<4>{}).get<float>("y")) == "f32[batch=1, width=2]\n[[1, 2]]");  // tanh(0) adds nothing
+}
+
+TEST_CASE("a scan stacks what each step gives") {
+  mt::eager s(mt::feed<"x">(mt::array<float, length, width>({1, 2, 3, 4, 5, 6})),
+              mt::feed<"start">(mt::array<float, width>({0, 10})));
+  s.run(running_sum{});
+  CHECK(text_of(s.get<float>("total")) == "f32[width=2]\n[9, 22]");
+  CHECK(text_of(s.get<float>("all")) == "f32[length=3, width=2]\n[[1, 12],\n [4, 16],\n [9, 22]]");
+}

@@ -1,0 +1,70 @@
+// A whole program under every layout of every mesh that can be enumerated, and under layouts by scope that are drawn.
+#pragma once
+
+#include <chrono>
+
+#include "property/subject.hpp"
+#include "support/programs.hpp"
+
+namespace property {
+
+/// The dims that a program's values have.
+inline std::vector<mt::name> dims_in_use(mt::module const& m) {
+  bool used[mt::max_dims] = {};
+  for (int v = 0; v < m.value_count; ++v)
+    for (int i = 0; i < m.values[v].dims.count; ++i) used[m.values[v].dims.at[i]] = true;
+  std::vector<mt::name> all;
+  for (int d = 0; d < m.dim_count; ++d)
+    if (used[d]) all.push_back(m.dim_name(d));
+  return all;
+}
+
+/// The components of a program's paths.
+inline std::vector<mt::name> scopes_of(mt::module const& m) {
+  std::vector<mt::name> all;
+  for (int p = 0; p < m.path_count; ++p) {
+    mt::name const& label = m.names[m.paths[p].label];
+    bool known = false;
+    for (mt::name const& n : all) known = known || n == label;
+    if (!known) all.push_back(label);
+  }
+  return all;
+}
+
+struct program_case {
+  int assignments = 1024;  // for each mesh: all, if there are no more
+  int drawn = 24;          // for each mesh: with lists of axes and scopes
+  int steps = 2;
+  double tolerance = 1e-9;
+};
+
+/// The numbers of a program are those of the interpreter whatever the layout: every output and every variable, on every
+/// processor.
+template <class Program, mt::dtype T = mt::dtype::f64>
+void hold_under_every_layout(char const* what, program_case const& how, tally& all) {
+  auto const begin = std::chrono::steady_clock::now();
+  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<Program, T>>(); });
+  subject s(*traced, mt::entry_name<Program>(), {});
+  s.steps = how.steps;
+  s.tolerance = how.tolerance;
+  s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);
+  s.expect();
+  auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
+  chance c{1};
+  tally t;
+  int enumerated = 0;
+  for (auto const& mesh : meshtensor_test::meshes()) {
+    int const share = quick() ? 40 : 1;
+    enumerated += meshtensor_test::some_layouts(dims, mesh, how.assignments / share, c,
+                                                [&](mt::layout_rules const& rules) { s.check_layout(mesh, rules, t); });
+    for (int i = 0; i < how.drawn / share + 1; ++i)
+      s.check_layout(mesh, meshtensor_test::drawn_layout(dims, scopes, mesh, c), t);
+  }
+  double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  t.say(what);
+  std::printf("%s: %ld cases, %d meshes enumerated, %.1f s\n", what, t.tried, enumerated, seconds);
+  CHECK(t.tried > 0);
+  all.tried += t.tried;
+}
+
+}  // namespace property

@@ -1,0 +1,154 @@
+// Placements of a value on a mesh, the steps that lead from one to another, and what they cost: worked out by themselves,
+// from the definition, to be compared with what `reshard` does.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <queue>
+#include <vector>
+
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/tensor/layout.hpp"
+
+namespace transitions {
+
+namespace mt = meshtensor;
+
+/// One word for a placement: equal placements have equal words.
+inline std::uint64_t key(mt::placement const& p) {
+  std::uint64_t k = 0;
+  for (int a = 0; a < mt::max_axes; ++a)
+    k = k << 12 | static_cast<std::uint64_t>(p.dim[a] << 8 | p.order[a] << 4 | static_cast<int>(p.part[a]));
+  return k;
+}
+
+/// All placements of a value with so many dims: every axis replicated, on a dim, at any place in its list, or unfinished.
+inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool with_partial) {
+  std::vector<mt::placement> found{mt::placement{}};
+  for (int a = 0; a < mesh.count; ++a) {
+    std::vector<mt::placement> next;
+    for (mt::placement const& p : found) {
+      next.push_back(p);
+      for (int d = 0; d < dims; ++d)
+        for (int at = 0, n = p.axes_of(d); at <= n; ++at) {
+          mt::placement q = p;
+          for (int o = 0; o < mesh.count; ++o)
+            if (q.dim[o] == d + 1 && q.order[o] >= at) ++q.order[o];
+          q.dim[a] = static_cast<std::uint8_t>(d + 1), q.order[a] = static_cast<std::uint8_t>(at);
+          next.push_back(q);
+        }
+      for (mt::partial kind : {mt::partial::sum, mt::partial::max, mt::partial::min}) {
+        if (!with_partial) break;
+        mt::placement q = p;
+        q.part[a] = kind;
+        next.push_back(q);
+      }
+    }
+    found = next;
+  }
+  return found;
+}
+
+/// What a processor holds of a value of size 1.
+inline double block(mt::placement const& p, mt::mesh_shape const& mesh) {
+  double size = 1;
+  for (int a = 0; a < mesh.count; ++a)
+    if (p.dim[a] != 0) size /= static_cast<double>(mesh.axes[a].extent);
+  return size;
+}
+
+enum class change { slice, gather, exchange, reduce, scatter };
+
+/// What one processor receives when an axis of p processors changes, by the size of its block before.
+inline double received(change c, double before, double p) {
+  switch (c) {
+    case change::slice: return 0;
+    case change::gather: return (p - 1) * before;
+    case change::exchange: return (p - 1) / p * before;
+    case change::reduce: return 2 * (p - 1) / p * before;
+    case change::scatter: return (p - 1) / p * before;
+  }
+  return 0;
+}
+
+/// What the table of single changes allows for a change of placement: every axis pays for its own change, what makes the
+/// block smaller comes first; -1: the axes are in each other's way, so that single changes alone do not lead there.
+inline double allowed(mt::placement const& from, mt::placement const& to, int dims, mt::mesh_shape const& mesh) {
+  auto const change_of = [&](int a) {
+    if (from.part[a] != mt::partial::none) return to.dim[a] != 0 ? change::scatter : change::reduce;
+    return from.dim[a] == 0 ? change::slice : to.dim[a] == 0 ? change::gather : change::exchange;
+  };
+  for (int d = 0; d < dims; ++d) {
+    int kept = 0, lost = 0, moved = 0, last = 0;
+    while (from.axis_at(d, kept) >= 0 && from.axis_at(d, kept) == to.axis_at(d, kept)) ++kept;
+    for (int o = kept, a = 0; (a = from.axis_at(d, o)) >= 0; ++o) ++lost, moved += to.dim[a] != 0;
+    if (lost != 0 && to.axis_at(d, kept) >= 0) return -1;
+    if (moved != 0 && lost > 1) return -1;
+    constexpr int place[] = {0, 4, 2, 3, 1};  // of slice, gather, exchange, reduce, scatter
+    for (int o = kept, a = 0; (a = to.axis_at(d, o)) >= 0; ++o) {
+      int const now = place[static_cast<int>(change_of(a))];
+      if (now < last) return -1;
+      last = now;
+    }
+  }
+  double cost = 0, size = block(from, mesh);
+  for (change c : {change::slice, change::scatter, change::reduce, change::exchange, change::gather})
+    for (int a = 0; a < mesh.count; ++a) {
+      bool const same = from.dim[a] == to.dim[a] && from.part[a] == to.part[a];
+      if (same || change_of(a) != c) continue;
+      auto const p = static_cast<double>(mesh.axes[a].extent);
+      cost += received(c, size, p);
+      if (c == change::slice || c == change::scatter) size /= p;
+      if (c == change::gather) size *= p;
+    }
+  return cost;
+}
+
+/// Calls f(placement, change, axis) for everything that one collective over one axis can do.
+template <class F>
+void each_step(mt::placement const& p, int dims, mt::mesh_shape const& mesh, F f) {
+  for (int a = 0; a < mesh.count; ++a) {
+    bool const unfinished = p.part[a] != mt::partial::none;
+    bool const minor = p.dim[a] != 0 && p.order[a] + 1 == p.axes_of(p.sharded_at(a));
+    mt::placement without = p;
+    without.part[a] = mt::partial::none;
+    if (minor) without.unshard(a);
+    if (unfinished) f(without, change::reduce, a);
+    if (minor) f(without, change::gather, a);
+    if (!unfinished && !minor && p.dim[a] != 0) continue;
+    for (int d = 0; d < dims; ++d) {
+      if (minor && p.sharded_at(a) == d) continue;
+      mt::placement q = without;
+      q.shard(d, a);
+      f(q, unfinished ? change::scatter : minor ? change::exchange : change::slice, a);
+    }
+  }
+}
+
+/// The least that must be received on the way from one placement to every other.
+inline std::map<std::uint64_t, double> cheapest(mt::placement const& from, int dims, mt::mesh_shape const& mesh) {
+  struct at {
+    double cost;
+    mt::placement p;
+    bool operator<(at const& o) const { return cost > o.cost; }
+  };
+  std::map<std::uint64_t, double> best{{key(from), 0}};
+  std::priority_queue<at> open;
+  open.push({0, from});
+  while (!open.empty()) {
+    at const here = open.top();
+    open.pop();
+    if (here.cost > best[key(here.p)]) continue;
+    double const size = block(here.p, mesh);
+    each_step(here.p, dims, mesh, [&](mt::placement const& q, change c, int axis) {
+      double const cost = here.cost + received(c, size, static_cast<double>(mesh.axes[axis].extent));
+      auto const [found, fresh] = best.try_emplace(key(q), cost);
+      if (!fresh && found->second <= cost) return;
+      found->second = cost;
+      open.push({cost, q});
+    });
+  }
+  return best;
+}
+
+}  // namespace transitions

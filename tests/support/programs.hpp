@@ -1,0 +1,429 @@
+// Small programs that between them use every operation: what layouts, transports and the compiler's plans are tried on.
+//
+// Extents divide by 2, 3, 4, 6 and 8 where that is cheap, so that most layouts are legal. Real numbers have the dtype of the
+// scope: `mt::precision<programs::mlp, mt::f64>`.
+#pragma once
+
+#include "meshtensor/meshtensor.hpp"
+
+namespace programs {
+
+namespace mt = meshtensor;
+using mt::to;
+
+inline constexpr struct batch_dim : mt::dim<"batch", 24> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 6> {
+} length;
+inline constexpr struct memory_dim : mt::dim<"memory", 6> {
+} memory;
+inline constexpr struct model_dim : mt::dim<"model", 12> {
+} model;
+inline constexpr struct inner_dim : mt::dim<"inner", 24> {
+} inner;
+inline constexpr struct heads_dim : mt::dim<"heads", 6> {
+} heads;
+inline constexpr struct head_dim : mt::dim<"head", 2> {
+} head;
+inline constexpr struct vocab_dim : mt::dim<"vocab", 12> {
+} vocab;
+inline constexpr struct layers_dim : mt::dim<"layers", 2> {
+} layers;
+inline constexpr struct steps_dim : mt::dim<"steps", 3> {
+} steps;
+inline constexpr struct ax_axis : mt::axis<"ax"> {
+} ax;
+
+/// A loss that weighs every element otherwise.
+constexpr auto weighed(auto const& y) { return mt::mean(y * (y * 0.5 + 0.3)); }
+
+// ---- operations, one family a program -----------------------------------------------------------------------------------
+
+/// Every function of floats, with its gradient.
+struct functions {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto y = s.input("y", s.real(), model);
+    auto positive = abs(x) + 0.25;
+    auto a = exp(x) + log(positive) - sqrt(positive) * rsqrt(positive + 1);
+    auto b = sin(x) * cos(y) + tanh(x) / (sigmoid(y) + 1);
+    auto c = erf(x) + relu(x - y) + sign(x) + floor(x * 3) + stop_gradient(x) * y;
+    auto d = power(positive, y) + maximum(x, y) - minimum(x, 0.5 * y) + x % 0.75;
+    auto e = select(x < y && !(x == y), a, b) + mt::gelu(c) + mt::gelu_tanh(d) + mt::silu(-x);
+    auto loss = weighed(e);
+    s.output("e", e);
+    s.output("dx", gradient(loss, x));
+    s.output("dy", gradient(loss, y));
+  }
+};
+
+/// Integers and bools: comparison, logic, casts, positions.
+struct discrete {
+  constexpr void operator()(mt::scope auto s) const {
+    auto i = s.input("i", mt::i32, batch, model);
+    auto x = s.input("x", s.real(), batch, model);
+    auto odd = i % 2 == 1;
+    auto high = mt::cast<mt::dtype::i32>(x * 4) >= i - 2;
+    auto chosen = select(odd || high, i * i, -i) / 2;
+    s.output("chosen", chosen);
+    s.output("any", any(odd && !high, model));
+    s.output("all", all(odd != high || i <= 4, batch));
+    s.output("total", sum(chosen, batch, model));
+    s.output("greatest", max(chosen, batch));
+    s.output("where", argmax(x, model));
+    s.output("positions", maximum(mt::iota(s, model, mt::i32), i));
+    s.output("small", mt::cast<mt::dtype::u8>(abs(i)));
+    s.output("wide", sign(mt::cast<mt::dtype::i64>(i)) * 3);
+  }
+};
+
+/// One operand to four: outer and batched products, dims of one operand alone.
+struct contractions {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto w = s.input("w", s.real(), model, inner);
+    auto v = s.input("v", s.real(), inner);
+    auto h = einsum(x, w, to(batch, inner));
+    auto outer = einsum(v, x, to(inner, model));
+    auto scaled = einsum(x, w, v, to(inner, batch));
+    auto all = einsum(x, w, v, x, to());
+    auto batched = einsum(h, outer, w, to(batch, model));
+    s.output("column", einsum(x, to(model)));
+    s.output("scaled", scaled);
+    s.output("batched", batched);
+    auto loss = weighed(batched) + weighed(scaled) * 0.125 + all / (all * all + 1);
+    s.output("dx", gradient(loss, x));
+    s.output("dw", gradient(loss, w));
+    s.output("dv", gradient(loss, v));
+  }
+};
+
+struct reductions {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto highest = max(x, length) + min(x, length);
+    auto spread = logsumexp(x, model);
+    auto middle = x - mean(x, length, batch);
+    auto loss = sum(highest * 0.25) + mean(spread * spread) + weighed(middle) + max(x) * min(x);
+    s.output("loss", loss);
+    s.output("sums", sum(x, batch, model));
+    s.output("dx", gradient(loss, x));
+  }
+};
+
+struct softmaxes {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, memory);
+    auto p = softmax(x * 3, memory);
+    auto q = log_softmax(x, length);
+    auto hidden = softmax(causal(x, length, memory), memory);
+    auto loss = weighed(p) + weighed(q) + sum(hidden * x, batch, length, memory);
+    s.output("p", p);
+    s.output("hidden", hidden);
+    s.output("dx", gradient(loss, x));
+  }
+};
+
+inline constexpr struct joined_dim : mt::dim<"joined", heads * head> {
+} joined;
+inline constexpr struct past_dim : mt::dim<"past", length - 2> {
+} past;
+inline constexpr struct longer_dim : mt::dim<"longer", length + 6> {
+} longer;
+inline constexpr struct both_dim : mt::dim<"both", length + memory> {
+} both;
+
+struct movements {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, joined);
+    auto parts = split(x, joined, to(heads, head));
+    auto turned = merge(transpose(parts, to(head, heads, length, batch)) * 2, to(heads, head), joined);
+    auto later = rename(x, length, memory);
+    auto before = slice(x, length, past, 1);
+    auto around = pad(turned, length, longer, 4, 1);
+    auto two = concat(turned, length, later, memory, both);
+    auto spread = broadcast(mean(before, joined), to(heads, past, batch));
+    auto loss = weighed(two) + weighed(around) * 0.5 + weighed(spread * sum(parts, length)) + weighed(before);
+    s.output("two", two);
+    s.output("around", around);
+    s.output("dx", gradient(loss, x));
+  }
+};
+
+/// A table looked up by integers, some of them out of range, and rows added back into one.
+struct lookups {
+  constexpr void operator()(mt::scope auto s) const {
+    auto text = s.input("text", mt::i32, batch, length);
+    auto table = s.parameter("table", vocab, model, mt::normal(1));
+    auto rows = gather(table, text, vocab);
+    auto by_product = einsum(one_hot(text, vocab, s.real()), table, to(batch, length, model));
+    auto counted = scatter_add(rows, text, vocab, to(vocab, model));
+    auto loss = weighed(rows) + weighed(by_product * 2) + weighed(counted) * 0.01;
+    s.output("rows", rows);
+    s.output("difference", rows - by_product);
+    mt::sgd{.learning_rate = 0.5}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// Random numbers, alone and within a loop: the same wherever an element lies.
+struct noise {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto u = uniform(s / "u", s.real(), to(batch, model));
+    auto n = normal(s / "n", s.real(), to(model, batch));
+    auto coin = bernoulli(s / "coin", s.number("probability", 0.3), to(batch));
+    auto walked = repeat(s / "walk", steps, x, [](mt::scope auto r, auto h) {
+      return mt::nn::dropout(r / "drop", h + normal(r, r.real(), to(batch, model)), 0.25);
+    });
+    s.output("both", select(coin, u, n));
+    s.output("walked", walked);
+    s.output("dx", gradient(weighed(walked * u), x));
+  }
+};
+
+/// Where a tensor is asked to lie otherwise.
+struct asked {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto w = s.parameter("w", model, inner);
+    auto y = mt::reshard(x * 2, mt::shard<model, ax>{}, mt::replicate<batch>{});
+    auto h = mt::reshard(tanh(einsum(y, w, to(batch, inner))), mt::replicate<inner>{});
+    auto loss = weighed(h);
+    s.output("h", h);
+    mt::sgd{}.minimize(s / "optimizer", loss);
+  }
+};
+
+// ---- loops and composites ---------------------------------------------------------------------------------------------------
+
+/// A residual network of equal layers with parameters of their own.
+struct mlp {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto y = repeat(s / "blocks", layers, x, [](mt::scope auto r, auto h) {
+      return h + mt::nn::feed_forward(r, mt::nn::rms_norm(r / "norm", h, model), model, inner);
+    });
+    auto loss = mt::nn::mean_squared_error(y, sin(x));
+    s.output("loss", loss);
+    mt::adam{.learning_rate = 1e-2}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// A recurrent cell: shared parameters along a sequence, the last state and all of them.
+struct recurrent {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto start = s.input("start", s.real(), batch, inner);
+    auto gain = s.parameter("gain", inner, mt::ones);
+    auto [last, ys] = scan(s / "cell", length, start * gain, x, [&](mt::scope auto r, auto h, auto xt) {
+      auto w = r.parameter("w", model, inner);
+      auto u = r.parameter("u", inner, mt::constant(0.5));
+      auto next = tanh(einsum(xt, w, to(batch, inner)) + h * u + gain);
+      return std::tuple(next, einsum(next, w, to(batch, model)));
+    });
+    auto loss = weighed(last) + weighed(ys - x);
+    s.output("ys", ys);
+    s.output("loss", loss);
+    s.output("dx", gradient(loss, x));
+    mt::momentum{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// Two carries that trade places, and one that only counts.
+struct trading {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto y = s.input("y", s.real(), batch, model);
+    auto [a, b, n] = repeat(s / "trade", steps, std::tuple(x, y, mean(x, batch) * 0), [](mt::scope auto, auto p, auto q, auto k) {
+      return std::tuple(q, p, k + 1);
+    });
+    auto [c, d] = repeat(s / "mix", steps, std::tuple(a, b), [](mt::scope auto, auto p, auto q) { return std::tuple(q * 0.5, p + q); });
+    s.output("a", a);
+    s.output("c", c);
+    s.output("d", d + n);
+    s.output("dx", gradient(weighed(c * d), x));
+  }
+};
+
+/// Loops within loops, each with parameters of its own, one of them along a sequence.
+struct nested {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto scale = s.parameter("scale", model, mt::ones);
+    auto y = repeat(s / "outer", layers, x, [&](mt::scope auto r, auto h) {
+      auto w = r.parameter("w", model, mt::normal(0.5));
+      auto inside = repeat(r / "inner", steps, h * scale, [&](mt::scope auto q, auto g) {
+        return g + tanh(g * q.parameter("v", model, mt::normal(0.5)) + w) * 0.5;
+      });
+      auto [last, sums] = scan(r / "along", length, mean(inside, length), inside, [&](mt::scope auto q, auto total, auto part) {
+        auto next = total * 0.5 + part * q.parameter("u", model, mt::normal(0.5)) * scale;
+        return std::tuple(next, next - part);
+      });
+      return inside * 0.5 + sums * w + last;
+    });
+    auto loss = weighed(y);
+    s.output("y", y);
+    mt::sgd{.learning_rate = 0.1, .clip_norm = 0.5}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// Composites of the user's own: one that gives its operands back in another order, one with a gradient that is not its
+/// body's, in a loop and outside.
+struct composites {
+  static constexpr auto swapped(auto x, auto y) {
+    return composite("swapped", [](auto a, auto b) { return std::tuple(b, a); }, x, y);
+  }
+  static constexpr auto steep(auto x, auto w) {
+    return composite_with_gradient(
+        "steep", [](auto a, auto b) { return tanh(a * b); },
+        [](auto a, auto b, auto y, auto dy) {
+          auto const da = dy * b * (1 - y * y * 0.5);
+          return std::tuple(da, max(dy * a, batch));  // of the batch the greatest, not the sum
+        },
+        x, w);
+  }
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto y = s.input("y", s.real(), batch, model);
+    auto w = s.parameter("w", model, mt::normal(1));
+    auto [a, b] = swapped(x, y);
+    auto [c, d] = repeat(s / "loop", steps, std::tuple(a, b), [&](mt::scope auto, auto p, auto q) {
+      auto [u, v] = swapped(p, q);
+      return std::tuple(u, steep(v, w) + p * 0.25);
+    });
+    auto loss = weighed(steep(c, w)) + weighed(d) + sum(a * b) * 0.01;
+    s.output("a", a);
+    s.output("c", c);
+    s.output("loss", loss);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
+// ---- networks and their training ---------------------------------------------------------------------------------------------
+
+/// Logits over sharded classes; every parameter's gradient is clipped by one norm.
+struct classifier {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto label = s.input("label", mt::i32, batch);
+    auto h = gelu(mt::nn::linear(s / "first", mt::nn::layer_norm(s / "norm", x, model), model, inner));
+    auto logits = mt::nn::linear(s / "last", mt::nn::dropout(s / "drop", h, s.number("rate", 0.2)), inner, vocab);
+    auto loss = mean(mt::nn::cross_entropy(logits, label, vocab));
+    s.output("loss", loss);
+    s.output("guess", argmax(logits, vocab));
+    mt::adamw{.learning_rate = 1e-2, .clip_norm = 0.5}.minimize(s / "optimizer", loss);
+  }
+};
+
+struct attending {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto y = mt::nn::attention(s / "self", x, length, memory, model, heads, head);
+    auto z = mt::nn::causal_attention(s / "causal", y, length, memory, model, heads, head);
+    auto loss = weighed(z - x);
+    s.output("z", z);
+    s.output("loss", loss);
+    mt::momentum{.learning_rate = 0.1, .nesterov = true}.minimize(s / "optimizer", loss);
+  }
+};
+
+inline constexpr mt::layer decoder_block = [](mt::scope auto s, auto x) {
+  auto a = x + mt::nn::causal_attention(s / "attention", mt::nn::layer_norm(s / "norm_1", x, model), length, memory, model, heads, head);
+  return a + mt::nn::feed_forward(s / "feed_forward", mt::nn::layer_norm(s / "norm_2", a, model), model, inner);
+};
+
+/// A decoder Transformer, with dropout and a schedule.
+struct language_model {
+  constexpr void operator()(mt::scope auto s) const {
+    auto text = s.input("text", mt::i32, batch, length);
+    auto next = s.input("next", mt::i32, batch, length);
+    auto x = mt::nn::embed(s / "tokens", text, vocab, model) + s.parameter("positions", length, model);
+    x = repeat(s / "decoder", layers, mt::nn::dropout(s / "drop", x, 0.1), decoder_block);
+    auto loss = mean(mt::nn::cross_entropy(mt::nn::linear(s / "logits", x, model, vocab), next, vocab));
+    s.output("loss", loss);
+    mt::adam{.learning_rate = mt::nn::warmup_cosine(s, 1e-2, 2, 10)}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// An encoder and a decoder whose every layer looks at what the encoder gave.
+struct translator {
+  constexpr void operator()(mt::scope auto s) const {
+    auto source = s.input("source", mt::i32, batch, memory);
+    auto target = s.input("target", mt::i32, batch, length);
+    auto read = mt::nn::embed(s / "source", source, vocab, model);
+    auto seen = repeat(s / "encoder", layers, read, [](mt::scope auto r, auto x) {
+      return x + mt::nn::attention(r / "attention", mt::nn::rms_norm(r / "norm", x, model), memory, length, model, heads, head);
+    });
+    auto said = mt::nn::embed(s / "target", target, vocab, model);
+    auto y = repeat(s / "decoder", layers, said, [&](mt::scope auto r, auto x) {
+      auto a = x + mt::nn::causal_attention(r / "self", x, length, memory, model, heads, head);
+      return a + mt::nn::cross_attention(r / "cross", mt::nn::layer_norm(r / "norm", a, model), seen, length, memory, model, heads, head);
+    });
+    auto loss = mean(mt::nn::cross_entropy(mt::nn::linear(s / "logits", y, model, vocab), target, vocab));
+    s.output("loss", loss);
+    mt::adam{.learning_rate = mt::nn::inverse_square_root(s, 1e-2, 3)}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// Two networks with two losses and two optimizers, and a copy of one that follows it slowly.
+struct adversaries {
+  static constexpr mt::layer network = [](mt::scope auto s, auto x) {
+    return mt::nn::linear(s / "down", relu(mt::nn::linear(s / "up", x, model, inner)), inner, model);
+  };
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto made = network(s / "maker", x);
+    auto judged = sigmoid(network(s / "judge", made)), fair = sigmoid(network(s / "judge", x));
+    auto gain = mean(log(judged + 0.01));
+    auto loss = -mean(log(1.01 - judged)) - mean(log(fair + 0.01));
+    mt::adam{.learning_rate = 1e-2}.minimize(s / "maker_optimizer", -gain, s / "maker");
+    mt::sgd{.learning_rate = 1e-2}.minimize(s / "judge_optimizer", loss, s / "judge");
+    mt::moving_average{.decay = 0.9}.follow(s / "average", s / "maker");
+    s.output("gain", gain);
+    s.output("loss", loss);
+    s.output("followed", network(s / "average", x));
+  }
+};
+
+// ---- state -------------------------------------------------------------------------------------------------------------------
+
+/// Running statistics, values that trade places, and one that keeps what another was.
+struct memories {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto middle = s.state("middle", s.real(), model);
+    auto count = s.state("count", mt::i32);
+    auto left = s.state("left", s.real(), model, mt::constant(1));
+    auto right = s.state("right", s.real(), model, mt::constant(2));
+    auto weight = s.parameter("weight", model, mt::ones);
+    auto before = s.state("before", s.real(), model);
+    auto copy = composite("same", [](auto a) { return a; }, weight);
+    auto now = middle * 0.75 + mean(x, batch) * 0.25;
+    auto loss = weighed((x - middle) * weight * left);
+    s.update(middle, now);
+    s.update(count, count + 1);
+    s.update(left, right);
+    s.update(right, left);
+    s.update(before, weight);
+    mt::sgd{.learning_rate = 0.3}.minimize(s / "optimizer", loss);
+    s.output("x", x);
+    s.output("weight", weight);
+    s.output("copy", copy + before);
+    s.output("loss", loss);
+    s.output("count", count);
+    s.output("seen", stop_gradient(middle));
+  }
+};
+
+/// Parameters of one dtype, arithmetic in another.
+struct mixed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto y = mt::nn::feed_forward(s / "network", x, model, inner);
+    auto loss = mean(mt::cast<mt::dtype::f32>(y * y));
+    s.output("y", y);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
+}  // namespace programs
