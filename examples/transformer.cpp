@@ -116,44 +116,40 @@ struct trainer {
   }
 
   void train() {
-    bool const by_time = o.minutes > 0;
-    std::int64_t const wanted = o.steps > 0 ? o.steps : by_time ? 0 : 1500;
-    double const limit = o.minutes * 60;
-    mt::agreement greatest(job);
+    std::int64_t const wanted = o.steps != 0 ? o.steps : o.minutes != 0 ? 0 : 1500;
+    mt::agreement agreed(job);
     progress_line line(job);
     double const begin = seconds_now();
-    double looking = 0, passed = 0, next_look = 1;  // seconds
-    for (std::int64_t done = 0; wanted == 0 || done < wanted;) {
+    double looking = 0, next_look = 1;  // seconds; a number
+    std::int64_t done = 0;
+    for (double over = 0; over < 1;) {  // how much of the training
       windows.training(o.seed, static_cast<std::uint64_t>(done), o.batch, chosen);
-      double const pace = done == 0 ? 0 : (passed - looking) / static_cast<double>(done);
-      auto const expected = wanted != 0 ? wanted
-                            : done < 8  ? 1000000
-                                        : done + static_cast<std::int64_t>((limit - passed) / pace);
-      double const loss = static_cast<double>(
-          step(mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next), mt::set<"dropout">(o.dropout),
-               mt::set<"learning_rate">(o.learning_rate), mt::set<"warmup">(static_cast<double>(o.warmup)),
-               mt::set<"steps">(static_cast<double>(expected)))
-              .template get<"loss">());
+      double const all_steps = wanted != 0 ? static_cast<double>(wanted)
+                               : over == 0 ? 1e6
+                                           : static_cast<double>(done) / over;
+      auto const result = step(mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next),
+                               mt::set<"steps">(all_steps), mt::set<"learning_rate">(o.learning_rate),
+                               mt::set<"dropout">(o.dropout), mt::set<"warmup">(static_cast<double>(o.warmup)));
+      auto const loss = static_cast<double>(result.template get<"loss">());
       if (!std::isfinite(loss))
         throw mt::error("R42",
                         "the loss of step " + std::to_string(done) + " is not a number: try a lower --learning-rate");
+
       ++done;
-      passed = seconds_now() - begin;
-      if (by_time) passed = greatest(passed);
-      bool const last = wanted != 0 ? done == wanted : passed >= limit;
-      double const share = wanted != 0 ? static_cast<double>(done) / static_cast<double>(wanted) : passed / limit;
-      double const now_pace = (passed - looking) / static_cast<double>(done);
-      line.show(done, wanted, loss, static_cast<double>(o.batch * o.length) / now_pace,
-                wanted != 0 ? now_pace * static_cast<double>(wanted - done) : limit - passed);
-      if (!last && share * static_cast<double>(o.evaluations) >= next_look) {
-        double const before = seconds_now();
-        double const held_out = held_out_loss(8);
+      double elapsed = seconds_now() - begin;
+      if (o.minutes != 0) elapsed = agreed(elapsed);
+      if (wanted != 0) over = static_cast<double>(done) / static_cast<double>(wanted);
+      if (o.minutes != 0) over = std::max(over, elapsed / (60 * o.minutes));
+      line.show(done, wanted, loss, static_cast<double>(done * o.batch * o.length) / (elapsed - looking),
+                (1 - over) / over * elapsed);
+
+      if (over < 1 && over * static_cast<double>(o.evaluations) >= next_look) {
+        next_look = std::floor(over * static_cast<double>(o.evaluations)) + 1;
+        double const before = seconds_now(), held_out = held_out_loss(8);
         line.clear();
         mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}\n", done, loss, held_out);
-        for (; share * static_cast<double>(o.evaluations) >= next_look; ++next_look) {}
         looking += seconds_now() - before;
       }
-      if (last || (by_time && passed >= limit)) break;
     }
     line.clear();
   }
@@ -247,6 +243,7 @@ int main(int argc, char** argv) {
     }
     complete_mesh(o, o.plan_only() ? 0 : job.get().size());
     complete_sizes(o);
+    if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
     if (o.device.empty()) o.device = has_cpu ? "cpu" : "reference";
     if (o.device == "reference") return start<mt::reference_device>(job, o);
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB

@@ -60,6 +60,7 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
       "writes.\nAlone, the processors are threads of this process; under mpirun they are its ranks. Standard output is "
       "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model.",
       "transformer");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   option_list add{app};
   auto const count = between(1, 1e9), not_negative = between(0, 1e9), above_zero = between(1e-9, 1e9);
   std::string mesh;
@@ -73,7 +74,7 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
   add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
   add("--device", o.device, "NAME", "What computes: cpu, or reference, which is slow (cpu, where it was built)",
       CLI::IsMember({"cpu", "reference"}).description(""));
-  add("--threads", o.threads, "N", "Threads of one processor (its share of the cores)", count);
+  add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
   add.group = "Size of the model and of a step";
   add("--batch", o.batch, "N", "Windows in a step (16, or what the mesh divides)", count);

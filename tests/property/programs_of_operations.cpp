@@ -11,8 +11,4 @@ TEST_CASE("programs of operations under every layout") {
   hold_under_every_layout<programs::contractions>("contractions", {}, t);
   hold_under_every_layout<programs::reductions>("reductions", {}, t);
   hold_under_every_layout<programs::softmaxes>("softmaxes", {}, t);
-  hold_under_every_layout<programs::movements>("movements", {}, t);
-  hold_under_every_layout<programs::lookups>("lookups", {}, t);
-  hold_under_every_layout<programs::noise>("noise", {}, t);
-  hold_under_every_layout<programs::asked>("asked", {}, t);
 }

@@ -118,8 +118,9 @@ inline meshtensor::layout_rules drawn_layout(std::vector<meshtensor::name> const
     }
   };
   draw({});
+  int const share = scopes.size() < 6 ? 2 : static_cast<int>(scopes.size()) / 2;  // of many scopes only some
   for (auto const& scope : scopes)
-    if (c.one_in(2)) draw(scope);
+    if (c.one_in(share) && rules.count + static_cast<int>(dims.size()) <= meshtensor::max_rules) draw(scope);
   return rules;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/emit/table.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/pass/cost.hpp"
@@ -13,48 +14,6 @@
 
 namespace meshtensor {
 namespace detail {
-
-/// Lines of cells in columns. Cells that begin with a blank, numbers, stand at the right end of their column.
-class table {
- public:
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  std::string text() const {
-    std::vector<std::size_t> width;
-    for (auto const& row : rows_)
-      for (std::size_t c = 0; c < row.size(); ++c) {
-        width.resize(std::max(width.size(), c + 1));
-        width[c] = std::max(width[c], row[c].size());
-      }
-    std::string all;
-    for (auto const& row : rows_) {
-      std::string line = " ";
-      for (std::size_t c = 0; c < row.size(); ++c) {
-        std::string const fill(width[c] - row[c].size(), ' ');
-        line += " " + (row[c].rfind(' ', 0) == 0 ? fill + row[c] : row[c] + fill) + " ";
-      }
-      all += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-    return all;
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-/// `1.23 M`: three digits and a thousand's letter; up to four digits as they are, and a blank.
-inline std::string rounded(std::int64_t n) {
-  if (n < 10000) return std::to_string(n) + " ";
-  char const* letter = "kMGTPE";
-  std::int64_t unit = 1000;
-  for (; n / 1000 >= unit; unit *= 1000) ++letter;
-  std::int64_t const scale = n / unit >= 100 ? 1 : n / unit >= 10 ? 10 : 100;
-  std::int64_t const part = unit / scale, digits = n / part + (n % part >= part - n % part ? 1 : 0);
-  if (digits == 1000) return rounded(digits * part);
-  std::string r = std::to_string(digits / scale);
-  if (scale > 1) r += "." + std::to_string(scale + digits % scale).substr(1);
-  return r + " " + *letter;
-}
 
 /// The values in the arena when its end is reached: made by then, and needed then or later.
 inline std::vector<id> held_at_fullest(module const& m, plan const& p) {
@@ -214,8 +173,7 @@ class reporter : speller {
              " a processor: " + bytes(p_.arena_bytes) + " for what a step makes, " + bytes(p_.variable_bytes) +
              " for parameters and state, " + bytes(p_.input_bytes) + " for inputs\n";
     if (p_.arena_bytes == 0) return;
-    node const& at = m_.nodes[p_.fullest];
-    text_ += "fullest at " + std::string(text_of(at)) + ", " + origin(at) + ":\n";
+    text_ += "fullest at " + doing(m_.nodes[p_.fullest]) + ":\n";
     struct held {
       std::string what;
       std::int64_t bytes, count;
@@ -223,9 +181,7 @@ class reporter : speller {
     };
     std::vector<held> all;
     for (id v : held_at_fullest(m_, p_)) {
-      node const& n = m_.nodes[m_.values[v].node];
-      std::string const what =
-          type(v) + "  " + (n.kind == primitive::argument ? "carry" : text_of(n)) + ", " + origin(n);
+      std::string const what = type(v) + "  " + maker(v);
       auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
       std::int64_t const size = numbers().local_bytes(m_.values[v]);
       if (same == all.end()) all.push_back({what, size, 1, all.size()});
@@ -240,6 +196,22 @@ class reporter : speller {
     }
     if (all.size() > shown) t.add({right(bytes(rest)), "in " + std::to_string(all.size() - shown) + " smaller groups"});
     text_ += t.text();
+  }
+
+  std::string doing(node const& n) const {
+    std::string const what = n.kind == primitive::composite  ? label(n.attribute[0])
+                             : n.kind == primitive::argument ? "carry"
+                                                             : text_of(n);
+    return what + ", " + origin(n);
+  }
+  /// What makes a value: of what a loop or a kernel gives, the node inside it.
+  std::string maker(id v) const {
+    node const* n = &m_.nodes[m_.values[v].node];
+    while (n->kind == primitive::repeat || n->kind == primitive::kernel) {
+      v = m_.link(m_.regions[m_.region_of(*n, 0)].results, m_.values[v].index);
+      n = &m_.nodes[m_.values[v].node];
+    }
+    return doing(*n);
   }
 
   static constexpr std::size_t shown = 16;

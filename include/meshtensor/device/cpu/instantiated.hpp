@@ -10,6 +10,38 @@ namespace meshtensor::cpu {
 
 namespace detail {
 
+/// What the loop of a descriptor must know of it, found once.
+struct loop_facts {
+  bool reads[max_kernel_phases][64];    // whether the elements of a source are read in a phase
+  bool has_vector[max_kernel_phases];   // whether a phase walks the vector
+  signed char place[max_kernel_steps];  // the scratch row of a step that is read in a later phase; -1: it is not
+  int places;
+
+  constexpr explicit loop_facts(descriptor const& d) : reads{}, has_vector{}, place{}, places(0) {
+    for (int i = 0; i < d.step_count; ++i) {
+      kernel_step const s = d.step(i);
+      if (s.level != extent_class::vector) continue;
+      has_vector[s.phase] = true;
+      for (int a = 0; a < d.arity_of(i); ++a) reads[s.phase][s.from[a].code] = true;
+    }
+    int const last = d.phases() - 1;
+    for (int r = 0; r < d.result_count; ++r)
+      if (d.result_class(r) >= extent_class::vector && !is_vector_step(d, d.result(r)))
+        reads[last][d.result(r).code] = has_vector[last] = true;
+    for (int i = 0; i < d.step_count; ++i) {
+      kernel_step const s = d.step(i);
+      bool crosses = false;
+      for (int p = s.phase + 1; p <= last; ++p) crosses = crosses || reads[p][i];
+      crosses = crosses && s.level == extent_class::vector && !is_reduction(s.kind);
+      place[i] = static_cast<signed char>(crosses ? places++ : -1);
+    }
+  }
+  /// Whether a result is stored where its step is made, or with the totals.
+  static constexpr bool is_vector_step(descriptor const& d, source s) {
+    return s.is_step() && d.step(s.index()).level == extent_class::vector && !goes_along(d.step(s.index()).kind);
+  }
+};
+
 template <descriptor D>
 struct kernel_loop {
   using steps = std::make_integer_sequence<int, D.step_count>;
@@ -55,46 +87,8 @@ struct kernel_loop {
   struct lanes_of<std::integer_sequence<int, S...>> : lanes<S>... {};
   using all_lanes = lanes_of<steps>;
 
-  // ---- what a step needs, known to the compiler ----
-
-  static constexpr bool is_vector(source s) { return D.level_of(s) == extent_class::vector; }
-  /// Whether a step of the vector in phase `p` reads the source.
-  static constexpr bool reads(int p, source s) {
-    for (int i = 0; i < D.step_count; ++i) {
-      kernel_step const k = D.step(i);
-      if (k.phase != p || (k.level != extent_class::vector && !goes_along(k.kind) && !is_total(k.kind))) continue;
-      for (int a = 0; a < D.arity_of(i); ++a)
-        if (k.from[a] == s) return true;
-    }
-    return p == D.phases() - 1 && stored_last(s);
-  }
-  /// Whether the source itself is a result that spans the vector but is no step of it: stored in the last phase.
-  static constexpr bool stored_last(source s) {
-    for (int r = 0; r < D.result_count; ++r)
-      if (D.result(r) == s && D.result_class(r) >= extent_class::vector && !is_vector_step(s)) return true;
-    return false;
-  }
-  static constexpr bool is_vector_step(source s) {
-    return s.is_step() && (D.step(s.index()).level == extent_class::vector || is_total(D.step(s.index()).kind));
-  }
-  /// The place in the scratch row of a step whose block is read in a later phase; -1: it is not.
-  static constexpr int scratch_place(int step) {
-    int place = -1;
-    for (int i = 0; i <= step; ++i) {
-      bool crosses = false;
-      for (int p = D.phase_of(at_step(i)) + 1; p < D.phases(); ++p) crosses = crosses || reads(p, at_step(i));
-      crosses = crosses && is_vector(at_step(i)) && !is_reduction(D.step(i).kind);
-      place += crosses;
-      if (i == step && !crosses) return -1;
-    }
-    return place;
-  }
-  static constexpr int scratch_places() {
-    int most = 0;
-    for (int i = 0; i < D.step_count; ++i)
-      if (int const place = scratch_place(i); place >= most) most = place + 1;
-    return most;
-  }
+  static constexpr loop_facts facts{D};
+  static constexpr bool reads(int p, source s) { return facts.reads[p][s.code]; }
 
   // ---- one task ----
 
@@ -166,7 +160,7 @@ struct kernel_loop {
     void phase(cells& c, tile const& t, std::int64_t r) {
       all_lanes sums;
       start<P>(c, sums, t, r, steps{});
-      if constexpr (has_vector<P>()) {
+      if constexpr (facts.has_vector[P]) {
         std::int64_t i = 0;
         for (; i + pack_width <= t.width; i += pack_width)
           batch<P>(c, sums, t, r, i, std::integral_constant<int, pack_width>{}, operands{}, steps{}, results{});
@@ -174,15 +168,6 @@ struct kernel_loop {
       }
       end<P>(c, sums, t, steps{});
     }
-    template <int P>
-    static constexpr bool has_vector() {
-      for (int i = 0; i < D.step_count; ++i)
-        if (D.step(i).phase == P && D.step(i).level == extent_class::vector) return true;
-      for (int r = 0; r < D.result_count; ++r)
-        if (P == D.phases() - 1 && stored_last(D.result(r))) return true;
-      return false;
-    }
-
     // What is done once for a row, before its elements and after them.
     template <int P, int... I>
     void start([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
@@ -260,7 +245,7 @@ struct kernel_loop {
     }
     template <int P, int I>
     [[gnu::always_inline]] void load_scratch([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i) const {
-      constexpr int place = scratch_place(I);
+      constexpr int place = facts.place[I];
       if constexpr (place >= 0 && D.phase_of(at_step(I)) < P && reads(P, at_step(I)))
         value<I>(c) = load_pack(reinterpret_cast<register_t<element<I>> const*>(scratch + place * row_bytes) + i);
     }
@@ -295,9 +280,8 @@ struct kernel_loop {
         } else {
           compute<I>(c);
         }
-        if constexpr (scratch_place(I) >= 0)
-          store_pack(value<I>(c),
-                     reinterpret_cast<register_t<element<I>>*>(scratch + scratch_place(I) * row_bytes) + i);
+        if constexpr (facts.place[I] >= 0)
+          store_pack(value<I>(c), reinterpret_cast<register_t<element<I>>*>(scratch + facts.place[I] * row_bytes) + i);
         store_step<I>(c, t, r, i, n, results{});
       }
     }
@@ -309,7 +293,8 @@ struct kernel_loop {
     }
     template <int P, int R, class N>
     [[gnu::always_inline]] void store_last(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
-      store_if<P == D.phases() - 1 && D.result_class(R) >= extent_class::vector && !is_vector_step(D.result(R)), R>(
+      store_if<
+          P == D.phases() - 1 && D.result_class(R) >= extent_class::vector && !facts.is_vector_step(D, D.result(R)), R>(
           c, t, r, i, n);
     }
     template <bool Here, int R, class N>
@@ -390,7 +375,7 @@ struct instantiated {
 
   template <descriptor D>
   static constexpr instantiated of() {
-    return {&detail::kernel_loop<D>::task, detail::kernel_loop<D>::scratch_places()};
+    return {&detail::kernel_loop<D>::task, detail::kernel_loop<D>::facts.places};
   }
   void bind(fused_kernel& k) const {
     k.block = 4096;

@@ -9,6 +9,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <thread>
 
@@ -47,9 +48,13 @@ inline int thread_budget(std::span<core_set const> of_ranks, std::size_t self) {
   return std::max(1, static_cast<int>(share + 1e-6));
 }
 
-/// The same where `ranks` ranks share the calling thread's cores, as ranks that are threads of one process do.
+/// The same where `ranks` ranks share the calling thread's cores, as ranks that are threads of one process do. The
+/// environment's MESHTENSOR_THREADS, where it is a number, stands for the number of cores.
 inline int thread_budget(int ranks = 1) {
-  return std::max(1, static_cast<int>(usable_cores().count()) / std::max(1, ranks));
+  int cores = static_cast<int>(usable_cores().count());
+  if (char const* const given = std::getenv("MESHTENSOR_THREADS"))
+    if (int const n = std::atoi(given); n > 0) cores = n;
+  return std::max(1, cores / std::max(1, ranks));
 }
 
 /// Tells OpenMP (hence oneDNN) and OpenBLAS, where they are loaded, how many threads to use when they are called from

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Passes if each error code of the headers has one section in the page of errors, and each section has a code.
+
+error_codes.py FOLDER PAGE
+"""
+
+import pathlib
+import re
+import sys
+
+CODE = re.compile(r'(?:"|meshtensor )([TGSMR]\d\d)(?=[:," ])')
+
+
+def main():
+    headers, page = map(pathlib.Path, sys.argv[1:])
+    used = {}
+    for path in sorted(headers.rglob("*.hpp")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            for code in CODE.findall(re.sub(r"(^|\s)//.*", "", line)):
+                used.setdefault(code, path.relative_to(headers).as_posix())
+    sections = re.findall(r"^### (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    wrong = [f"{code} ({used[code]}) has no section in {page.name}" for code in sorted(set(used) - set(sections))]
+    wrong += [f"{page.name} has a section {code}, which no header uses" for code in sorted(set(sections) - set(used))]
+    wrong += [f"{page.name} has two sections {code}" for code in sorted({c for c in sections if sections.count(c) > 1})]
+    if len(used) < 50:
+        wrong.append(f"only {len(used)} codes were found under {headers}")
+    print("\n".join(wrong) if wrong else f"{len(used)} codes, each with its section")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+// What the snippets of docs/ may use without declaring it: dims, axes, a program and its executable.
+#pragma once
+
+#include <meshtensor/graph/print.hpp>
+#include <meshtensor/meshtensor.hpp>
+#include <meshtensor/run/explain.hpp>
+#include <xtensor/xmath.hpp>
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace prelude {
+
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct length : mt::dim<"length", 8> {
+} length;
+inline constexpr struct d_model : mt::dim<"d_model", 6> {
+} d_model;
+inline constexpr struct d_ff : mt::dim<"d_ff", 12> {
+} d_ff;
+inline constexpr struct heads : mt::dim<"heads", 2> {
+} heads;
+inline constexpr struct vocab : mt::dim<"vocab", 20> {
+} vocab;
+inline constexpr struct layers : mt::dim<"layers", 2> {
+} layers;
+
+inline constexpr struct data : mt::axis<"data"> {
+} data;
+inline constexpr struct model : mt::axis<"model", 2> {
+} model;
+struct mesh : mt::mesh<data, model> {};
+struct data_parallel : mt::layout<mt::shard<batch, data>> {};
+
+inline constexpr mt::layer block = [](mt::scope auto s, auto x) { return x * s.parameter("query", d_model); };
+
+struct train_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = block(s / "block", s.input("x", mt::f32, batch, d_model));
+    auto const loss = mean(y * y);
+    mt::sgd{.learning_rate = s.number("rate", 0.1)}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+    s.output("y", y);
+  }
+};
+
+struct scale {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", s.input("x", mt::f32, batch, d_model) * s.parameter("gain", d_model, mt::ones));
+  }
+};
+
+using executable = mt::executable<train_step, mesh, data_parallel>;
+using images_array = mt::array<float, batch, d_model>;
+
+}  // namespace prelude

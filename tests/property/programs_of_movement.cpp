@@ -1,0 +1,14 @@
+// Programs that move numbers about, look them up and draw them, and their gradients, under every layout.
+// timeout: 300
+#include "property/program.hpp"
+
+using namespace property;
+
+TEST_CASE("programs of movement under every layout") {
+  tally t;
+  hold_under_every_layout<programs::movements>("movements", {}, t);
+  hold_under_every_layout<programs::lookups>("lookups", {}, t);
+  hold_under_every_layout<programs::noise>("noise", {}, t);
+  hold_under_every_layout<programs::asked>("asked", {}, t);
+  hold_under_every_layout<programs::memories>("memories", {.steps = 4}, t);
+}

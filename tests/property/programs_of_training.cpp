@@ -1,0 +1,12 @@
+// Networks and their optimizers, trained, under every layout.
+// timeout: 300
+#include "property/program.hpp"
+
+using namespace property;
+
+TEST_CASE("classifiers and adversaries under every layout") {
+  tally t;
+  hold_under_every_layout<programs::classifier>("classifier", {.assignments = 600, .drawn = 40}, t);
+  hold_under_every_layout<programs::adversaries>("adversaries", {.assignments = 256, .drawn = 40}, t);
+  hold_under_every_layout<programs::attending>("attending", {.assignments = 100, .drawn = 20}, t);
+}
