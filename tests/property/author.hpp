@@ -6,9 +6,9 @@
 
 namespace property {
 
-/// What a graph is for: `values` stay exact, |value| < 2^bits and a multiple of 2^-fraction, so that sums have no order;
-/// `gradients` outputs the gradient of a loss too; `derivatives` also leaves out what a difference would see and a gradient
-/// does not.
+/// What a graph is for: `values` stay exact, |value| < 2^bits and a multiple of 2^-fraction, so that sums have no
+/// order; `gradients` outputs the gradient of a loss too; `derivatives` also leaves out what a difference would see and
+/// a gradient does not.
 enum class purpose { values, gradients, derivatives };
 
 /// Makes one graph.
@@ -101,13 +101,14 @@ class author {
   }
 
   void unary(known const& x) {
-    constexpr mt::function all[] = {mt::function::negate, mt::function::abs, mt::function::relu, mt::function::copy,
-                                    mt::function::stop_gradient, mt::function::sign, mt::function::floor};
+    constexpr mt::function all[] = {mt::function::negate, mt::function::abs,           mt::function::relu,
+                                    mt::function::copy,   mt::function::stop_gradient, mt::function::sign,
+                                    mt::function::floor};
     mt::function const f = all[c_.below(!stops_ ? 4 : differentiates_ ? 5 : 7)];
     know(mt::elementwise(g.b, f, x.value), x.bits, f == mt::function::floor ? 0 : x.fraction);
   }
   void binary(known const& x, known const& y) {
-    constexpr mt::function all[] = {mt::function::add, mt::function::add, mt::function::subtract,
+    constexpr mt::function all[] = {mt::function::add,      mt::function::add,     mt::function::subtract,
                                     mt::function::multiply, mt::function::maximum, mt::function::minimum};
     mt::function const f = all[c_.below(6)];
     mt::id const z = mt::elementwise(g.b, f, x.value, y.value);
@@ -156,8 +157,8 @@ class author {
     char const* pairs[][2] = {{"a", "e"}, {"e", "a"}, {"b", "f"}, {"f", "b"}};
     for (auto const& p : pairs)
       if (dims(x.value).has(named(p[0])) && !dims(x.value).has(named(p[1])))
-        return know(mt::rename(g.b, x.value, static_cast<mt::id>(named(p[0])), static_cast<mt::id>(named(p[1]))), x.bits,
-                    x.fraction);
+        return know(mt::rename(g.b, x.value, static_cast<mt::id>(named(p[0])), static_cast<mt::id>(named(p[1]))),
+                    x.bits, x.fraction);
   }
   void reshaped(known const& x) {
     mt::id const joined = static_cast<mt::id>(named("m"));
@@ -170,12 +171,15 @@ class author {
     }
   }
   void part(known const& x, known const& y) {
-    mt::id const a = static_cast<mt::id>(named("a")), e = static_cast<mt::id>(named("e")), s = static_cast<mt::id>(named("s"));
+    mt::id const a = static_cast<mt::id>(named("a")), e = static_cast<mt::id>(named("e")),
+                 s = static_cast<mt::id>(named("s"));
     mt::shape const &dx = dims(x.value), &dy = dims(y.value);
-    if (dx.has(s) && !dx.has(a)) return know(mt::slice(g.b, x.value, s, a, g.b.literal(c_.below(2))), x.bits, x.fraction);
+    if (dx.has(s) && !dx.has(a))
+      return know(mt::slice(g.b, x.value, s, a, g.b.literal(c_.below(2))), x.bits, x.fraction);
     if (!dx.has(a) || dx.has(s)) return;
     if (dy.has(e) && !dy.has(s) && !dy.has(a) && !dx.has(e) && mt::united(dx, dy).count <= 4 && c_.one_in(2))
-      return know(mt::concat(g.b, x.value, a, y.value, e, s), std::max(x.bits, y.bits), std::max(x.fraction, y.fraction));
+      return know(mt::concat(g.b, x.value, a, y.value, e, s), std::max(x.bits, y.bits),
+                  std::max(x.fraction, y.fraction));
     know(mt::pad(g.b, x.value, a, s, g.b.literal(c_.below(2)), g.b.literal(c_.below(2))), x.bits, x.fraction);
   }
   void lookup(known const& x) {
@@ -212,8 +216,8 @@ class author {
 
   // ---- regions ----
 
-  /// Runs f with the pool as it is, and forgets what was made inside. The gradient of a loop stacks what lies inside, which
-  /// can therefore not have the loop's own dim.
+  /// Runs f with the pool as it is, and forgets what was made inside. The gradient of a loop stacks what lies inside,
+  /// which can therefore not have the loop's own dim.
   template <class F>
   void inside(mt::shape const& loop_dim, F f) {
     auto const outer = pool_;
@@ -231,7 +235,9 @@ class author {
     mt::id const low = mt::elementwise(g.b, mt::function::maximum, whole, mt::constant(g.b, -3, f64));
     return mt::elementwise(g.b, mt::function::minimum, low, mt::constant(g.b, 3, f64));
   }
-  mt::id maybe_tamed(known const& x) { return x.bits <= 2 && x.fraction == 0 && c_.one_in(2) ? x.value : tamed(x.value); }
+  mt::id maybe_tamed(known const& x) {
+    return x.bits <= 2 && x.fraction == 0 && c_.one_in(2) ? x.value : tamed(x.value);
+  }
 
   void composite(int depth) {
     mt::id const label = g.b.intern(mt::name("group"));
@@ -245,7 +251,8 @@ class author {
       pool_.push_back({g.b.add_carry(y.value), y.bits, y.fraction});
       if (c_.one_in(3)) std::swap(pool_[pool_.size() - 1], pool_[pool_.size() - 2]);
       else operations(1 + c_.below(3), depth + 1);
-      for (int i = 0; i < 2; ++i) results.add(g.b.use(maybe_tamed(pool_[pool_.size() - 1 - static_cast<std::size_t>(i)])));
+      for (int i = 0; i < 2; ++i)
+        results.add(g.b.use(maybe_tamed(pool_[pool_.size() - 1 - static_cast<std::size_t>(i)])));
       f = g.b.end_frame(results);
     });
     operands.add_all(f.invariants);

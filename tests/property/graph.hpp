@@ -72,8 +72,8 @@ class graph {
   mt::builder b;
 };
 
-/// Extents of the dims named for a mesh of `size` processors, so that every layout divides: the size itself or twice it;
-/// on one processor what shows a mistake best.
+/// Extents of the dims named for a mesh of `size` processors, so that every layout divides: the size itself or twice
+/// it; on one processor what shows a mistake best.
 inline std::vector<mt::dim_extent> extents_for(mt::module const& m, std::int64_t size) {
   std::vector<mt::dim_extent> all;
   for (int d = 0; d < m.dim_count; ++d)

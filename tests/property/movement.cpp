@@ -1,7 +1,7 @@
 // What moves numbers about, looks them up or makes them gives the same bits under every layout; so do its gradients.
 // timeout: 300
-#include "property/graph.hpp"
 #include "meshtensor/op/random.hpp"
+#include "property/graph.hpp"
 
 using namespace property;
 
@@ -33,11 +33,14 @@ void hold(char const* what, F make, tally& t) {
 TEST_CASE("transpose, broadcast, rename") {
   tally t;
   for (char const* order : {"acb", "bac", "cba"})
-    hold("transpose", [&](graph& g, mt::id x, mt::id) { return mt::transpose(g.b, x, g.dims(order)); }, t);
+    hold(
+        "transpose", [&](graph& g, mt::id x, mt::id) { return mt::transpose(g.b, x, g.dims(order)); }, t);
   for (char const* order : {"adb", "bda", "dab"})
-    hold("broadcast", [&](graph& g, mt::id, mt::id y) { return mt::broadcast(g.b, y, g.dims(order)); }, t);
+    hold(
+        "broadcast", [&](graph& g, mt::id, mt::id y) { return mt::broadcast(g.b, y, g.dims(order)); }, t);
   for (char const* from : {"a", "b", "c"})
-    hold("rename", [&](graph& g, mt::id x, mt::id) { return mt::rename(g.b, x, g.dim(from), g.same("e", from)); }, t);
+    hold(
+        "rename", [&](graph& g, mt::id x, mt::id) { return mt::rename(g.b, x, g.dim(from), g.same("e", from)); }, t);
   t.say("transpose, broadcast, rename");
   CHECK(t.tried >= (quick() ? 1000 : 10000));
 }
@@ -46,15 +49,18 @@ TEST_CASE("merge and split") {
   tally t;
   for (auto parts : {"ab", "bc", "ca"}) {
     char const first[] = {parts[0], 0}, second[] = {parts[1], 0};
-    hold("merge", [&](graph& g, mt::id x, mt::id) {
-      return mt::merge(g.b, x, g.dims(parts), g.product("e", first, second));
-    }, t);
-    hold("merge and split", [&](graph& g, mt::id x, mt::id) {
-      mt::id const joined = g.product("e", first, second);
-      mt::id const merged = mt::negate(g.b, mt::merge(g.b, x, g.dims(parts), joined));
-      mt::shape into{};
-      return mt::split(g.b, merged, joined, into.add(g.same("f", first)).add(g.same("h", second)));
-    }, t);
+    hold(
+        "merge",
+        [&](graph& g, mt::id x, mt::id) { return mt::merge(g.b, x, g.dims(parts), g.product("e", first, second)); }, t);
+    hold(
+        "merge and split",
+        [&](graph& g, mt::id x, mt::id) {
+          mt::id const joined = g.product("e", first, second);
+          mt::id const merged = mt::negate(g.b, mt::merge(g.b, x, g.dims(parts), joined));
+          mt::shape into{};
+          return mt::split(g.b, merged, joined, into.add(g.same("f", first)).add(g.same("h", second)));
+        },
+        t);
   }
   t.say("merge and split");
   CHECK(t.tried >= (quick() ? 500 : 5000));
@@ -63,14 +69,32 @@ TEST_CASE("merge and split") {
 TEST_CASE("slice, pad, concat") {
   tally t;
   // b has twice the extent of a and c, except on one processor: 2, 3, 4.
-  hold("slice", [](graph& g, mt::id x, mt::id) { return mt::slice(g.b, x, g.dim("b"), g.same("e", "a"), g.b.literal(1)); }, t);
-  hold("pad", [](graph& g, mt::id x, mt::id) { return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(1), g.b.literal(0)); }, t);
-  hold("pad with ones", [](graph& g, mt::id x, mt::id) { return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(0), g.b.literal(1)); }, t);
-  hold("concat", [](graph& g, mt::id x, mt::id y) { return mt::concat(g.b, x, g.dim("b"), y, g.dim("d"), g.sum("e", "b", "d")); }, t);
-  hold("concat with itself", [](graph& g, mt::id x, mt::id) {
-    mt::id const again = mt::negate(g.b, x);
-    return mt::concat(g.b, x, g.dim("a"), again, g.dim("a"), g.sum("e", "a", "a"));
-  }, t);
+  hold(
+      "slice",
+      [](graph& g, mt::id x, mt::id) { return mt::slice(g.b, x, g.dim("b"), g.same("e", "a"), g.b.literal(1)); }, t);
+  hold(
+      "pad",
+      [](graph& g, mt::id x, mt::id) {
+        return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(1), g.b.literal(0));
+      },
+      t);
+  hold(
+      "pad with ones",
+      [](graph& g, mt::id x, mt::id) {
+        return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(0), g.b.literal(1));
+      },
+      t);
+  hold(
+      "concat",
+      [](graph& g, mt::id x, mt::id y) { return mt::concat(g.b, x, g.dim("b"), y, g.dim("d"), g.sum("e", "b", "d")); },
+      t);
+  hold(
+      "concat with itself",
+      [](graph& g, mt::id x, mt::id) {
+        mt::id const again = mt::negate(g.b, x);
+        return mt::concat(g.b, x, g.dim("a"), again, g.dim("a"), g.sum("e", "a", "a"));
+      },
+      t);
   t.say("slice, pad, concat");
   CHECK(t.tried >= (quick() ? 500 : 5000));
 }
@@ -78,7 +102,8 @@ TEST_CASE("slice, pad, concat") {
 // Dims a, b and c are in the table, the index or both; some indices are out of range.
 TEST_CASE("gather and scatter_add") {
   tally t;
-  constexpr char const* shapes[][3] = {{"vd", "i", "v"}, {"dv", "ij", "v"}, {"vdi", "i", "v"}, {"v", "ij", "v"}, {"vd", "", "v"}};
+  constexpr char const* shapes[][3] = {
+      {"vd", "i", "v"}, {"dv", "ij", "v"}, {"vdi", "i", "v"}, {"v", "ij", "v"}, {"vd", "", "v"}};
   for (mt::dtype type : types)
     for (mt::dtype by : {mt::dtype::i32, mt::dtype::i64})
       for (auto const& s : shapes) {
@@ -87,7 +112,8 @@ TEST_CASE("gather and scatter_add") {
         g.output("y", mt::gather(g.b, table, index, g.dim(s[2])));
         check_graph(g, exact(), t);
       }
-  constexpr char const* scattered[][3] = {{"id", "i", "vd"}, {"idj", "ij", "dv"}, {"idj", "i", "vd"}, {"id", "i", "div"}, {"i", "i", "v"}};
+  constexpr char const* scattered[][3] = {
+      {"id", "i", "vd"}, {"idj", "ij", "dv"}, {"idj", "i", "vd"}, {"id", "i", "div"}, {"i", "i", "v"}};
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::i32})
     for (auto const& s : scattered) {
       graph g;
@@ -123,7 +149,8 @@ TEST_CASE("values made without operands: by position, by counter") {
       g.output("of both", mt::add(g.b, normal, mt::random(g.b, mt::distribution::uniform, type, g.dims("ab"))));
     } else {
       mt::id const index = g.input("i", type, "ac");
-      g.output("one_hot", mt::cast(g.b, mt::elementwise(g.b, mt::function::equal, index, mt::iota(g.b, g.dim("b"), type)), f64));
+      g.output("one_hot",
+               mt::cast(g.b, mt::elementwise(g.b, mt::function::equal, index, mt::iota(g.b, g.dim("b"), type)), f64));
     }
     check_graph(g, {.drawn = 60}, t);
   }

@@ -12,5 +12,6 @@ TEST_CASE("transformers under many layouts") {
 
 TEST_CASE("in other precisions") {
   tally t;
-  hold_under_every_layout<programs::classifier, mt::dtype::f32>("classifier", {.assignments = 40, .drawn = 10, .tolerance = 2e-4}, t);
+  hold_under_every_layout<programs::classifier, mt::dtype::f32>("classifier",
+                                                                {.assignments = 40, .drawn = 10, .tolerance = 2e-4}, t);
 }

@@ -94,7 +94,7 @@ TEST_CASE("gradients are derivatives") {
     }
     double const difference = (loss_of(whole, above) - loss_of(whole, below)) / (2 * step);
     ++tried, alive += slope != 0;
-    if (std::abs(slope - difference) > 1e-5 * (1 + std::abs(difference)) ) {
+    if (std::abs(slope - difference) > 1e-5 * (1 + std::abs(difference))) {
       ++off;
       MESSAGE("SEED=" << seed << ": " << slope << " but " << difference);
     }

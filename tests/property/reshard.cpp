@@ -1,6 +1,5 @@
-// Every change of placement: the collectives that `reshard` chooses, on real blocks, give what the new placement says; the
-// way there and back is the identity; and no more is received than the table of single changes allows.
-// timeout: 300
+// Every change of placement: the collectives that `reshard` chooses, on real blocks, give what the new placement says;
+// the way there and back is the identity; and no more is received than the table of single changes allows. timeout: 300
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -136,7 +135,7 @@ class journey {
       auto const at = static_cast<std::int64_t>(rank);
       std::int64_t const other = at + (c - mesh_.coordinate(static_cast<int>(at), axis)) * mesh_.stride(axis);
       double const term = reduced(v, static_cast<std::size_t>(other), i, axis + 1);
-      result = c == 0                                  ? term
+      result = c == 0                             ? term
                : p.part[axis] == mt::partial::sum ? result + term
                : p.part[axis] == mt::partial::max ? std::max(result, term)
                                                   : std::min(result, term);

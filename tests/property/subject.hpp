@@ -124,7 +124,8 @@ class subject {
     ++t.tried;
     if (!fault.empty())
       FAIL("mesh " << meshtensor_test::text_of(mesh) << ", layout " << meshtensor_test::text_of(rules) << ": " << fault
-                   << "\n" << mt::text_of(*laid));
+                   << "\n"
+                   << mt::text_of(*laid));
   }
 
  private:

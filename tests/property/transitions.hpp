@@ -1,5 +1,5 @@
-// Placements of a value on a mesh, the steps that lead from one to another, and what they cost: worked out by themselves,
-// from the definition, to be compared with what `reshard` does.
+// Placements of a value on a mesh, the steps that lead from one to another, and what they cost: worked out by
+// themselves, from the definition, to be compared with what `reshard` does.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ inline std::uint64_t key(mt::placement const& p) {
   return k;
 }
 
-/// All placements of a value with so many dims: every axis replicated, on a dim, at any place in its list, or unfinished.
+/// All placements of a value with so many dims: every axis replicated, on a dim, at any place in its list, or
+/// unfinished.
 inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool with_partial) {
   std::vector<mt::placement> found{mt::placement{}};
   for (int a = 0; a < mesh.count; ++a) {
@@ -71,8 +72,8 @@ inline double received(change c, double before, double p) {
   return 0;
 }
 
-/// What the table of single changes allows for a change of placement: every axis pays for its own change, what makes the
-/// block smaller comes first; -1: the axes are in each other's way, so that single changes alone do not lead there.
+/// What the table of single changes allows for a change of placement: every axis pays for its own change, what makes
+/// the block smaller comes first; -1: the axes are in each other's way, so that single changes alone do not lead there.
 inline double allowed(mt::placement const& from, mt::placement const& to, int dims, mt::mesh_shape const& mesh) {
   auto const change_of = [&](int a) {
     if (from.part[a] != mt::partial::none) return to.dim[a] != 0 ? change::scatter : change::reduce;

@@ -21,8 +21,8 @@ inline double greatest(meshtensor::block const& b) {
 
 }  // namespace detail
 
-/// How alike two values must be: the same bits; equal numbers, as zeros of both signs are; or off by no more than so much
-/// of the greatest element. NaN equals NaN.
+/// How alike two values must be: the same bits; equal numbers, as zeros of both signs are; or off by no more than so
+/// much of the greatest element. NaN equals NaN.
 struct closeness {
   double tolerance;
   constexpr closeness(double t) : tolerance(t) {}  // NOLINT: a number is a tolerance

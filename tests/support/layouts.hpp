@@ -80,10 +80,11 @@ struct chance {
   bool one_in(int n) { return below(n) == 0; }
 };
 
-/// Calls f(rules) for as many assignments of each dim to one axis or none as `limit` says, drawn by chance; for all if there
-/// are no more. Says whether it was all.
+/// Calls f(rules) for as many assignments of each dim to one axis or none as `limit` says, drawn by chance; for all if
+/// there are no more. Says whether it was all.
 template <class F>
-bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, int limit, chance& c, F f) {
+bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, int limit, chance& c,
+                  F f) {
   double all = 1;
   for (std::size_t d = 0; d < dims.size(); ++d) all *= mesh.count + 1;
   if (all <= limit) return each_layout(dims, mesh, f), true;

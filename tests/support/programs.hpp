@@ -1,7 +1,7 @@
 // Small programs that between them use every operation: what layouts, transports and the compiler's plans are tried on.
 //
-// Extents divide by 2, 3, 4, 6 and 8 where that is cheap, so that most layouts are legal. Real numbers have the dtype of the
-// scope: `mt::precision<programs::mlp, mt::f64>`.
+// Extents divide by 2, 3, 4, 6 and 8 where that is cheap, so that most layouts are legal. Real numbers have the dtype
+// of the scope: `mt::precision<programs::mlp, mt::f64>`.
 #pragma once
 
 #include "meshtensor/meshtensor.hpp"
@@ -37,7 +37,8 @@ inline constexpr struct ax_axis : mt::axis<"ax"> {
 /// A loss that weighs every element otherwise.
 constexpr auto weighed(auto const& y) { return mt::mean(y * (y * 0.5 + 0.3)); }
 
-// ---- operations, one family a program -----------------------------------------------------------------------------------
+// ---- operations, one family a program
+// -----------------------------------------------------------------------------------
 
 /// Every function of floats, with its gradient.
 struct functions {
@@ -194,7 +195,8 @@ struct asked {
   }
 };
 
-// ---- loops and composites ---------------------------------------------------------------------------------------------------
+// ---- loops and composites
+// ---------------------------------------------------------------------------------------------------
 
 /// A residual network of equal layers with parameters of their own.
 struct mlp {
@@ -234,10 +236,10 @@ struct trading {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
     auto y = s.input("y", s.real(), batch, model);
-    auto [a, b, n] = repeat(s / "trade", steps, std::tuple(x, y, mean(x, batch) * 0), [](mt::scope auto, auto p, auto q, auto k) {
-      return std::tuple(q, p, k + 1);
-    });
-    auto [c, d] = repeat(s / "mix", steps, std::tuple(a, b), [](mt::scope auto, auto p, auto q) { return std::tuple(q * 0.5, p + q); });
+    auto [a, b, n] = repeat(s / "trade", steps, std::tuple(x, y, mean(x, batch) * 0),
+                            [](mt::scope auto, auto p, auto q, auto k) { return std::tuple(q, p, k + 1); });
+    auto [c, d] = repeat(s / "mix", steps, std::tuple(a, b),
+                         [](mt::scope auto, auto p, auto q) { return std::tuple(q * 0.5, p + q); });
     s.output("a", a);
     s.output("c", c);
     s.output("d", d + n);
@@ -255,10 +257,11 @@ struct nested {
       auto inside = repeat(r / "inner", steps, h * scale, [&](mt::scope auto q, auto g) {
         return g + tanh(g * q.parameter("v", model, mt::normal(0.5)) + w) * 0.5;
       });
-      auto [last, sums] = scan(r / "along", length, mean(inside, length), inside, [&](mt::scope auto q, auto total, auto part) {
-        auto next = total * 0.5 + part * q.parameter("u", model, mt::normal(0.5)) * scale;
-        return std::tuple(next, next - part);
-      });
+      auto [last, sums] =
+          scan(r / "along", length, mean(inside, length), inside, [&](mt::scope auto q, auto total, auto part) {
+            auto next = total * 0.5 + part * q.parameter("u", model, mt::normal(0.5)) * scale;
+            return std::tuple(next, next - part);
+          });
       return inside * 0.5 + sums * w + last;
     });
     auto loss = weighed(y);
@@ -271,7 +274,8 @@ struct nested {
 /// body's, in a loop and outside.
 struct composites {
   static constexpr auto swapped(auto x, auto y) {
-    return composite("swapped", [](auto a, auto b) { return std::tuple(b, a); }, x, y);
+    return composite(
+        "swapped", [](auto a, auto b) { return std::tuple(b, a); }, x, y);
   }
   static constexpr auto steep(auto x, auto w) {
     return composite_with_gradient(
@@ -299,7 +303,8 @@ struct composites {
   }
 };
 
-// ---- networks and their training ---------------------------------------------------------------------------------------------
+// ---- networks and their training
+// ---------------------------------------------------------------------------------------------
 
 /// Logits over sharded classes; every parameter's gradient is clipped by one norm.
 struct classifier {
@@ -328,7 +333,8 @@ struct attending {
 };
 
 inline constexpr mt::layer decoder_block = [](mt::scope auto s, auto x) {
-  auto a = x + mt::nn::causal_attention(s / "attention", mt::nn::layer_norm(s / "norm_1", x, model), length, memory, model, heads, head);
+  auto a = x + mt::nn::causal_attention(s / "attention", mt::nn::layer_norm(s / "norm_1", x, model), length, memory,
+                                        model, heads, head);
   return a + mt::nn::feed_forward(s / "feed_forward", mt::nn::layer_norm(s / "norm_2", a, model), model, inner);
 };
 
@@ -352,12 +358,14 @@ struct translator {
     auto target = s.input("target", mt::i32, batch, length);
     auto read = mt::nn::embed(s / "source", source, vocab, model);
     auto seen = repeat(s / "encoder", layers, read, [](mt::scope auto r, auto x) {
-      return x + mt::nn::attention(r / "attention", mt::nn::rms_norm(r / "norm", x, model), memory, length, model, heads, head);
+      return x + mt::nn::attention(r / "attention", mt::nn::rms_norm(r / "norm", x, model), memory, length, model,
+                                   heads, head);
     });
     auto said = mt::nn::embed(s / "target", target, vocab, model);
     auto y = repeat(s / "decoder", layers, said, [&](mt::scope auto r, auto x) {
       auto a = x + mt::nn::causal_attention(r / "self", x, length, memory, model, heads, head);
-      return a + mt::nn::cross_attention(r / "cross", mt::nn::layer_norm(r / "norm", a, model), seen, length, memory, model, heads, head);
+      return a + mt::nn::cross_attention(r / "cross", mt::nn::layer_norm(r / "norm", a, model), seen, length, memory,
+                                         model, heads, head);
     });
     auto loss = mean(mt::nn::cross_entropy(mt::nn::linear(s / "logits", y, model, vocab), target, vocab));
     s.output("loss", loss);
@@ -385,7 +393,8 @@ struct adversaries {
   }
 };
 
-// ---- state -------------------------------------------------------------------------------------------------------------------
+// ---- state
+// -------------------------------------------------------------------------------------------------------------------
 
 /// Running statistics, values that trade places, and one that keeps what another was.
 struct memories {
@@ -397,7 +406,8 @@ struct memories {
     auto right = s.state("right", s.real(), model, mt::constant(2));
     auto weight = s.parameter("weight", model, mt::ones);
     auto before = s.state("before", s.real(), model);
-    auto copy = composite("same", [](auto a) { return a; }, weight);
+    auto copy = composite(
+        "same", [](auto a) { return a; }, weight);
     auto now = middle * 0.75 + mean(x, batch) * 0.25;
     auto loss = weighed((x - middle) * weight * left);
     s.update(middle, now);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "meshtensor/run/array.hpp"
+#include "meshtensor/tensor/tensor.hpp"
 
 namespace meshtensor {
 

@@ -62,5 +62,6 @@ TEST_CASE("reshard refuses an axis that is not there, or taken") {
   auto const traced = mt::on_heap([] { return mt::trace<mt::precision<program, mt::f64>>(); });
   mt::mesh_shape mesh{};
   mesh.add("data", 2);
-  CHECK_THROWS_WITH_AS(mt::lower(*traced, "program", mesh, {}, {}), doctest::Contains("which the mesh does not have"), mt::error);
+  CHECK_THROWS_WITH_AS(mt::lower(*traced, "program", mesh, {}, {}), doctest::Contains("which the mesh does not have"),
+                       mt::error);
 }
