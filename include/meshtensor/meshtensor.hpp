@@ -4,16 +4,24 @@
 
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/name.hpp"
-#include "meshtensor/device/reference.hpp"
-#include "meshtensor/graph/trace.hpp"
+
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/nn/nn.hpp"
-#include "meshtensor/op/control.hpp"
-#include "meshtensor/op/gradient.hpp"
-#include "meshtensor/op/rules.hpp"
-#include "meshtensor/pass/lower.hpp"
-#include "meshtensor/run/array_operations.hpp"
-#include "meshtensor/run/executable.hpp"
+
 #include "meshtensor/tensor/dim.hpp"
 #include "meshtensor/tensor/layout.hpp"
 #include "meshtensor/tensor/tensor.hpp"
+
+#include "meshtensor/graph/trace.hpp"
+
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/gradient.hpp"
+#include "meshtensor/op/rules.hpp"
+
+#include "meshtensor/nn/nn.hpp"
+
+#include "meshtensor/pass/lower.hpp"
+
+#include "meshtensor/device/reference.hpp"
+
+#include "meshtensor/run/array_operations.hpp"
+#include "meshtensor/run/executable.hpp"
