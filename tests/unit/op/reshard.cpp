@@ -9,8 +9,6 @@ constexpr struct batch : mt::dim<"batch", 8> {
 } batch;
 constexpr struct width : mt::dim<"width", 12> {
 } width;
-constexpr struct data : mt::axis<"data", 2> {
-} data;
 constexpr struct model : mt::axis<"model", 2> {
 } model;
 
