@@ -57,17 +57,18 @@ struct kernel_step {
   source from[3];
 
   constexpr std::uint32_t packed() const {
-    auto const bits = [](auto e, int at) { return static_cast<std::uint32_t>(e) << at; };
-    return bits(kind, 0) | bits(type, 6) | bits(level, 9) | bits(phase, 11) | bits(from[0].code, 14) |
-           bits(from[1].code, 20) | bits(from[2].code, 26);
+    return static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(type) << 6 |
+           static_cast<std::uint32_t>(level) << 9 | static_cast<std::uint32_t>(phase) << 11 |
+           std::uint32_t{from[0].code} << 14 | std::uint32_t{from[1].code} << 20 | std::uint32_t{from[2].code} << 26;
   }
   static constexpr kernel_step of(std::uint32_t w) {
-    auto const bits = [w](int at, int count) { return static_cast<std::uint8_t>(w >> at & ((1u << count) - 1)); };
-    return {static_cast<step_kind>(bits(0, 6)),
-            static_cast<dtype>(bits(6, 3)),
-            static_cast<extent_class>(bits(9, 2)),
-            bits(11, 3),
-            {{bits(14, 6)}, {bits(20, 6)}, {bits(26, 6)}}};
+    return {static_cast<step_kind>(w & 63),
+            static_cast<dtype>(w >> 6 & 7),
+            static_cast<extent_class>(w >> 9 & 3),
+            static_cast<int>(w >> 11 & 7),
+            {{static_cast<std::uint8_t>(w >> 14 & 63)},
+             {static_cast<std::uint8_t>(w >> 20 & 63)},
+             {static_cast<std::uint8_t>(w >> 26)}}};
   }
 };
 
@@ -136,10 +137,20 @@ struct kernel_reader {
   shape space;
   int first_value;
   source code[most_values];
+  kernel_step steps[max_kernel_steps];
+  extent_class level[64];                // of a source
+  std::uint8_t phase[64];                // in which it is there
   int last_reader[max_kernel_operands];  // the last step that reads an operand, by phase and number
 
   constexpr kernel_reader(module const& source_module, node const& kernel)
-      : m(source_module), space(kernel_space(kernel)), first_value(0), code{}, last_reader{} {
+      : m(source_module),
+        space(kernel_space(kernel)),
+        first_value(0),
+        code{},
+        steps{},
+        level{},
+        phase{},
+        last_reader{} {
     id const region = m.region_of(kernel, 0);
     auto here = static_cast<int>(&kernel - m.nodes);  // behind its nodes, which stand together
     while (here > 0 && m.nodes[here - 1].region != region) --here;
@@ -207,6 +218,7 @@ struct kernel_reader {
         r.key.operands[n.attribute[0]] =
             static_cast<std::uint8_t>(static_cast<int>(v.type) | static_cast<int>(class_of(v.dims)) << 3);
         if (n.attribute[0] >= r.key.operand_count) r.key.operand_count = static_cast<std::uint8_t>(n.attribute[0] + 1);
+        level[s.code] = class_of(v.dims) == extent_class::strided ? extent_class::vector : class_of(v.dims);
         last_reader[n.attribute[0]] = -1;
         return;
       case primitive::constant: return number(n, v.type, s);
@@ -233,10 +245,10 @@ struct kernel_reader {
       s = at(m.operand(n, 0));
       return;
     }
-    extent_class level = extent_class::uniform;
+    extent_class most = extent_class::uniform;
     for (int k = 0; k < n.operands.count; ++k)
-      if (extent_class const c = r.key.level_of(at(m.operand(n, k))); c > level) level = c;
-    make(i, static_cast<step_kind>(n.function), v.type, level, s);
+      if (extent_class const c = level[at(m.operand(n, k)).code]; c > most) most = c;
+    make(i, static_cast<step_kind>(n.function), v.type, most, s);
   }
 
   constexpr void number(node const& n, dtype type, source& s) {
@@ -251,18 +263,20 @@ struct kernel_reader {
     s.code = static_cast<std::uint8_t>(source::numbers + k);
   }
 
-  constexpr void make(id i, step_kind kind, dtype type, extent_class level, source& s) {
+  constexpr void make(id i, step_kind kind, dtype type, extent_class runs, source& s) {
     node const& n = m.nodes[i];
-    kernel_step made{kind, type, level, 0, {}};
     int const place = r.key.step_count++;
+    kernel_step& made = steps[place];
+    made.kind = kind, made.type = type, made.level = runs;
     for (int k = 0; k < n.operands.count; ++k) {
       made.from[k] = at(m.operand(n, k));
-      if (int const p = r.key.phase_of(made.from[k]); p > made.phase) made.phase = p;
+      if (phase[made.from[k].code] > made.phase) made.phase = phase[made.from[k].code];
     }
     for (int k = 0; k < n.operands.count; ++k)
-      if (made.from[k].is_operand())
-        if (int const now = made.phase * 64 + place; now > last_reader[made.from[k].index()])
-          last_reader[made.from[k].index()] = now;
+      if (made.from[k].is_operand() && last_reader[made.from[k].index()] < made.phase * 64 + place)
+        last_reader[made.from[k].index()] = made.phase * 64 + place;
+    level[place] = goes_along(kind) ? extent_class::row : runs;
+    phase[place] = static_cast<std::uint8_t>(made.phase + goes_along(kind));
     r.key.steps[place] = made.packed();
     r.makers[place] = i;
     s.code = static_cast<std::uint8_t>(place);
@@ -275,7 +289,7 @@ struct kernel_reader {
     r.key.results[i] = static_cast<std::uint8_t>(s.code | static_cast<int>(c) << 6);
     // A result may take the memory of an operand that lies alike once the operand has been read for the last time.
     if (!s.is_step() || dims.count != space.count) return;
-    kernel_step const maker = r.key.step(s.index());
+    kernel_step const& maker = steps[s.index()];
     if (maker.level != extent_class::vector || is_reduction(maker.kind)) return;
     int const made = maker.phase * 64 + s.index();
     for (int k = 0; k < r.key.operand_count; ++k) {

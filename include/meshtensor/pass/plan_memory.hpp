@@ -36,12 +36,25 @@ struct planner {
   int begin[max_values], end[max_values];  // of roots: first and last time of use
   int made[max_values], last[max_values];  // of values, in the survey
   id next_value[max_values];               // of a value that a write will store: the value read, plus 1
+  std::uint16_t overwrites[max_values];    // of a kernel's result: the operands whose memory it may take
+  bool is_read[max_nodes];                 // kernels whose results' `overwrites` are known
   bool surveying;
   int now;
   id event_node[max_nodes];
 
   constexpr planner(module const& source, plan& target)
-      : m(source), p(target), begin{}, end{}, made{}, last{}, next_value{}, surveying(true), now(0), event_node{} {}
+      : m(source),
+        p(target),
+        begin{},
+        end{},
+        made{},
+        last{},
+        next_value{},
+        overwrites{},
+        is_read{},
+        surveying(true),
+        now(0),
+        event_node{} {}
 
   /// A survey of when values are used, then the walk in which some take the memory of others that die.
   constexpr void run(int entry) {
@@ -121,9 +134,8 @@ struct planner {
       if (old == 0 || old == no_id || !computed || shares_memory(maker) || maker.region != entry || next_value[v] != 0)
         continue;
       id const r = static_cast<id>(old - 1);
-      bool const last_there =
-          last[r] == made[v] && maker.kind == primitive::kernel &&
-          (may_overwrite(read_kernel(m, maker), maker, m.values[v].index) >> place_of(maker, r) & 1) != 0;
+      bool const last_there = last[r] == made[v] && maker.kind == primitive::kernel &&
+                              (may_overwrite(maker, m.values[v].index) >> place_of(maker, r) & 1) != 0;
       if (last[r] < made[v] || last_there) next_value[v] = old;
     }
   }
@@ -134,9 +146,15 @@ struct planner {
   }
   /// The operands whose memory a result of a kernel may take: read for the last time when it is written, and no other
   /// operand's memory.
-  constexpr unsigned may_overwrite(kernel_reading const& reading, node const& n, int result) {
-    unsigned mask = reading.overwrites[result];
-    for (int i = 0; i < n.operands.count; ++i)
+  constexpr unsigned may_overwrite(node const& n, int result) {
+    bool& known = is_read[m.values[m.result(n, 0)].node];
+    if (!known) {
+      kernel_reading const reading = read_kernel(m, n);
+      for (int i = 0; i < n.results.count; ++i) overwrites[m.result(n, i)] = reading.overwrites[i];
+      known = true;
+    }
+    unsigned mask = overwrites[m.result(n, result)];
+    for (int i = 0; i < n.operands.count && mask != 0; ++i)
       for (int k = 0; k < i; ++k)
         if (root(m.operand(n, i)) == root(m.operand(n, k))) mask &= ~(1u << i | 1u << k);
     return mask;
@@ -152,10 +170,9 @@ struct planner {
       for (int i = 0; i < n.results.count; ++i) give(m.result(n, i));
       return;
     }
-    kernel_reading const reading = read_kernel(m, n);
     for (int i = 0; i < n.results.count; ++i) {
       id const v = m.result(n, i);
-      unsigned const mask = next_value[v] != 0 ? 0u : dying & may_overwrite(reading, n, i);
+      unsigned const mask = next_value[v] != 0 || dying == 0 ? 0u : dying & may_overwrite(n, i);
       int k = 0;
       while (k < n.operands.count && (mask >> k & 1) == 0) ++k;
       if (k == n.operands.count) {

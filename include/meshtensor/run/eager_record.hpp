@@ -66,7 +66,7 @@ class eager_record : eager_tables, interpreter {
   static given keep(std::span<T const> elements, std::span<dim_extent const> dims, bool named) {
     given g{dtype_of<T>, named, {dims.begin(), dims.end()}, {}, elements.size()};
     g.bytes.resize((elements.size_bytes() + sizeof(double) - 1) / sizeof(double));
-    std::memcpy(g.bytes.data(), elements.data(), elements.size_bytes());
+    if (!elements.empty()) std::memcpy(g.bytes.data(), elements.data(), elements.size_bytes());
     return g;
   }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <variant>
 
+#include "meshtensor/device/cpu/cutting.hpp"
 #include "meshtensor/device/cpu/instantiated.hpp"
 #include "meshtensor/device/cpu/interpreted.hpp"
 #include "meshtensor/device/cpu/lookup.hpp"
@@ -76,7 +77,7 @@ class cpu_device {
     k.reading = read_kernel(m, n);
     cpu::detail::kernel_cutter(m, k).cut(operands, results, inside, threads_);
     if (auto const* own = kernels_.find(static_cast<int>(&n - m.nodes))) own->bind(k);
-    else cpu::interpreted::bind(k);
+    else cpu::interpret(k);
     reserve(k.workspace_bytes());
     return {std::move(made)};
   }

@@ -1,0 +1,340 @@
+// A descriptor as one loop over registers: its steps are unrolled by the compiler, what lies between them never reaches
+// memory. Bit for bit what the interpreter gives.
+#pragma once
+
+#include <utility>
+
+#include "meshtensor/device/cpu/fused.hpp"
+#include "meshtensor/device/cpu/loop_facts.hpp"
+
+namespace meshtensor::cpu {
+
+namespace detail {
+
+template <descriptor D>
+struct kernel_loop {
+  using steps = std::make_integer_sequence<int, D.step_count>;
+  using operands = std::make_integer_sequence<int, D.operand_count>;
+  using numbers = std::make_integer_sequence<int, D.number_count>;
+  using results = std::make_integer_sequence<int, D.result_count>;
+
+  static constexpr source at_step(int i) { return {static_cast<std::uint8_t>(i)}; }
+  static constexpr source at_operand(int i) { return {static_cast<std::uint8_t>(source::operands + i)}; }
+  static constexpr source at_number(int i) { return {static_cast<std::uint8_t>(source::numbers + i)}; }
+  template <int Code>
+  using element = element_t<D.type_of(source{Code})>;
+  template <int Code>
+  using registers = lane_pack<register_t<element<Code>>>;
+
+  // ---- values: uniform ones for the whole task, those of a row, those of a few elements of the vector ----
+
+  template <int Code>
+  struct cell {
+    registers<Code> value;
+  };
+  template <class S, class O, class N>
+  struct cells_of;
+  template <int... S, int... O, int... N>
+  struct cells_of<std::integer_sequence<int, S...>, std::integer_sequence<int, O...>, std::integer_sequence<int, N...>>
+      : cell<S>..., cell<source::operands + O>..., cell<source::numbers + N>... {};
+  using cells = cells_of<steps, operands, numbers>;
+  template <int Code>
+  static registers<Code>& value(cells& c) {
+    return static_cast<cell<Code>&>(c).value;
+  }
+
+  /// Sums of a reduction along the vector, while a row lasts.
+  template <int I>
+  using totals_of = total_t<register_t<element<I>>>;
+  template <int I>
+  struct lanes {
+    lane_pack<totals_of<I>> value;
+  };
+  template <class S>
+  struct lanes_of;
+  template <int... S>
+  struct lanes_of<std::integer_sequence<int, S...>> : lanes<S>... {};
+  using all_lanes = lanes_of<steps>;
+
+  static constexpr loop_facts facts{D};
+  static constexpr bool reads(int p, source s) { return facts.reads[p][s.code]; }
+
+  // ---- one task ----
+
+  struct body {
+    fused_kernel const& k;
+    launch_arguments const& a;
+    std::byte* scratch;
+    std::int64_t row_bytes;
+    cells uniform;
+
+    body(fused_kernel const& kernel, launch_arguments const& given, std::byte* own)
+        : k(kernel), a(given), scratch(own), row_bytes(kernel.width * 8 + 64) {
+      set_numbers(numbers{}), set_uniform_operands(operands{}), run_uniform(steps{});
+    }
+    template <int... I>
+    void set_numbers(std::integer_sequence<int, I...>) {
+      (set_number<I>(), ...);
+    }
+    template <int I>
+    void set_number() {
+      using E = element<source::numbers + I>;
+      value<source::numbers + I>(uniform) =
+          registers<source::numbers + I>(number_of_element<register_t<E>>(meshtensor::element_of<E>(a.numbers[I])));
+    }
+    template <int... I>
+    void set_uniform_operands(std::integer_sequence<int, I...>) {
+      (set_uniform_operand<I>(), ...);
+    }
+    template <int I>
+    void set_uniform_operand() {
+      if constexpr (D.operand_class(I) == extent_class::uniform) splat<I>(uniform, 0);
+    }
+    template <int I>
+    void splat(cells& c, std::int64_t offset) const {
+      using E = element<source::operands + I>;
+      value<source::operands + I>(c) = registers<source::operands + I>(
+          number_of_element<register_t<E>>(reinterpret_cast<E const*>(a.memory[I])[offset]));
+    }
+    template <int... I>
+    void run_uniform(std::integer_sequence<int, I...>) {
+      (run_uniform_step<I>(), ...);
+    }
+    template <int I>
+    void run_uniform_step() {
+      if constexpr (D.step(I).level == extent_class::uniform) compute<I>(uniform);
+    }
+
+    void operator()(tile const& t) {
+      for (std::int64_t r = 0; r < t.rows; ++r) row(t, r, std::make_integer_sequence<int, D.phases()>{});
+    }
+    template <int... P>
+    void row(tile const& t, std::int64_t r, std::integer_sequence<int, P...>) {
+      cells c = uniform;
+      load_rows(c, t, r, operands{});
+      (phase<P>(c, t, r), ...);
+      store_rows(c, t, r, results{});
+    }
+    template <int... I>
+    void load_rows([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
+                   std::integer_sequence<int, I...>) const {
+      (load_row<I>(c, t, r), ...);
+    }
+    template <int I>
+    void load_row([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r) const {
+      if constexpr (D.operand_class(I) == extent_class::row) splat<I>(c, t.offset[I] + r * t.row_stride[I]);
+    }
+
+    template <int P>
+    void phase(cells& c, tile const& t, std::int64_t r) {
+      all_lanes sums;
+      start<P>(c, sums, t, r, steps{});
+      if constexpr (facts.has_vector[P]) {
+        std::int64_t i = 0;
+        for (; i + pack_width <= t.width; i += pack_width)
+          batch<P>(c, sums, t, r, i, std::integral_constant<int, pack_width>{}, operands{}, steps{}, results{});
+        if (i < t.width) batch<P>(c, sums, t, r, i, static_cast<int>(t.width - i), operands{}, steps{}, results{});
+      }
+      end<P>(c, sums, t, steps{});
+    }
+    // What is done once for a row, before its elements and after them.
+    template <int P, int... I>
+    void start([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
+               [[maybe_unused]] std::int64_t r, std::integer_sequence<int, I...>) {
+      (start_step<P, I>(c, sums, t, r), ...);
+    }
+    template <int P, int I>
+    void start_step([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
+                    [[maybe_unused]] std::int64_t r) {
+      constexpr kernel_step s = D.step(I);
+      if constexpr (s.phase == P) {
+        if constexpr (goes_along(s.kind) || is_total(s.kind)) {
+          static_cast<lanes<I>&>(sums).value =
+              lane_pack<totals_of<I>>(reduction_start<reduction_of(s.kind), totals_of<I>>);
+        } else if constexpr (s.level == extent_class::row && goes_over(s.kind)) {
+          auto const x = convert_pack<totals_of<I>>(value<s.from[0].code>(c)).lane_array().at[0];
+          add_total<I>(t, x);
+        } else if constexpr (s.level == extent_class::row && s.kind == step_kind::position) {
+          constexpr int stream = first_step_stream + I;
+          value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream], 0);
+        } else if constexpr (s.level == extent_class::row && is_random(s.kind)) {
+          constexpr int stream = first_step_stream + I;
+          value<I>(c) = settled<element<I>>(random_pack<register_t<element<I>>>(
+              kind_of(s.kind), a.random[I], static_cast<std::uint64_t>(t.offset[stream] + r * t.row_stride[stream]),
+              0));
+        } else if constexpr (s.level == extent_class::row) {
+          compute<I>(c);
+        }
+      }
+    }
+    template <int I>
+    void add_total(tile const& t, totals_of<I> x) const {
+      auto* const total = reinterpret_cast<totals_of<I>*>(t.totals + k.total_at[I]);
+      *total = combined<reduction_of(D.step(I).kind)>(*total, x);
+    }
+    template <int P, int... I>
+    void end([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
+             std::integer_sequence<int, I...>) {
+      (end_step<P, I>(c, sums, t), ...);
+    }
+    template <int P, int I>
+    void end_step([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t) {
+      constexpr kernel_step s = D.step(I);
+      if constexpr (s.phase == P && (goes_along(s.kind) || is_total(s.kind))) {
+        auto const sum = folded<reduction_of(s.kind)>(static_cast<lanes<I>&>(sums).value);
+        if constexpr (is_total(s.kind)) add_total<I>(t, sum);
+        else value<I>(c) = settled<element<I>>(convert_pack<register_t<element<I>>>(lane_pack<totals_of<I>>(sum)));
+      }
+    }
+
+    // What is done for as many elements as a register has.
+    template <int P, class N, int... O, int... I, int... R>
+    [[gnu::always_inline]] void batch(cells const& row_values, [[maybe_unused]] all_lanes& sums,
+                                      [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
+                                      [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                      std::integer_sequence<int, O...>, std::integer_sequence<int, I...>,
+                                      std::integer_sequence<int, R...>) {
+      cells c = row_values;
+      (load_vector<P, O>(c, t, r, i, n), ...);
+      (load_scratch<P, I>(c, i), ...);
+      (run_vector<P, I>(c, sums, t, r, i, n), ...);
+      (store_last<P, R>(c, t, r, i, n), ...);
+    }
+    template <int P, int O, class N>
+    [[gnu::always_inline]] void load_vector([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                            [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                            [[maybe_unused]] N n) const {
+      if constexpr (D.operand_class(O) >= extent_class::vector && reads(P, at_operand(O))) {
+        using E = element<source::operands + O>;
+        auto const* const p =
+            reinterpret_cast<E const*>(a.memory[O]) + t.offset[O] + r * t.row_stride[O] + i * k.across[O];
+        if constexpr (D.operand_class(O) == extent_class::vector) value<source::operands + O>(c) = load_some(p, n);
+        else value<source::operands + O>(c) = load_pack_strided(p, k.across[O], n);
+      }
+    }
+    template <int P, int I>
+    [[gnu::always_inline]] void load_scratch([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i) const {
+      constexpr int place = facts.place[I];
+      if constexpr (place >= 0 && D.phase_of(at_step(I)) < P && reads(P, at_step(I)))
+        value<I>(c) = load_pack(reinterpret_cast<register_t<element<I>> const*>(scratch + place * row_bytes) + i);
+    }
+    template <int P, int I, class N>
+    [[gnu::always_inline]] void run_vector([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums,
+                                           [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
+                                           [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n) {
+      constexpr kernel_step s = D.step(I);
+      constexpr int stream = first_step_stream + I;
+      if constexpr (s.phase != P || (s.level != extent_class::vector)) {
+        return;
+      } else if constexpr (is_reduction(s.kind)) {
+        constexpr reduction_kind kind = reduction_of(s.kind);
+        auto x = convert_pack<totals_of<I>>(value<s.from[0].code>(c));
+        if constexpr (goes_over(s.kind)) {
+          auto* const total = reinterpret_cast<totals_of<I>*>(t.totals + k.total_at[I]) + i;
+          store_some(combined<kind>(load_some(total, n), x), total, n);
+        } else {
+          if constexpr (std::is_same_v<N, int>) x = first_lanes_of<kind>(x, n);
+          auto& sum = static_cast<lanes<I>&>(sums).value;
+          sum = combined<kind>(sum, x);
+        }
+      } else {
+        if constexpr (s.kind == step_kind::position) {
+          value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream],
+                                              k.across[stream]);
+        } else if constexpr (is_random(s.kind)) {
+          value<I>(c) = settled<element<I>>(random_pack<register_t<element<I>>>(
+              kind_of(s.kind), a.random[I],
+              static_cast<std::uint64_t>(t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream]),
+              static_cast<std::uint64_t>(k.across[stream])));
+        } else {
+          compute<I>(c);
+        }
+        if constexpr (facts.place[I] >= 0)
+          store_pack(value<I>(c), reinterpret_cast<register_t<element<I>>*>(scratch + facts.place[I] * row_bytes) + i);
+        store_step<I>(c, t, r, i, n, results{});
+      }
+    }
+    template <int I, class N, int... R>
+    [[gnu::always_inline]] void store_step([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                           [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                           [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
+      (store_if<D.result(R) == at_step(I), R>(c, t, r, i, n), ...);
+    }
+    template <int P, int R, class N>
+    [[gnu::always_inline]] void store_last(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
+      store_if<
+          P == D.phases() - 1 && D.result_class(R) >= extent_class::vector && !facts.is_vector_step(D, D.result(R)), R>(
+          c, t, r, i, n);
+    }
+    template <bool Here, int R, class N>
+    [[gnu::always_inline]] void store_if([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                         [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                         [[maybe_unused]] N n) const {
+      if constexpr (Here) {
+        constexpr int code = D.result(R).code, stream = first_result_stream + R;
+        using E = element<code>;
+        auto* const p =
+            reinterpret_cast<E*>(a.memory[stream]) + t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream];
+        if constexpr (D.result_class(R) == extent_class::strided)
+          store_pack_strided<E>(value<code>(c), p, k.across[stream], n);
+        else store_some<E>(value<code>(c), p, n);
+      }
+    }
+
+    template <int... R>
+    void store_rows([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
+                    std::integer_sequence<int, R...>) const {
+      (store_row<R>(c, t, r), ...);
+    }
+    template <int R>
+    void store_row([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r) const {
+      constexpr source s = D.result(R);
+      constexpr bool leaves_reduced =
+          s.is_step() && (goes_over(D.step(s.index()).kind) || is_total(D.step(s.index()).kind));
+      if constexpr (D.result_class(R) < extent_class::vector && !leaves_reduced) {
+        using E = element<s.code>;
+        constexpr int stream = first_result_stream + R;
+        if (D.result_class(R) == extent_class::uniform && !(t.first && r == 0)) return;
+        auto* const p = reinterpret_cast<E*>(a.memory[stream]) + t.offset[stream] + r * t.row_stride[stream];
+        store_pack<E>(value<s.code>(c), p, 1);
+      }
+    }
+
+    static constexpr distribution kind_of(step_kind k_) {
+      return k_ == step_kind::uniform ? distribution::uniform : distribution::normal;
+    }
+
+    template <int I>
+    [[gnu::always_inline]] static void compute(cells& c) {
+      constexpr kernel_step s = D.step(I);
+      constexpr auto f = static_cast<function>(s.kind);
+      using E = element<I>;
+      if constexpr (f == function::cast) {
+        using From = register_t<element<s.from[0].code>>;
+        auto const& x = value<s.from[0].code>(c);
+        if constexpr (s.type == dtype::boolean)
+          value<I>(c) = compare_packs<function::not_equal>(x, lane_pack<From>(From(0)));
+        else value<I>(c) = settled<E>(convert_pack<register_t<E>>(x));
+      } else if constexpr (f == function::select) {
+        value<I>(c) = select_packs(value<s.from[0].code>(c), value<s.from[1].code>(c), value<s.from[2].code>(c));
+      } else if constexpr (is_comparison(f)) {
+        value<I>(c) = compare_packs<f>(value<s.from[0].code>(c), value<s.from[1].code>(c));
+      } else {
+        constexpr int second = arity(f) == 2 ? 1 : 0;
+        auto const y = apply_to_packs<f>(value<s.from[0].code>(c), value<s.from[second].code>(c));
+        if constexpr (must_settle(f, s.type)) value<I>(c) = settled<E>(y);
+        else value<I>(c) = y;
+      }
+    }
+  };
+
+  static void task(fused_kernel const& k, launch_arguments const& a, std::int64_t first, std::int64_t last,
+                   std::byte* totals, std::byte* scratch) {
+    body b(k, a, scratch);
+    walk_rows(k, first, last, totals, b);
+  }
+};
+
+}  // namespace detail
+
+}  // namespace meshtensor::cpu

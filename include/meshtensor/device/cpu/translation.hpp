@@ -1,0 +1,277 @@
+// Turns the descriptor of a kernel into a program of blocks: which value lives where, and in which order all is done.
+#pragma once
+
+#include "meshtensor/device/cpu/block_program.hpp"
+#include "meshtensor/device/cpu/fused.hpp"
+
+namespace meshtensor::cpu::detail {
+
+class block_translator {
+  using kind = block_program::kind;
+  using place = block_program::place;
+  using instruction = block_program::instruction;
+  using instructions = block_program::instructions;
+  using phase = block_program::phase;
+
+ public:
+  block_program program;
+
+  explicit block_translator(fused_kernel const& kernel) : k_(&kernel), d_(&kernel.key()) {
+    program.places.assign(1, place{});
+    program.phases.resize(static_cast<std::size_t>(d_->phases()));
+    find_last_uses();
+    for (int i = 0; i < d_->number_count; ++i) uniform_of({static_cast<std::uint8_t>(source::numbers + i)});
+    for (int p = 0; p < d_->phases(); ++p) {
+      for (int i = 0; i < 64; ++i)
+        if (loaded_[i]) release(vector_[i]), vector_[i] = 0, loaded_[i] = false;  // blocks do not outlive their phase
+      for (int i = 0; i < d_->step_count; ++i)
+        if (kernel_step const s = d_->step(i); s.phase == p) step(i, s);
+      free_blocks_of_phase();
+    }
+    for (int i = 0; i < d_->result_count; ++i) store_result(i);
+    choose_block();
+  }
+
+ private:
+  phase& in(int p) { return program.phases[static_cast<std::size_t>(p)]; }
+  static int slot(source s) { return s.code; }
+
+  std::uint8_t add_place(place const& p) {
+    program.places.push_back(p);
+    require(program.places.size() < 256, "R31: a kernel has too many values for the interpreter");
+    return static_cast<std::uint8_t>(program.places.size() - 1);
+  }
+  std::uint8_t new_block(dtype t) {
+    auto const bytes = static_cast<std::uint8_t>(register_bytes(t));
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      if (free_[i].bytes == bytes) {
+        std::int32_t const at = free_[i].at;
+        free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
+        return add_place({place::buffer, 0, bytes, false, at});
+      }
+    return fresh_block(t);
+  }
+  /// A block that nothing has used before: for what is made ahead of a phase's blocks.
+  std::uint8_t fresh_block(dtype t) {
+    auto const bytes = static_cast<std::uint8_t>(register_bytes(t));
+    std::int32_t const at = program.used;
+    program.used += bytes / 4;
+    return add_place({place::buffer, 0, bytes, false, at});
+  }
+  void release(std::uint8_t p) {
+    if (program.places[p].where == place::buffer) free_.push_back({program.places[p].at, program.places[p].bytes});
+  }
+
+  // The last step, in order of execution, that reads a source as a block; sources read in a later phase than they are
+  // made in are kept for the whole row.
+  void find_last_uses() {
+    for (int i = 0; i < 64; ++i) last_use_[i] = -1, crosses_[i] = false;
+    auto note = [&](source s, int phase_now, int order) {
+      if (s.is_step() && d_->phase_of(s) < phase_now && d_->level_of(s) == extent_class::vector)
+        crosses_[slot(s)] = true;
+      last_use_[slot(s)] = std::max(last_use_[slot(s)], order);
+    };
+    for (int i = 0; i < d_->step_count; ++i)
+      for (int a = 0; a < d_->arity_of(i); ++a) note(d_->step(i).from[a], d_->step(i).phase, i);
+  }
+
+  std::uint8_t uniform_of(source s) {
+    std::uint8_t& u = uniform_[slot(s)];
+    if (u != 0) return u;
+    dtype const t = d_->type_of(s);
+    u = fresh_block(t);
+    if (s.is_number())
+      program.once.push_back(
+          {kind::load, t, u, 0, 0, 0, static_cast<std::uint8_t>(255), static_cast<std::uint8_t>(s.index()), nullptr});
+    else program.once.push_back({kind::load, t, u, 0, 0, 0, static_cast<std::uint8_t>(s.index()), 0, nullptr});
+    return u;
+  }
+  std::uint8_t row_of(source s) {
+    if (d_->level_of(s) == extent_class::uniform) return uniform_of(s);
+    std::uint8_t& r = row_[slot(s)];
+    if (r != 0) return r;
+    dtype const t = d_->type_of(s);  // an operand: steps have their places already
+    r = fresh_block(t);
+    in(0).rows.insert(in(0).rows.begin(),
+                      {kind::load_rows, t, r, 0, 0, 0, static_cast<std::uint8_t>(s.index()), 0, nullptr});
+    return r;
+  }
+  std::uint8_t vector_of(source s, int p) {
+    extent_class const level = d_->level_of(s);
+    if (level == extent_class::uniform) return uniform_of(s);
+    std::uint8_t& v = vector_[slot(s)];
+    if (v != 0) return v;
+    dtype const t = d_->type_of(s);
+    if (level == extent_class::row) {
+      std::uint8_t const r = row_of(s);
+      v = fresh_block(t);
+      in(p).rows.push_back({kind::expand, t, v, r, 0, 0, 0, 0, nullptr});
+      return v;
+    }
+    auto const stream = static_cast<std::uint8_t>(s.index());  // an operand, again
+    if (is_direct(stream, t, d_->operand_class(s.index()))) {
+      v = add_place({place::operand, stream, static_cast<std::uint8_t>(register_bytes(t)), true, 0});
+      return v;
+    }
+    v = new_block(t);
+    loaded_[slot(s)] = true;
+    in(p).blocks.push_back({kind::load, t, v, 0, 0, 0, stream, 0, nullptr});
+    return v;
+  }
+  /// Whether a block can be used where it lies: the same in memory as in registers, rows side by side.
+  bool is_direct(int stream, dtype t, extent_class c) const {
+    if (c != extent_class::vector || static_cast<std::int64_t>(bytes_of(t)) != register_bytes(t) ||
+        k_->across[stream] != 1)
+      return false;
+    return k_->loops == 0 || k_->width >= block_program::most_elements ||
+           k_->stride[stream][k_->loops - 1] == k_->width;
+  }
+
+  void step(int i, kernel_step const& s) {
+    bool const once = s.level == extent_class::uniform, by_row = s.level == extent_class::row;
+    source const self{static_cast<std::uint8_t>(i)};
+    auto const number = static_cast<std::uint8_t>(i);
+    auto const stream = static_cast<std::uint8_t>(first_step_stream + i);
+    instructions& list_now = once ? program.once : by_row ? in(s.phase).rows : in(s.phase).blocks;
+    auto given = [&](int a) {
+      return once ? uniform_of(s.from[a]) : by_row ? row_of(s.from[a]) : vector_of(s.from[a], s.phase);
+    };
+    if (is_reduction(s.kind)) {
+      if (goes_over(s.kind)) {
+        std::uint8_t const x = given(0);
+        list_now.push_back(
+            {kind::add_over, s.type, 0, x, 0, 0, by_row ? std::uint8_t{1} : std::uint8_t{0}, number, nullptr});
+      } else {
+        std::uint8_t const x = vector_of(s.from[0], s.phase);
+        std::uint8_t const lanes = new_permanent(bytes_of_lanes), sums = new_block(dtype::i64);
+        in(s.phase).blocks.push_back({kind::add_row, s.type, sums, x, lanes, 0, 0, number, nullptr});
+        if (goes_along(s.kind)) {
+          row_[i] = new_block(s.type);
+          in(s.phase).ends.push_back({kind::end_along, s.type, row_[i], sums, lanes, 0, 0, number, nullptr});
+        } else {
+          in(s.phase).ends.push_back({kind::end_total, s.type, 0, sums, lanes, 0, 0, number, nullptr});
+        }
+        program.along.push_back({static_cast<std::uint8_t>(s.phase), lanes, number});
+      }
+      return free_dead(i, s);
+    }
+    std::uint8_t operands[3] = {};
+    for (int a = 0; a < d_->arity_of(i); ++a) operands[a] = given(a);
+    // The lists may have grown: what expands a row stands before what uses it, in the list of rows.
+    std::uint8_t const out = once     ? (uniform_[i] = fresh_block(s.type))
+                             : by_row ? (row_[i] = fresh_block(s.type))
+                                      : output(i, s);
+    instruction made{kind::compute, s.type, out, operands[0], operands[1], operands[2], stream, number, nullptr};
+    bool settles = false;
+    if (s.kind == step_kind::position) {
+      made.does = by_row ? kind::position_rows : kind::position;
+    } else if (is_random(s.kind)) {
+      made.does = by_row ? kind::random_rows : kind::random;
+    } else {
+      auto const f = static_cast<function>(s.kind);
+      dtype const from = d_->type_of(s.from[f == function::select ? 1 : 0]);
+      made.f = f == function::cast ? cast_block(from, s.type) : block_of(f, from);
+      settles = must_settle(f, s.type);
+    }
+    list_now.push_back(made);
+    if (settles) list_now.push_back({kind::compute, s.type, out, out, 0, 0, 0, number, settle_block(s.type)});
+    if (!once && !by_row) store_block_result(self, out, list_now);
+    free_dead(i, s);
+  }
+
+  std::uint8_t new_permanent(std::int64_t bytes) {
+    std::int32_t const at = program.lanes;
+    program.lanes += static_cast<std::int32_t>(bytes);
+    return add_place({place::buffer, 1, 0, false, at});
+  }
+  /// Where a block goes: to a result's memory, to a row that outlives the phase, or to a free block.
+  std::uint8_t output(int i, kernel_step const& s) {
+    source const self{static_cast<std::uint8_t>(i)};
+    for (int r = 0; r < d_->result_count; ++r) {
+      int const stream = first_result_stream + r;
+      if (d_->result(r) == self && is_direct(stream, s.type, d_->result_class(r)) && !must_settle_block(s)) {
+        vector_[i] = add_place({place::result, static_cast<std::uint8_t>(stream),
+                                static_cast<std::uint8_t>(register_bytes(s.type)), true, 0});
+        written_[r] = true;
+        return vector_[i];
+      }
+    }
+    if (crosses_[i]) {
+      vector_[i] = add_place({place::scratch, static_cast<std::uint8_t>(program.scratch_rows++),
+                              static_cast<std::uint8_t>(register_bytes(s.type)), true, 0});
+    } else {
+      vector_[i] = new_block(s.type);
+      in_phase_.push_back(static_cast<std::uint8_t>(i));
+    }
+    return vector_[i];
+  }
+  static bool must_settle_block(kernel_step const& s) { return settle_block(s.type) != nullptr; }
+  /// Blocks whose last reader has run are free for the next step.
+  void free_dead(int i, kernel_step const& s) {
+    for (int a = 0; a < d_->arity_of(i); ++a) {
+      source const x = s.from[a];
+      if (!x.is_step() || last_use_[slot(x)] != i || crosses_[slot(x)] || d_->level_of(x) != extent_class::vector)
+        continue;
+      for (std::size_t k = 0; k < in_phase_.size(); ++k)
+        if (in_phase_[k] == slot(x)) {
+          release(vector_[slot(x)]);
+          in_phase_.erase(in_phase_.begin() + static_cast<std::ptrdiff_t>(k));
+          break;
+        }
+    }
+  }
+  void free_blocks_of_phase() {
+    for (std::uint8_t i : in_phase_) release(vector_[i]);
+    in_phase_.clear();
+  }
+
+  void store_block_result(source self, std::uint8_t from, instructions& list_now) {
+    for (int r = 0; r < d_->result_count; ++r) {
+      if (!(d_->result(r) == self) || written_[r]) continue;
+      written_[r] = true;
+      list_now.push_back({kind::store, d_->type_of(self), 0, from, 0, 0,
+                          static_cast<std::uint8_t>(first_result_stream + r), 0, nullptr});
+    }
+  }
+  /// Results that are not a step of the vector: rows, operands, numbers.
+  void store_result(int r) {
+    source const s = d_->result(r);
+    if (written_[r]) return;
+    if (s.is_step() && (goes_over(d_->step(s.index()).kind) || is_total(d_->step(s.index()).kind))) return;
+    int const p = d_->phases() - 1;
+    dtype const t = d_->type_of(s);
+    auto const stream = static_cast<std::uint8_t>(first_result_stream + r);
+    extent_class const c = d_->result_class(r);
+    if (c == extent_class::uniform) in(p).ends.push_back({kind::store_once, t, 0, row_of(s), 0, 0, stream, 0, nullptr});
+    else if (c == extent_class::row)
+      in(p).ends.push_back({kind::store_rows, t, 0, row_of(s), 0, 0, stream, 0, nullptr});
+    else {
+      std::uint8_t const v = vector_of(s, p);
+      in(p).blocks.push_back({kind::store, t, 0, v, 0, 0, stream, 0, nullptr});
+    }
+  }
+
+  void choose_block() {
+    program.block = block_program::most_elements;
+    while (program.block > 2 * pack_width &&
+           program.used * 4 * program.block + program.lanes > block_program::buffer_bytes)
+      program.block /= 2;
+    require(program.used * 4 * program.block + program.lanes <= block_program::buffer_bytes,
+            "R31: a kernel has too many values for the interpreter");
+  }
+
+  struct free_block {
+    std::int32_t at;
+    std::uint8_t bytes;
+  };
+
+  fused_kernel const* k_;
+  descriptor const* d_;
+  std::vector<free_block> free_;
+  std::vector<std::uint8_t> in_phase_;
+  std::uint8_t uniform_[64] = {}, row_[64] = {}, vector_[64] = {};  // places of sources, by level; 0: none yet
+  int last_use_[64] = {};
+  bool crosses_[64] = {}, loaded_[64] = {}, written_[max_kernel_results] = {};
+};
+
+}  // namespace meshtensor::cpu::detail

@@ -1,0 +1,308 @@
+// Which nodes share a kernel: groups of one space of dims, found backwards, from users to makers.
+//
+// A group walks one space of dims, the last of which is its vector; all its values have the same local part of a dim. A
+// node meets its users first: it may join the earliest of them, because all others still come later. Constants,
+// positions and broadcasts cost nothing and are made again in every group that uses them.
+#pragma once
+
+#include "meshtensor/pass/rebuild.hpp"
+
+namespace meshtensor {
+
+inline constexpr int max_kernel_steps = 32, max_kernel_operands = 16, max_kernel_results = 8, max_kernel_numbers = 16,
+                     max_kernel_phases = 7;
+
+/// Nodes that only say how something else is read.
+constexpr bool is_way_to_read(module const& m, node const& n) {
+  if (n.kind == primitive::broadcast) return true;
+  if (n.kind != primitive::transpose) return false;
+  shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
+  return x.at[x.count - 1] == y.at[y.count - 1];  // else a copy that turns blocks is faster
+}
+
+namespace detail {
+
+/// Whether a function is computed sooner than its result is read back from memory.
+constexpr bool is_cheap(node const& n) {
+  auto const f = static_cast<function>(n.function);
+  return n.kind == primitive::elementwise && (f < function::exp || f == function::relu || f >= function::logical_not) &&
+         f != function::power && f != function::divide && f != function::modulo;
+}
+
+struct fused_group {
+  id place;  // it stands where this node stood
+  id region;
+  shape space;
+  std::uint8_t sharded[max_axes], order[max_axes];  // the dim that an axis shards, plus 1
+  std::uint8_t steps, operands, results, numbers;
+  std::uint8_t along;    // reductions along the vector
+  std::uint8_t leaving;  // what the other reductions reduce, as a mask of places in `space`; their results leave
+  bool mixed;            // they reduce different dims
+  std::uint8_t common;   // what all other results span, as a mask
+  id merged;             // into another group, plus 1
+
+  constexpr unsigned all() const { return (1u << space.count) - 1; }
+  constexpr unsigned rows() const { return all() >> 1; }
+};
+
+struct grouping {
+  static constexpr int max_groups = max_nodes / 2;
+  module const& from;
+  int count;
+  fused_group groups[max_groups];
+  id group_of[max_nodes];        // plus 1
+  id user[max_values];           // the group that is the earliest user of a value, plus 1
+  id place_of_user[max_values];  // plus 1
+  bool shared[max_values];       // used by several
+  id counted_by[max_values];     // the last group that counted the value as its operand, plus 1
+  id source[max_values];         // what a group reads when it reads a value
+  primitive kind[max_values];    // of the node that makes a value
+
+  constexpr explicit grouping(module const& m)
+      : from(m), count(0), groups{}, group_of{}, user{}, place_of_user{}, shared{}, counted_by{}, source{}, kind{} {
+    for (int v = 0; v < m.value_count; ++v) {
+      node const& n = m.nodes[m.values[v].node];
+      kind[v] = n.kind, source[v] = is_way_to_read(m, n) ? source[m.operand(n, 0)] : static_cast<id>(v);
+    }
+    for (int r = 0; r < m.region_count; ++r)
+      for (int i = 0; i < m.regions[r].results.count; ++i) use_alone(m.link(m.regions[r].results, i), no_id - 1);
+    for (int i = m.node_count; i-- > 0;) place(static_cast<id>(i));
+    merge_siblings();
+    for (int i = 0; i < m.node_count; ++i)
+      if (group_of[i] != 0) group_of[i] = static_cast<id>(find(static_cast<id>(group_of[i] - 1)) + 1);
+  }
+
+  /// Nodes that are made again by whoever needs them, and whom nobody else needs.
+  constexpr bool is_gone(node const& n) const {
+    switch (n.kind) {
+      case primitive::constant:
+      case primitive::iota:
+      case primitive::broadcast:
+      case primitive::transpose:
+      case primitive::elementwise:
+      case primitive::random:
+      case primitive::reduce: return place_of_user[from.result(n)] == 0;
+      default: return false;
+    }
+  }
+
+ private:
+  // ---- who uses a value ----
+
+  constexpr void use_alone(id v, int at) {
+    if (place_of_user[v] != 0) shared[v] = true;
+    if (place_of_user[v] == 0 || at < place_of_user[v] - 1) user[v] = 0, place_of_user[v] = static_cast<id>(at + 1);
+  }
+  constexpr void use_in(id read, id g) {
+    id const v = source[read], mark = static_cast<id>(g + 1);
+    fused_group& own = groups[g];
+    if (kind[v] == primitive::constant || kind[v] == primitive::iota) {
+      ++(kind[v] == primitive::constant ? own.numbers : own.steps);
+      return;
+    }
+    if (counted_by[v] != mark) counted_by[v] = mark, ++own.operands;
+    shared[v] = shared[v] || (place_of_user[v] != 0 && user[v] != mark);
+    if (place_of_user[v] == 0 || own.place < place_of_user[v] - 1)
+      user[v] = mark, place_of_user[v] = static_cast<id>(own.place + 1);
+  }
+
+  // ---- the scan ----
+
+  constexpr void place(id i) {
+    node const& n = from.nodes[i];
+    switch (n.kind) {
+      case primitive::argument:
+      case primitive::input:
+      case primitive::read:
+      case primitive::constant:
+      case primitive::iota: return;
+      case primitive::elementwise:
+      case primitive::random:
+      case primitive::reduce:
+      case primitive::broadcast:
+        if (place_of_user[from.result(n)] == 0) return;  // all its users make it again, or it is dead
+        if ((n.kind != primitive::broadcast && join(i, n)) || begin(i, n)) return;
+        break;
+      case primitive::transpose:
+        if (place_of_user[from.result(n)] == 0) return;
+        break;
+      default: break;
+    }
+    for (int k = 0; k < n.operands.count; ++k) use_alone(from.operand(n, k), i);
+  }
+
+  static constexpr unsigned mask_of(shape const& space, shape const& dims) {
+    unsigned mask = 0;
+    for (int k = 0; k < dims.count; ++k)
+      mask |= k < space.count && space.at[k] == dims.at[k] ? 1u << k : 1u << space.find(dims.at[k]);
+    return mask;
+  }
+
+  /// Whether the dims that the value shares with the group's space lie as they do there.
+  constexpr bool lies_alike(fused_group const& g, value const& v) const {
+    for (int a = 0; a < from.axis_count; ++a)
+      if (v.layout.dim[a] != 0 ? g.sharded[a] != v.dims.at[v.layout.dim[a] - 1] + 1 || g.order[a] != v.layout.order[a]
+                               : g.sharded[a] != 0 && v.dims.has(g.sharded[a] - 1))
+        return false;
+    return true;
+  }
+  constexpr void span(fused_group& g, value const& v) const {
+    g.space = v.dims;
+    for (int a = 0; a < from.axis_count; ++a)
+      g.sharded[a] = static_cast<std::uint8_t>(v.layout.dim[a] == 0 ? 0 : v.dims.at[v.layout.dim[a] - 1] + 1),
+      g.order[a] = v.layout.order[a];
+  }
+
+  constexpr bool begin(id i, node const& n) {
+    if (n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient)
+      return false;  // another name, no work
+    require(count < max_groups, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    id const made = static_cast<id>(count++);
+    fused_group& g = groups[made];
+    g.place = i, g.region = n.region, g.results = 1, g.common = 0xff, g.steps = n.kind != primitive::broadcast;
+    span(g, n.kind == primitive::reduce ? from.operand_value(n, 0) : from.result_value(n));
+    if (n.kind == primitive::reduce) {
+      unsigned const kept = mask_of(g.space, from.result_value(n).dims), lost = g.all() & ~kept;
+      if (g.space.count > 1 && kept == g.rows()) g.along = 1, g.common = static_cast<std::uint8_t>(kept);
+      else g.leaving = static_cast<std::uint8_t>(lost);
+    }
+    adopt(i, n, made);
+    return true;
+  }
+  constexpr void adopt(id i, node const& n, id g) {
+    group_of[i] = static_cast<id>(g + 1);
+    for (int k = 0; k < n.operands.count; ++k) use_in(from.operand(n, k), g);
+  }
+
+  /// Into the group of its earliest user, if that is one and has room.
+  constexpr bool join(id i, node const& n) {
+    id const v = from.result(n);
+    if (user[v] == 0) return false;
+    id const at = static_cast<id>(user[v] - 1);
+    fused_group& g = groups[at];
+    if (g.steps + 1 + n.operands.count > max_kernel_steps || g.numbers + n.operands.count > max_kernel_numbers ||
+        g.operands - 1 + n.operands.count > max_kernel_operands || (shared[v] && g.results == max_kernel_results))
+      return false;
+    if (!(n.kind == primitive::reduce ? takes_reduction(g, n) : takes(g, n))) return false;
+    if (shared[v]) ++g.results, g.common = static_cast<std::uint8_t>(g.common & mask_of(g.space, from.values[v].dims));
+    ++g.steps, --g.operands;
+    adopt(i, n, at);
+    return true;
+  }
+  constexpr bool takes(fused_group const& g, node const& n) const {
+    value const& v = from.result_value(n);
+    if (!lies_alike(g, v)) return false;
+    unsigned const spanned = v.dims == g.space ? g.all() : mask_of(g.space, v.dims);
+    if (n.kind == primitive::random) return spanned == g.all();
+    return (spanned & g.rows()) == g.rows() || (!shared[from.result(n)] && (spanned == 0 || is_cheap(n)));
+  }
+  /// A reduction whose result the group uses goes along the vector, which it may bring with it.
+  constexpr bool takes_reduction(fused_group& g, node const& n) const {
+    value const &x = from.operand_value(n, 0), &y = from.result_value(n);
+    int const last = x.dims.count - 1;
+    if (y.dims.count != last || y.dims.has(x.dims.at[last]) || g.along == max_kernel_phases - 1) return false;
+    if (g.space == x.dims) return lies_alike(g, x) && ++g.along != 0;
+    if (!(g.space == y.dims) || last == 0 || g.along != 0 || g.mixed || !lies_alike(g, y) ||
+        (g.common & g.all()) != g.all())
+      return false;
+    span(g, x);
+    g.along = 1;
+    return true;
+  }
+
+  // ---- groups that read the same ----
+
+  /// The group that a group was merged into.
+  constexpr id find(id g) const {
+    while (groups[g].merged != 0) g = static_cast<id>(groups[g].merged - 1);
+    return g;
+  }
+  /// The group of the node that makes a value, plus 1.
+  constexpr id group_of_value(id v) const {
+    id const g = group_of[from.values[v].node];
+    return g == 0 ? id{0} : static_cast<id>(find(static_cast<id>(g - 1)) + 1);
+  }
+  using operand_lists = id[max_groups][max_kernel_operands];
+
+  /// Groups that read the same block, or one what the other makes, become one where nothing stands between them.
+  constexpr void merge_siblings() {
+    operand_lists operands = {};
+    std::uint8_t counts[max_groups] = {};
+    id last_user[max_values] = {};  // group, plus 1
+    for (int i = 0; i < from.node_count; ++i) {
+      if (group_of[i] == 0) continue;
+      id const g = static_cast<id>(group_of[i] - 1);
+      node const& n = from.nodes[i];
+      for (int k = 0; k < n.operands.count; ++k) {
+        id const v = source[from.operand(n, k)];
+        if (group_of[from.values[v].node] == g + 1 || kind[v] == primitive::constant || kind[v] == primitive::iota)
+          continue;
+        int const at = position(operands[g], counts[g], v);
+        if (at == counts[g]) operands[g][counts[g]++] = v;
+      }
+    }
+    for (int b = count; b-- > 0;) {  // from the first to the last
+      for (int k = 0; k < counts[b]; ++k) {
+        id const v = operands[b][k], made_by = group_of[from.values[v].node];
+        id const other = made_by != 0 ? made_by : last_user[v];
+        if (other == 0 || !(from.values[v].dims == groups[b].space)) continue;
+        id const a = find(static_cast<id>(other - 1));
+        if (a == b || !may_merge(a, static_cast<id>(b), operands, counts)) continue;
+        merge(a, static_cast<id>(b), operands, counts);
+        break;
+      }
+      id const now = find(static_cast<id>(b));
+      for (int k = 0; k < counts[b]; ++k) last_user[operands[b][k]] = static_cast<id>(now + 1);
+    }
+  }
+  static constexpr int position(id const* list, int length, id v) {
+    for (int i = 0; i < length; ++i)
+      if (list[i] == v) return i;
+    return length;
+  }
+
+  constexpr bool may_merge(id a, id b, operand_lists const& operands, std::uint8_t const* counts) const {
+    fused_group const &ga = groups[a], &gb = groups[b];
+    if (ga.region != gb.region || !(ga.space == gb.space) || ga.steps + gb.steps > max_kernel_steps ||
+        ga.numbers + gb.numbers > max_kernel_numbers || ga.results + gb.results > max_kernel_results ||
+        ga.along + gb.along > max_kernel_phases - 1)
+      return false;
+    for (int x = 0; x < from.axis_count; ++x)
+      if (ga.sharded[x] != gb.sharded[x] || ga.order[x] != gb.order[x]) return false;
+    unsigned const over_a = ga.leaving & ga.rows(), over_b = gb.leaving & gb.rows();
+    if (over_a != 0 && over_b != 0 && over_a != over_b) return false;
+    // What b reads must be there where a stands, and no reduction that leaves may be read.
+    int together = counts[a];
+    for (int k = 0; k < counts[b]; ++k) {
+      id const v = operands[b][k], unit = group_of_value(v);
+      if (unit == a + 1) {
+        if (kind[v] == primitive::reduce && !goes_along(ga, from.values[v].dims)) return false;
+        continue;
+      }
+      if ((unit == 0 ? from.values[v].node : groups[unit - 1].place) >= ga.place) return false;
+      together += position(operands[a], counts[a], v) == counts[a];
+    }
+    return together <= max_kernel_operands;
+  }
+  static constexpr bool goes_along(fused_group const& g, shape const& y) {
+    return g.space.count > 1 && y.count == g.space.count - 1 && !y.has(g.space.at[g.space.count - 1]);
+  }
+
+  constexpr void merge(id a, id b, operand_lists& operands, std::uint8_t* counts) {
+    fused_group &ga = groups[a], &gb = groups[b];
+    for (int k = 0; k < counts[b]; ++k)
+      if (id const v = operands[b][k]; group_of_value(v) != a + 1 && position(operands[a], counts[a], v) == counts[a])
+        operands[a][counts[a]++] = v;
+    ga.mixed = ga.mixed || gb.mixed || (ga.leaving != 0 && gb.leaving != 0 && ga.leaving != gb.leaving);
+    ga.steps = static_cast<std::uint8_t>(ga.steps + gb.steps);
+    ga.numbers = static_cast<std::uint8_t>(ga.numbers + gb.numbers);
+    ga.results = static_cast<std::uint8_t>(ga.results + gb.results);
+    ga.along = static_cast<std::uint8_t>(ga.along + gb.along);
+    ga.leaving = static_cast<std::uint8_t>(ga.leaving | gb.leaving);
+    ga.common = static_cast<std::uint8_t>(ga.common & gb.common);
+    gb.merged = static_cast<id>(a + 1);
+  }
+};
+
+}  // namespace detail
+}  // namespace meshtensor
