@@ -1,7 +1,9 @@
 // Trains a byte-level Transformer on a mesh of processors, threads or MPI ranks, and prints what it writes.
 #include "transformer.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <tuple>
@@ -24,6 +26,10 @@ namespace {
 using namespace transformer;
 
 // ---- what is learnt from ----
+
+#ifndef MESHTENSOR_SOURCE_DIR
+#  define MESHTENSOR_SOURCE_DIR ""
+#endif
 
 /// The headers and the documentation of the library: where they were when this was built, else above this program.
 std::vector<std::uint8_t> own_text() {

@@ -75,7 +75,7 @@ def main():
     source.parent.mkdir(parents=True, exist_ok=True)
     if joint:
         source.write_text(joint, encoding="utf-8")
-        code, output = call([*compiler, "-Wno-unused", "-fsyntax-only", str(source)])
+        code, output = call([*compiler, "-Wno-unused", "-Wno-unused-parameter", "-Wno-return-type", "-fsyntax-only", str(source)])
         if code != 0:
             return f"{output}\nthe snippets of {page.name} do not compile"
     for k, (program, expected) in enumerate(programs):

@@ -39,16 +39,14 @@ struct two_products {
 template <class Layout>
 constexpr mt::module const& graph = mt::lowered<two_products, two_products, mesh, Layout>::partitioned;
 
-constexpr auto count(mt::module const& m, mt::primitive kind) {
-  return std::count_if(m.nodes, m.nodes + m.node_count, [&](mt::node const& n) { return n.kind == kind; });
-}
+template <class Layout>
+constexpr auto all_reduces = std::count_if(graph<Layout>.nodes, graph<Layout>.nodes + graph<Layout>.node_count,
+                                           [](mt::node const& n) { return n.kind == mt::primitive::all_reduce; });
 }  // namespace lesson
 using namespace lesson;
 
 // Layouts and what they cost can be documented where they are written.
-static_assert(count(graph<replicated>, mt::primitive::all_reduce) == 0);
-static_assert(count(graph<data_parallel>, mt::primitive::all_reduce) == 0);
-static_assert(count(graph<tensor_parallel>, mt::primitive::all_reduce) == 1);
+static_assert(all_reduces<replicated> == 0 && all_reduces<data_parallel> == 0 && all_reduces<tensor_parallel> == 1);
 static_assert(mt::delivered<graph<tensor_parallel>> && mt::delivered<graph<by_scope>>);  // they fit, or say why not
 
 TEST_CASE("a sum over a sharded dim is unfinished until it is reduced") {
@@ -72,7 +70,7 @@ entry two_products
 
 TEST_CASE("a rule may hold in one scope only") {
   // Under "after" the sum is wanted in parts: each processor gets only its own. The output wants all of them again.
-  CHECK(count(graph<by_scope>, mt::primitive::all_reduce) == 0);
+  CHECK(all_reduces<by_scope> == 0);
   CHECK(text_of(graph<by_scope>).find(R"(
   %6: f32[batch, out/model]            = reduce_scatter sum(%5) over model into out  # 05_layouts.cpp:28 after
   %7: f32[batch, out/model]            = relu(%6)                                    # 05_layouts.cpp:28 after

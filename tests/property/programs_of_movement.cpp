@@ -11,4 +11,5 @@ TEST_CASE("programs of movement under every layout") {
   hold_under_every_layout<programs::noise>("noise", {}, t);
   hold_under_every_layout<programs::asked>("asked", {}, t);
   hold_under_every_layout<programs::memories>("memories", {.steps = 4}, t);
+  if (!quick()) CHECK(t.tried >= 1500);
 }

@@ -9,4 +9,5 @@ TEST_CASE("classifiers and adversaries under every layout") {
   hold_under_every_layout<programs::classifier>("classifier", {.assignments = 600, .drawn = 40}, t);
   hold_under_every_layout<programs::adversaries>("adversaries", {.assignments = 256, .drawn = 40}, t);
   hold_under_every_layout<programs::attending>("attending", {.assignments = 100, .drawn = 20}, t);
+  if (!quick()) CHECK(t.tried >= 780);
 }

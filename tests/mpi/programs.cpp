@@ -1,0 +1,41 @@
+// Ranks of MPI give what the same mesh gives in turns on one thread: every bit of every output and variable.
+// ranks: 2 3 4 6
+// needs: mpi
+// timeout: 600
+#include "property/outcome.hpp"
+
+#include "meshtensor/run/mpi_job.hpp"
+#include "mpi/ranks.hpp"
+
+using namespace property;
+
+namespace {
+
+mt::mesh_shape mesh_of(int ranks) {
+  mt::mesh_shape mesh{};
+  if (ranks % 2 == 0 && ranks > 2) mesh.add("ax", 2).add("by", ranks / 2);
+  else mesh.add("ax", ranks);
+  return mesh;
+}
+
+}  // namespace
+
+TEST_CASE("ranks and lockstep are one") {
+  mt::processors const ranks(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)), turns = mt::processors::in_lockstep();
+  mt::mesh_shape const mesh = mesh_of(ranks.get().size());
+  int compared = 0;
+  each_program([&]<class Program>(char const* what) {
+    each_of_three<Program>(what, mesh, [&](mt::lowering const& low, mt::blocks const& inputs, auto const& outputs) {
+      int const steps = low.graph.node_count > 600 ? 1 : 2;  // many small messages among more ranks than cores
+      outcome const all = run_with(turns, low, mesh, inputs, outputs, steps);
+      outcome const mine = run_with(ranks, low, mesh, inputs, outputs, steps);
+      CHECK(mine.size() * static_cast<std::size_t>(mesh.size()) == all.size());
+      int different = 0;
+      for (auto const& [key, bytes] : mine) different += all.at(key) != bytes;
+      CHECK(different == 0);
+      ++compared;
+    });
+  });
+  if (ranks.speaks()) MESSAGE(compared << " runs compared");
+  CHECK(compared == 20 * 3);
+}

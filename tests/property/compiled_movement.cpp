@@ -1,0 +1,9 @@
+// Movement, lookups and random numbers: what the compiler plans is what start-up plans.
+#include "property/compiled.hpp"
+
+TEST_CASE("lowered by the compiler and at start-up") {
+  compiled::check<programs::softmaxes>("softmaxes");
+  compiled::check<programs::movements>("movements");
+  compiled::check<programs::lookups>("lookups");
+  compiled::check<programs::noise>("noise");
+}

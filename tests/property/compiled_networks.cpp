@@ -1,0 +1,9 @@
+// Networks: what the compiler plans is what start-up plans.
+#include "property/compiled.hpp"
+
+TEST_CASE("lowered by the compiler and at start-up") {
+  compiled::check<programs::attending>("attending");
+  compiled::check<programs::adversaries>("adversaries");
+  compiled::check<programs::language_model>("language_model");
+  compiled::check<programs::translator>("translator");
+}

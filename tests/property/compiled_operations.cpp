@@ -1,0 +1,9 @@
+// Operations and their gradients: what the compiler plans is what start-up plans.
+#include "property/compiled.hpp"
+
+TEST_CASE("lowered by the compiler and at start-up") {
+  compiled::check<programs::functions>("functions");
+  compiled::check<programs::discrete>("discrete");
+  compiled::check<programs::contractions>("contractions");
+  compiled::check<programs::reductions>("reductions");
+}

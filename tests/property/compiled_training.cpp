@@ -1,0 +1,9 @@
+// Training: what the compiler plans is what start-up plans.
+#include "property/compiled.hpp"
+
+TEST_CASE("lowered by the compiler and at start-up") {
+  compiled::check<programs::mlp>("mlp");
+  compiled::check<programs::nested>("nested");
+  compiled::check<programs::classifier>("classifier");
+  compiled::check<programs::memories>("memories");
+}

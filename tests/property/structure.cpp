@@ -1,0 +1,191 @@
+// What a layout sends, kind by kind, for the patterns that people name: data and tensor parallel, optimizer state spread,
+// vocabulary spread, sequence parallel.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/programs.hpp"
+
+namespace mt = meshtensor;
+using namespace programs;
+using meshtensor::layout_rules;
+
+namespace {
+
+mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 2).add("model_axis", 2);
+
+/// The dims of a value without the axes that shard them: `[layers, model]`.
+std::string dims_text(mt::module const& m, mt::value const& v) {
+  std::string text = "[";
+  for (int i = 0; i < v.dims.count; ++i) text += (i == 0 ? "" : ", ") + m.dim_name(v.dims.at[i]).text();
+  return text + "]";
+}
+
+/// Every collective of a program under a layout, as `all_reduce sum [model] over data`, in the order of the alphabet; those
+/// inside a loop begin with `in loop: `, backwards `in backward loop: `.
+template <class Program>
+std::vector<std::string> sent(layout_rules const& rules) {
+  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<Program, mt::f64>>(); });
+  auto const m = mt::on_heap([&] { return mt::partition(mt::simplify(mt::differentiate(*traced)), mesh, rules); });
+  REQUIRE_MESSAGE(m->report.empty(), std::string(m->report.view()));
+  std::vector<std::string> inside(static_cast<std::size_t>(m->region_count)), all;
+  for (int i = m->node_count; i-- > 0;) {
+    mt::node const& n = m->nodes[i];
+    for (int k = 0; k < n.regions.count; ++k)
+      inside[m->region_of(n, k)] = n.kind != mt::primitive::repeat ? inside[n.region]
+                                   : mt::loop::of(n).reversed      ? "in backward loop: "
+                                                                   : "in loop: ";
+    if (!mt::is_collective(n.kind)) continue;
+    std::string text = inside[n.region] + mt::text_of(n.kind);
+    if (n.kind == mt::primitive::all_reduce || n.kind == mt::primitive::reduce_scatter)
+      text += std::string(" ") + mt::text_of(static_cast<mt::partial>(n.function + 1));
+    text += " " + dims_text(*m, m->result_value(n)) + " over ";
+    for (int a = 0; a < m->axis_count; ++a)
+      if ((n.attribute[0] >> a & 1) != 0) text += m->names[m->axes[a].label].text();
+    all.push_back(text);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+std::vector<std::string> sorted(std::vector<std::string> all) {
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// The trainable variables of a program, with their dims.
+template <class Program>
+std::vector<std::string> parameters() {
+  auto const m = mt::on_heap([] { return mt::trace<Program>(); });
+  std::vector<std::string> all;
+  for (int i = 0; i < m->variable_count; ++i) {
+    mt::value v{};
+    v.dims = m->variables[i].dims;
+    if (m->variables[i].trainable) all.push_back(dims_text(*m, v));
+  }
+  return all;
+}
+
+int count(std::vector<std::string> const& all, std::string const& part) {
+  return static_cast<int>(std::count_if(all.begin(), all.end(), [&](auto const& s) { return s.find(part) != s.npos; }));
+}
+
+/// Under data parallelism every parameter's gradient is reduced once a step, after the loops, and the loss.
+template <class Program>
+void check_data_parallel(char const* what) {
+  INFO(std::string(what));
+  std::vector<std::string> expected{"all_reduce sum [] over data"};
+  for (auto const& dims : parameters<Program>()) expected.push_back("all_reduce sum " + dims + " over data");
+  CHECK(sent<Program>(layout_rules{}.shard("batch", {"data"})) == sorted(expected));
+}
+
+}  // namespace
+
+TEST_CASE("data parallel: one all_reduce for each parameter and one for the loss") {
+  check_data_parallel<mlp>("mlp");
+  check_data_parallel<classifier>("classifier");
+  check_data_parallel<language_model>("language_model");
+  check_data_parallel<translator>("translator");
+}
+
+TEST_CASE("nothing is sent where nothing is sharded") { CHECK(sent<language_model>({}).empty()); }
+
+TEST_CASE("optimizer state spread over the data axis: reduce_scatter and all_gather for each parameter") {
+  auto const all = sent<mlp>(layout_rules{}.shard("batch", {"data"}).shard("model", {"data"}, "optimizer"));
+  CHECK(all == sorted({"all_reduce sum [] over data", "all_reduce sum [layers, inner] over data",  // lacks `model`
+                       "reduce_scatter sum [layers, model] over data", "reduce_scatter sum [layers, model] over data",
+                       "reduce_scatter sum [layers, model, inner] over data",
+                       "reduce_scatter sum [layers, inner, model] over data", "all_gather [layers, model] over data",
+                       "all_gather [layers, model] over data", "all_gather [layers, model, inner] over data",
+                       "all_gather [layers, inner, model] over data"}));
+}
+
+namespace {
+
+/// Attention and a feed-forward part without biases, as in the papers on tensor and sequence parallelism.
+constexpr mt::layer plain_attention = [](mt::scope auto s, auto x) {
+  return mt::nn::causal_attention(s, x, length, memory, model, heads, head);
+};
+constexpr mt::layer plain_feed_forward = [](mt::scope auto s, auto x) {
+  auto h = gelu(einsum(x, s.parameter("up", model, inner), to(batch, length, inner)));
+  return einsum(h, s.parameter("down", inner, model), to(batch, length, model));
+};
+struct blocks {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto y = repeat(s / "blocks", layers, x, [](mt::scope auto r, auto h) {
+      auto a = h + plain_attention(r / "attention", mt::nn::rms_norm(r / "norm_1", h, model));
+      return a + plain_feed_forward(r / "feed_forward", mt::nn::rms_norm(r / "norm_2", a, model));
+    });
+    auto loss = mt::nn::mean_squared_error(y, sin(x));
+    s.output("loss", loss);
+    mt::sgd{}.minimize(s / "optimizer", loss);
+  }
+};
+
+struct loss_over_vocab {
+  constexpr void operator()(mt::scope auto s) const {
+    auto logits = s.input("logits", s.real(), batch, length, vocab);
+    auto next = s.input("next", mt::i32, batch, length);
+    auto losses = mt::nn::cross_entropy(logits, next, vocab);
+    s.output("losses", losses);
+    s.output("slope", gradient(sum(losses) * 0.5, logits));
+  }
+};
+
+}  // namespace
+
+// Two forwards and two backwards in every layer; gradients of what is sharded are complete where they are.
+TEST_CASE("tensor parallel: two all_reduces a layer each way") {
+  auto const all = sent<blocks>(layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}));
+  std::string const one = "all_reduce sum [batch, length, model] over model_axis";
+  CHECK(all == sorted({"in loop: " + one, "in loop: " + one, "in backward loop: " + one, "in backward loop: " + one}));
+}
+
+TEST_CASE("with data parallelism besides, nothing else is sent") {
+  auto const all =
+      sent<blocks>(layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}).shard("batch", {"data"}));
+  CHECK(count(all, "over model_axis") == 4);
+  CHECK(count(all, "all_reduce sum [layers") == static_cast<int>(parameters<blocks>().size()));
+  CHECK(all.size() == 4 + parameters<blocks>().size() + 1);
+}
+
+// What was one all_reduce is a reduce_scatter and an all_gather: the same bytes, and activations between are spread.
+TEST_CASE("sequence parallel: reduce_scatter and all_gather instead of all_reduce") {
+  auto const all = sent<blocks>(layout_rules{}
+                                    .shard("heads", {"model_axis"})
+                                    .shard("inner", {"model_axis"})
+                                    .shard("length", {"model_axis"})
+                                    .shard("length", {"model_axis"}, "blocks")
+                                    .replicate("length", "attention")
+                                    .replicate("length", "feed_forward"));
+  CHECK(count(all, "in loop: reduce_scatter sum [batch, length, model]") == 2);
+  CHECK(count(all, "in loop: all_gather [batch, length, model]") == 2);
+  CHECK(count(all, "in loop: ") == 4);
+  CHECK(count(all, "in backward loop: reduce_scatter sum [batch, length, model]") == 2);
+  CHECK(count(all, "in backward loop: all_reduce") == 0);
+  // Gains of the norms see a part of the sequence each: their gradients, and the loss, are all that is reduced.
+  CHECK(count(all, "all_reduce sum [layers, model]") == 2);
+  CHECK(count(all, "all_reduce sum []") == 1);
+  CHECK(count(all, "all_reduce") == 3);
+}
+
+TEST_CASE("cross entropy over a sharded vocabulary: three small reductions, no logits gathered") {
+  auto const all = sent<loss_over_vocab>(layout_rules{}.shard("batch", {"data"}).shard("vocab", {"model_axis"}));
+  CHECK(all == sorted({"all_reduce max [batch, length] over model_axis", "all_reduce sum [batch, length] over model_axis",
+                       "all_reduce sum [batch, length] over model_axis"}));
+}
+
+TEST_CASE("an embedding over a sharded vocabulary: one all_reduce of what was looked up") {
+  auto const all = sent<lookups>(layout_rules{}.shard("vocab", {"model_axis"}));
+  CHECK(!all.empty());
+  CHECK(count(all, "all_reduce sum [batch, length, model]") == static_cast<int>(all.size()));
+}
+
+TEST_CASE("layers spread over an axis are gathered once, before the loop") {
+  auto const all = sent<mlp>(layout_rules{}.shard("layers", {"data"}));
+  CHECK(count(all, "in loop") == 0);
+  CHECK(count(all, "in backward loop") == 0);
+  CHECK(count(all, "all_gather [layers") == static_cast<int>(parameters<mlp>().size()));
+}
