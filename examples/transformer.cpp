@@ -14,6 +14,7 @@
 #include <meshtensor/run/agree.hpp>
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/main.hpp>
+#include <meshtensor/run/one_store.hpp>
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
 #  include <meshtensor/device/cpu/device.hpp>
 #endif
@@ -95,11 +96,13 @@ struct trainer {
   options const& o;
   mt::text_windows const& windows;
   mt::store weights{job, o.seed};
-  program<train_step, transformer::layout, Device> step =
-      made<program<train_step, transformer::layout, Device>>(sizes(o, o.batch), weights);
-  program<evaluate, transformer::layout, Device> ask =
-      made<program<evaluate, transformer::layout, Device>>(sizes(o, o.batch), weights);
-  program<generate, one_text, Device> answer_to = made<program<generate, one_text, Device>>(sizes(o, 1), weights);
+  using training = program<train_step, transformer::layout, Device>;
+  using evaluation = program<evaluate, transformer::layout, Device>;
+  using conversation = program<generate, one_text, Device>;
+  static_assert(mt::one_store<training, evaluation, conversation>);
+  training step = made<training>(sizes(o, o.batch), weights);
+  evaluation ask = made<evaluation>(sizes(o, o.batch), weights);
+  conversation answer_to = made<conversation>(sizes(o, 1), weights);
   mt::text_batch chosen{};
 
   /// Calls f for at most so many batches of what was held out, spread evenly.

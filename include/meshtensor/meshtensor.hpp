@@ -25,3 +25,4 @@
 
 #include "meshtensor/run/array_operations.hpp"
 #include "meshtensor/run/executable.hpp"
+#include "meshtensor/run/one_store.hpp"

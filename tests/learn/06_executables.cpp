@@ -40,8 +40,11 @@ using namespace lesson;
 TEST_CASE("two programs train and use one parameter") {
   auto job = mt::processors::as_threads();  // in main: mt::processors job(argc, argv);
   mt::store weights(job);
-  mt::executable<programs, fit, mesh, layout> step(weights, batch(4), data(2));
-  mt::executable<programs, predict, mesh, layout> guess(weights, batch(2), data(2));
+  using fitting = mt::executable<programs, fit, mesh, layout>;
+  using guessing = mt::executable<programs, predict, mesh, layout>;  // its layout may be another one, if w lies alike
+  static_assert(mt::one_store<fitting, guessing>);
+  fitting step(weights, batch(4), data(2));
+  guessing guess(weights, batch(2), data(2));
   CHECK(weights.names() == std::vector<std::string>{"w"});
 
   mt::array<float, batch, in> const x({1, 0, 0, 1, 1, 1, 2, 1});

@@ -1,8 +1,8 @@
 // A whole program under every layout of every mesh that can be enumerated, and under layouts by scope that are drawn.
 #pragma once
 
+#include "property/catalogue.hpp"
 #include "property/subject.hpp"
-#include "support/programs.hpp"
 
 namespace property {
 
@@ -36,12 +36,12 @@ struct program_case {
   double tolerance = 1e-9;
 };
 
-/// The numbers of a program are those of the interpreter whatever the layout: every output and every variable, on every
-/// processor.
-template <class Program, mt::dtype Parameters = mt::dtype::f64, mt::dtype Compute = Parameters>
-void hold_under_every_layout(char const* what, program_case const& how, tally& all) {
-  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<Program, Parameters, Compute>>(); });
-  subject s(*traced, mt::entry_name<Program>(), {});
+/// The numbers of a program of the catalogue are those of the interpreter whatever the layout: every output and every
+/// variable, on every processor.
+inline void hold_under_every_layout(char const* what, program_case const& how, tally& all) {
+  listed const& program = program_named(what);
+  auto const traced = program.trace();
+  subject s(*traced, program.entry, {});
   s.steps = how.steps;
   s.tolerance = how.tolerance;
   s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);

@@ -6,8 +6,8 @@ using namespace property;
 
 TEST_CASE("classifiers and adversaries under every layout") {
   tally t;
-  hold_under_every_layout<programs::classifier>("classifier", {.assignments = 600, .drawn = 40}, t);
-  hold_under_every_layout<programs::adversaries>("adversaries", {.assignments = 256, .drawn = 40}, t);
-  hold_under_every_layout<programs::attending>("attending", {.assignments = 100, .drawn = 20}, t);
+  hold_under_every_layout("classifier", {.assignments = 600, .drawn = 40}, t);
+  hold_under_every_layout("adversaries", {.assignments = 256, .drawn = 40}, t);
+  hold_under_every_layout("attending", {.assignments = 100, .drawn = 20}, t);
   if (!quick()) CHECK(t.tried >= 780);
 }

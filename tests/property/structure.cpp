@@ -1,11 +1,12 @@
-// What a layout sends, kind by kind, for the patterns that people name: data and tensor parallel, optimizer state spread,
-// vocabulary spread, sequence parallel.
+// What a layout sends, kind by kind, for the patterns that people name: data and tensor parallel, optimizer state
+// spread, vocabulary spread, sequence parallel.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "property/outcome.hpp"
 #include "support/programs.hpp"
 
 namespace mt = meshtensor;
@@ -23,12 +24,10 @@ std::string dims_text(mt::module const& m, mt::value const& v) {
   return text + "]";
 }
 
-/// Every collective of a program under a layout, as `all_reduce sum [model] over data`, in the order of the alphabet; those
-/// inside a loop begin with `in loop: `, backwards `in backward loop: `.
-template <class Program>
-std::vector<std::string> sent(layout_rules const& rules) {
-  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<Program, mt::f64>>(); });
-  auto const m = mt::on_heap([&] { return mt::partition(mt::simplify(mt::differentiate(*traced)), mesh, rules); });
+/// Every collective of a program under a layout, as `all_reduce sum [model] over data`, in the order of the alphabet;
+/// those inside a loop begin with `in loop: `, backwards `in backward loop: `.
+std::vector<std::string> sent(mt::module const& traced, layout_rules const& rules) {
+  auto const m = property::partitioned(traced, mesh, rules);
   REQUIRE_MESSAGE(m->report.empty(), std::string(m->report.view()));
   std::vector<std::string> inside(static_cast<std::size_t>(m->region_count)), all;
   for (int i = m->node_count; i-- > 0;) {
@@ -54,15 +53,20 @@ std::vector<std::string> sorted(std::vector<std::string> all) {
   return all;
 }
 
-/// The trainable variables of a program, with their dims.
+/// A program of the catalogue, or one of this file.
+std::unique_ptr<mt::module> traced(char const* label) { return property::program_named(label).trace(); }
 template <class Program>
-std::vector<std::string> parameters() {
-  auto const m = mt::on_heap([] { return mt::trace<Program>(); });
+std::unique_ptr<mt::module> traced() {
+  return mt::on_heap([] { return mt::trace<mt::precision<Program, mt::f64>>(); });
+}
+
+/// The trainable variables of a program, with their dims.
+std::vector<std::string> parameters(mt::module const& m) {
   std::vector<std::string> all;
-  for (int i = 0; i < m->variable_count; ++i) {
+  for (int i = 0; i < m.variable_count; ++i) {
     mt::value v{};
-    v.dims = m->variables[i].dims;
-    if (m->variables[i].trainable) all.push_back(dims_text(*m, v));
+    v.dims = m.variables[i].dims;
+    if (m.variables[i].trainable) all.push_back(dims_text(m, v));
   }
   return all;
 }
@@ -71,28 +75,22 @@ int count(std::vector<std::string> const& all, std::string const& part) {
   return static_cast<int>(std::count_if(all.begin(), all.end(), [&](auto const& s) { return s.find(part) != s.npos; }));
 }
 
-/// Under data parallelism every parameter's gradient is reduced once a step, after the loops, and the loss.
-template <class Program>
-void check_data_parallel(char const* what) {
-  INFO(std::string(what));
-  std::vector<std::string> expected{"all_reduce sum [] over data"};
-  for (auto const& dims : parameters<Program>()) expected.push_back("all_reduce sum " + dims + " over data");
-  CHECK(sent<Program>(layout_rules{}.shard("batch", {"data"})) == sorted(expected));
-}
-
 }  // namespace
 
 TEST_CASE("data parallel: one all_reduce for each parameter and one for the loss") {
-  check_data_parallel<mlp>("mlp");
-  check_data_parallel<classifier>("classifier");
-  check_data_parallel<language_model>("language_model");
-  check_data_parallel<translator>("translator");
+  for (char const* label : {"mlp", "classifier", "language_model", "translator"}) {
+    INFO(std::string(label));
+    auto const m = traced(label);
+    std::vector<std::string> expected{"all_reduce sum [] over data"};
+    for (auto const& dims : parameters(*m)) expected.push_back("all_reduce sum " + dims + " over data");
+    CHECK(sent(*m, layout_rules{}.shard("batch", {"data"})) == sorted(expected));
+  }
 }
 
-TEST_CASE("nothing is sent where nothing is sharded") { CHECK(sent<language_model>({}).empty()); }
+TEST_CASE("nothing is sent where nothing is sharded") { CHECK(sent(*traced("language_model"), {}).empty()); }
 
 TEST_CASE("optimizer state spread over the data axis: reduce_scatter and all_gather for each parameter") {
-  auto const all = sent<mlp>(layout_rules{}.shard("batch", {"data"}).shard("model", {"data"}, "optimizer"));
+  auto const all = sent(*traced("mlp"), layout_rules{}.shard("batch", {"data"}).shard("model", {"data"}, "optimizer"));
   CHECK(all == sorted({"all_reduce sum [] over data", "all_reduce sum [layers, inner] over data",  // lacks `model`
                        "reduce_scatter sum [layers, model] over data", "reduce_scatter sum [layers, model] over data",
                        "reduce_scatter sum [layers, model, inner] over data",
@@ -138,28 +136,30 @@ struct loss_over_vocab {
 
 // Two forwards and two backwards in every layer; gradients of what is sharded are complete where they are.
 TEST_CASE("tensor parallel: two all_reduces a layer each way") {
-  auto const all = sent<blocks>(layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}));
+  auto const all =
+      sent(*traced<blocks>(), layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}));
   std::string const one = "all_reduce sum [batch, length, model] over model_axis";
   CHECK(all == sorted({"in loop: " + one, "in loop: " + one, "in backward loop: " + one, "in backward loop: " + one}));
 }
 
 TEST_CASE("with data parallelism besides, nothing else is sent") {
   auto const all =
-      sent<blocks>(layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}).shard("batch", {"data"}));
+      sent(*traced<blocks>(),
+           layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}).shard("batch", {"data"}));
   CHECK(count(all, "over model_axis") == 4);
-  CHECK(count(all, "all_reduce sum [layers") == static_cast<int>(parameters<blocks>().size()));
-  CHECK(all.size() == 4 + parameters<blocks>().size() + 1);
+  CHECK(count(all, "all_reduce sum [layers") == static_cast<int>(parameters(*traced<blocks>()).size()));
+  CHECK(all.size() == 4 + parameters(*traced<blocks>()).size() + 1);
 }
 
 // What was one all_reduce is a reduce_scatter and an all_gather: the same bytes, and activations between are spread.
 TEST_CASE("sequence parallel: reduce_scatter and all_gather instead of all_reduce") {
-  auto const all = sent<blocks>(layout_rules{}
-                                    .shard("heads", {"model_axis"})
-                                    .shard("inner", {"model_axis"})
-                                    .shard("length", {"model_axis"})
-                                    .shard("length", {"model_axis"}, "blocks")
-                                    .replicate("length", "attention")
-                                    .replicate("length", "feed_forward"));
+  auto const all = sent(*traced<blocks>(), layout_rules{}
+                                               .shard("heads", {"model_axis"})
+                                               .shard("inner", {"model_axis"})
+                                               .shard("length", {"model_axis"})
+                                               .shard("length", {"model_axis"}, "blocks")
+                                               .replicate("length", "attention")
+                                               .replicate("length", "feed_forward"));
   CHECK(count(all, "in loop: reduce_scatter sum [batch, length, model]") == 2);
   CHECK(count(all, "in loop: all_gather [batch, length, model]") == 2);
   CHECK(count(all, "in loop: ") == 4);
@@ -172,20 +172,22 @@ TEST_CASE("sequence parallel: reduce_scatter and all_gather instead of all_reduc
 }
 
 TEST_CASE("cross entropy over a sharded vocabulary: three small reductions, no logits gathered") {
-  auto const all = sent<loss_over_vocab>(layout_rules{}.shard("batch", {"data"}).shard("vocab", {"model_axis"}));
-  CHECK(all == sorted({"all_reduce max [batch, length] over model_axis", "all_reduce sum [batch, length] over model_axis",
-                       "all_reduce sum [batch, length] over model_axis"}));
+  auto const all =
+      sent(*traced<loss_over_vocab>(), layout_rules{}.shard("batch", {"data"}).shard("vocab", {"model_axis"}));
+  CHECK(all ==
+        sorted({"all_reduce max [batch, length] over model_axis", "all_reduce sum [batch, length] over model_axis",
+                "all_reduce sum [batch, length] over model_axis"}));
 }
 
 TEST_CASE("an embedding over a sharded vocabulary: one all_reduce of what was looked up") {
-  auto const all = sent<lookups>(layout_rules{}.shard("vocab", {"model_axis"}));
+  auto const all = sent(*traced("lookups"), layout_rules{}.shard("vocab", {"model_axis"}));
   CHECK(!all.empty());
   CHECK(count(all, "all_reduce sum [batch, length, model]") == static_cast<int>(all.size()));
 }
 
 TEST_CASE("layers spread over an axis are gathered once, before the loop") {
-  auto const all = sent<mlp>(layout_rules{}.shard("layers", {"data"}));
+  auto const all = sent(*traced("mlp"), layout_rules{}.shard("layers", {"data"}));
   CHECK(count(all, "in loop") == 0);
   CHECK(count(all, "in backward loop") == 0);
-  CHECK(count(all, "all_gather [layers") == static_cast<int>(parameters<mlp>().size()));
+  CHECK(count(all, "all_gather [layers") == static_cast<int>(parameters(*traced("mlp")).size()));
 }

@@ -200,7 +200,8 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
 /// The most iterations that a `while_loop` may take: a number, so that memory can be planned.
 struct at_most {
   number limit;
-  constexpr explicit at_most(number const& n) : limit(n) {}
+  line where;
+  constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 };
 
 /// Runs `body` as long as `condition` holds, at most so many times; gives the number of iterations and the last
@@ -210,6 +211,7 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
                           H const&... start) {
   builder& b = s.recorder();
   auto const here = s.enter();
+  detail::recording const r(&b, most.where);
   id const site = b.site;
   auto open = [&](region_kind kind) {
     b.begin_frame(kind, no_id, no_id, true);

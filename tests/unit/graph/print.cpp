@@ -63,7 +63,7 @@ entry loops
       give %12
     otherwise %13: f32[in]
       give %13
-  %22: i64[], %23: f32[in]  = while_loop(%14, at most 9)  # loops.cpp:10 grow
+  %22: i64[], %23: f32[in]  = while_loop(%14, at most 9)  # loops.cpp:13 grow
     condition %15: f32[in]
       %16: f32[]   = einsum(%15) over in  # loops.cpp:13 grow
       %17: f32[]   = constant(4)          # loops.cpp:13 grow

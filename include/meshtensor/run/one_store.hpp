@@ -1,0 +1,81 @@
+// Whether executables can hold their parameters in one store: what two of them share must lie alike in both.
+#pragma once
+
+#include "meshtensor/run/executable.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+constexpr bool same_path(module const& a, id p, module const& b, id q) {
+  while (p != no_id && q != no_id) {
+    if (!(a.names[a.paths[p].label] == b.names[b.paths[q].label])) return false;
+    p = a.paths[p].parent, q = b.paths[q].parent;
+  }
+  return p == q;
+}
+constexpr bool has_variable(module const& m, int v) {
+  for (int i = 0; i < m.node_count; ++i)
+    if ((m.nodes[i].kind == primitive::read || m.nodes[i].kind == primitive::write) && m.nodes[i].attribute[0] == v)
+      return true;
+  return false;
+}
+
+/// One line of what a module says of a variable: `f32[d_model, d_ff/model]`, axes by name, the first one major.
+constexpr diagnostic describe_variable(module const& m, variable const& v) {
+  diagnostic d{};
+  d << text_of(v.type) << "[";
+  for (int i = 0; i < v.dims.count; ++i) {
+    d << (i == 0 ? "" : ", ") << m.dim_name(v.dims.at[i]);
+    for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o) d << "/" << m.names[m.axes[a].label];
+  }
+  return d << "]";
+}
+constexpr void add_path(diagnostic& d, module const& m, id p) {
+  if (m.paths[p].parent != no_id) {
+    add_path(d, m, m.paths[p].parent);
+    d << "/";
+  }
+  d << m.names[m.paths[p].label];
+}
+
+/// The first variable that two partitioned modules have and that lies otherwise in one than in the other.
+constexpr diagnostic disagreement(module const& a, name const& in_a, module const& b, name const& in_b) {
+  for (int v = 0; v < a.variable_count; ++v)
+    for (int w = 0; w < b.variable_count; ++w) {
+      variable const &x = a.variables[v], &y = b.variables[w];
+      if (!same_path(a, x.path, b, y.path) || !has_variable(a, v) || !has_variable(b, w)) continue;
+      diagnostic const one = describe_variable(a, x), other = describe_variable(b, y);
+      if (one.view() == other.view()) continue;
+      diagnostic d{};
+      d << "S14 '";
+      add_path(d, a, x.path);
+      return d << "' is " << one.view() << " in '" << in_a << "' but " << other.view() << " in '" << in_b
+               << "': programs that share parameters must imply one layout for each";
+    }
+  return {};
+}
+
+struct sharing {
+  diagnostic report;
+};
+template <class First, class Second>
+inline constexpr sharing shared_by = [] {
+  if constexpr (early)
+    return sharing{disagreement(First::stages::partitioned, entry_name<typename First::entry>(),
+                                Second::stages::partitioned, entry_name<typename Second::entry>())};
+  else return sharing{};
+}();
+
+}  // namespace detail
+
+/// Refuses to compile executables whose layouts put a parameter that they share in different places, which their store
+/// would otherwise refuse at start: `static_assert(mt::one_store<step, evaluation, talk>);`
+///
+/// errors  S14, with both places
+template <class First, class... Others>
+inline constexpr bool one_store = (delivered<detail::shared_by<First, Others>> && ...) && [] {
+  if constexpr (sizeof...(Others) > 1) return one_store<Others...>;
+  else return true;
+}();
+
+}  // namespace meshtensor

@@ -1,0 +1,26 @@
+// The programs of support/programs.hpp, traced: by name, so that those who try them need not compile them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "meshtensor/graph/module.hpp"
+
+namespace property {
+
+namespace mt = meshtensor;
+
+/// A program and what makes its graph.
+struct listed {
+  char const* label;
+  mt::name entry;
+  std::unique_ptr<mt::module> (*trace)();
+};
+
+/// Twenty programs that between them use every operation, in f64; then some of them in other precisions.
+std::vector<listed> const& catalogue();
+inline constexpr std::size_t in_f64 = 20;
+listed const& program_named(std::string const& label);
+
+}  // namespace property

@@ -1,0 +1,136 @@
+// Compiled once for all property tests: passes and the reference device are most of what each would compile.
+#include "property/subject.hpp"
+
+#include <cstring>
+
+#include "meshtensor/pass/verify_layout.hpp"
+
+namespace property {
+
+namespace {
+
+void check(char const* what, mt::diagnostic const& d) {
+  INFO(std::string(what));
+  REQUIRE_MESSAGE(d.empty(), std::string(d.view()));
+}
+void refuse(mt::diagnostic const& d, tally& t) { ++t.refused[std::string(d.code())]; }
+std::string text(char const* what, std::string const& label, std::size_t rank) {
+  return std::string(what) + " '" + label + "' of rank " + std::to_string(rank) + ": ";
+}
+
+}  // namespace
+
+void tally::say(char const* what) const {
+  std::string text;
+  for (auto const& [code, count] : refused) text += ", " + std::to_string(count) + " not legal by " + code;
+  MESSAGE(std::string(what) << ": " << tried << " cases" << text);
+  for (auto const& [code, count] : refused) CHECK_MESSAGE((code == "S02" || code == "S05"), code);
+}
+
+std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape const& mesh,
+                                        mt::layout_rules const& rules) {
+  return mt::on_heap([&] { return mt::partition(mt::simplify(mt::differentiate(traced)), mesh, rules); });
+}
+
+subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt::dim_extent> extents)
+    : traced_(traced), label_(entry), extents_(std::move(extents)), job_(mt::processors::in_lockstep()) {
+  check("trace", mt::verify(traced));
+  auto const selected = mt::on_heap([&] { return mt::select(traced, mt::find_entry(traced, entry)); });
+  check("select", mt::verify(*selected));
+  differentiated_ = mt::on_heap([&] { return mt::differentiate(*selected); });
+  check("differentiate", mt::verify(*differentiated_));
+  simplified_ = mt::on_heap([&] { return mt::simplify(*differentiated_); });
+  check("simplify", mt::verify(*simplified_));
+  numbers_ = mt::on_heap([&] { return mt::bind(*differentiated_, mt::mesh_shape{}, extents_); });
+  check("bind", numbers_->report);
+  for (int i = 0; i < differentiated_->node_count; ++i) {
+    mt::node const& n = differentiated_->nodes[i];
+    updates_ = updates_ || n.kind == mt::primitive::write;
+    if (n.kind != mt::primitive::input) continue;
+    mt::value const& v = differentiated_->result_value(n);
+    inputs[differentiated_->names[n.attribute[0]].text()] = mt::block(v.type, v.dims, *numbers_);
+  }
+}
+
+void subject::fill(sort what, chance c, double low, double high, int extent) {
+  for (auto& [label, b] : inputs)
+    for (std::int64_t i = 0; i < b.size(); ++i) {
+      bool const is_index = !mt::is_float(b.type());
+      double const unit = static_cast<double>(c.next() >> 11) / 9007199254740992.0;
+      b.set(i, b.type() == mt::dtype::boolean ? c.below(2)
+               : is_index                     ? c.below(extent + 1)
+               : what == sort::integers       ? c.below(7) - 3
+                                              : low + (high - low) * unit);
+    }
+}
+
+void subject::expect() {
+  expected_.clear();
+  mt::interpreter whole(*differentiated_, *numbers_);
+  mt::blocks variables;
+  mt::settings s;
+  for (int t = 0; t < steps; ++t) {
+    s.step = updates_ ? static_cast<std::uint64_t>(t) : 0;
+    mt::blocks outputs = whole.run(mt::find_entry(*differentiated_, label_), inputs, variables, s);
+    expected_.push_back({std::move(outputs), variables});
+  }
+}
+
+void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& rules, tally& t) {
+  auto const partitioned = mt::on_heap([&] { return mt::partition(*simplified_, mesh, rules); });
+  if (!partitioned->report.empty()) return refuse(partitioned->report, t);
+  auto const laid = mt::on_heap([&] { return mt::overlap(*partitioned); });
+  auto const bound = mt::on_heap([&] { return mt::bind(*laid, mesh, extents_); });
+  if (!bound->report.empty()) return refuse(bound->report, t);
+  std::string fault;
+  for (mt::module const* m : {partitioned.get(), laid.get()}) {
+    if (fault.empty()) fault = mt::verify(*m).view();
+    if (fault.empty()) fault = mt::verify_layout(*m).view();
+  }
+  int const entry = mt::find_entry(*laid, label_);
+  if (fault.empty()) {
+    auto const plan = mt::on_heap([&] { return mt::plan_memory(*laid, entry, *bound); });
+    if (t.tried % 97 == 0) compare_lowering(mesh, rules, *laid, *plan);
+    mt::store values(job_);
+    mt::session<mt::reference_device> run(values, *laid, *plan, mesh, entry);
+    fault = compare(run, values);
+  }
+  ++t.tried;
+  if (!fault.empty())
+    FAIL("mesh " << meshtensor_test::text_of(mesh) << ", layout " << meshtensor_test::text_of(rules) << ": " << fault
+                 << "\n"
+                 << mt::text_of(*laid));
+}
+
+std::string subject::compare(mt::session<mt::reference_device>& run, mt::store& values) const {
+  for (auto const& [label, b] : inputs) run.feed(label, b.data());
+  for (outcome const& e : expected_) {
+    run.step();
+    for (auto const& [label, whole] : e.outputs)
+      for (std::size_t k = 0; k < run.held().size(); ++k)
+        if (auto const d = meshtensor_test::difference(run.local(label, k), whole, tolerance); !d.empty())
+          return text("output", label, k) + d;
+    for (auto const& [path, whole] : e.variables) {
+      auto const found = values.values().find(path);
+      if (found == values.values().end()) continue;  // read by nobody who matters
+      for (std::size_t k = 0; k < run.held().size(); ++k) {
+        mt::view part = found->second.windows[k];
+        part.data = found->second.block_of(k);
+        if (auto const d = meshtensor_test::difference(part, whole, tolerance); !d.empty())
+          return text("variable", path, k) + d;
+      }
+    }
+  }
+  return "";
+}
+
+// The steps above are those of `lower`.
+void subject::compare_lowering(mt::mesh_shape const& mesh, mt::layout_rules const& rules, mt::module const& laid,
+                               mt::plan const& plan) const {
+  auto const low = mt::lower(traced_, label_, mesh, rules, extents_);
+  CHECK(low->graph.node_count == laid.node_count);
+  CHECK(low->planned.arena_bytes == plan.arena_bytes);
+  CHECK(std::memcmp(low->planned.offset, plan.offset, sizeof(plan.offset)) == 0);
+}
+
+}  // namespace property
