@@ -1,0 +1,99 @@
+// One training, to be repeated under every layout and by every kind of processors: a small decoder Transformer with
+// dropout learns a permutation of its vocabulary.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "meshtensor/device/reference.hpp"
+#include "meshtensor/run/session.hpp"
+#include "support/layouts.hpp"
+#include "support/programs.hpp"
+
+namespace training {
+
+namespace mt = meshtensor;
+using programs::batch, programs::length, programs::vocab, programs::model, programs::layers;
+inline constexpr int steps = 20;
+
+/// Dropout on the embeddings and within every layer; AdamW at a constant rate.
+struct pupil {
+  constexpr void operator()(mt::scope auto s) const {
+    auto text = s.input("text", mt::i32, batch, length);
+    auto next = s.input("next", mt::i32, batch, length);
+    auto x = mt::nn::embed(s / "tokens", text, vocab, model) + s.parameter("positions", length, model);
+    x = repeat(s / "decoder", layers, mt::nn::dropout(s / "drop", x, 0.1), [](mt::scope auto r, auto h) {
+      return mt::nn::dropout(r / "drop", programs::decoder_block(r, h), 0.1);
+    });
+    auto loss = mean(mt::nn::cross_entropy(mt::nn::linear(s / "logits", x, model, vocab), next, vocab));
+    s.output("loss", loss);
+    mt::adamw{.learning_rate = 1e-2}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// A mesh, and how the training is spread over it.
+struct spread {
+  char const* what;
+  mt::mesh_shape mesh;
+  mt::layout_rules rules;
+};
+
+inline mt::layout_rules by_data() { return mt::layout_rules{}.shard("batch", {"data"}); }
+inline mt::layout_rules by_model(mt::layout_rules rules = {}) {
+  return rules.shard("heads", {"tensor"}).shard("inner", {"tensor"}).shard("vocab", {"tensor"});
+}
+inline mt::mesh_shape two_axes(std::int64_t data, std::int64_t tensor) {
+  return mt::mesh_shape{}.add("data", data).add("tensor", tensor);
+}
+
+/// On 2, 2, 4, 6, 8, 8 and 8 processors.
+inline std::vector<spread> all_spreads() {
+  auto const three = mt::mesh_shape{}.add("data", 2).add("tensor", 2).add("sequence", 2);
+  return {
+      {"data parallel", mt::mesh_shape{}.add("data", 2), by_data()},
+      {"tensor parallel", mt::mesh_shape{}.add("tensor", 2), by_model()},
+      {"both", two_axes(2, 2), by_model(by_data())},
+      {"both, on six", two_axes(3, 2), by_model(by_data())},
+      {"both, on eight", two_axes(4, 2), by_model(by_data())},
+      {"both, the optimizer's state spread", two_axes(4, 2), by_model(by_data()).shard("model", {"data"}, "optimizer")},
+      {"both, and the sequence", three,
+       by_model(by_data()).shard("length", {"sequence"}).replicate("length", "attention")}};
+}
+
+/// The loss of every step, what the processors held by this process have of every variable at the end, and the axes
+/// over which something was exchanged, as bits.
+struct course {
+  std::vector<double> losses;
+  std::map<std::string, std::vector<std::byte>> held;  // by name and rank
+  unsigned axes = 0;
+};
+
+/// Every step sees other sentences; what follows a word is always the same.
+inline course train(mt::processors const& job, mt::module const& traced, spread const& how) {
+  auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {});
+  mt::store values(job, 5);
+  mt::session<mt::reference_device> run(values, low->graph, low->planned, how.mesh, low->entry);
+  meshtensor_test::chance c{17};
+  std::vector<std::int32_t> text(batch.rule.value * length.rule.value), next(text.size());
+  course all;
+  for (int i = 0; i < low->graph.node_count; ++i)
+    if (mt::is_collective(low->graph.nodes[i].kind)) all.axes |= low->graph.nodes[i].attribute[0];
+  for (int t = 0; t < steps; ++t) {
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = c.below(12), next[i] = (text[i] * 5 + 2) % 12;
+    run.feed("text", text.data());
+    run.feed("next", next.data());
+    run.step();
+    mt::view const loss = run.local("loss");
+    all.losses.push_back(loss.type == mt::dtype::f32 ? static_cast<double>(*loss.as<float>()) : *loss.as<double>());
+  }
+  for (std::size_t k = 0; k < run.held().size(); ++k)
+    for (auto& [path, s] : values.values()) {
+      auto const* first = static_cast<std::byte const*>(static_cast<void const*>(s.block_of(k)));
+      all.held[path + " " + std::to_string(run.held()[k].rank())].assign(first, first + s.windows[k].bytes());
+    }
+  return all;
+}
+
+}  // namespace training
