@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/all_reduce.hpp"
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/dtype.hpp"
@@ -152,26 +153,12 @@ constexpr std::int64_t result_bytes_of(collective_call const& call, int count) {
   return bytes_of(result_of(call, count));
 }
 
-/// A part of a row of elements; the first parts get one more where the length does not divide.
-struct interval {
-  std::int64_t begin;
-  std::int64_t count;
-};
-
-constexpr interval part_of(std::int64_t elements, int parts, int index) {
-  std::int64_t const base = elements / parts, rest = elements % parts;
-  return {base * index + (index < rest ? index : rest), base + (index < rest ? 1 : 0)};
-}
-
-/// Bytes that member `index` receives from the others: what a report counts. An all_reduce counts as a reduce_scatter
-/// and an all_gather of the parts.
+/// Bytes that member `index` receives from the others: what a report counts.
 constexpr std::int64_t received_bytes_of(collective_call const& call, int count, int index) {
   std::int64_t const block = bytes_of(call);
   switch (call.kind) {
-    case collective::all_reduce: {
-      std::int64_t const n = elements_of(call), mine = part_of(n, count, index).count;
-      return ((count - 1) * mine + (n - mine)) * static_cast<std::int64_t>(bytes_of(call.type));
-    }
+    case collective::all_reduce:
+      return all_reduce_bytes(elements_of(call), static_cast<std::int64_t>(bytes_of(call.type)), count, index);
     case collective::all_gather: return (count - 1) * block;
     case collective::broadcast: return index == call.root ? 0 : block;
     case collective::permute: return call.source[index] == -1 || call.source[index] == index ? 0 : block;

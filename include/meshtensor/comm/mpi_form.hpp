@@ -13,9 +13,6 @@ enum class reductions : std::uint8_t { ordered, native };
 
 namespace comm {
 
-/// all_reduces whose blocks have fewer bytes together are gathered whole.
-inline constexpr std::int64_t mpi_small_bytes = 4096;
-
 enum class mpi_function : std::uint8_t {
   none,
   iallgather,
@@ -64,7 +61,7 @@ constexpr mpi_form mpi_form_of(collective_call const& call, int count, reduction
         break;
       }
       form.folds = true;
-      if (block * count < mpi_small_bytes) {
+      if (is_gathered(block, count)) {
         form.first = mpi_function::iallgather;
         form.received_bytes = aligned(block * count);
       } else {

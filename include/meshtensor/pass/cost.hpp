@@ -3,6 +3,7 @@
 // why: a layout is chosen by what it exchanges; a test or a static_assert can say what that is.
 #pragma once
 
+#include "meshtensor/base/all_reduce.hpp"
 #include "meshtensor/pass/bind.hpp"
 #include "meshtensor/pass/lower.hpp"
 
@@ -32,17 +33,14 @@ struct planned_exchange {
   std::int64_t members, bytes;
 };
 
-/// source  docs of comm/collective.hpp: an all_reduce is a reduce_scatter and an all_gather of the parts
+/// source  comm/mpi_form.hpp: the messages that carry each collective; what they bring is what is counted here
 constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
   value const& v = m.operand_value(n, 0);
   std::int64_t const p = numbers.members(n.attribute[0]), elements = numbers.local_size(v);
   auto const each = static_cast<std::int64_t>(bytes_of(v.type));
   if (p < 2) return {p, 0};
   switch (n.kind) {
-    case primitive::all_reduce: {
-      std::int64_t const mine = (elements + p - 1) / p;
-      return {p, ((p - 1) * mine + (elements - mine)) * each};
-    }
+    case primitive::all_reduce: return {p, all_reduce_bytes(elements, each, static_cast<int>(p), 0)};
     case primitive::all_gather: return {p, (p - 1) * elements * each};
     case primitive::collective_permute: return {p, elements * each};
     default: return {p, elements / p * (p - 1) * each};

@@ -39,7 +39,10 @@ TEST_CASE("extents and bytes of the result") {
 
 TEST_CASE("received bytes: the table of communication volumes") {
   constexpr std::int64_t l = 96;
-  static_assert(mt::received_bytes_of(block(collective::all_reduce), 4, 1) == 2 * 3 * l / 4);
+  static_assert(mt::received_bytes_of(block(collective::all_reduce), 4, 1) == 3 * l);  // gathered whole
+  auto long_one = block(collective::all_reduce);
+  long_one.extent[0] = 600;  // 9600 bytes
+  CHECK(mt::received_bytes_of(long_one, 4, 1) == 2 * 3 * 9600 / 4);
   static_assert(mt::received_bytes_of(block(collective::reduce_scatter, 0), 3, 1) == 2 * l / 3);
   static_assert(mt::received_bytes_of(block(collective::all_gather, -1, 1), 3, 1) == 2 * l);
   static_assert(mt::received_bytes_of(block(collective::all_to_all, 0, 1), 3, 1) == 2 * l / 3);

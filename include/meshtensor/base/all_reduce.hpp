@@ -1,0 +1,35 @@
+// How an all_reduce travels when this library makes the sums: whole if it is small, else by parts. Transports carry it
+// out and plans count it by these functions.
+#pragma once
+
+#include <cstdint>
+
+namespace meshtensor {
+
+/// A part of a row of elements; the first parts get one more where the length does not divide.
+struct interval {
+  std::int64_t begin;
+  std::int64_t count;
+};
+
+constexpr interval part_of(std::int64_t elements, int parts, int index) {
+  std::int64_t const base = elements / parts, rest = elements % parts;
+  return {base * index + (index < rest ? index : rest), base + (index < rest ? 1 : 0)};
+}
+
+/// all_reduces whose blocks have fewer bytes together are gathered whole, in one message instead of two.
+inline constexpr std::int64_t gathered_bytes = 4096;
+
+constexpr bool is_gathered(std::int64_t block_bytes, std::int64_t members) {
+  return block_bytes * members < gathered_bytes;
+}
+
+/// Bytes that member `index` receives from the others: all their blocks, or, of a long block, its own part from each
+/// and then every other part, reduced.
+constexpr std::int64_t all_reduce_bytes(std::int64_t elements, std::int64_t each, int members, int index) {
+  if (is_gathered(elements * each, members)) return (members - 1) * elements * each;
+  std::int64_t const mine = part_of(elements, members, index).count;
+  return ((members - 1) * mine + (elements - mine)) * each;
+}
+
+}  // namespace meshtensor
