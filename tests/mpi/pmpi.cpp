@@ -3,94 +3,12 @@
 // needs: mpi
 #include <doctest/doctest.h>
 
-#include <map>
-#include <string>
-
 #include "meshtensor/comm/mpi.hpp"
+#include "mpi/counted.hpp"
 #include "mpi/ranks.hpp"
 
 namespace mt = meshtensor;
 using mt::collective;
-
-namespace {
-
-std::map<std::string, int> calls_made;
-std::int64_t received = 0;  // from others
-
-int size_of(MPI_Datatype type) {
-  int n = 0;
-  MPI_Type_size(type, &n);
-  return n;
-}
-int others(MPI_Comm over) {
-  int n = 0;
-  MPI_Comm_size(over, &n);
-  return n - 1;
-}
-void count(char const* name, std::int64_t bytes) {
-  ++calls_made[name];
-  received += bytes;
-}
-std::int64_t all_but_mine(int const* counts, MPI_Comm over) {
-  int me = 0;
-  MPI_Comm_rank(over, &me);
-  std::int64_t sum = 0;
-  for (int j = 0; j <= others(over); ++j) sum += j == me ? 0 : counts[j];
-  return sum;
-}
-
-}  // namespace
-
-extern "C" {
-int MPI_Iallgather(void const* a, int n, MPI_Datatype s, void* b, int m, MPI_Datatype t, MPI_Comm c, MPI_Request* r) {
-  count("iallgather", static_cast<std::int64_t>(m) * size_of(t) * others(c));
-  return PMPI_Iallgather(a, n, s, b, m, t, c, r);
-}
-int MPI_Iallgatherv(void const* a, int n, MPI_Datatype s, void* b, int const* m, int const* d, MPI_Datatype t,
-                    MPI_Comm c, MPI_Request* r) {
-  count("iallgatherv", all_but_mine(m, c) * size_of(t));
-  return PMPI_Iallgatherv(a, n, s, b, m, d, t, c, r);
-}
-int MPI_Ialltoall(void const* a, int n, MPI_Datatype s, void* b, int m, MPI_Datatype t, MPI_Comm c, MPI_Request* r) {
-  count("ialltoall", static_cast<std::int64_t>(m) * size_of(t) * others(c));
-  return PMPI_Ialltoall(a, n, s, b, m, t, c, r);
-}
-int MPI_Ialltoallv(void const* a, int const* n, int const* e, MPI_Datatype s, void* b, int const* m, int const* d,
-                   MPI_Datatype t, MPI_Comm c, MPI_Request* r) {
-  count("ialltoallv", all_but_mine(m, c) * size_of(t));
-  return PMPI_Ialltoallv(a, n, e, s, b, m, d, t, c, r);
-}
-int MPI_Iallreduce(void const* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r) {
-  count("iallreduce", 0);
-  return PMPI_Iallreduce(a, b, n, t, o, c, r);
-}
-int MPI_Ireduce_scatter_block(void const* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r) {
-  count("ireduce_scatter_block", 0);
-  return PMPI_Ireduce_scatter_block(a, b, n, t, o, c, r);
-}
-int MPI_Ibcast(void* a, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r) {
-  int me = 0;
-  MPI_Comm_rank(c, &me);
-  count("ibcast", me == root ? 0 : static_cast<std::int64_t>(n) * size_of(t));
-  return PMPI_Ibcast(a, n, t, root, c, r);
-}
-int MPI_Isend(void const* a, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
-  count("isend", 0);
-  return PMPI_Isend(a, n, t, to, tag, c, r);
-}
-int MPI_Irecv(void* a, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r) {
-  count("irecv", static_cast<std::int64_t>(n) * size_of(t));
-  return PMPI_Irecv(a, n, t, from, tag, c, r);
-}
-int MPI_Allreduce(void const* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c) {
-  count("allreduce", 0);
-  return PMPI_Allreduce(a, b, n, t, o, c);
-}
-int MPI_Barrier(MPI_Comm c) {
-  count("barrier", 0);
-  return PMPI_Barrier(c);
-}
-}
 
 namespace {
 
@@ -109,10 +27,10 @@ traffic of(mt::mpi_world& world, mt::collective_call const& call) {
   std::vector<std::byte> in(static_cast<std::size_t>(mt::bytes_of(call)));
   std::vector<std::byte> out(static_cast<std::size_t>(mt::result_bytes_of(call, p)));
   std::vector<std::byte> space(static_cast<std::size_t>(world.workspace_bytes(call, p)) + 64);
-  calls_made.clear(), received = 0;
+  counted::clear();
   auto r = world.start(call, all, in.data(), out.data(), space.data());
   world.wait(r);
-  return {calls_made, received};
+  return {counted::calls_made, counted::all_received()};
 }
 
 mt::collective_call block(collective kind, std::int64_t rows, std::int64_t columns, int split = -1, int join = -1) {
@@ -210,10 +128,10 @@ TEST_CASE("one process, or nothing to send: no call at all") {
   int const me = world.rank();
   float x = 3, y = 0;
   mt::group const alone{&me, 1, 0};
-  calls_made.clear();
+  counted::clear();
   mt::collective_call call;
   auto r = world.start(call, alone, &x, &y, nullptr);
   CHECK(world.test(r));
   CHECK(y == 3);
-  CHECK(calls_made == made{});
+  CHECK(counted::calls_made == made{});
 }
