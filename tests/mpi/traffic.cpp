@@ -1,6 +1,8 @@
 // What runs is what the plan says: during a step each rank makes the MPI calls of the plan's collectives, each function
-// as often as planned and with the bytes planned, and no other; a report gives the same bytes. ranks: 2 3 4 6 needs:
-// mpi timeout: 300
+// as often as planned and with the bytes planned, and no other; a report gives the same bytes.
+//
+// ranks: 2 3 4 6
+// timeout: 300
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/mpi_job.hpp"
 #include "mpi/counted.hpp"

@@ -1,6 +1,7 @@
 // A program lowered by the compiler and again at start-up: one graph, one plan, and the same bits when they run.
 #pragma once
 
+#include "property/at_least.hpp"
 #include "property/outcome.hpp"
 #include "support/programs.hpp"
 
@@ -19,6 +20,8 @@ struct data_parallel : mt::layout<mt::shard<batch, ax>> {};
 struct spread : mt::layout<mt::shard<batch, by, ax>, mt::in<"optimizer", mt::shard<model, ax>>> {};
 struct both : mt::layout<mt::shard<batch, ax>, mt::shard<model, by>> {};
 
+inline int twins = 0;  // compared
+
 template <class Entry, class Layout>
 void check_twin() {
   using stages = mt::lowered<Entry, Entry, mesh, Layout>;
@@ -26,6 +29,7 @@ void check_twin() {
   constexpr int entry = mt::find_entry(stages::graph, mt::entry_name<Entry>());
   property::check_twin(stages::traced, mt::entry_name<Entry>(), mesh::shape, Layout::rules, stages::graph,
                        stages::planned, entry);
+  ++twins;
 }
 
 template <class Program>

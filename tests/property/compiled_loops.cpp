@@ -7,4 +7,5 @@ TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::recurrent>("recurrent");
   compiled::check<programs::trading>("trading");
   compiled::check<programs::composites>("composites");
+  property::at_least(12, compiled::twins);
 }

@@ -6,4 +6,5 @@ TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::movements>("movements");
   compiled::check<programs::lookups>("lookups");
   compiled::check<programs::noise>("noise");
+  property::at_least(12, compiled::twins);
 }

@@ -6,4 +6,5 @@ TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::adversaries>("adversaries");
   compiled::check<programs::language_model>("language_model");
   compiled::check<programs::translator>("translator");
+  property::at_least(12, compiled::twins);
 }

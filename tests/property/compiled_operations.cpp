@@ -6,4 +6,5 @@ TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::discrete>("discrete");
   compiled::check<programs::contractions>("contractions");
   compiled::check<programs::reductions>("reductions");
+  property::at_least(12, compiled::twins);
 }

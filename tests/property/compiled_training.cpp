@@ -6,4 +6,5 @@ TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::nested>("nested");
   compiled::check<programs::classifier>("classifier");
   compiled::check<programs::memories>("memories");
+  property::at_least(12, compiled::twins);
 }

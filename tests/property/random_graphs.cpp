@@ -33,7 +33,7 @@ struct variety {
   }
 };
 
-void try_graphs(purpose what, std::uint64_t first, int count) {
+long try_graphs(purpose what, std::uint64_t first, int count) {
   static auto const meshes = meshtensor_test::meshes();
   tally t;
   variety seen;
@@ -55,7 +55,7 @@ void try_graphs(purpose what, std::uint64_t first, int count) {
   t.say(what == purpose::values ? "graphs" : "gradients of graphs");
   MESSAGE("not all zeros: " << seen.alive << " of " << seen.outputs << " outputs");
   CHECK(seen.alive * 3 >= seen.outputs * 2);
-  if (std::getenv("SEED") == nullptr) CHECK(t.tried >= 12 * count);
+  return t.tried;
 }
 
 double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
@@ -65,8 +65,10 @@ double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
 
 }  // namespace
 
-TEST_CASE("graphs made by chance") { try_graphs(purpose::values, 1, quick() ? 60 : 1500); }
-TEST_CASE("gradients of graphs made by chance") { try_graphs(purpose::gradients, 1000001, quick() ? 60 : 1500); }
+TEST_CASE("graphs made by chance") { at_least(17000, try_graphs(purpose::values, 1, quick() ? 60 : 1500)); }
+TEST_CASE("gradients of graphs made by chance") {
+  at_least(18000, try_graphs(purpose::gradients, 1000001, quick() ? 60 : 1500));
+}
 
 // Loops within loops, composites within loops: the derivative along one direction, against a central difference.
 TEST_CASE("gradients are derivatives") {
@@ -101,4 +103,5 @@ TEST_CASE("gradients are derivatives") {
   });
   MESSAGE(alive << " of " << tried << " slopes are not zero");
   CHECK(off == 0);
+  at_least(3000, tried);
 }

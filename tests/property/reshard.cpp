@@ -1,13 +1,14 @@
 // Every change of placement: the collectives that `reshard` chooses, on real blocks, give what the new placement says;
-// the way there and back is the identity; and no more is received than the table of single changes allows. timeout: 300
+// the way there and back is the identity; and no more is received than the table of single changes allows.
+//
+// timeout: 300
 #include <doctest/doctest.h>
-
-#include <cstdlib>
 
 #include "meshtensor/comm/reference.hpp"
 #include "meshtensor/pass/reshard.hpp"
 #include "meshtensor/pass/verify_layout.hpp"
 #include "meshtensor/run/processor.hpp"
+#include "property/at_least.hpp"
 #include "property/transitions.hpp"
 #include "support/layouts.hpp"
 
@@ -215,7 +216,7 @@ struct counts {
 
 counts try_all(int dims, std::vector<int> const& sizes) {
   mt::mesh_shape const mesh = mesh_of(sizes);
-  bool const quick = std::getenv("MESHTENSOR_QUICK") != nullptr;
+  bool const quick = property::quick();
   auto const places = all(dims, mesh, true);
   counts c;
   for (std::size_t k = 0; k < places.size(); k += quick ? 17 : 1) {
@@ -241,17 +242,32 @@ counts try_all(int dims, std::vector<int> const& sizes) {
 }  // namespace
 
 TEST_CASE("one axis") {
+  long ways = 0;
   for (int p : {1, 2, 3})
     for (int dims : {1, 2, 3}) {
       counts const c = try_all(dims, {p});
       CHECK(c.simple == c.ways);
       CHECK(c.worst == 1);
+      ways += c.ways;
     }
+  property::at_least(195, ways);
 }
 TEST_CASE("two axes") {
+  long ways = 0;
   for (auto const& sizes : std::vector<std::vector<int>>{{2, 2}, {2, 3}, {3, 2}})
-    for (int dims : {1, 2, 3}) CHECK(try_all(dims, sizes).worst <= 3);
+    for (int dims : {1, 2, 3}) {
+      counts const c = try_all(dims, sizes);
+      CHECK(c.worst <= 3);
+      ways += c.ways;
+    }
+  property::at_least(5697, ways);
 }
 TEST_CASE("three axes") {
-  for (int dims : {1, 2, 3}) CHECK(try_all(dims, {2, 2, 2}).worst <= 3.5);
+  long ways = 0;
+  for (int dims : {1, 2, 3}) {
+    counts const c = try_all(dims, {2, 2, 2});
+    CHECK(c.worst <= 3.5);
+    ways += c.ways;
+  }
+  property::at_least(73905, ways);
 }

@@ -1,5 +1,7 @@
 // Ranks as threads: every collective against the oracle, in place, several in flight, over groups, in any order of
-// waits. timeout: 240
+// waits.
+//
+// timeout: 240
 #include "meshtensor/comm/local.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,7 @@
 // Kernels made by chance, of every dtype and function, over extents around the widths of registers and blocks: fused
-// and interpreted against the rules' plain loops. What is no sum must be the same bit for bit. arch: baseline native
+// and interpreted against the rules' plain loops. What is no sum must be the same bit for bit.
+//
+// arch: baseline native
 // timeout: 300
 #include <doctest/doctest.h>
 

@@ -1,5 +1,7 @@
 // What the compiler knows of a result before anything runs: dtype and dims of every operation; and that the common
-// headers of mathematics and algorithms take nothing away from it. sample
+// headers of mathematics and algorithms take nothing away from it.
+//
+// sample
 #include <doctest/doctest.h>
 
 #include <algorithm>
