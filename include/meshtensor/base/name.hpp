@@ -55,4 +55,17 @@ struct name {
   }
 };
 
+namespace detail {
+/// The letters of a name, where text() will not do: it takes memory, and clang's constant evaluation has no
+/// std::string.
+struct letters {
+  char at[name::capacity] = {};
+  std::size_t size = 0;
+  constexpr explicit letters(name const& n) : size(n.size()) {
+    for (std::size_t i = 0; i < size; ++i) at[i] = n[i];
+  }
+  constexpr operator std::string_view() const { return {at, size}; }  // NOLINT: letters are text
+};
+}  // namespace detail
+
 }  // namespace meshtensor

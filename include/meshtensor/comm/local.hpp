@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +15,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "meshtensor/comm/communicator.hpp"
+#include "meshtensor/comm/crew.hpp"
 #include "meshtensor/comm/hall.hpp"
 #include "meshtensor/comm/reference.hpp"
 
@@ -56,7 +57,11 @@ class local_member {
   int size() const { return hall_.size(); }
   std::int64_t workspace_bytes(collective_call const&, int) const { return 0; }
 
-  void prepare(group const& g) { find(g); }
+  /// Called once for each collective of a group that may be in flight, so that there is memory for all of them.
+  void prepare(group const& g) {
+    place& p = find(g);
+    p.over->expect(++p.prepared);
+  }
 
   request start(collective_call const& call, group const& g, void const* in, void* out, void* = nullptr) {
     require_valid(call, g.count);
@@ -117,7 +122,8 @@ class local_member {
 
   struct place {  // a group, as this member sees it
     comm::circle* over;
-    std::int64_t next;
+    std::int64_t next = 0;
+    int prepared = 0;  // collectives that may be in flight
   };
   struct flight {
     bool active = false, done = false, small = false;
@@ -134,7 +140,7 @@ class local_member {
   place& find(group const& g) {
     for (place& p : places_)
       if (p.over->count() == g.count && std::equal(g.members, g.members + g.count, p.over->members.begin())) return p;
-    return places_.emplace_back(place{&hall_.circle_of(g, rank_), 0});
+    return places_.emplace_back(place{&hall_.circle_of(g, rank_)});
   }
 
   std::size_t free_slot() {
@@ -229,7 +235,8 @@ class local_member {
 /// all with R22 and the name of a rank that is missing. A world that has failed stays failed.
 class local_world {
  public:
-  explicit local_world(int ranks, std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) : hall_(ranks) {
+  explicit local_world(int ranks, std::chrono::milliseconds timeout = std::chrono::milliseconds(0))
+      : hall_(ranks), crew_(ranks) {
     for (int rank = 0; rank < ranks; ++rank) members_.push_back(std::make_unique<local_member>(hall_, rank, timeout));
   }
 
@@ -241,9 +248,13 @@ class local_world {
     hall_.poison("R21", rank, "rank " + std::to_string(rank) + " failed: " + std::string(reason));
   }
 
-  /// Calls program(member) on one thread a rank and waits for all. Throws what the first failing rank threw.
+  /// Calls program(member) for all ranks at once, of rank 0 on the calling thread, of the others on threads that live
+  /// as long as the world, and waits for all. Throws what the first failing rank threw.
+  ///
+  /// errors  R27 the world is running already
   template <class Program>
   void run(Program&& program) {
+    running const now(running_);
     std::mutex mutex;
     std::exception_ptr first, any;
     auto const failed = [&](int rank, std::string_view reason) {
@@ -262,17 +273,32 @@ class local_world {
       for (int r = 0; r < size(); ++r) hall_.at(r).post();
     };
     for (int rank = 0; rank < size(); ++rank) hall_.at(rank).gone.store(false);
-    std::vector<std::thread> threads;
     try {
-      for (int rank = 0; rank < size(); ++rank) threads.emplace_back(body, rank);
-    } catch (std::system_error const& e) { failed(static_cast<int>(threads.size()), e.what()); }
-    for (std::thread& t : threads) t.join();
+      crew_.gather();
+    } catch (std::system_error const& e) {
+      failed(crew_.size(), e.what());
+      throw;
+    }
+    crew_.run(body);
     if (first || any) std::rethrow_exception(first ? first : any);
   }
 
  private:
+  struct running {
+    explicit running(std::atomic<bool>& flag) : flag_(flag) {
+      if (flag.exchange(true))
+        throw error("R27",
+                    "two threads run one job at the same time, or a job runs itself: give each a job of its own");
+    }
+    ~running() { flag_.store(false); }
+    running(running const&) = delete;
+    std::atomic<bool>& flag_;
+  };
+
   comm::hall hall_;
   std::vector<std::unique_ptr<local_member>> members_;
+  std::atomic<bool> running_ = false;
+  comm::crew crew_;
 };
 
 static_assert(communicator<local_member>);

@@ -62,7 +62,7 @@ inline std::string describe(collective_call const& call) {
 /// The collectives of one group, found by their number in its order of starts.
 class circle {
  public:
-  explicit circle(std::vector<int> ranks) : members(std::move(ranks)) {}
+  explicit circle(std::vector<int> ranks) : members(std::move(ranks)) { grow(); }
 
   std::vector<int> const members;
 
@@ -73,23 +73,26 @@ class circle {
   /// The meeting with this number. errors R24 the member calls for something else than the first to come
   rendezvous& join(std::int64_t sequence, collective_call const& call, int index) {
     std::lock_guard const lock(mutex_);
-    rendezvous* free = nullptr;
-    for (auto const& meeting : meetings_) {
-      if (meeting->sequence == sequence) {
-        if (!same_collective(meeting->call, call, count()))
-          throw error("R24", "rank " + std::to_string(members[static_cast<std::size_t>(index)]) + " starts " +
-                                 describe(call) + " where rank " + std::to_string(meeting->starter) + " started " +
-                                 describe(meeting->call) + ", collective " + std::to_string(sequence) + " of " +
-                                 text() + "; all members start the same collectives in the same order");
-        return *meeting;
-      }
-      if (meeting->sequence == -1) free = meeting.get();
+    while (at(sequence).sequence != -1 && at(sequence).sequence != sequence) grow();
+    rendezvous& meeting = at(sequence);
+    if (meeting.sequence == -1) {
+      meeting.sequence = sequence;
+      meeting.call = call;
+      meeting.starter = members[static_cast<std::size_t>(index)];
+    } else if (!same_collective(meeting.call, call, count())) {
+      throw error("R24", "rank " + std::to_string(members[static_cast<std::size_t>(index)]) + " starts " +
+                             describe(call) + " where rank " + std::to_string(meeting.starter) + " started " +
+                             describe(meeting.call) + ", collective " + std::to_string(sequence) + " of " + text() +
+                             "; all members start the same collectives in the same order");
     }
-    if (free == nullptr) free = meetings_.emplace_back(std::make_unique<rendezvous>(count())).get();
-    free->sequence = sequence;
-    free->call = call;
-    free->starter = members[static_cast<std::size_t>(index)];
-    return *free;
+    return meeting;
+  }
+
+  /// A member may have `flights` collectives in flight: makes as many meetings as there can be at once, for one member
+  /// may be that far ahead of what another has in flight. More come when they are needed.
+  void expect(int flights) {
+    std::lock_guard const lock(mutex_);
+    while (static_cast<int>(meetings_.size()) < 2 * flights + 2) grow();
   }
 
   /// A member needs the meeting no longer; after the last one it is free again.
@@ -104,8 +107,20 @@ class circle {
   }
 
  private:
+  rendezvous& at(std::int64_t sequence) { return *meetings_[static_cast<std::size_t>(sequence) % meetings_.size()]; }
+  // Twice as many: two meetings that had different places keep different places.
+  void grow() {
+    std::vector<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * meetings_.size()));
+    before.swap(meetings_);
+    for (auto& meeting : before)
+      if (meeting->sequence != -1)
+        meetings_[static_cast<std::size_t>(meeting->sequence) % meetings_.size()] = std::move(meeting);
+    for (auto& meeting : meetings_)
+      if (!meeting) meeting = std::make_unique<rendezvous>(count());
+  }
+
   std::mutex mutex_;
-  std::vector<std::unique_ptr<rendezvous>> meetings_;
+  std::vector<std::unique_ptr<rendezvous>> meetings_;  // by sequence, modulo their number
 };
 
 }  // namespace meshtensor::comm

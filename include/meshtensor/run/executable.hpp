@@ -1,6 +1,7 @@
 // An executable: a program, a mesh, a layout and a device, bound to numbers and to a store, ready to step.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -101,9 +102,8 @@ class executable {
     bind_open_axis(values.job().size());
     program_ = std::make_unique<bound>(mesh_, dims);
     session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry());
-    static bool warned = false;  // once for each type of executable
-    if (!warned) detail::warn_unused(values.job(), stages::traced, layout::rules);
-    warned = true;
+    static std::atomic<bool> warned = false;  // once for each type of executable
+    if (!warned.exchange(true)) detail::warn_unused(values.job(), stages::traced, layout::rules);
   }
 
   /// One step: feeds and numbers in any order. What is not fed again is as it was.
@@ -118,7 +118,7 @@ class executable {
   template <name Label>
   auto get() const {
     constexpr value v = output_value<Label>();
-    if constexpr (v.dims.count == 0) return *session_->whole(Label.text()).template as<element_t<v.type>>();
+    if constexpr (v.dims.count == 0) return *session_->local(detail::letters(Label)).template as<element_t<v.type>>();
     else return step_output<executable, Label>(*this);
   }
   /// What this process holds of an output; see step_output.
@@ -126,7 +126,7 @@ class executable {
   auto local() const {
     using element = element_t<output_value<Label>().type>;
     if (session_->held().size() != 1) return any_array<element>(whole<Label>());
-    view const part = session_->local(Label.text());
+    view const part = session_->local(detail::letters(Label));
     std::vector<dim_extent> dims;
     for (int i = 0; i < part.count; ++i) dims.push_back({graph().dim_name(part.dim[i]), part.extent[i]});
     any_array<element> a(std::move(dims),
@@ -138,8 +138,8 @@ class executable {
   template <name Label>
   auto gather() const {
     if (static_cast<std::int64_t>(session_->held().size()) == mesh_.size()) return whole<Label>();
-    value const& v = value_of(primitive::output, Label);
-    view const part = session_->local(Label.text());
+    value const& v = output_of(Label);
+    view const part = session_->local(detail::letters(Label));
     auto& bring = gatherings_[Label.text()];
     if (!bring) bring = std::make_unique<gathering>(mesh_, session_->held()[0].rank(), v.layout, part);
     std::vector<double> bytes(static_cast<std::size_t>(bring->whole_bytes() + 7) / 8);
@@ -169,10 +169,9 @@ class executable {
     return stages::traced.values[stages::traced.result(stages::traced.nodes[port < 0 ? 0 : port])];
   }
   // The same value as it is after lowering.
-  value const& value_of(primitive kind, name const& label) const {
-    int const at = detail::find_port(graph(), program_->entry(), kind, label);
-    node const& n = graph().nodes[at];
-    return graph().values[kind == primitive::output ? graph().operand(n, 0) : graph().result(n)];
+  value const& output_of(name const& label) const {
+    node const& n = graph().nodes[detail::find_port(graph(), program_->entry(), primitive::output, label)];
+    return graph().values[graph().operand(n, 0)];
   }
   std::vector<dim_extent> dims_of(value const& v) const {
     std::vector<dim_extent> dims;
@@ -201,8 +200,8 @@ class executable {
   }
   template <name Label>
   auto whole() const {
-    block const b = session_->whole(Label.text());
-    return as_array<Label>(dims_of(value_of(primitive::output, Label)), b.data());
+    block const b = session_->whole(detail::letters(Label));
+    return as_array<Label>(dims_of(output_of(Label)), b.data());
   }
 
   // One axis that the type and the caller leave open takes what was started; of a program started alone, itself.
@@ -224,44 +223,38 @@ class executable {
   template <name Label, class T, class Dims>
   void take(fed_array<Label, T, Dims> const& f) {
     check_fed<Label, T, Dims>();
-    std::vector<dim_extent> const wanted = dims_of(value_of(primitive::input, Label));
+    view const wanted = session_->input(detail::letters(Label));
     auto refuse = [&](std::string const& given) {
-      throw error("R11", "the input '" + Label.text() + "' is " + detail::text_of(wanted) + ", " +
-                             std::to_string(detail::elements_of(wanted)) + " elements, but " + given + " was fed");
+      std::vector<dim_extent> dims;
+      for (int i = 0; i < wanted.count; ++i) dims.push_back({graph().dim_name(wanted.dim[i]), wanted.extent[i]});
+      throw error("R11", "the input '" + Label.text() + "' is " + detail::text_of(dims) + ", " +
+                             std::to_string(wanted.size()) + " elements, but " + given + " was fed");
     };
+    view whole = wanted;
+    whole.data = const_cast<T*>(f.data);
     if constexpr (std::is_same_v<Dims, unnamed_dims>) {
-      if (static_cast<std::int64_t>(f.size) != detail::elements_of(wanted))
-        refuse(std::to_string(f.size) + " elements");
-      session_->feed(Label.text(), f.data);
+      if (static_cast<std::int64_t>(f.size) != wanted.size()) refuse(std::to_string(f.size) + " elements");
     } else {
-      std::vector<name> order;
-      bool same_order = f.dims.size() == wanted.size();
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        order.push_back(wanted[i].label);
-        int const at = detail::position_of(f.dims, wanted[i].label);
-        if (f.dims.size() != wanted.size() || at < 0 || f.dims[static_cast<std::size_t>(at)].extent != wanted[i].extent)
-          refuse("an array " + detail::text_of(f.dims));
-        same_order = same_order && at == static_cast<int>(i);
+      bool fits = static_cast<int>(f.dims.size()) == wanted.count;
+      for (int i = 0; fits && i < wanted.count; ++i) {
+        int const at = detail::position_of(f.dims, graph().dim_name(wanted.dim[i]));
+        fits = at >= 0 && f.dims[static_cast<std::size_t>(at)].extent == wanted.extent[i];
+        if (fits) whole.dim[at] = wanted.dim[i], whole.extent[at] = wanted.extent[i];
       }
-      if (same_order) return session_->feed(Label.text(), f.data);
-      any_array<T> const given({f.dims.begin(), f.dims.end()}, std::span<T const>(f.data, f.size));
-      session_->feed(Label.text(), given.ordered(order).data());
+      if (!fits) refuse("an array " + detail::text_of(f.dims));
+      whole.densify();
     }
+    session_->feed(detail::letters(Label), whole);
   }
   template <name Label, class T>
   void take(fed_part<Label, T> const& f) {
     check_fed<Label, T, unnamed_dims>();
-    value const& v = value_of(primitive::input, Label);
-    if (f.size != 0 && static_cast<std::int64_t>(f.size) != planned().numbers.local_size(v))
-      throw error("R11", "this processor's part of the input '" + Label.text() + "' has " +
-                             std::to_string(planned().numbers.local_size(v)) + " elements, but " +
-                             std::to_string(f.size) + " were fed");
-    session_->feed_local(Label.text(), f.data);
+    session_->feed_local(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
   }
   template <name Label>
   void take(set_number<Label> const& s) {
     static_assert(delivered<detail::number_finding<stages, Label>>);
-    session_->set(Label.text(), s.value);
+    session_->set(detail::letters(Label), s.value);
   }
   template <name Label, class T, class Dims>
   static constexpr void check_fed() {

@@ -1,8 +1,10 @@
 // Evaluates a module's numbers: literals, extents, what was set by name, the step count, and expressions of these.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meshtensor/graph/rule.hpp"
@@ -13,7 +15,7 @@ namespace meshtensor {
 
 /// What is set from outside before a step.
 struct settings {
-  std::map<std::string, double> named;
+  std::map<std::string, double, std::less<>> named;
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
 };
@@ -27,7 +29,8 @@ inline void evaluate_numbers(module const& m, binding const& b, settings const& 
     switch (row.kind) {
       case number_row::literal: v = row.value; break;
       case number_row::named: {
-        auto const set = s.named.empty() ? s.named.end() : s.named.find(m.names[row.first].text());
+        auto const set =
+            s.named.empty() ? s.named.end() : s.named.find(std::string_view(detail::letters(m.names[row.first])));
         v = set == s.named.end() ? row.value : set->second;
         break;
       }

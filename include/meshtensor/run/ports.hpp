@@ -31,16 +31,6 @@ struct finding {
   diagnostic report;
 };
 
-/// The letters of a name: clang's constant evaluation has no std::string.
-struct letters {
-  char at[name::capacity] = {};
-  std::size_t size = 0;
-  constexpr explicit letters(name const& n) : size(n.size()) {
-    for (std::size_t i = 0; i < size; ++i) at[i] = n[i];
-  }
-  constexpr operator std::string_view() const { return {at, size}; }  // NOLINT: letters are text
-};
-
 /// `T12 the program has no input 'imag'; did you mean 'image'? It has: image, label`
 struct unknown_name {
   diagnostic d, known;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meshtensor/run/engine.hpp"
@@ -36,51 +37,72 @@ class session {
     }
   }
 
-  /// Copies each processor's part of a whole array into its input. errors R02 no input has this name
-  void feed(std::string const& label, void const* whole) {
-    id const n = input_named(label);
-    for (std::size_t k = 0; k < processors_.size(); ++k) {
-      view to = processors_[k].window_of(m_.values[m_.result(m_.nodes[n])]);
-      view from = to;
-      for (int i = 0; i < from.count; ++i) from.extent[i] = from.total[i];
-      from.densify();
-      std::int64_t first = 0;
-      for (int i = 0; i < from.count; ++i) first += from.stride[i] * to.origin[i];
-      from.data = const_cast<void*>(whole);
-      to.data = around_[k].fed[n] = buffer(fed_memory_, n, k, to.bytes());
-      detail::copy_by_name(from, first, to, 0, no_id, no_id, to.extent);
-    }
-    fed_[n] = true;
+  /// The window of a whole input, dense in the order of its dims, without memory. errors R02 no input has this name
+  view input(std::string_view label) const {
+    id const v = m_.result(m_.nodes[find(inputs_, label, "R02", "input").node_id]);
+    view whole = processors_[0].windows()[v];
+    for (int i = 0; i < whole.count; ++i) whole.extent[i] = whole.total[i], whole.origin[i] = 0;
+    whole.densify();
+    return whole;
   }
-  /// Lets this process's one processor read its part where it lies. errors R06 this process holds several processors
-  void feed_local(std::string const& label, void const* part) {
+  /// Copies each processor's part of a whole array into its input. errors R02 no input has this name
+  void feed(std::string_view label, void const* whole) {
+    view from = input(label);
+    from.data = const_cast<void*>(whole);
+    feed(label, from);
+  }
+  /// The same of an array whose dims stand in any order.
+  void feed(std::string_view label, view const& whole) {
+    port& p = find(inputs_, label, "R02", "input");
+    p.memory.resize(processors_.size());
+    for (std::size_t k = 0; k < processors_.size(); ++k) {
+      view to = processors_[k].windows()[m_.result(m_.nodes[p.node_id])];
+      std::int64_t first = 0;
+      for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
+      to.data = around_[k].fed[p.node_id] = p.buffer(k, to.bytes());
+      detail::copy_by_name(whole, first, to, 0, no_id, no_id, to.extent);
+    }
+    p.fed = true;
+  }
+  /// Lets this process's one processor read its part where it lies; `elements` 0: not known.
+  ///
+  /// errors  R02 no input has this name; R06 this process holds several processors; R11 another number of elements
+  void feed_local(std::string_view label, void const* part, std::int64_t elements = 0) {
     if (processors_.size() != 1)
       throw error("R06", "feed_local gives one processor's part, but this process holds " +
                              std::to_string(processors_.size()) + ": feed the whole array");
-    id const n = input_named(label);
-    around_[0].fed[n] = static_cast<std::byte*>(const_cast<void*>(part));
-    fed_[n] = true;
+    port& p = find(inputs_, label, "R02", "input");
+    std::int64_t const wanted = processors_[0].windows()[m_.result(m_.nodes[p.node_id])].size();
+    if (elements != 0 && elements != wanted)
+      throw error("R11", "this processor's part of the input '" + p.label.text() + "' has " + std::to_string(wanted) +
+                             " elements, but " + std::to_string(elements) + " were fed");
+    around_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
+    p.fed = true;
   }
-  void set(std::string const& label, double number) {
+  void set(std::string_view label, double number) {
+    if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
+      known->second = number;
+      return;
+    }
     for (int i = 0; i < m_.number_count; ++i)
       if (m_.numbers[i].kind == number_row::named && m_.names[m_.numbers[i].first] == name::of(label)) {
-        settings_.named[label] = number;
+        settings_.named.emplace(label, number);
         return;
       }
-    throw error("R07", "the program has no number '" + label + "'");
+    throw error("R07", "the program has no number '" + std::string(label) + "'");
   }
 
-  /// One step. Every input must have been fed, now or before.
+  /// One step. Every input must have been fed, now or before. From the third step on it takes no memory: see
+  /// tests/unit/run/allocation.cpp.
   void step() {
-    for (int i = 0; i < m_.node_count; ++i)
-      if (m_.nodes[i].kind == primitive::input && m_.nodes[i].region == entry_ && !fed_[i])
-        throw error("R02", "the input '" + m_.names[m_.nodes[i].attribute[0]].text() + "' was not fed");
+    for (port const& p : inputs_)
+      if (!p.fed) throw error("R02", "the input '" + p.label.text() + "' was not fed");
     settings_.seed = store_.seed(), settings_.step = store_.step();
     evaluate_numbers(m_, p_.numbers, settings_, numbers_);
     if (together_) {
       together_->run(entry_, around_, numbers_.data(), settings_.seed, settings_.step);
     } else {
-      store_.job().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
+      store_.job().run(static_cast<int>(mesh_.size()), [this](int rank, transport&) {
         std::size_t const k = index_of(rank);
         alone_[k]->run(entry_, {&around_[k], 1}, numbers_.data(), settings_.seed, settings_.step);
       });
@@ -89,15 +111,15 @@ class session {
   }
 
   /// This processor's part of an output of the last step, and where it lies in the whole.
-  view local(std::string const& label, std::size_t k = 0) const {
-    id const n = output_named(label);
-    view v = processors_[k].window_of(m_.values[m_.operand(m_.nodes[n], 0)]);
+  view local(std::string_view label, std::size_t k = 0) const {
+    id const n = find(outputs_, label, "R08", "output").node_id;
+    view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
     v.data = around_[k].given[n];
     return v;
   }
   /// The whole output of the last step, assembled from the processors that this process holds.
-  block whole(std::string const& label) const {
-    value const& v = m_.values[m_.operand(m_.nodes[output_named(label)], 0)];
+  block whole(std::string_view label) const {
+    value const& v = m_.values[m_.operand(m_.nodes[find(outputs_, label, "R08", "output").node_id], 0)];
     block result(v.type, v.dims, p_.numbers);
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       view const part = local(label, k), all = result.window();
@@ -113,6 +135,18 @@ class session {
   std::vector<processor> const& held() const { return processors_; }
 
  private:
+  /// A named end of the program.
+  struct port {
+    name label;
+    id node_id;
+    bool fed = false;
+    std::vector<std::vector<double>> memory;  // of each processor held here
+    std::byte* buffer(std::size_t k, std::int64_t bytes) {
+      memory[k].resize(static_cast<std::size_t>(bytes + 7) / 8 + 1);
+      return reinterpret_cast<std::byte*>(memory[k].data());
+    }
+  };
+
   void connect() {
     std::vector<processor*> held;
     for (processor& p : processors_) held.push_back(&p);
@@ -121,7 +155,6 @@ class session {
       o.fed.resize(static_cast<std::size_t>(m_.node_count));
       o.given.resize(static_cast<std::size_t>(m_.node_count));
     }
-    fed_.resize(static_cast<std::size_t>(m_.node_count));
     for (int i = 0; i < m_.node_count; ++i) {
       node const& n = m_.nodes[i];
       if (n.region != entry_) continue;
@@ -130,10 +163,12 @@ class session {
         for (std::size_t k = 0; k < around_.size(); ++k) around_[k].variables[n.attribute[0]] = s.block_of(k);
         updates_ = updates_ || n.kind == primitive::write;
       }
-      if (n.kind == primitive::output)
-        for (std::size_t k = 0; k < around_.size(); ++k)
-          around_[k].given[static_cast<std::size_t>(i)] =
-              buffer(given_memory_, static_cast<id>(i), k, processors_[k].bytes(m_.operand(n, 0)));
+      if (n.kind == primitive::input) inputs_.push_back({m_.names[n.attribute[0]], static_cast<id>(i), false, {}});
+      if (n.kind != primitive::output) continue;
+      port& p = outputs_.emplace_back(port{m_.names[n.attribute[0]], static_cast<id>(i), false, {}});
+      p.memory.resize(processors_.size());
+      for (std::size_t k = 0; k < around_.size(); ++k)
+        around_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
     }
   }
   void make_engine(int rank, transport& t) {
@@ -162,28 +197,19 @@ class session {
     void wait(id node_id) const { t->wait(numbers[node_id]); }
   };
 
-  using memory = std::map<std::pair<id, std::size_t>, std::vector<double>>;
-  static std::byte* buffer(memory& where, id n, std::size_t k, std::int64_t bytes) {
-    auto& b = where[{n, k}];
-    b.resize(static_cast<std::size_t>(bytes + 7) / 8 + 1);
-    return reinterpret_cast<std::byte*>(b.data());
-  }
   std::size_t index_of(int rank) const {
     for (std::size_t k = 0; k < ranks_.size(); ++k)
       if (ranks_[k] == rank) return k;
     return 0;
   }
-  id input_named(std::string const& label) const { return find(primitive::input, label, "R02", "input"); }
-  id output_named(std::string const& label) const { return find(primitive::output, label, "R08", "output"); }
-  id find(primitive kind, std::string const& label, char const* code, char const* what) const {
+  template <class Ports>
+  static auto& find(Ports& ports, std::string_view label, char const* code, char const* what) {
+    name const wanted = name::of(label);
+    for (auto& p : ports)
+      if (p.label == wanted) return p;
     std::string known;
-    for (int i = 0; i < m_.node_count; ++i) {
-      node const& n = m_.nodes[i];
-      if (n.kind != kind || n.region != entry_) continue;
-      if (m_.names[n.attribute[0]] == name::of(label)) return static_cast<id>(i);
-      known += (known.empty() ? "" : ", ") + m_.names[n.attribute[0]].text();
-    }
-    throw error(code, std::string("the program has no ") + what + " '" + label + "'; it has: " + known);
+    for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label.text();
+    throw error(code, std::string("the program has no ") + what + " '" + std::string(label) + "'; it has: " + known);
   }
 
   store& store_;
@@ -197,8 +223,7 @@ class session {
   std::vector<outside> around_;
   std::unique_ptr<engine<Device, lockstep>> together_;
   std::vector<std::unique_ptr<engine<Device, by_transport>>> alone_;
-  std::vector<bool> fed_;
-  memory fed_memory_, given_memory_;
+  std::vector<port> inputs_, outputs_;
   settings settings_;
   std::vector<double> numbers_;
   bool updates_ = false;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -52,6 +51,19 @@ class transport_over final : public transport {
   std::deque<flight> flights_;
 };
 
+/// What every processor does in one run: a function of the caller's, borrowed for the call.
+class processor_work {
+ public:
+  template <class F>
+  processor_work(F const& f)  // NOLINT: a function is work
+      : f_(&f), call_([](void const* g, int rank, transport& t) { (*static_cast<F const*>(g))(rank, t); }) {}
+  void operator()(int rank, transport& t) const { call_(f_, rank, t); }
+
+ private:
+  void const* f_;
+  void (*call_)(void const*, int, transport&);
+};
+
 /// The processors that run a job, and which of them this process holds.
 class job {
  public:
@@ -63,7 +75,7 @@ class job {
   /// Whether all of a mesh runs node by node on the calling thread, without a transport.
   virtual bool in_lockstep() const { return false; }
   /// Calls work(rank, transport) for every processor that this process holds, at once, and waits for all.
-  virtual void run(int size, std::function<void(int, transport&)> const& work) = 0;
+  virtual void run(int size, processor_work const& work) = 0;
   /// Whether this process speaks for the job.
   virtual bool speaks() const { return true; }
   /// This process has failed, and has said why: ends the others too, which would wait for it for ever. Returns where
@@ -71,7 +83,8 @@ class job {
   virtual void end(int) {}
 };
 
-/// All processors of a mesh as threads of this process.
+/// All processors of a mesh as threads of this process: the first one is the calling thread, the others live as long as
+/// the job. One thread runs it at a time.
 class threads_job final : public job {
  public:
   int size() const override { return 0; }
@@ -80,20 +93,20 @@ class threads_job final : public job {
     for (int r = 0; r < size; ++r) all.push_back(r);
     return all;
   }
-  void run(int size, std::function<void(int, transport&)> const& work) override {
-    auto& world = worlds_[size];
-    if (!world) {
-      world = std::make_unique<local_world>(size);
-      auto& ends = ends_[size];
-      for (int r = 0; r < size; ++r) ends.push_back(std::make_unique<transport_over<local_member>>(world->member(r)));
-    }
-    world->run(
-        [&](local_member& member) { work(member.rank(), *ends_[size][static_cast<std::size_t>(member.rank())]); });
+  void run(int size, processor_work const& work) override {
+    connected& c = worlds_.try_emplace(size, size).first->second;
+    c.world.run([&](local_member& member) { work(member.rank(), c.ends[static_cast<std::size_t>(member.rank())]); });
   }
 
  private:
-  std::map<int, std::unique_ptr<local_world>> worlds_;
-  std::map<int, std::vector<std::unique_ptr<transport_over<local_member>>>> ends_;
+  struct connected {
+    explicit connected(int size) : world(size) {
+      for (int r = 0; r < size; ++r) ends.emplace_back(world.member(r));
+    }
+    local_world world;
+    std::deque<transport_over<local_member>> ends;  // of each rank
+  };
+  std::map<int, connected> worlds_;
 };
 
 /// All processors of a mesh in turns on the calling thread: for tests, and for meshes far larger than the machine.
@@ -102,9 +115,7 @@ class lockstep_job final : public job {
   int size() const override { return 0; }
   std::vector<int> held(int size) const override { return threads_job().held(size); }
   bool in_lockstep() const override { return true; }
-  void run(int, std::function<void(int, transport&)> const&) override {
-    throw error("R03", "processors that take turns have no transport");
-  }
+  void run(int, processor_work const&) override { throw error("R03", "processors that take turns have no transport"); }
 };
 
 }  // namespace meshtensor

@@ -1,6 +1,7 @@
 // The collectives that are under way over MPI: their messages, and what follows when one is complete.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -48,7 +49,7 @@ class mpi_flights {
   }
 
   int barrier(MPI_Comm over) {
-    int const slot = claim();
+    int const slot = claim(1);
     (*this)[slot] = {};
     (*this)[slot].at = stage::first;
     must(MPI_Ibarrier(over, post(slot)), "MPI_Ibarrier");
@@ -57,7 +58,8 @@ class mpi_flights {
 
   /// Begins the collective that `f` describes.
   int begin(mpi_flight const& f) {
-    int const slot = claim();
+    bool const one = f.form.first != mpi_function::isend_irecv;
+    int const slot = claim(one ? 1 : static_cast<std::size_t>(f.count));
     (*this)[slot] = f;
     (*this)[slot].at = stage::first;
     send(slot);
@@ -83,11 +85,15 @@ class mpi_flights {
   }
 
  private:
-  int claim() {
-    for (std::size_t i = 0; i < flights_.size(); ++i)
-      if (flights_[i].at == stage::free) return static_cast<int>(i);
-    flights_.emplace_back();
-    return static_cast<int>(flights_.size()) - 1;
+  // A free flight, and room for the messages of all that there are, each having at most `messages`.
+  int claim(std::size_t messages) {
+    std::size_t i = 0;
+    while (i < flights_.size() && flights_[i].at != stage::free) ++i;
+    if (i == flights_.size()) flights_.emplace_back();
+    most_messages_ = std::max(most_messages_, messages);
+    requests_.reserve(flights_.size() * most_messages_);
+    owners_.reserve(flights_.size() * most_messages_);
+    return static_cast<int>(i);
   }
 
   MPI_Request* post(int slot) {
@@ -202,6 +208,7 @@ class mpi_flights {
   std::deque<mpi_flight> flights_;
   std::vector<MPI_Request> requests_;
   std::vector<int> owners_;  // the flight of each request
+  std::size_t most_messages_ = 1;
 };
 
 }  // namespace meshtensor::comm

@@ -1,0 +1,74 @@
+// Threads that stay: they sleep until there is work for all of them, do it together, and sleep again.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace meshtensor::comm {
+
+/// As many places as there are ranks: the caller of `run` takes the first one, a thread of the crew's own each of the
+/// others. The threads start with the first run and end with the crew; between runs they wait without a core.
+class crew {
+ public:
+  explicit crew(int places) : places_(places) {}
+  crew(crew const&) = delete;
+  crew& operator=(crew const&) = delete;
+  ~crew() {
+    call_ = nullptr;
+    wake();
+    for (std::thread& t : threads_) t.join();
+  }
+
+  /// Threads that are there; the calling one counts.
+  int size() const { return 1 + static_cast<int>(threads_.size()); }
+  /// Makes sure that all threads are there. errors std::system_error, with fewer of them
+  void gather() {
+    threads_.reserve(static_cast<std::size_t>(places_));
+    while (size() < places_) threads_.emplace_back([this, place = size(), seen = round_.load()] { stay(place, seen); });
+  }
+  /// Calls work(place) for all places at once and returns when all calls have. They do not throw. One caller at a time,
+  /// after `gather`.
+  template <class Work>
+  void run(Work const& work) {
+    work_ = &work;
+    call_ = [](void const* w, int place) { (*static_cast<Work const*>(w))(place); };
+    busy_.store(places_ - 1);
+    wake();
+    work(0);
+    look([&] { return busy_.load() == 0; });
+    for (int left = busy_.load(); left != 0; left = busy_.load()) busy_.wait(left);
+  }
+
+ private:
+  // Lets others run a few times, which is quicker than sleep where what is waited for comes soon.
+  template <class Ready>
+  static void look(Ready const& ready) {
+    for (int i = 0; i < 20 && !ready(); ++i) std::this_thread::yield();
+  }
+  void wake() {
+    if (threads_.empty()) return;
+    round_.fetch_add(1);
+    round_.notify_all();
+  }
+  void stay(int place, std::uint32_t seen) {
+    for (;;) {
+      look([&] { return round_.load() != seen; });
+      round_.wait(seen);
+      seen = round_.load();
+      if (call_ == nullptr) return;
+      call_(work_, place);
+      if (busy_.fetch_sub(1) == 1) busy_.notify_one();
+    }
+  }
+
+  int const places_;
+  std::vector<std::thread> threads_;
+  void const* work_ = nullptr;
+  void (*call_)(void const*, int) = nullptr;
+  std::atomic<std::uint32_t> round_ = 0;
+  std::atomic<int> busy_ = 0;  // places that are not done, without the caller's
+};
+
+}  // namespace meshtensor::comm
