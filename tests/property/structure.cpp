@@ -6,11 +6,7 @@
 #include <string>
 #include <vector>
 
-<<<<<<< HEAD
 #include "property/outcome.hpp"
-=======
-#include "property/at_least.hpp"
->>>>>>> efff4b1 (Property tests assert how many different cases they try; a script adds them up: more than 100,000)
 #include "support/programs.hpp"
 
 namespace mt = meshtensor;
@@ -28,21 +24,12 @@ std::string dims_text(mt::module const& m, mt::value const& v) {
   return text + "]";
 }
 
-<<<<<<< HEAD
-/// Every collective of a program under a layout, as `all_reduce sum [model] over data`, in the order of the alphabet;
-/// those inside a loop begin with `in loop: `, backwards `in backward loop: `.
-std::vector<std::string> sent(mt::module const& traced, layout_rules const& rules) {
-  auto const m = property::partitioned(traced, mesh, rules);
-=======
 int looked_at = 0;  // layouts
 
 /// Every collective of a program under a layout, as `all_reduce sum [model] over data`, in the order of the alphabet;
 /// those inside a loop begin with `in loop: `, backwards `in backward loop: `.
-template <class Program>
-std::vector<std::string> sent(layout_rules const& rules) {
-  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<Program, mt::f64>>(); });
-  auto const m = mt::on_heap([&] { return mt::partition(mt::simplify(mt::differentiate(*traced)), mesh, rules); });
->>>>>>> efff4b1 (Property tests assert how many different cases they try; a script adds them up: more than 100,000)
+std::vector<std::string> sent(mt::module const& traced, layout_rules const& rules) {
+  auto const m = property::partitioned(traced, mesh, rules);
   REQUIRE_MESSAGE(m->report.empty(), std::string(m->report.view()));
   std::vector<std::string> inside(static_cast<std::size_t>(m->region_count)), all;
   for (int i = m->node_count; i-- > 0;) {
@@ -159,14 +146,9 @@ TEST_CASE("tensor parallel: two all_reduces a layer each way") {
 }
 
 TEST_CASE("with data parallelism besides, nothing else is sent") {
-<<<<<<< HEAD
   auto const all =
       sent(*traced<blocks>(),
            layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}).shard("batch", {"data"}));
-=======
-  auto const all = sent<blocks>(
-      layout_rules{}.shard("heads", {"model_axis"}).shard("inner", {"model_axis"}).shard("batch", {"data"}));
->>>>>>> efff4b1 (Property tests assert how many different cases they try; a script adds them up: more than 100,000)
   CHECK(count(all, "over model_axis") == 4);
   CHECK(count(all, "all_reduce sum [layers") == static_cast<int>(parameters(*traced<blocks>()).size()));
   CHECK(all.size() == 4 + parameters(*traced<blocks>()).size() + 1);
@@ -193,12 +175,8 @@ TEST_CASE("sequence parallel: reduce_scatter and all_gather instead of all_reduc
 }
 
 TEST_CASE("cross entropy over a sharded vocabulary: three small reductions, no logits gathered") {
-<<<<<<< HEAD
   auto const all =
       sent(*traced<loss_over_vocab>(), layout_rules{}.shard("batch", {"data"}).shard("vocab", {"model_axis"}));
-=======
-  auto const all = sent<loss_over_vocab>(layout_rules{}.shard("batch", {"data"}).shard("vocab", {"model_axis"}));
->>>>>>> efff4b1 (Property tests assert how many different cases they try; a script adds them up: more than 100,000)
   CHECK(all ==
         sorted({"all_reduce max [batch, length] over model_axis", "all_reduce sum [batch, length] over model_axis",
                 "all_reduce sum [batch, length] over model_axis"}));

@@ -30,17 +30,7 @@ struct tally {
   long tried = 0, repeated = 0;
   std::map<std::string, long> refused;  // by rule
 
-<<<<<<< HEAD
   void say(char const* what) const;
-=======
-  void say(char const* what) const {
-    std::string text;
-    if (repeated != 0) text += ", " + std::to_string(repeated) + " repeated";
-    for (auto const& [code, count] : refused) text += ", " + std::to_string(count) + " not legal by " + code;
-    MESSAGE(std::string(what) << ": " << tried << " cases" << text);
-    for (auto const& [code, count] : refused) CHECK_MESSAGE((code == "S02" || code == "S05"), code);
-  }
->>>>>>> efff4b1 (Property tests assert how many different cases they try; a script adds them up: more than 100,000)
 };
 
 /// What inputs are filled with.
@@ -71,52 +61,10 @@ class subject {
 
   /// Whether this partitioned program is none of those that were asked about before: what tells them apart is the mesh,
   /// every node, and how every value lies.
-  bool is_new(mt::mesh_shape const& mesh, mt::module const& m) {
-    std::uint64_t h = 14695981039346656037u;
-    auto const add = [&](auto const* rows, int count) {
-      static_assert(std::has_unique_object_representations_v<std::remove_cvref_t<decltype(*rows)>>);
-      auto const* bytes = reinterpret_cast<unsigned char const*>(rows);
-      for (std::size_t i = 0; i < sizeof(*rows) * static_cast<std::size_t>(count); ++i)
-        h = (h ^ bytes[i]) * 1099511628211u;
-    };
-    for (int a = 0; a < mesh.count; ++a) add(&mesh.axes[a].extent, 1);
-    add(m.nodes, m.node_count), add(m.links, m.link_count);
-    for (int v = 0; v < m.value_count; ++v) add(&m.values[v].layout, 1);
-    for (int v = 0; v < m.variable_count; ++v) add(&m.variables[v].layout, 1);
-    return tried_.insert(h).second;
-  }
+  bool is_new(mt::mesh_shape const& mesh, mt::module const& m);
 
   /// The program under one layout, in lockstep, every processor's part of every output and variable compared.
-<<<<<<< HEAD
   void check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& rules, tally& t);
-=======
-  void check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& rules, tally& t) {
-    auto const partitioned = mt::on_heap([&] { return mt::partition(*simplified_, mesh, rules); });
-    if (!partitioned->report.empty()) return refuse(partitioned->report, t);
-    if (!is_new(mesh, *partitioned)) return void(++t.repeated);
-    auto const laid = mt::on_heap([&] { return mt::overlap(*partitioned); });
-    auto const bound = mt::on_heap([&] { return mt::bind(*laid, mesh, extents_); });
-    if (!bound->report.empty()) return refuse(bound->report, t);
-    std::string fault;
-    for (mt::module const* m : {partitioned.get(), laid.get()}) {
-      if (fault.empty()) fault = mt::verify(*m).view();
-      if (fault.empty()) fault = mt::verify_layout(*m).view();
-    }
-    int const entry = mt::find_entry(*laid, label_);
-    if (fault.empty()) {
-      auto const plan = mt::on_heap([&] { return mt::plan_memory(*laid, entry, *bound); });
-      if (t.tried % 97 == 0) compare_lowering(mesh, rules, *laid, *plan);
-      mt::store values(job_);
-      mt::session<mt::reference_device> run(values, *laid, *plan, mesh, entry);
-      fault = compare(run, values);
-    }
-    ++t.tried;
-    if (!fault.empty())
-      FAIL("mesh " << meshtensor_test::text_of(mesh) << ", layout " << meshtensor_test::text_of(rules) << ": " << fault
-                   << "\n"
-                   << mt::text_of(*laid));
-  }
->>>>>>> efff4b1 (Property tests assert how many different cases they try; a script adds them up: more than 100,000)
 
  private:
   struct outcome {
