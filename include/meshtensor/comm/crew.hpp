@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "meshtensor/base/diagnostic.hpp"
+
 namespace meshtensor::comm {
 
 /// As many places as there are ranks: the caller of `run` takes the first one, a thread of the crew's own each of the
@@ -69,6 +71,20 @@ class crew {
   void (*call_)(void const*, int) = nullptr;
   std::atomic<std::uint32_t> round_ = 0;
   std::atomic<int> busy_ = 0;  // places that are not done, without the caller's
+};
+
+/// Marks a run while it lasts. errors R27 another one is not over
+class only_run {
+ public:
+  explicit only_run(std::atomic<bool>& running) : running_(running) {
+    if (running_.exchange(true))
+      throw error("R27", "two threads run one job at the same time, or a job runs itself: give each a job of its own");
+  }
+  ~only_run() { running_.store(false); }
+  only_run(only_run const&) = delete;
+
+ private:
+  std::atomic<bool>& running_;
 };
 
 }  // namespace meshtensor::comm

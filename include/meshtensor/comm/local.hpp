@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -254,7 +253,7 @@ class local_world {
   /// errors  R27 the world is running already
   template <class Program>
   void run(Program&& program) {
-    running const now(running_);
+    comm::only_run const now(running_);
     std::mutex mutex;
     std::exception_ptr first, any;
     auto const failed = [&](int rank, std::string_view reason) {
@@ -284,17 +283,6 @@ class local_world {
   }
 
  private:
-  struct running {
-    explicit running(std::atomic<bool>& flag) : flag_(flag) {
-      if (flag.exchange(true))
-        throw error("R27",
-                    "two threads run one job at the same time, or a job runs itself: give each a job of its own");
-    }
-    ~running() { flag_.store(false); }
-    running(running const&) = delete;
-    std::atomic<bool>& flag_;
-  };
-
   comm::hall hall_;
   std::vector<std::unique_ptr<local_member>> members_;
   std::atomic<bool> running_ = false;
