@@ -103,5 +103,5 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
 
 }  // namespace
 
-TEST_CASE("values") { at_least(1600, try_graphs(purpose::values, 1, 500)); }
-TEST_CASE("gradients") { at_least(650, try_graphs(purpose::gradients, 20000, 200)); }
+TEST_CASE("values") { at_least(1700, try_graphs(purpose::values, 1, 500)); }
+TEST_CASE("gradients") { at_least(700, try_graphs(purpose::gradients, 20000, 200)); }
