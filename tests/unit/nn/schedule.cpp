@@ -105,7 +105,7 @@ TEST_CASE("a moving average follows what the optimizer has made, and starts with
 }
 
 TEST_CASE("programs that share parameters share the average") {
-  auto const m = std::make_unique<mt::module>(mt::trace<both>());
+  std::unique_ptr<mt::module> const m(new mt::module(mt::trace<both>()));
   CHECK(m->variable_count == 2);
 }
 

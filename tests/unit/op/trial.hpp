@@ -38,12 +38,12 @@ class program {
  public:
   template <class Program>
   static program of(std::vector<mt::dim_extent> const& extents = {}) {
-    return from(std::make_unique<mt::module>(mt::trace<Program>()), extents);
+    return from(std::unique_ptr<mt::module>(new mt::module(mt::trace<Program>())), extents);  // in place: it is large
   }
   static program from(std::unique_ptr<mt::module> const& traced, std::vector<mt::dim_extent> const& extents) {
     verify(*traced);
     program p;
-    p.m_ = std::make_unique<mt::module>(mt::differentiate(*traced));
+    p.m_.reset(new mt::module(mt::differentiate(*traced)));
     verify(*p.m_);
     p.b_ = mt::bind(*p.m_, mt::mesh_shape{}, extents);
     INFO(std::string(p.b_.report.view()));
