@@ -1,5 +1,6 @@
 // Loops and composites: what the compiler plans is what start-up plans.
 // sample
+// sanitize: no
 #include "property/compiled.hpp"
 
 TEST_CASE("lowered by the compiler and at start-up") {

@@ -1,4 +1,5 @@
 // Training: what the compiler plans is what start-up plans.
+// sanitize: no
 #include "property/compiled.hpp"
 
 TEST_CASE("lowered by the compiler and at start-up") {
