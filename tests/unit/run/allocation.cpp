@@ -2,6 +2,7 @@
 // results.
 // needs: cpu
 // sanitize: no
+// optimize: 1
 #define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include <doctest/doctest.h>
 
