@@ -47,7 +47,8 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
   int const stacked = dims.count;
   for (int i = 0; i < own.count; ++i) {
-    require(!dims.has(own.at[i]), "T07: a parameter has one dim twice, its own and that of the loop around it");
+    require(!dims.has(own.at[i]),
+            "T07: a parameter has one dim twice: give one another name; inside repeat the loop's dim is there already");
     dims.add(own.at[i]);
   }
   for (int i = 0; i < b.m.variable_count; ++i) {
@@ -220,7 +221,7 @@ class trace_scope {
     require(
         b_->path == path_,
         "G04: a scope is used outside the layer that it was made for: write the function as mt::layer f = [](mt::scope "
-        "auto s, …) {…}");
+        "auto s, ...) {...}");
     at_line(label.where);
     shape own{};
     (own.add(b_->dim(std::tuple_element_t<I, std::tuple<Args...>>::label,

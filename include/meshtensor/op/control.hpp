@@ -81,6 +81,11 @@ constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, id dim, std::tuple<H.
       xs);
 }
 
+template <class>
+inline constexpr bool is_pair = false;
+template <class First, class Second>
+inline constexpr bool is_pair<std::tuple<First, Second>> = true;
+
 /// Runs `body` in a frame of its own and records the loop. `Outs` handles of the body's result are stacked.
 template <bool Shares, class S, class D, class Carry, class Xs, class Body>
 constexpr auto record_loop(S const& s, D, line const& where, Carry const& start, Xs const& sequences,
@@ -97,6 +102,8 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
   auto given = std::apply([&](auto const&... arguments) { return body(s, arguments...); },
                           std::tuple_cat(inner, slices<D>(b, dim, xs)));
   constexpr bool has_outputs = std::tuple_size_v<decltype(xs)> != 0;
+  static_assert(!has_outputs || is_pair<decltype(given)>,
+                "meshtensor T11: the body of scan returns std::tuple(next carry, what is stacked)");
   auto next = as_tuple([&] {
     if constexpr (has_outputs) return std::get<0>(given);
     else return given;

@@ -155,6 +155,26 @@ constexpr void check_divides(module const& m, binding& b) {
 
 }  // namespace detail
 
+/// What cannot fit whatever start-up brings: extents and axes that the types leave open are taken to divide.
+struct early_check {
+  diagnostic report;
+};
+constexpr early_check check_early(module const& m) {
+  binding b{};
+  for (int d = 0; d < m.dim_count; ++d) {  // 0: not known yet
+    dim_row const& row = m.dims[d];
+    std::int64_t const first = row.first == no_id ? 0 : b.extent[row.first];
+    std::int64_t const second = row.second == no_id ? 0 : b.extent[row.second];
+    if (row.kind == dim_row::fixed) b.extent[d] = row.value;
+    if (row.kind == dim_row::product) b.extent[d] = first * second;
+    if (row.kind == dim_row::sum && first * second != 0) b.extent[d] = first + second;
+    if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
+  }
+  for (int a = 0; a < max_axes; ++a) b.axis[a] = a < m.axis_count && m.axes[a].extent != 0 ? m.axes[a].extent : 1;
+  detail::check_divides(m, b);
+  return {b.report};
+}
+
 /// The numbers of a module on a mesh, with the extents that are given at start-up.
 ///
 /// errors  S02 an extent does not divide; S10, S11 a dim's extent; S12 an axis without a size

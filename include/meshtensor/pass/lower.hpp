@@ -40,6 +40,7 @@ struct lowered {
   static constexpr module partitioned = partition(simplified, Mesh::shape, Layout::rules);
   static constexpr module fused = fuse(partitioned, fuses_for<Device>);
   static constexpr module graph = overlap(fused);  // the program of one processor
+  static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);
   static constexpr plan planned = plan_memory(graph, find_entry(graph, entry_name<Entry>()), bound);
 };

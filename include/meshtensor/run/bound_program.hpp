@@ -41,7 +41,7 @@ class bound_program {
       static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
       if (!extents.empty()) raise(meshtensor::bind(stages::graph, mesh, extents).report);
     } else {
-      static_assert(delivered<stages::partitioned>);
+      static_assert(delivered<stages::partitioned> && delivered<stages::checked>);
       auto const bound = on_heap([&] { return meshtensor::bind(stages::graph, mesh, extents); });
       raise(bound->report);
       plan_ = on_heap([&] { return plan_memory(stages::graph, entry(), *bound); });

@@ -154,6 +154,9 @@ class executable {
 
  private:
   static constexpr int traced_entry = find_entry(stages::traced, entry_name<entry>());
+  static_assert(traced_entry >= 0,
+                "meshtensor T13: the program is not one of the set that it is declared with: add it to "
+                "the mt::programs<...> that the executable names");
 
   // What the program says of an output or an input; its name is checked here.
   template <name Label>
@@ -228,12 +231,12 @@ class executable {
       std::vector<dim_extent> dims;
       for (int i = 0; i < wanted.count; ++i) dims.push_back({graph().dim_name(wanted.dim[i]), wanted.extent[i]});
       throw error("R11", "the input '" + Label.text() + "' is " + detail::text_of(dims) + ", " +
-                             std::to_string(wanted.size()) + " elements, but " + given + " was fed");
+                             std::to_string(wanted.size()) + " elements, but " + given + " fed");
     };
     view whole = wanted;
     whole.data = const_cast<T*>(f.data);
     if constexpr (std::is_same_v<Dims, unnamed_dims>) {
-      if (static_cast<std::int64_t>(f.size) != wanted.size()) refuse(std::to_string(f.size) + " elements");
+      if (static_cast<std::int64_t>(f.size) != wanted.size()) refuse(std::to_string(f.size) + " were");
     } else {
       bool fits = static_cast<int>(f.dims.size()) == wanted.count;
       for (int i = 0; fits && i < wanted.count; ++i) {
@@ -241,7 +244,7 @@ class executable {
         fits = at >= 0 && f.dims[static_cast<std::size_t>(at)].extent == wanted.extent[i];
         if (fits) whole.dim[at] = wanted.dim[i], whole.extent[at] = wanted.extent[i];
       }
-      if (!fits) refuse("an array " + detail::text_of(f.dims));
+      if (!fits) refuse("an array " + detail::text_of(f.dims) + " was");
       whole.densify();
     }
     session_->feed(detail::letters(Label), whole);

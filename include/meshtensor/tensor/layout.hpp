@@ -49,9 +49,9 @@ struct layout_rules {
 /// Spreads a dim over one axis, or over several, the first one major: `shard<batch, data>`.
 template <auto Dim, auto... Axes>
 struct shard {
-  static_assert(dim_type<decltype(Dim)>, "meshtensor S08: shard<dim, axis…> begins with a dim");
+  static_assert(dim_type<decltype(Dim)>, "meshtensor S08: shard<dim, axis...> begins with a dim");
   static_assert(sizeof...(Axes) > 0 && (mesh_axis<decltype(Axes)> && ...),
-                "meshtensor S08: shard<dim, axis…> names at least one axis of the mesh");
+                "meshtensor S08: shard<dim, axis...> names at least one axis of the mesh");
   static constexpr void add_to(layout_rules& r, name const& scope) { r.shard(Dim.label, {Axes.label...}, scope); }
 };
 
@@ -67,7 +67,7 @@ struct replicate {
 template <name Scope, class... Rules>
 struct in {
   static constexpr void add_to(layout_rules& r, name const& outer) {
-    require(outer.empty(), "S09: in<…> inside in<…>: write the inner one beside it, the innermost scope wins");
+    require(outer.empty(), "S09: in<...> inside in<...>: write the inner one beside it, the innermost scope wins");
     (Rules::add_to(r, Scope), ...);
   }
 };
