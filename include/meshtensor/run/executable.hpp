@@ -236,7 +236,7 @@ class executable {
     view whole = wanted;
     whole.data = const_cast<T*>(f.data);
     if constexpr (std::is_same_v<Dims, unnamed_dims>) {
-      if (static_cast<std::int64_t>(f.size) != wanted.size()) refuse(std::to_string(f.size) + " were");
+      if (static_cast<std::int64_t>(f.size) != wanted.size()) refuse(std::to_string(f.size) + " elements were");
     } else {
       bool fits = static_cast<int>(f.dims.size()) == wanted.count;
       for (int i = 0; fits && i < wanted.count; ++i) {

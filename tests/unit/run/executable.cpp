@@ -64,7 +64,7 @@ TEST_CASE("arrays are fed by the names of their dims") {
   CHECK(fed(mt::feed<"x">(std::span(x.data(), 8))) == expected);
 
   CHECK(sentence([&] { step(mt::feed<"x">(std::vector<float>(3))); }) ==
-        "meshtensor R11: the input 'x' is [batch=2, rows=4], 8 elements, but 3 elements was fed");
+        "meshtensor R11: the input 'x' is [batch=2, rows=4], 8 elements, but 3 elements were fed");
   CHECK(
       sentence([&] { step(mt::feed<"x">(mt::array<float, batch, rows>(batch(3)))); }).starts_with("meshtensor R11: "));
   CHECK(sentence([&] { step(mt::feed<"x">(mt::any_array<float>())); }).starts_with("meshtensor R11: "));
