@@ -11,13 +11,11 @@
 #include <meshtensor/data/bigram.hpp>
 #include <meshtensor/data/sample.hpp>
 #include <meshtensor/data/text.hpp>
+#include <meshtensor/device/default.hpp>
 #include <meshtensor/run/agree.hpp>
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/main.hpp>
 #include <meshtensor/run/one_store.hpp>
-#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
-#  include <meshtensor/device/cpu/device.hpp>
-#endif
 
 #include "transformer/command_line.hpp"
 #include "transformer/progress.hpp"
@@ -85,21 +83,20 @@ Executable made(auto const& given, Store&... weights) {
   return std::apply([&](auto const&... each) { return Executable(weights..., each...); }, given);
 }
 
-template <class Program, class Layout, class Device>
-using program = mt::executable<programs, Program, transformer::mesh, Layout, Device>;
+template <class Program, class Layout>
+using program = mt::executable<programs, Program, transformer::mesh, Layout, mt::default_device>;
+using training = program<train_step, transformer::layout>;
+using evaluation = program<evaluate, transformer::layout>;
+using conversation = program<generate, one_text>;
+static_assert(mt::one_store<training, evaluation, conversation>);
 
 // ---- training ----
 
-template <class Device>
 struct trainer {
   mt::processors const& job;
   options const& o;
   mt::text_windows const& windows;
   mt::store weights{job, o.seed};
-  using training = program<train_step, transformer::layout, Device>;
-  using evaluation = program<evaluate, transformer::layout, Device>;
-  using conversation = program<generate, one_text, Device>;
-  static_assert(mt::one_store<training, evaluation, conversation>);
   training step = made<training>(sizes(o, o.batch), weights);
   evaluation ask = made<evaluation>(sizes(o, o.batch), weights);
   conversation answer_to = made<conversation>(sizes(o, 1), weights);
@@ -118,8 +115,7 @@ struct trainer {
   double held_out_loss(std::int64_t most) {
     double sum = 0;
     std::int64_t const used = each_held_out(most, [&] {
-      sum +=
-          static_cast<double>(ask(mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next)).template get<"loss">());
+      sum += static_cast<double>(ask(mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next)).get<"loss">());
     });
     return sum / static_cast<double>(used);
   }
@@ -139,7 +135,7 @@ struct trainer {
       auto const result = step(mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next),
                                mt::set<"steps">(all_steps), mt::set<"learning_rate">(o.learning_rate),
                                mt::set<"dropout">(o.dropout), mt::set<"warmup">(static_cast<double>(o.warmup)));
-      auto const loss = static_cast<double>(result.template get<"loss">());
+      auto const loss = static_cast<double>(result.get<"loss">());
       if (!std::isfinite(loss))
         throw mt::error("R42",
                         "the loss of step " + std::to_string(done) + " is not a number: try a lower --learning-rate");
@@ -179,7 +175,7 @@ struct trainer {
       last[0] = static_cast<std::int32_t>(count) - 1;
       auto const answer =
           answer_to(mt::feed<"text">(seen), mt::feed<"last">(last), mt::set<"temperature">(greedy ? 1 : o.temperature))
-              .template get<"likely">()
+              .get<"likely">()
               .local();
       likely.assign(answer.data(), answer.data() + answer.size());
       if (greedy)
@@ -192,11 +188,10 @@ struct trainer {
   }
 };
 
-template <class Device>
 int run(mt::processors const& job, options const& o) {
   double const begin = seconds_now();
   mt::text_windows const windows(o.text.empty() ? own_text() : mt::read_text(o.text), o.length);
-  trainer<Device> t{job, o, windows};
+  trainer t{job, o, windows};
   mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
             windows.size(), windows.held_out_bytes());
   mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
@@ -217,10 +212,8 @@ int run(mt::processors const& job, options const& o) {
   return 1;
 }
 
-template <class Device>
 int show_plan(mt::processors const& job, options const& o) {
-  using draft = mt::draft<program<train_step, transformer::layout, Device>>;
-  auto const plan = made<draft>(sizes(o, o.batch));
+  auto const plan = made<mt::draft<training>>(sizes(o, o.batch));
   if (o.explain) mt::print(job, "{}", mt::explain(plan));
   if (o.dot.empty() || !job.speaks()) return 0;
   std::ofstream file(o.dot);
@@ -228,17 +221,6 @@ int show_plan(mt::processors const& job, options const& o) {
     throw mt::error("R43", "the graph cannot be written to '" + o.dot + "'");
   return 0;
 }
-
-template <class Device>
-int start(mt::processors const& job, options const& o) {
-  return o.plan_only() ? show_plan<Device>(job, o) : run<Device>(job, o);
-}
-
-#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
-constexpr bool has_cpu = true;
-#else
-constexpr bool has_cpu = false;
-#endif
 
 }  // namespace
 
@@ -253,12 +235,6 @@ int main(int argc, char** argv) {
     complete_mesh(o, o.plan_only() ? 0 : job.get().size());
     complete_sizes(o);
     if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
-    if (o.device.empty()) o.device = has_cpu ? "cpu" : "reference";
-    if (o.device == "reference") return start<mt::reference_device>(job, o);
-#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
-    if (o.device == "cpu") return start<mt::cpu_device>(job, o);
-#endif
-    throw mt::error("R44", "this program was built without the device '" + o.device +
-                               "': install oneDNN, a CBLAS, oneTBB and xsimd, and build it again");
+    return o.plan_only() ? show_plan(job, o) : run(job, o);
   });
 }

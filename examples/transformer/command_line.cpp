@@ -72,8 +72,6 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
 
   add.group = "Processors";
   add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
-  add("--device", o.device, "NAME", "What computes: cpu, or reference, which is slow (cpu, where it was built)",
-      CLI::IsMember({"cpu", "reference"}).description(""));
   add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
   add.group = "Size of the model and of a step";

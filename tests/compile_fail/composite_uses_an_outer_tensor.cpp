@@ -1,7 +1,7 @@
 // A composite that brings its gradient is given all that it uses.
 // expect: G25: a composite with its own gradient uses a tensor from outside
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
 namespace mt = meshtensor;

@@ -82,7 +82,7 @@ def main():
         alone = source.with_name(f"{source.stem}_{k}.cpp")
         binary = alone.with_suffix("")
         alone.write_text(program, encoding="utf-8")
-        code, output = call([*compiler, "-O1", str(alone), "-pthread", "-o", str(binary)])
+        code, output = call([*compiler, "-O1", str(alone), "-pthread", "-lfmt", "-o", str(binary)])
         if code != 0:
             return f"{output}\na program of {page.name} does not compile"
         code, output = call([str(binary)])

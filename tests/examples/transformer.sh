@@ -97,7 +97,6 @@ case $part in
     refused 2 '--nonsense' "$program" --nonsense
     refused 2 "'many' is not a number" "$program" --steps many
     refused 2 "'0' is not a number from 1" "$program" --layers 0
-    refused 2 '--device' "$program" --device abacus
     ;;
   *)
     echo "transformer.sh: there is no part '$part'"

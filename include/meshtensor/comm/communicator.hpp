@@ -15,11 +15,9 @@ namespace meshtensor {
 ///
 /// prepare(group)           makes the group known; every rank calls it for its groups, in one order, before the first
 ///                          step. Afterwards nothing is allocated per collective.
-/// start(call, group, in,   begins; `in`, `out` and `workspace` (64-byte aligned, of at least workspace_bytes) belong
-/// to
-///       out, workspace)    the collective until `wait` returns or `test` says true. `in` may be `out` for all_reduce
-///       and
-///                          broadcast.
+/// start(call, group, in,   begins; `in`, `out` and `workspace` (64-byte aligned, of at least workspace_bytes)
+///       out, workspace)    belong to the collective until `wait` returns or `test` says true. `in` may be `out`
+///                          for all_reduce and broadcast.
 /// test(request)            whether it is complete; makes progress
 /// wait(request)            returns when it is complete; throws when another rank has failed
 /// barrier()                over all ranks

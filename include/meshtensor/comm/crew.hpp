@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/function_ref.hpp"
 
 namespace meshtensor::comm {
 
@@ -18,7 +19,7 @@ class crew {
   crew(crew const&) = delete;
   crew& operator=(crew const&) = delete;
   ~crew() {
-    call_ = nullptr;
+    work_ = nullptr;
     wake();
     for (std::thread& t : threads_) t.join();
   }
@@ -32,10 +33,8 @@ class crew {
   }
   /// Calls work(place) for all places at once and returns when all calls have. They do not throw. One caller at a time,
   /// after `gather`.
-  template <class Work>
-  void run(Work const& work) {
+  void run(function_ref<void(int)> work) {
     work_ = &work;
-    call_ = [](void const* w, int place) { (*static_cast<Work const*>(w))(place); };
     busy_.store(places_ - 1);
     wake();
     work(0);
@@ -45,8 +44,7 @@ class crew {
 
  private:
   // Lets others run a few times, which is quicker than sleep where what is waited for comes soon.
-  template <class Ready>
-  static void look(Ready const& ready) {
+  static void look(function_ref<bool()> ready) {
     for (int i = 0; i < 20 && !ready(); ++i) std::this_thread::yield();
   }
   void wake() {
@@ -59,16 +57,15 @@ class crew {
       look([&] { return round_.load() != seen; });
       round_.wait(seen);
       seen = round_.load();
-      if (call_ == nullptr) return;
-      call_(work_, place);
+      if (work_ == nullptr) return;
+      (*work_)(place);
       if (busy_.fetch_sub(1) == 1) busy_.notify_one();
     }
   }
 
   int const places_;
   std::vector<std::thread> threads_;
-  void const* work_ = nullptr;
-  void (*call_)(void const*, int) = nullptr;
+  function_ref<void(int)> const* work_ = nullptr;
   std::atomic<std::uint32_t> round_ = 0;
   std::atomic<int> busy_ = 0;  // places that are not done, without the caller's
 };

@@ -7,9 +7,13 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/comm/collective.hpp"
 
 namespace meshtensor::comm {
+
+/// Where the block of each member is.
+using sources_of_members = function_ref<void const*(int member)>;
 
 namespace detail {
 
@@ -53,8 +57,8 @@ struct accumulator<bf16_t> {
 
 // A block of accumulators at a time: the loops vectorise, and a target that is one of the sources is read before it is
 // written.
-template <class E, class Op, class Sources>
-void fold(void* target, std::int64_t n, int count, Op op, Sources const& sources) {
+template <class E, class Op>
+void fold(void* target, std::int64_t n, int count, Op op, sources_of_members sources) {
   using A = typename accumulator<E>::type;
   constexpr std::int64_t block = 512;
   A sum[block];
@@ -74,10 +78,9 @@ void fold(void* target, std::int64_t n, int count, Op op, Sources const& sources
 
 }  // namespace detail
 
-/// target[i] = sources(0)[i] op sources(1)[i] op … op sources(count-1)[i] for n dense elements; `sources` gives the
-/// pointer of a member. The target may be one of the sources.
-template <class Sources>
-void fold(reduction op, dtype type, void* target, std::int64_t n, int count, Sources const& sources) {
+/// target[i] = sources(0)[i] op sources(1)[i] op … op sources(count-1)[i] for n dense elements. The target may be one
+/// of the sources.
+inline void fold(reduction op, dtype type, void* target, std::int64_t n, int count, sources_of_members sources) {
   with_element(type, [&]<class Element>() {
     using E = std::conditional_t<std::is_same_v<Element, bool>, std::uint8_t, Element>;
     switch (op) {

@@ -16,9 +16,8 @@ namespace meshtensor {
 
 namespace comm {
 
-/// The result of member `index`, `sources(j)` being member j's block.
-template <class Sources>
-void deliver(collective_call const& call, int count, int index, Sources const& sources, void* out) {
+/// The result of member `index`.
+inline void deliver(collective_call const& call, int count, int index, sources_of_members sources, void* out) {
   switch (call.kind) {
     case collective::all_reduce:
     case collective::reduce_scatter: {

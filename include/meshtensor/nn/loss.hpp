@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/lookup.hpp"
 
 namespace meshtensor::nn {

@@ -3,7 +3,8 @@
 
 #include <tuple>
 
-#include "meshtensor/op/control.hpp"
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/reduce.hpp"
 
 namespace meshtensor::nn {

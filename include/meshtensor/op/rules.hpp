@@ -84,12 +84,38 @@ constexpr int relabel(module const& m, node const& n, int dim) {
   });
 }
 
+/// A set of primitives.
+struct primitives {
+  std::uint64_t bits = 0;
+  static constexpr primitives all() { return {~std::uint64_t{0}}; }
+  constexpr void add(primitive p) { bits |= std::uint64_t{1} << static_cast<int>(p); }
+  constexpr bool has(primitive p) const { return (bits >> static_cast<int>(p) & 1) != 0; }
+};
+static_assert(static_cast<int>(primitive::count_) <= 64);
+
+namespace detail {
+template <class Rule>
+inline constexpr char identity_of = 0;
+/// Whether one of the primitives has these rules.
+template <class Rule>
+constexpr bool occurs(primitives among) {
+  for (int p = 0; p < static_cast<int>(primitive::count_); ++p)
+    if (among.has(static_cast<primitive>(p)) &&
+        with_rule(static_cast<primitive>(p), []<class R>() { return &identity_of<R>; }) == &identity_of<Rule>)
+      return true;
+  return false;
+}
+}  // namespace detail
+
 /// Computes one node in plain loops: the oracle of every device. Structure (loops, branches, variables) is for the
-/// caller.
-inline void evaluate(evaluation const& e) {
+/// caller. `Among` says which primitives occur, so that the compiler makes no loops for others.
+template <primitives Among = primitives::all()>
+void evaluate(evaluation const& e) {
   with_rule(e.n.kind, [&]<class R>() {
-    if constexpr (requires { R::evaluate(e); }) R::evaluate(e);
-    else throw error("R01", std::string("no evaluation rule for ") + text_of(e.n.kind));
+    if constexpr (requires { R::evaluate(e); }) {
+      if constexpr (detail::occurs<R>(Among)) return R::evaluate(e);
+    }
+    throw error("R01", std::string("no evaluation rule for ") + text_of(e.n.kind));
   });
 }
 

@@ -2,7 +2,7 @@
 // inputs.
 #pragma once
 
-#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/lookup.hpp"
 
 namespace meshtensor {

@@ -29,21 +29,42 @@ constexpr module fuse(module const& m, bool fuses) {
   return fuse(inline_composites(m));
 }
 
-/// Lowers one entry of a program set in the compiler. Each line is one evaluation, so that the compiler's limits hold
-/// for each by itself.
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void>
-struct lowered {
+// From here to `lowered` each line is one evaluation, so that the compiler's limits hold for each by itself, and all
+// that have the same arguments share it: a set of programs is traced once, whatever the meshes, layouts and devices.
+namespace detail {
+
+template <class Programs>
+struct traced_programs {
   static constexpr module traced = trace<Programs>();
-  static constexpr module selected = select(traced, find_entry(traced, entry_name<Entry>()));
+};
+
+template <class Programs, class Entry>
+struct whole_program : traced_programs<Programs> {
+  static constexpr module selected =
+      select(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
   static constexpr module differentiated = differentiate(selected);
   static constexpr module simplified = simplify(differentiated);
-  static constexpr module partitioned = partition(simplified, Mesh::shape, Layout::rules);
-  static constexpr module fused = fuse(partitioned, fuses_for<Device>);
-  static constexpr module graph = overlap(fused);  // the program of one processor
+};
+
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout>
+struct partitioned_program : whole_program<Programs, Entry> {
+  static constexpr module partitioned = partition(partitioned_program::simplified, Mesh::shape, Layout::rules);
+};
+
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, bool Fuses>
+struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout> {
+  static constexpr module fused = fuse(program_of_processor::partitioned, Fuses);
+  static constexpr module graph = overlap(fused);
   static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);
   static constexpr plan planned = plan_memory(graph, find_entry(graph, entry_name<Entry>()), bound);
 };
+
+}  // namespace detail
+
+/// One entry of a program set, lowered in the compiler: `graph` is the program of one processor, `planned` its plan.
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void>
+struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, fuses_for<Device>> {};
 
 /// Throws a finding, if it is one.
 inline void raise(diagnostic const& report) {

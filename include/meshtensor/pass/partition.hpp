@@ -4,35 +4,17 @@
 #pragma once
 
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/op/rules.hpp"
-#include "meshtensor/pass/implied.hpp"
-#include "meshtensor/pass/reshard.hpp"
+#include "meshtensor/pass/place.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
 namespace meshtensor {
 namespace detail {
 
-struct partitioner {
-  module const& from;
-  module& m;
-  builder b;
-  diagnostic& report;
-  implied_layout layout;
-  id owner[max_regions];            // node of `from` that owns a region
-  id called[max_values];            // an old value's first form
-  id next_form[max_values];         // another placement of the same value, plus 1
-  bool finished_early[max_values];  // of an old value: something needs it finished, so all may use it so
+struct partitioner : placer {
+  id owner[max_regions];  // node of `from` that owns a region
 
   constexpr partitioner(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
-      : from(source),
-        m(target),
-        b(target),
-        report(findings),
-        layout(target, rules, findings),
-        owner{},
-        called{},
-        next_form{},
-        finished_early{} {}
+      : placer(source, target, rules, findings), owner{} {}
 
   constexpr void run() {
     for (int i = 0; i < from.node_count; ++i)
@@ -61,74 +43,6 @@ struct partitioner {
     }
   }
 
-  // ---- forms of a value ----
-
-  constexpr void define(id old, id made) { called[old] = made; }
-
-  /// The form of an old value that is cheapest to bring to `to`: the one that lies so, where it exists.
-  constexpr id best_form(id old, placement const& to) const {
-    id best = called[old];
-    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
-      if (m.values[f].layout == to) return f;
-      if (transition_cost(m.values[f].layout, to) < transition_cost(m.values[best].layout, to)) best = f;
-      if (next_form[f] == 0) return best;
-    }
-  }
-  /// The old value as it lies at `to`, brought there in the region of the value.
-  constexpr id form(id old, placement const& to) {
-    id const source = best_form(old, to);
-    if (m.values[source].layout == to) return source;
-    id const here = b.region;
-    b.region = m.values[source].region;
-    int const first = m.value_count;
-    id const made = reshard(b, source, to);
-    b.region = here;
-    for (int v = first; v < m.value_count; ++v) {  // what lies on the way serves others too
-      next_form[v] = next_form[called[old]];
-      next_form[called[old]] = static_cast<id>(v + 1);
-    }
-    return made;
-  }
-  /// A form without unfinished sums, where one exists; else the first form.
-  constexpr id finished_form(id old) const {
-    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
-      if (!m.values[f].layout.has_partial()) return f;
-      if (next_form[f] == 0) return called[old];
-    }
-  }
-
-  constexpr placement implied(id old, id path, shape const& whole = {}) {
-    bool const quiet = !report.empty();
-    placement const p = layout.of(from.values[old].dims, path, whole, &report);
-    if (!quiet && !report.empty()) at_line(from.nodes[from.values[old].node]);
-    return p;
-  }
-  constexpr void at_line(node const& n) {
-    report << " (" << text_of(n.kind);
-    if (n.site != no_id) {
-      std::string_view file = from.sites[n.site].file;
-      auto const slash = file.rfind('/');
-      report << ", " << (slash == std::string_view::npos ? file : file.substr(slash + 1)) << ":"
-             << from.sites[n.site].line;
-    }
-    report << ")";
-  }
-
-  // ---- nodes ----
-
-  constexpr id make(node const& n, id_list<> const& operands) {
-    id const made =
-        b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
-    m.nodes[made].effect = n.effect, m.nodes[made].ordinal = n.ordinal, m.nodes[made].copy = n.copy;
-    return made;
-  }
-  constexpr void give(id made, id old, placement const& p) {
-    value const& v = from.values[old];
-    id const r = b.add_result(made, v.type, v.dims);
-    m.values[r].layout = p;
-    define(old, r);
-  }
-
   constexpr void step(node const& n) {
     b.region = n.region, b.path = n.path, b.site = n.site, b.copy = n.copy;
     switch (n.kind) {
@@ -145,7 +59,7 @@ struct partitioner {
         report << "S21 " << text_of(n.kind)
                << " cannot be spread over a mesh yet: run this program with the interpreter";
         break;
-      default: local(n);
+      default: operation(n);
     }
   }
   constexpr void effect(node const& n, placement const& p) {
@@ -307,115 +221,6 @@ struct partitioner {
     for (int i = 0; i < n.results.count; ++i) give(made, from.result(n, i), m.values[results.at[i]].layout);
     m.nodes[made].regions = b.add_links(owned);
   }
-
-  // ---- operations: the rule of one axis, for every axis ----
-
-  constexpr void local(node const& n) {
-    int const count = n.operands.count;
-    shape const result = from.result_value(n).dims;
-    shape all{};  // of all operands, as the result calls them
-    for (int i = 0; i < count; ++i)
-      for (int k = 0, d = from.operand_value(n, i).dims.count; k < d; ++k) {
-        int const seen = relabel(from, n, from.operand_value(n, i).dims.at[k]);
-        if (!all.has(seen) && all.count < shape::capacity) all.add(seen);
-      }
-    // Where each operand must lie.
-    placement target[8];
-    require(count <= 8, "S22: an operation has more than 8 operands");
-    partial const when_contracted = contracted(from, n);
-    for (int i = 0; i < count; ++i) {
-      shape const& dims = from.operand_value(n, i).dims;
-      shape whole{};
-      for (int k = 0; k < dims.count; ++k) {
-        bool const lost = !result.has(relabel(from, n, dims.at[k])) && when_contracted == partial::none;
-        if (lost || needs_whole(from, n, dims.at[k])) whole.add(dims.at[k]);
-      }
-      target[i] = implied(from.operand(n, i), n.path, whole);
-    }
-    placement p{};
-    for (int a = 0; a < m.axis_count && report.empty(); ++a) axis(n, a, target, result, p);
-    if (!report.empty()) return;
-    order_lists(n, target, result, p);
-    fresh_dims(n, all, result, p);
-    id_list<> operands{};
-    for (int i = 0; i < count; ++i) operands.add(form(from.operand(n, i), target[i]));
-    give(make(n, operands), from.result(n), p);
-  }
-
-  // One mesh axis: which dim it shards in this operation, and whether the result is unfinished over it.
-  constexpr void axis(node const& n, int a, placement* target, shape const& result, placement& p) {
-    int sharded = -1;
-    for (int i = 0; i < n.operands.count; ++i) {
-      if (target[i].dim[a] == 0) continue;
-      int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
-      if (sharded >= 0 && sharded != dim) {
-        report << "S05 mesh axis '" << m.names[m.axes[a].label] << "' shards two dims that meet in one operation, '"
-               << m.dim_name(sharded) << "' and '" << m.dim_name(dim) << "': replicate one of them in this scope";
-        return at_line(n);
-      }
-      sharded = dim;
-    }
-    if (sharded >= 0) {
-      int const position = result.find(relabel(from, n, sharded));
-      if (position >= 0) p.dim[a] = static_cast<std::uint8_t>(position + 1);
-      else p.part[a] = contracted(from, n);
-      return;
-    }
-    keep_partial(n, a, target, result, p);
-  }
-
-  // No operand is spread over the axis: an unfinished operand may stay so if the operation is linear in it.
-  constexpr void keep_partial(node const& n, int a, placement* target, shape const& result, placement& p) {
-    int unfinished = 0, first = -1;
-    partial kind = partial::none;
-    bool alike = true;
-    for (int i = 0; i < n.operands.count; ++i) {
-      id const best = best_form(from.operand(n, i), target[i]);
-      partial const part = m.values[best].layout.part[a];
-      if (part == partial::none) continue;
-      if (finished_early[from.operand(n, i)]) return;
-      if (unfinished++ == 0) first = i, kind = part;
-      alike = alike && part == kind;
-    }
-    if (unfinished == 0) return;
-    // What makes the value larger finishes it first.
-    if (!from.operand_value(n, first).dims.includes(without(result, shape{})) && n.kind != primitive::rename &&
-        n.kind != primitive::reshape)
-      return;
-    linearity const how = linear(n, first, kind);
-    if (how == linearity::together) {
-      if (!alike || unfinished != n.operands.count) return;
-      for (int i = 0; i < n.operands.count; ++i) target[i].part[a] = kind;
-      p.part[a] = kind;
-    } else if (how == linearity::alone) {
-      target[first].part[a] = kind;
-      p.part[a] = kind;
-    }
-  }
-
-  // The axes of one dim stand in the result in the order in which they stand in the operands.
-  constexpr void order_lists(node const& n, placement const* target, shape const& result, placement& p) {
-    for (int i = 0; i < n.operands.count; ++i)
-      for (int a = 0; a < m.axis_count; ++a) {
-        if (target[i].dim[a] == 0 || p.dim[a] == 0) continue;
-        int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
-        if (result.find(relabel(from, n, dim)) == p.sharded_at(a)) p.order[a] = target[i].order[a];
-      }
-  }
-
-  // Dims that only the result has are made where they are wanted, over axes that are still free.
-  constexpr void fresh_dims(node const& n, shape const& all, shape const& result, placement& p) {
-    placement const wanted = layout.of(result, n.path, shape{}, nullptr);
-    for (int position = 0; position < result.count; ++position) {
-      int const dim = result.at[position];
-      bool const from_operand = all.has(dim) && !(n.kind == primitive::scatter_add && dim == n.attribute[0]);
-      if (from_operand || needs_whole(from, n, dim)) continue;
-      for (int o = 0, a = 0; (a = wanted.axis_at(position, o)) >= 0; ++o) {
-        if (p.dim[a] != 0 || p.part[a] != partial::none) break;
-        p.shard(position, a);
-      }
-    }
-  }
 };
 
 }  // namespace detail
@@ -423,7 +228,9 @@ struct partitioner {
 /// The program of one processor of a mesh under a layout.
 ///
 /// errors  S04 an axis that the mesh does not have; S05 one axis shards two dims that meet; S21 a node that cannot be
-/// spread source  Mesh-TensorFlow, arXiv:1811.02084, section 3; unfinished sums as in GSPMD, arXiv:2105.04663
+/// spread
+///
+/// source  Mesh-TensorFlow, arXiv:1811.02084, section 3; unfinished sums as in GSPMD, arXiv:2105.04663
 constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {
   module m{};
   copy_tables(m, from);

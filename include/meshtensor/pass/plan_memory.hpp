@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/pass/bind.hpp"
-#include "meshtensor/pass/descriptor.hpp"
+#include "meshtensor/pass/read_kernel.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
 namespace meshtensor {

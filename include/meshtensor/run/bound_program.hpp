@@ -57,6 +57,12 @@ class bound_program {
     else if constexpr (early) return *plan_;
     else return lowering_->planned;
   }
+  /// A device for this program: with code of its own, where the compiler knows the graph and the device makes some.
+  Device device() const {
+    if constexpr (early && requires { Device::template compiled_for<stages::graph>(); })
+      return Device::template compiled_for<stages::graph>();
+    else return Device();
+  }
   int entry() const { return find_entry(graph(), entry_name<Entry>()); }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,32 +18,43 @@ struct outside {
   std::vector<std::byte*> given;      // by node id of the output: where a copy goes
 };
 
-/// All processors of a mesh, node by node, on one thread: exchanges read all blocks directly.
-struct lockstep {
-  std::vector<group> groups;
-  std::vector<void const*> in;
-  std::vector<void*> out;
-
-  void start(std::span<processor> all, id node_id, id from, id to) {
-    groups.clear();
-    in.resize(all.size()), out.resize(all.size());
-    for (processor const& p : all) {
-      planned_collective const& c = p.exchange(node_id);
-      if (c.with.index == 0) groups.push_back(c.with);
-      in[static_cast<std::size_t>(p.rank())] = p.pointer(from);
-      out[static_cast<std::size_t>(p.rank())] = p.pointer(to);
-    }
-    meshtensor::exchange(all[0].exchange(node_id).call, groups, in.data(), out.data());
-  }
-  void wait(id) {}
+/// How the processors of an engine reach their peers.
+class exchanges {
+ public:
+  virtual ~exchanges() = default;
+  virtual void start(std::span<processor> processors, id node_id, id from, id to) = 0;
+  virtual void wait(id node_id) = 0;
 };
 
-/// Runs the nodes of a plan. `Device` computes, `Exchange` communicates.
-template <class Device, class Exchange>
+/// All processors of a mesh, node by node, on one thread: exchanges read all blocks directly.
+class lockstep final : public exchanges {
+ public:
+  void start(std::span<processor> all, id node_id, id from, id to) override {
+    groups_.clear();
+    in_.resize(all.size()), out_.resize(all.size());
+    for (processor const& p : all) {
+      planned_collective const& c = p.exchange(node_id);
+      if (c.with.index == 0) groups_.push_back(c.with);
+      in_[static_cast<std::size_t>(p.rank())] = p.pointer(from);
+      out_[static_cast<std::size_t>(p.rank())] = p.pointer(to);
+    }
+    meshtensor::exchange(all[0].exchange(node_id).call, groups_, in_.data(), out_.data());
+  }
+  void wait(id) override {}
+
+ private:
+  std::vector<group> groups_;
+  std::vector<void const*> in_;
+  std::vector<void*> out_;
+};
+
+/// Runs the nodes of a plan: the device computes, the exchanges communicate.
+template <class Device>
 class engine {
  public:
-  engine(module const& m, plan const& p, Device device, std::span<processor> processors, Exchange exchange)
-      : m_(m), p_(p), device_(std::move(device)), processors_(processors), exchange_(std::move(exchange)) {
+  engine(module const& m, plan const& p, Device device, std::span<processor> processors,
+         std::unique_ptr<exchanges> among)
+      : m_(m), p_(p), device_(std::move(device)), processors_(processors), exchange_(std::move(among)) {
     kernels_.resize(processors.size() * static_cast<std::size_t>(m.node_count));
     for (std::size_t k = 0; k < processors.size(); ++k)
       for (int i = 0; i < m.node_count; ++i)
@@ -112,8 +124,8 @@ class engine {
       case primitive::local_slice: return each([&](processor& p, outside&) { cut(p, n); });
       default: break;
     }
-    if (is_collective(n.kind)) return exchange_.start(processors_, node_id, m_.operand(n, 0), m_.result(n));
-    if (n.kind == primitive::wait) return exchange_.wait(m_.values[m_.operand(n, 0)].node);
+    if (is_collective(n.kind)) return exchange_->start(processors_, node_id, m_.operand(n, 0), m_.result(n));
+    if (n.kind == primitive::wait) return exchange_->wait(m_.values[m_.operand(n, 0)].node);
     if (shares_memory(n)) return;
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       load(processors_[k], n);
@@ -180,7 +192,7 @@ class engine {
   plan const& p_;
   Device device_;
   std::span<processor> processors_;
-  Exchange exchange_;
+  std::unique_ptr<exchanges> exchange_;
   std::vector<typename Device::kernel> kernels_;
   std::span<outside> around_;
   view operands_[192], results_[8];

@@ -101,9 +101,10 @@ class executable {
     (take(extents), ...);
     bind_open_axis(values.job().size());
     program_ = std::make_unique<bound>(mesh_, dims);
-    session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry());
+    session_ =
+        std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(), program_->device());
     static std::atomic<bool> warned = false;  // once for each type of executable
-    if (!warned.exchange(true)) detail::warn_unused(values.job(), stages::traced, layout::rules);
+    if (!warned.exchange(true)) detail::warn_unused(values.job(), graph(), layout::rules);
   }
 
   /// One step: feeds and numbers in any order. What is not fed again is as it was.

@@ -17,7 +17,7 @@ class mpi_job final : public job {
   void end(int exit_code) override {
     if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
   }
-  void run(int, processor_work const& work) override { work(world_.rank(), end_); }
+  void run(int, processor_work work) override { work(world_.rank(), end_); }
 
  private:
   mpi_world world_;

@@ -30,9 +30,9 @@ class session {
     around_.resize(ranks_.size());
     connect();
     if (job.in_lockstep()) {
-      together_ = std::make_unique<engine<Device, lockstep>>(m, p, device_, processors_, lockstep{});
+      engines_.push_back(std::make_unique<engine<Device>>(m, p, device_, processors_, std::make_unique<lockstep>()));
     } else {
-      alone_.resize(ranks_.size());
+      engines_.resize(ranks_.size());
       job.run(size, [&](int rank, transport& t) { make_engine(rank, t); });
     }
   }
@@ -99,12 +99,15 @@ class session {
       if (!p.fed) throw error("R02", "the input '" + p.label.text() + "' was not fed");
     settings_.seed = store_.seed(), settings_.step = store_.step();
     evaluate_numbers(m_, p_.numbers, settings_, numbers_);
-    if (together_) {
-      together_->run(entry_, around_, numbers_.data(), settings_.seed, settings_.step);
+    auto const run = [this](std::size_t k, std::span<outside> around) {
+      engines_[k]->run(entry_, around, numbers_.data(), settings_.seed, settings_.step);
+    };
+    if (store_.job().in_lockstep()) {
+      run(0, around_);
     } else {
-      store_.job().run(static_cast<int>(mesh_.size()), [this](int rank, transport&) {
+      store_.job().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
         std::size_t const k = index_of(rank);
-        alone_[k]->run(entry_, {&around_[k], 1}, numbers_.data(), settings_.seed, settings_.step);
+        run(k, {&around_[k], 1});
       });
     }
     if (updates_) store_.advance();
@@ -178,8 +181,8 @@ class session {
     for (int i = 0; i < m_.node_count; ++i)
       if (is_collective(m_.nodes[i].kind))
         numbers[static_cast<std::size_t>(i)] = t.prepare(p.exchange(static_cast<id>(i)));
-    alone_[k] = std::make_unique<engine<Device, by_transport>>(m_, p_, one_device(), std::span<processor>(&p, 1),
-                                                               by_transport{&t, std::move(numbers)});
+    engines_[k] = std::make_unique<engine<Device>>(m_, p_, one_device(), std::span<processor>(&p, 1),
+                                                   std::make_unique<by_transport>(t, std::move(numbers)));
   }
 
   /// The device of one of the processors that run at the same time here: they share the cores.
@@ -188,13 +191,17 @@ class session {
     else return device_;
   }
 
-  struct by_transport {
-    transport* t;
-    std::vector<int> numbers;  // of the transport, by node
-    void start(std::span<processor> one, id node_id, id from, id to) const {
-      t->start(numbers[node_id], one[0].exchange(node_id), one[0].pointer(from), one[0].pointer(to));
+  class by_transport final : public exchanges {
+   public:
+    by_transport(transport& t, std::vector<int> numbers) : t_(t), numbers_(std::move(numbers)) {}
+    void start(std::span<processor> one, id node_id, id from, id to) override {
+      t_.start(numbers_[node_id], one[0].exchange(node_id), one[0].pointer(from), one[0].pointer(to));
     }
-    void wait(id node_id) const { t->wait(numbers[node_id]); }
+    void wait(id node_id) override { t_.wait(numbers_[node_id]); }
+
+   private:
+    transport& t_;
+    std::vector<int> numbers_;  // of the transport, by node
   };
 
   std::size_t index_of(int rank) const {
@@ -221,8 +228,7 @@ class session {
   std::vector<int> ranks_;
   std::vector<processor> processors_;
   std::vector<outside> around_;
-  std::unique_ptr<engine<Device, lockstep>> together_;
-  std::vector<std::unique_ptr<engine<Device, by_transport>>> alone_;
+  std::vector<std::unique_ptr<engine<Device>>> engines_;  // of each processor held here; in lockstep one for all
   std::vector<port> inputs_, outputs_;
   settings settings_;
   std::vector<double> numbers_;

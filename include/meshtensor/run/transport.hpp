@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/comm/local.hpp"
 #include "meshtensor/run/processor.hpp"
 
@@ -51,18 +52,8 @@ class transport_over final : public transport {
   std::deque<flight> flights_;
 };
 
-/// What every processor does in one run: a function of the caller's, borrowed for the call.
-class processor_work {
- public:
-  template <class F>
-  processor_work(F const& f)  // NOLINT: a function is work
-      : f_(&f), call_([](void const* g, int rank, transport& t) { (*static_cast<F const*>(g))(rank, t); }) {}
-  void operator()(int rank, transport& t) const { call_(f_, rank, t); }
-
- private:
-  void const* f_;
-  void (*call_)(void const*, int, transport&);
-};
+/// What every processor does in one run.
+using processor_work = function_ref<void(int rank, transport&)>;
 
 /// The processors that run a job, and which of them this process holds.
 class job {
@@ -75,7 +66,7 @@ class job {
   /// Whether all of a mesh runs node by node on the calling thread, without a transport.
   virtual bool in_lockstep() const { return false; }
   /// Calls work(rank, transport) for every processor that this process holds, at once, and waits for all.
-  virtual void run(int size, processor_work const& work) = 0;
+  virtual void run(int size, processor_work work) = 0;
   /// Whether this process speaks for the job.
   virtual bool speaks() const { return true; }
   /// This process has failed, and has said why: ends the others too, which would wait for it for ever. Returns where
@@ -93,7 +84,7 @@ class threads_job final : public job {
     for (int r = 0; r < size; ++r) all.push_back(r);
     return all;
   }
-  void run(int size, processor_work const& work) override {
+  void run(int size, processor_work work) override {
     connected& c = worlds_.try_emplace(size, size).first->second;
     c.world.run([&](local_member& member) { work(member.rank(), c.ends[static_cast<std::size_t>(member.rank())]); });
   }
@@ -115,7 +106,7 @@ class lockstep_job final : public job {
   int size() const override { return 0; }
   std::vector<int> held(int size) const override { return threads_job().held(size); }
   bool in_lockstep() const override { return true; }
-  void run(int, processor_work const&) override { throw error("R03", "processors that take turns have no transport"); }
+  void run(int, processor_work) override { throw error("R03", "processors that take turns have no transport"); }
 };
 
 }  // namespace meshtensor

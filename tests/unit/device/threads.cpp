@@ -45,40 +45,6 @@ TEST_CASE("a loop uses the threads of its team and no more") {
   CHECK(most <= 2);
 }
 
-TEST_CASE("sums have the same bits for any number of threads") {
-  std::vector<float> xs(100003);
-  for (std::size_t i = 0; i < xs.size(); ++i) xs[i] = std::sin(static_cast<float>(i)) * static_cast<float>(i % 977);
-  auto const sum = [&](int threads) {
-    return cpu::thread_team(threads).parallel_reduce(
-        static_cast<std::int64_t>(xs.size()), 128, 0.0f,
-        [&](std::int64_t first, std::int64_t last) {
-          float s = 0;
-          for (auto i = first; i < last; ++i) s += xs[static_cast<std::size_t>(i)];
-          return s;
-        },
-        [](float a, float b) { return a + b; });
-  };
-  float const one = sum(1);
-  for (int threads : {2, 3, 7}) CHECK(sum(threads) == one);
-  CHECK(cpu::thread_team(3).parallel_reduce(
-            0, 8, 5, [](auto, auto) { return 1; }, [](int a, int b) { return a + b; }) == 5);
-}
-
-TEST_CASE("chunks cover the whole, are few, and never depend on threads") {
-  for (std::int64_t count : {0, 1, 63, 64, 65, 4096, 4097, 1000003}) {
-    cpu::chunking const chunks(count, 64, 16);
-    CHECK(chunks.number() <= 16);
-    CHECK(chunks.size % 64 == 0);
-    std::int64_t at = 0;
-    for (std::int64_t c = 0; c < chunks.number(); ++c) {
-      CHECK(chunks.first(c) == at);
-      CHECK(chunks.last(c) > at);
-      at = chunks.last(c);
-    }
-    CHECK(at == count);
-  }
-}
-
 TEST_CASE("an exception reaches the caller, and the team works on") {
   cpu::thread_team team(3);
   CHECK_THROWS_AS(team.parallel_for(100, 1,

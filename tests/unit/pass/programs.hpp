@@ -2,6 +2,7 @@
 #pragma once
 
 #include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/gradient.hpp"

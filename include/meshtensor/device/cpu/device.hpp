@@ -4,12 +4,10 @@
 #include <memory>
 #include <variant>
 
+#include "meshtensor/device/cpu/code.hpp"
 #include "meshtensor/device/cpu/cutting.hpp"
-#include "meshtensor/device/cpu/instantiated.hpp"
-#include "meshtensor/device/cpu/interpreted.hpp"
 #include "meshtensor/device/cpu/lookup.hpp"
 #include "meshtensor/device/cpu/product.hpp"
-#include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
 
@@ -25,16 +23,20 @@ class cpu_device {
         how;  // the first: by the rule's own loops
   };
 
-  /// Interprets kernels that the table does not have.
-  explicit cpu_device(cpu::kernel_table kernels = {}, int threads = cpu::thread_budget())
-      : kernels_(kernels), threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {}
-  cpu_device(cpu_device const& o) : cpu_device(o.kernels_, o.threads_) {}
+  explicit cpu_device(cpu::code own = cpu::code::for_any_module(), int threads = cpu::thread_budget())
+      : code_(own), threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {}
+  cpu_device(cpu_device const& o) : cpu_device(o.code_, o.threads_) {}
+  /// A device that runs this module alone, with kernels of its own and no interpreter.
+  template <module const& Graph>
+  static cpu_device compiled_for() {
+    return cpu_device(cpu::code::of<Graph>());
+  }
   cpu_device& operator=(cpu_device const&) = delete;
   cpu_device(cpu_device&&) = default;
 
   /// The same device where `processors` of them run at the same time in this process.
   cpu_device shared_by(int processors) const {
-    return cpu_device(kernels_, std::max(1, threads_ / std::max(1, processors)));
+    return cpu_device(code_, std::max(1, threads_ / std::max(1, processors)));
   }
   int threads() const { return threads_; }
 
@@ -66,7 +68,7 @@ class cpu_device {
     } else if (auto* const how = std::get_if<std::unique_ptr<cpu::strided_copy>>(&k.how)) {
       (*how)->run(e.operands[0].as<std::byte>() + start_of(e), e.results[0].data, team_.get());
     } else {
-      evaluate(e);
+      code_.loops(e);
     }
   }
 
@@ -76,8 +78,8 @@ class cpu_device {
     cpu::fused_kernel& k = *made;
     k.reading = read_kernel(m, n);
     cpu::detail::kernel_cutter(m, k).cut(operands, results, inside, threads_);
-    if (auto const* own = kernels_.find(static_cast<int>(&n - m.nodes))) own->bind(k);
-    else cpu::interpret(k);
+    if (auto const* own = code_.kernels.find(static_cast<int>(&n - m.nodes))) own->bind(k);
+    else code_.interpret(k);
     reserve(k.workspace_bytes());
     return {std::move(made)};
   }
@@ -126,7 +128,7 @@ class cpu_device {
     return memory_.data() + (64 - address % 64) % 64;
   }
 
-  cpu::kernel_table kernels_;
+  cpu::code code_;
   int threads_;
   std::unique_ptr<cpu::thread_team> team_;
   std::vector<std::byte> memory_;

@@ -13,7 +13,7 @@
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/graph/rule.hpp"
 #include "meshtensor/op/random.hpp"
-#include "meshtensor/pass/descriptor.hpp"
+#include "meshtensor/pass/read_kernel.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {
@@ -71,7 +71,8 @@ class fused_kernel {
   std::int64_t scratch_bytes = 0;  // per worker
   int workers = 1;
   task_function task = nullptr;
-  std::shared_ptr<block_program const> program;  // what the interpreter runs
+  block_reduction const* reductions[max_kernel_steps] = {};  // how each step that is one works on blocks
+  std::shared_ptr<block_program const> program;              // what the interpreter runs
 
   std::int64_t workspace_bytes() const { return workers * (total_bytes + scratch_bytes) + units() * total_bytes; }
   std::int64_t units() const { return chunks == 1 ? 0 : kept * chunks; }
@@ -80,8 +81,8 @@ class fused_kernel {
 namespace detail {
 
 /// Calls body(tile) for rows [first, last), tile by tile.
-template <class Body>
-void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t last, std::byte* totals, Body& body) {
+inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t last, std::byte* totals,
+                      function_ref<void(tile const&)> body) {
   descriptor const& d = k.key();
   int streams[max_streams], count = 0;
   for (int i = 0; i < d.operand_count; ++i) streams[count++] = i;
@@ -128,7 +129,7 @@ inline void start_totals(fused_kernel const& k, std::byte* totals) {
     kernel_step const s = d.step(i);
     if (!goes_over(s.kind) && !is_total(s.kind)) continue;
     bool const wide = goes_over(s.kind) && s.level == extent_class::vector;
-    reduction_block(reduction_of(s.kind), s.type).start(totals + k.total_at[i], wide ? k.width : 1);
+    k.reductions[i]->start(totals + k.total_at[i], wide ? k.width : 1);
   }
 }
 inline void merge_totals(fused_kernel const& k, std::byte* totals, std::byte const* others) {
@@ -137,8 +138,7 @@ inline void merge_totals(fused_kernel const& k, std::byte* totals, std::byte con
     kernel_step const s = d.step(i);
     if (!goes_over(s.kind) && !is_total(s.kind)) continue;
     bool const wide = goes_over(s.kind) && s.level == extent_class::vector;
-    reduction_block(reduction_of(s.kind), s.type)
-        .merge(totals + k.total_at[i], others + k.total_at[i], wide ? k.width : 1);
+    k.reductions[i]->merge(totals + k.total_at[i], others + k.total_at[i], wide ? k.width : 1);
   }
 }
 /// Writes the totals of one kept row to the results.
@@ -160,7 +160,7 @@ inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::
     std::int64_t offset = 0;
     for (int l = 0; l < kept_loops; ++l) offset += index[l] * k.stride[stream][l];
     std::int64_t const count = goes_over(s.kind) && s.level == extent_class::vector ? width : 1;
-    block_reduction const& reduction = reduction_block(reduction_of(s.kind), s.type);
+    block_reduction const& reduction = *k.reductions[from.index()];
     std::byte* to = a.memory[stream] + offset * static_cast<std::int64_t>(bytes_of(s.type));
     alignas(64) std::byte settled[256 * 8];
     for (std::int64_t at = 0; at < count; at += 256) {

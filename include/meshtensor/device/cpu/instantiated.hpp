@@ -9,16 +9,19 @@ namespace meshtensor::cpu {
 struct instantiated {
   fused_kernel::task_function task = nullptr;
   int scratch_rows = 0;
+  block_reduction const* const* reductions = nullptr;  // by step
 
   template <descriptor D>
   static constexpr instantiated of() {
-    return {&detail::kernel_loop<D>::task, detail::kernel_loop<D>::facts.places};
+    using loop = detail::kernel_loop<D>;
+    return {&loop::task, loop::facts.places, loop::reductions};
   }
   void bind(fused_kernel& k) const {
     k.block = 4096;
     k.scratch_bytes = scratch_rows * (k.width * 8 + 64);
     k.scratch_bytes = (k.scratch_bytes + 63) / 64 * 64;
     k.task = task;
+    std::copy_n(reductions, k.key().step_count, k.reductions);
   }
 };
 

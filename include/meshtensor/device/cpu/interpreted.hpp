@@ -70,10 +70,7 @@ struct block_run {
     }
   }
 
-  block_reduction const& reduction(int step) const {
-    kernel_step const s = k.key().step(step);
-    return reduction_block(reduction_of(s.kind), s.type);
-  }
+  block_reduction const& reduction(int step) const { return *k.reductions[step]; }
 
   void by_row(tile const& t, instruction const& i, bool whole) {
     switch (i.does) {
@@ -105,32 +102,34 @@ struct block_run {
   void by_block(tile const& t, instruction const& i, std::int64_t pos, std::int64_t n, bool whole) {
     auto const where = [&](std::uint8_t p) { return at[p] + move[p] * pos; };
     std::int64_t const rows = whole ? t.rows : 1, width = whole ? t.width : n, bytes = register_bytes(i.type);
+    // Calls f(the row's place in a block, its first element's place in the stream).
+    auto const each_row = [&](auto f) {
+      for (std::int64_t r = 0; r < rows; ++r)
+        f(r * width * bytes, r * t.row_stride[i.stream] + pos * k.across[i.stream]);
+    };
     switch (i.does) {
       case kind::compute: i.f(where(i.out), where(i.a), where(i.b), where(i.c), n); break;
       case kind::load:
-        for (std::int64_t r = 0; r < rows; ++r)
-          load_block(
-              i.type, where(i.out) + r * width * bytes,
-              memory(t, i.stream, i.type) + (r * t.row_stride[i.stream] + pos * k.across[i.stream]) * size_of(i.type),
-              k.across[i.stream], width);
+        each_row([&](std::int64_t at_row, std::int64_t first) {
+          load_block(i.type, where(i.out) + at_row, memory(t, i.stream, i.type) + first * size_of(i.type),
+                     k.across[i.stream], width);
+        });
         break;
       case kind::store:
-        for (std::int64_t r = 0; r < rows; ++r)
-          store_block(
-              i.type, where(i.a) + r * width * bytes,
-              memory(t, i.stream, i.type) + (r * t.row_stride[i.stream] + pos * k.across[i.stream]) * size_of(i.type),
-              k.across[i.stream], width);
+        each_row([&](std::int64_t at_row, std::int64_t first) {
+          store_block(i.type, where(i.a) + at_row, memory(t, i.stream, i.type) + first * size_of(i.type),
+                      k.across[i.stream], width);
+        });
         break;
       case kind::position:
-        for (std::int64_t r = 0; r < rows; ++r)
-          position_block(i.type, where(i.out) + r * width * bytes,
-                         t.offset[i.stream] + r * t.row_stride[i.stream] + pos * k.across[i.stream], k.across[i.stream],
-                         width);
+        each_row([&](std::int64_t at_row, std::int64_t first) {
+          position_block(i.type, where(i.out) + at_row, t.offset[i.stream] + first, k.across[i.stream], width);
+        });
         break;
       case kind::random:
-        for (std::int64_t r = 0; r < rows; ++r)
-          random(t, i, where(i.out) + r * width * bytes, r * t.row_stride[i.stream] + pos * k.across[i.stream],
-                 k.across[i.stream], width);
+        each_row([&](std::int64_t at_row, std::int64_t first) {
+          random(t, i, where(i.out) + at_row, first, k.across[i.stream], width);
+        });
         break;
       case kind::add_over: {
         block_reduction const& over = reduction(i.step);
@@ -179,11 +178,14 @@ inline void interpret(fused_kernel& k) {
   k.block = program->block;
   k.scratch_bytes = program->scratch_rows * (std::max(k.width, k.block) * 8 + 64);
   k.program = std::move(program);
+  for (int i = 0; i < k.key().step_count; ++i)
+    if (kernel_step const s = k.key().step(i); is_reduction(s.kind))
+      k.reductions[i] = &reduction_block(reduction_of(s.kind), s.type);
   k.task = [](fused_kernel const& kernel, launch_arguments const& a, std::int64_t first, std::int64_t last,
               std::byte* totals, std::byte* scratch) {
     alignas(64) std::byte buffer[block_program::buffer_bytes];
     detail::block_run body(kernel, *kernel.program, a, buffer, scratch);
-    detail::walk_rows(kernel, first, last, totals, body);
+    detail::walk_rows(kernel, first, last, totals, [&](tile const& t) { body(t); });
   };
 }
 

@@ -19,8 +19,6 @@ struct kernel_loop {
   using results = std::make_integer_sequence<int, D.result_count>;
 
   static constexpr source at_step(int i) { return {static_cast<std::uint8_t>(i)}; }
-  static constexpr source at_operand(int i) { return {static_cast<std::uint8_t>(source::operands + i)}; }
-  static constexpr source at_number(int i) { return {static_cast<std::uint8_t>(source::numbers + i)}; }
   template <int Code>
   using element = element_t<D.type_of(source{Code})>;
   template <int Code>
@@ -39,7 +37,7 @@ struct kernel_loop {
       : cell<S>..., cell<source::operands + O>..., cell<source::numbers + N>... {};
   using cells = cells_of<steps, operands, numbers>;
   template <int Code>
-  static registers<Code>& value(cells& c) {
+  static auto& value(cells& c) {
     return static_cast<cell<Code>&>(c).value;
   }
 
@@ -57,7 +55,21 @@ struct kernel_loop {
   using all_lanes = lanes_of<steps>;
 
   static constexpr loop_facts facts{D};
-  static constexpr bool reads(int p, source s) { return facts.reads[p][s.code]; }
+
+  /// A list of the facts, of one phase or of all, as a sequence: `all<&loop_facts::starts, P>{}`.
+  template <auto List, int P>
+  static constexpr chosen const& list() {
+    if constexpr (P < 0) return facts.*List;
+    else return (facts.*List)[P];
+  }
+  template <auto List, int P, class Sequence>
+  struct items_of;
+  template <auto List, int P, int... K>
+  struct items_of<List, P, std::integer_sequence<int, K...>> {
+    using type = std::integer_sequence<int, list<List, P>().at[K]...>;
+  };
+  template <auto List, int P = -1>
+  using all = typename items_of<List, P, std::make_integer_sequence<int, list<List, P>().count>>::type;
 
   // ---- one task ----
 
@@ -70,7 +82,9 @@ struct kernel_loop {
 
     body(fused_kernel const& kernel, launch_arguments const& given, std::byte* own)
         : k(kernel), a(given), scratch(own), row_bytes(kernel.width * 8 + 64) {
-      set_numbers(numbers{}), set_uniform_operands(operands{}), run_uniform(steps{});
+      set_numbers(numbers{});
+      set_uniform_operands(all<&loop_facts::uniform_operands>{});
+      run_uniform(all<&loop_facts::uniform_steps>{});
     }
     template <int... I>
     void set_numbers(std::integer_sequence<int, I...>) {
@@ -84,11 +98,7 @@ struct kernel_loop {
     }
     template <int... I>
     void set_uniform_operands(std::integer_sequence<int, I...>) {
-      (set_uniform_operand<I>(), ...);
-    }
-    template <int I>
-    void set_uniform_operand() {
-      if constexpr (D.operand_class(I) == extent_class::uniform) splat<I>(uniform, 0);
+      (splat<I>(uniform, 0), ...);
     }
     template <int I>
     void splat(cells& c, std::int64_t offset) const {
@@ -98,11 +108,7 @@ struct kernel_loop {
     }
     template <int... I>
     void run_uniform(std::integer_sequence<int, I...>) {
-      (run_uniform_step<I>(), ...);
-    }
-    template <int I>
-    void run_uniform_step() {
-      if constexpr (D.step(I).level == extent_class::uniform) compute<I>(uniform);
+      (compute<I>(uniform), ...);
     }
 
     void operator()(tile const& t) {
@@ -111,60 +117,51 @@ struct kernel_loop {
     template <int... P>
     void row(tile const& t, std::int64_t r, std::integer_sequence<int, P...>) {
       cells c = uniform;
-      load_rows(c, t, r, operands{});
+      load_rows(c, t, r, all<&loop_facts::row_operands>{});
       (phase<P>(c, t, r), ...);
-      store_rows(c, t, r, results{});
+      store_rows(c, t, r, all<&loop_facts::row_results>{});
     }
     template <int... I>
     void load_rows([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
                    std::integer_sequence<int, I...>) const {
-      (load_row<I>(c, t, r), ...);
-    }
-    template <int I>
-    void load_row([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r) const {
-      if constexpr (D.operand_class(I) == extent_class::row) splat<I>(c, t.offset[I] + r * t.row_stride[I]);
+      (splat<I>(c, t.offset[I] + r * t.row_stride[I]), ...);
     }
 
     template <int P>
     void phase(cells& c, tile const& t, std::int64_t r) {
       all_lanes sums;
-      start<P>(c, sums, t, r, steps{});
+      start(c, sums, t, r, all<&loop_facts::starts, P>{});
       if constexpr (facts.has_vector[P]) {
         std::int64_t i = 0;
         for (; i + pack_width <= t.width; i += pack_width)
-          batch<P>(c, sums, t, r, i, std::integral_constant<int, pack_width>{}, operands{}, steps{}, results{});
-        if (i < t.width) batch<P>(c, sums, t, r, i, static_cast<int>(t.width - i), operands{}, steps{}, results{});
+          batch<P>(c, sums, t, r, i, std::integral_constant<int, pack_width>{});
+        if (i < t.width) batch<P>(c, sums, t, r, i, static_cast<int>(t.width - i));
       }
-      end<P>(c, sums, t, steps{});
+      end(c, sums, t, all<&loop_facts::ends, P>{});
     }
     // What is done once for a row, before its elements and after them.
-    template <int P, int... I>
+    template <int... I>
     void start([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
                [[maybe_unused]] std::int64_t r, std::integer_sequence<int, I...>) {
-      (start_step<P, I>(c, sums, t, r), ...);
+      (start_step<I>(c, sums, t, r), ...);
     }
-    template <int P, int I>
-    void start_step([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
+    template <int I>
+    void start_step(cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
                     [[maybe_unused]] std::int64_t r) {
       constexpr kernel_step s = D.step(I);
-      if constexpr (s.phase == P) {
-        if constexpr (goes_along(s.kind) || is_total(s.kind)) {
-          static_cast<lanes<I>&>(sums).value =
-              lane_pack<totals_of<I>>(reduction_start<reduction_of(s.kind), totals_of<I>>);
-        } else if constexpr (s.level == extent_class::row && goes_over(s.kind)) {
-          auto const x = convert_pack<totals_of<I>>(value<s.from[0].code>(c)).lane_array().at[0];
-          add_total<I>(t, x);
-        } else if constexpr (s.level == extent_class::row && s.kind == step_kind::position) {
-          constexpr int stream = first_step_stream + I;
-          value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream], 0);
-        } else if constexpr (s.level == extent_class::row && is_random(s.kind)) {
-          constexpr int stream = first_step_stream + I;
-          value<I>(c) = settled<element<I>>(random_pack<register_t<element<I>>>(
-              kind_of(s.kind), a.random[I], static_cast<std::uint64_t>(t.offset[stream] + r * t.row_stride[stream]),
-              0));
-        } else if constexpr (s.level == extent_class::row) {
-          compute<I>(c);
-        }
+      constexpr int stream = first_step_stream + I;
+      if constexpr (goes_along(s.kind) || is_total(s.kind)) {
+        static_cast<lanes<I>&>(sums).value =
+            lane_pack<totals_of<I>>(reduction_start<reduction_of(s.kind), totals_of<I>>);
+      } else if constexpr (goes_over(s.kind)) {
+        add_total<I>(t, convert_pack<totals_of<I>>(value<s.from[0].code>(c)).lane_array().at[0]);
+      } else if constexpr (s.kind == step_kind::position) {
+        value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream], 0);
+      } else if constexpr (is_random(s.kind)) {
+        value<I>(c) = settled<element<I>>(random_pack<register_t<element<I>>>(
+            kind_of(s.kind), a.random[I], static_cast<std::uint64_t>(t.offset[stream] + r * t.row_stride[stream]), 0));
+      } else {
+        compute<I>(c);
       }
     }
     template <int I>
@@ -172,61 +169,65 @@ struct kernel_loop {
       auto* const total = reinterpret_cast<totals_of<I>*>(t.totals + k.total_at[I]);
       *total = combined<reduction_of(D.step(I).kind)>(*total, x);
     }
-    template <int P, int... I>
+    template <int... I>
     void end([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
              std::integer_sequence<int, I...>) {
-      (end_step<P, I>(c, sums, t), ...);
+      (end_step<I>(c, sums, t), ...);
     }
-    template <int P, int I>
-    void end_step([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t) {
+    template <int I>
+    void end_step([[maybe_unused]] cells& c, all_lanes& sums, [[maybe_unused]] tile const& t) {
       constexpr kernel_step s = D.step(I);
-      if constexpr (s.phase == P && (goes_along(s.kind) || is_total(s.kind))) {
-        auto const sum = folded<reduction_of(s.kind)>(static_cast<lanes<I>&>(sums).value);
-        if constexpr (is_total(s.kind)) add_total<I>(t, sum);
-        else value<I>(c) = settled<element<I>>(convert_pack<register_t<element<I>>>(lane_pack<totals_of<I>>(sum)));
-      }
+      auto const sum = folded<reduction_of(s.kind)>(static_cast<lanes<I>&>(sums).value);
+      if constexpr (is_total(s.kind)) add_total<I>(t, sum);
+      else value<I>(c) = settled<element<I>>(convert_pack<register_t<element<I>>>(lane_pack<totals_of<I>>(sum)));
     }
 
     // What is done for as many elements as a register has.
-    template <int P, class N, int... O, int... I, int... R>
-    [[gnu::always_inline]] void batch(cells const& row_values, [[maybe_unused]] all_lanes& sums,
-                                      [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
-                                      [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
-                                      std::integer_sequence<int, O...>, std::integer_sequence<int, I...>,
-                                      std::integer_sequence<int, R...>) {
+    template <int P, class N>
+    [[gnu::always_inline]] void batch(cells const& row_values, all_lanes& sums, tile const& t, std::int64_t r,
+                                      std::int64_t i, N n) {
       cells c = row_values;
-      (load_vector<P, O>(c, t, r, i, n), ...);
-      (load_scratch<P, I>(c, i), ...);
-      (run_vector<P, I>(c, sums, t, r, i, n), ...);
-      (store_last<P, R>(c, t, r, i, n), ...);
+      load(c, t, r, i, n, all<&loop_facts::operands, P>{});
+      load_again(c, i, all<&loop_facts::rereads, P>{});
+      run(c, sums, t, r, i, n, all<&loop_facts::steps, P>{});
+      if constexpr (P == D.phases() - 1) store(c, t, r, i, n, all<&loop_facts::last_results>{});
     }
-    template <int P, int O, class N>
-    [[gnu::always_inline]] void load_vector([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                            [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                            [[maybe_unused]] N n) const {
-      if constexpr (D.operand_class(O) >= extent_class::vector && reads(P, at_operand(O))) {
-        using E = element<source::operands + O>;
-        auto const* const p =
-            reinterpret_cast<E const*>(a.memory[O]) + t.offset[O] + r * t.row_stride[O] + i * k.across[O];
-        if constexpr (D.operand_class(O) == extent_class::vector) value<source::operands + O>(c) = load_some(p, n);
-        else value<source::operands + O>(c) = load_pack_strided(p, k.across[O], n);
-      }
+    template <class N, int... O>
+    [[gnu::always_inline]] void load([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                     [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                     [[maybe_unused]] N n, std::integer_sequence<int, O...>) const {
+      (load_vector<O>(c, t, r, i, n), ...);
     }
-    template <int P, int I>
-    [[gnu::always_inline]] void load_scratch([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i) const {
-      constexpr int place = facts.place[I];
-      if constexpr (place >= 0 && D.phase_of(at_step(I)) < P && reads(P, at_step(I)))
-        value<I>(c) = load_pack(reinterpret_cast<register_t<element<I>> const*>(scratch + place * row_bytes) + i);
+    template <int O, class N>
+    [[gnu::always_inline]] void load_vector(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
+      using E = element<source::operands + O>;
+      auto const* const p =
+          reinterpret_cast<E const*>(a.memory[O]) + t.offset[O] + r * t.row_stride[O] + i * k.across[O];
+      if constexpr (D.operand_class(O) == extent_class::vector) value<source::operands + O>(c) = load_some(p, n);
+      else value<source::operands + O>(c) = load_pack_strided(p, k.across[O], n);
     }
-    template <int P, int I, class N>
-    [[gnu::always_inline]] void run_vector([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums,
-                                           [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
-                                           [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n) {
+    template <int... I>
+    [[gnu::always_inline]] void load_again([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i,
+                                           std::integer_sequence<int, I...>) const {
+      ((value<I>(c) = load_pack(scratch_row<I>() + i)), ...);
+    }
+    template <int I>
+    auto* scratch_row() const {
+      return reinterpret_cast<register_t<element<I>>*>(scratch + facts.place[I] * row_bytes);
+    }
+    template <class N, int... I>
+    [[gnu::always_inline]] void run([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums,
+                                    [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
+                                    [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                    std::integer_sequence<int, I...>) {
+      (run_vector<I>(c, sums, t, r, i, n), ...);
+    }
+    template <int I, class N>
+    [[gnu::always_inline]] void run_vector(cells& c, [[maybe_unused]] all_lanes& sums, tile const& t, std::int64_t r,
+                                           std::int64_t i, N n) {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
-      if constexpr (s.phase != P || (s.level != extent_class::vector)) {
-        return;
-      } else if constexpr (is_reduction(s.kind)) {
+      if constexpr (is_reduction(s.kind)) {
         constexpr reduction_kind kind = reduction_of(s.kind);
         auto x = convert_pack<totals_of<I>>(value<s.from[0].code>(c));
         if constexpr (goes_over(s.kind)) {
@@ -249,8 +250,7 @@ struct kernel_loop {
         } else {
           compute<I>(c);
         }
-        if constexpr (facts.place[I] >= 0)
-          store_pack(value<I>(c), reinterpret_cast<register_t<element<I>>*>(scratch + facts.place[I] * row_bytes) + i);
+        if constexpr (facts.place[I] >= 0) store_pack(value<I>(c), scratch_row<I>() + i);
         store_step<I>(c, t, r, i, n, results{});
       }
     }
@@ -260,11 +260,11 @@ struct kernel_loop {
                                            [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
       (store_if<D.result(R) == at_step(I), R>(c, t, r, i, n), ...);
     }
-    template <int P, int R, class N>
-    [[gnu::always_inline]] void store_last(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
-      store_if<
-          P == D.phases() - 1 && D.result_class(R) >= extent_class::vector && !facts.is_vector_step(D, D.result(R)), R>(
-          c, t, r, i, n);
+    template <class N, int... R>
+    [[gnu::always_inline]] void store([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                      [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                      [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
+      (store_if<true, R>(c, t, r, i, n), ...);
     }
     template <bool Here, int R, class N>
     [[gnu::always_inline]] void store_if([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
@@ -287,17 +287,13 @@ struct kernel_loop {
       (store_row<R>(c, t, r), ...);
     }
     template <int R>
-    void store_row([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r) const {
+    void store_row(cells& c, tile const& t, std::int64_t r) const {
       constexpr source s = D.result(R);
-      constexpr bool leaves_reduced =
-          s.is_step() && (goes_over(D.step(s.index()).kind) || is_total(D.step(s.index()).kind));
-      if constexpr (D.result_class(R) < extent_class::vector && !leaves_reduced) {
-        using E = element<s.code>;
-        constexpr int stream = first_result_stream + R;
-        if (D.result_class(R) == extent_class::uniform && !(t.first && r == 0)) return;
-        auto* const p = reinterpret_cast<E*>(a.memory[stream]) + t.offset[stream] + r * t.row_stride[stream];
-        store_pack<E>(value<s.code>(c), p, 1);
-      }
+      using E = element<s.code>;
+      constexpr int stream = first_result_stream + R;
+      if (D.result_class(R) == extent_class::uniform && !(t.first && r == 0)) return;
+      auto* const p = reinterpret_cast<E*>(a.memory[stream]) + t.offset[stream] + r * t.row_stride[stream];
+      store_pack<E>(value<s.code>(c), p, 1);
     }
 
     static constexpr distribution kind_of(step_kind k_) {
@@ -331,8 +327,22 @@ struct kernel_loop {
   static void task(fused_kernel const& k, launch_arguments const& a, std::int64_t first, std::int64_t last,
                    std::byte* totals, std::byte* scratch) {
     body b(k, a, scratch);
-    walk_rows(k, first, last, totals, b);
+    walk_rows(k, first, last, totals, [&](tile const& t) { b(t); });
   }
+
+  template <int I>
+  static constexpr block_reduction const* reduction_of_step() {
+    constexpr kernel_step s = D.step(I);
+    if constexpr (is_reduction(s.kind)) return &block_reduction_of<reduction_of(s.kind), element<I>>::all;
+    else return nullptr;
+  }
+  template <class S>
+  struct reductions_of;
+  template <int... S>
+  struct reductions_of<std::integer_sequence<int, S...>> {
+    static constexpr block_reduction const* all[] = {reduction_of_step<S>()..., nullptr};
+  };
+  static constexpr block_reduction const* const* reductions = reductions_of<steps>::all;
 };
 
 }  // namespace detail

@@ -35,8 +35,8 @@ class row_lookup {
   std::int64_t width() const { return width_; }
 
   /// f(whether the index is in this part of the table, offset in the table, offset in the rows) for rows [first, last).
-  template <class F>
-  void each(view const& index, std::int64_t first, std::int64_t last, F const& f) const {
+  void each(view const& index, std::int64_t first, std::int64_t last,
+            function_ref<void(bool, std::int64_t, std::int64_t)> f) const {
     with_element(index.type, [&]<class I>() {
       for (std::int64_t i = first; i < last; ++i) {
         std::int64_t rest = i, in_table = 0, in_rows = 0, in_index = 0;

@@ -5,13 +5,40 @@
 
 namespace meshtensor::cpu::detail {
 
+/// Some of a kernel's steps, operands or results, in order.
+struct chosen {
+  int count;
+  signed char at[max_kernel_steps];
+  constexpr void add(int i) { at[count++] = static_cast<signed char>(i); }
+};
+
 struct loop_facts {
   bool reads[max_kernel_phases][64];    // whether the elements of a source are read in a phase
   bool has_vector[max_kernel_phases];   // whether a phase walks the vector
   signed char place[max_kernel_steps];  // the scratch row of a step that is read in a later phase; -1: it is not
   int places;
+  // what there is to do: once for a task; for a row before its elements and after them; for as many elements as a
+  // register has
+  chosen uniform_steps, starts[max_kernel_phases], ends[max_kernel_phases], steps[max_kernel_phases];
+  chosen uniform_operands, row_operands, operands[max_kernel_phases];
+  chosen rereads[max_kernel_phases];  // steps of earlier phases, from their scratch rows
+  chosen row_results, last_results;   // of the last phase: those that no step of it makes
 
-  constexpr explicit loop_facts(descriptor const& d) : reads{}, has_vector{}, place{}, places(0) {
+  constexpr explicit loop_facts(descriptor const& d)
+      : reads{},
+        has_vector{},
+        place{},
+        places(0),
+        uniform_steps{},
+        starts{},
+        ends{},
+        steps{},
+        uniform_operands{},
+        row_operands{},
+        operands{},
+        rereads{},
+        row_results{},
+        last_results{} {
     for (int i = 0; i < d.step_count; ++i) {
       kernel_step const s = d.step(i);
       if (s.level != extent_class::vector) continue;
@@ -29,10 +56,39 @@ struct loop_facts {
       crosses = crosses && s.level == extent_class::vector && !is_reduction(s.kind);
       place[i] = static_cast<signed char>(crosses ? places++ : -1);
     }
+    choose(d);
   }
   /// Whether a result is stored where its step is made, or with the totals.
   static constexpr bool is_vector_step(descriptor const& d, source s) {
     return s.is_step() && d.step(s.index()).level == extent_class::vector && !goes_along(d.step(s.index()).kind);
+  }
+
+ private:
+  constexpr void choose(descriptor const& d) {
+    for (int i = 0; i < d.step_count; ++i) {
+      kernel_step const s = d.step(i);
+      bool const sums_up = goes_along(s.kind) || is_total(s.kind);
+      if (s.level == extent_class::uniform) uniform_steps.add(i);
+      if (sums_up || s.level == extent_class::row) starts[s.phase].add(i);
+      if (sums_up) ends[s.phase].add(i);
+      if (s.level == extent_class::vector) steps[s.phase].add(i);
+      for (int p = s.phase + 1; p < d.phases(); ++p)
+        if (place[i] >= 0 && reads[p][i]) rereads[p].add(i);
+    }
+    for (int o = 0; o < d.operand_count; ++o) {
+      if (d.operand_class(o) == extent_class::uniform) uniform_operands.add(o);
+      if (d.operand_class(o) == extent_class::row) row_operands.add(o);
+      for (int p = 0; p < d.phases(); ++p)
+        if (d.operand_class(o) >= extent_class::vector && reads[p][source::operands + o]) operands[p].add(o);
+    }
+    for (int r = 0; r < d.result_count; ++r) {
+      source const s = d.result(r);
+      if (d.result_class(r) >= extent_class::vector) {
+        if (!is_vector_step(d, s)) last_results.add(r);
+      } else if (!s.is_step() || !(goes_over(d.step(s.index()).kind) || is_total(d.step(s.index()).kind))) {
+        row_results.add(r);
+      }
+    }
   }
 };
 

@@ -1,5 +1,5 @@
-// The threads of one processor: how many it may use, and loops cut so that no result depends on how many there are. The
-// only door to oneTBB; libraries with threads of their own are told the same number.
+// The threads of one processor: how many it may use, and loops that they share. The only door to oneTBB; libraries with
+// threads of their own are told the same number.
 #pragma once
 
 #include <dlfcn.h>
@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <span>
 #include <thread>
+
+#include "meshtensor/base/function_ref.hpp"
 
 #if defined(MESHTENSOR_WITH_TBB)
 #  include <oneapi/tbb/parallel_for.h>
@@ -71,20 +73,6 @@ inline int library_threads() {
   return found == nullptr ? 1 : reinterpret_cast<int (*)()>(found)();
 }
 
-/// [0, count) cut into equal chunks, the last one shorter. How depends on the numbers given, never on threads, so sums
-/// made by chunk and then over the chunks in order have the same bits for any number of threads.
-struct chunking {
-  std::int64_t count = 0, size = 1;
-
-  /// At most `most` chunks of at least `smallest` elements; sizes are multiples of `smallest`.
-  chunking(std::int64_t of, std::int64_t smallest, std::int64_t most = 64)
-      : count(of), size(smallest * std::max<std::int64_t>(1, (of + smallest * most - 1) / (smallest * most))) {}
-
-  std::int64_t number() const { return (count + size - 1) / size; }
-  std::int64_t first(std::int64_t chunk) const { return chunk * size; }
-  std::int64_t last(std::int64_t chunk) const { return std::min(count, (chunk + 1) * size); }
-};
-
 /// The threads of one rank: the one that calls, and workers. Its loops return when all is done; an exception in one
 /// ends the loop and reaches the caller. One thread calls at a time.
 class thread_team {
@@ -102,8 +90,7 @@ class thread_team {
 
   /// f(first, last) for ranges that together are [0, count), each starting at a multiple of `grain`, at the same time.
   /// Which ranges is not fixed: f may only do what does not depend on it.
-  template <class F>
-  void parallel_for(std::int64_t count, std::int64_t grain, F const& f) {
+  void parallel_for(std::int64_t count, std::int64_t grain, function_ref<void(std::int64_t, std::int64_t)> f) {
     if (count <= 0) return;
     if (size_ == 1 || count <= grain) return f(std::int64_t{0}, count);
 #if defined(MESHTENSOR_WITH_TBB)
@@ -116,26 +103,6 @@ class thread_team {
 #else
     f(std::int64_t{0}, count);
 #endif
-  }
-
-  /// f(chunk, first, last) for each chunk, at the same time.
-  template <class F>
-  void for_each_chunk(chunking const& chunks, F const& f) {
-    parallel_for(chunks.number(), 1, [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t c = from; c < to; ++c) f(c, chunks.first(c), chunks.last(c));
-    });
-  }
-
-  /// combine over `part(first, last)` of chunks of [0, count), in order from `start`: the same bits for any team.
-  template <class T, class Part, class Combine>
-  T parallel_reduce(std::int64_t count, std::int64_t smallest, T start, Part const& part, Combine const& combine) {
-    constexpr std::int64_t most = 64;
-    chunking const chunks(count, smallest, most);
-    T parts[most];
-    for_each_chunk(chunks,
-                   [&](std::int64_t c, std::int64_t first, std::int64_t last) { parts[c] = part(first, last); });
-    for (std::int64_t c = 0; c < chunks.number(); ++c) start = combine(start, parts[c]);
-    return start;
   }
 
  private:

@@ -1,0 +1,62 @@
+// What a cpu device runs the nodes of a module with: code that the compiler made for this module, or code for any.
+#pragma once
+
+#include "meshtensor/device/cpu/instantiated.hpp"
+#include "meshtensor/device/cpu/interpreted.hpp"
+#include "meshtensor/device/cpu/matmul_problem.hpp"
+#include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/schedule.hpp"
+
+namespace meshtensor::cpu {
+
+namespace detail {
+
+/// Whether `product_chain` takes an einsum whatever its extents: a pair whose summed dims are in both, of dims few
+/// enough to be batches.
+constexpr bool is_product(module const& m, node const& n) {
+  if (n.operands.count != 2) return false;
+  shape const &a = m.operand_value(n, 0).dims, &b = m.operand_value(n, 1).dims, &c = m.result_value(n).dims;
+  for (shape const* x : {&a, &b})
+    for (int i = 0; i < x->count; ++i)
+      if (c.find(x->at[i]) < 0 && (a.find(x->at[i]) < 0 || b.find(x->at[i]) < 0)) return false;
+  return c.count <= max_batch_dims;
+}
+
+/// What is left to the rules' own loops in a fused module.
+constexpr primitives left_to_loops(module const& m) {
+  primitives left{};
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    bool const computes = n.kind >= primitive::constant && n.kind < primitive::gradient && !shares_memory(n);
+    if (!computes || m.regions[n.region].kind == region_kind::kernel) continue;
+    switch (n.kind) {
+      case primitive::gather:
+      case primitive::scatter_add:
+      case primitive::transpose:
+      case primitive::broadcast:
+      case primitive::slice: break;
+      case primitive::einsum:
+        if (!is_product(m, n)) left.add(n.kind);
+        break;
+      default: left.add(n.kind);
+    }
+  }
+  return left;
+}
+
+}  // namespace detail
+
+struct code {
+  kernel_table kernels;
+  void (*interpret)(fused_kernel&);  // those that the table lacks; null: it has all
+  void (*loops)(evaluation const&);  // nodes for which the device has nothing better
+
+  static code for_any_module() { return {{}, &cpu::interpret, &evaluate<>}; }
+  template <module const& Graph>
+  static constexpr code of() {
+    constexpr primitives left = detail::left_to_loops(Graph);
+    return {instantiate<Graph>(), nullptr, &evaluate<left>};
+  }
+};
+
+}  // namespace meshtensor::cpu

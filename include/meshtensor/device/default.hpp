@@ -1,0 +1,17 @@
+// The device of programs that name none of their own: the fastest that this build has.
+#pragma once
+
+#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#  include "meshtensor/device/cpu/device.hpp"
+#endif
+#include "meshtensor/device/reference.hpp"
+
+namespace meshtensor {
+
+#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+using default_device = cpu_device;
+#else
+using default_device = reference_device;
+#endif
+
+}  // namespace meshtensor

@@ -1,0 +1,81 @@
+// Composites: a region with a name, which a device may implement whole, and perhaps a gradient of its own.
+#pragma once
+
+#include "meshtensor/op/handles.hpp"
+
+namespace meshtensor {
+namespace detail {
+struct no_gradient {};
+
+template <class Body, class Gradient, class... H>
+constexpr auto record_composite(builder& b, name const& label, Body const& body, Gradient const& gradient,
+                                H const&... operands) {
+  id const site = b.site, name_id = b.intern(label);
+  b.begin_frame(region_kind::composite, name_id, no_id, true);
+  std::tuple const inner{H(&b, b.add_carry(operands.id))...};
+  auto const made = std::apply([&](auto const&... h) { return body(h...); }, inner);
+  id_list<> results{};
+  id_list<> const given = ids_of(as_tuple(made));
+  for (int i = 0; i < given.count; ++i) results.add(b.use(given.at[i]));
+  frame const f = b.end_frame(results);
+  id_list<2> owned{};
+  owned.add(f.region);
+  if constexpr (!std::is_same_v<Gradient, no_gradient>) {
+    b.begin_frame(region_kind::gradient, name_id, no_id, true);
+    std::tuple const again{H(&b, b.add_carry(operands.id))...};
+    auto like_results = [&] {
+      return std::apply(
+          [&](auto const&... h) {
+            return std::tuple{rewrapped(b, h, [&] {
+              value const v = b.m.values[h.id];
+              id const a = b.add_argument(v, v.dims);
+              b.frames[b.depth - 1].carries.add(a);
+              return a;
+            }())...};
+          },
+          as_tuple(made));
+    };
+    auto const seen = like_results();
+    auto const cotangents = like_results();
+    auto const terms =
+        as_tuple(std::apply([&](auto const&... h) { return gradient(h...); }, std::tuple_cat(again, seen, cotangents)));
+    static_assert(std::tuple_size_v<decltype(terms)> == sizeof...(H),
+                  "meshtensor T11: a gradient gives one cotangent for each operand");
+    id_list<> out{};
+    id_list<> const term_ids = ids_of(terms), argument_ids = ids_of(again);
+    for (int i = 0; i < term_ids.count; ++i)
+      out.add(aligned(b, b.use(term_ids.at[i]), b.m.values[argument_ids.at[i]].dims,
+                      "T03: a composite's gradient has other dims than the operand"));
+    frame const g = b.end_frame(out);
+    require(g.invariants.count == 0,
+            "G25: the gradient of a composite uses a tensor from outside: pass it as an operand");
+    require(f.invariants.count == 0,
+            "G25: a composite with its own gradient uses a tensor from outside: pass it as an operand");
+    owned.add(g.region);
+  }
+  b.site = site;
+  id_list<> all{};
+  (all.add(operands.id), ...);
+  all.add_all(f.invariants);
+  id const n = b.add_node(primitive::composite, 0, all, {{name_id, static_cast<id>(sizeof...(H))}});
+  b.m.nodes[n].regions = b.add_links(owned);
+  auto const wrapped = std::apply(
+      [&](auto const&... h) { return std::tuple{rewrapped(b, h, b.add_result(n, h.type, b.m.values[h.id].dims))...}; },
+      as_tuple(made));
+  return as_given<std::remove_cvref_t<decltype(made)>>(wrapped);
+}
+}  // namespace detail
+
+/// A region with a name: its body is its definition, oracle and fallback; a device may implement it whole.
+template <class Body, handle... H>
+constexpr auto composite(name const& label, Body const& body, H const&... operands) {
+  return detail::record_composite(*detail::owner_of(operands...), label, body, detail::no_gradient{}, operands...);
+}
+/// The same with a gradient of its own: `gradient(operands…, results…, cotangents…)` gives the operands' cotangents.
+template <class Body, class Gradient, handle... H>
+constexpr auto composite_with_gradient(name const& label, Body const& body, Gradient const& gradient,
+                                       H const&... operands) {
+  return detail::record_composite(*detail::owner_of(operands...), label, body, gradient, operands...);
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,52 @@
+// One handle or a tuple of them: what goes into a region and what comes out of it.
+#pragma once
+
+#include <tuple>
+
+#include "meshtensor/op/record.hpp"
+
+namespace meshtensor::detail {
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+/// One handle or a tuple of handles, as a tuple.
+template <class T>
+constexpr auto as_tuple(T const& t) {
+  if constexpr (is_tuple<T>) return t;
+  else return std::tuple<T>(t);
+}
+/// A tuple as it was given: alone, or as a tuple.
+template <class Like, class... T>
+constexpr auto as_given(std::tuple<T...> const& t) {
+  if constexpr (is_tuple<Like>) return t;
+  else return std::get<0>(t);
+}
+
+template <class H>
+constexpr H rewrapped(builder& b, H const&, id v) {
+  return H(&b, v);
+}
+
+template <class... H>
+constexpr builder* owner_of_tuple(std::tuple<H...> const& t) {
+  return std::apply([](auto const&... h) { return owner_of(h...); }, t);
+}
+template <class... H>
+constexpr id_list<> ids_of(std::tuple<H...> const& t) {
+  id_list<> r{};
+  std::apply([&](auto const&... h) { (r.add(h.id), ...); }, t);
+  return r;
+}
+
+/// `v` with the dims of `like`, in its order; throws `otherwise` if its dims are others.
+constexpr id aligned(builder& b, id v, shape const& like,
+                     char const* otherwise = "T03: a loop's next carry has other dims than the carry") {
+  shape const dims = b.m.values[v].dims;
+  require(dims.includes(like) && like.includes(dims), otherwise);
+  return dims == like ? v : b.add(primitive::transpose, {b.use(v)}, b.m.values[v].type, like);
+}
+
+}  // namespace meshtensor::detail

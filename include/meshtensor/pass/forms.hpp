@@ -1,0 +1,52 @@
+// The forms of a value: where it has been brought to so far, and the cheapest way to where it is wanted next.
+#pragma once
+
+#include "meshtensor/pass/reshard.hpp"
+
+namespace meshtensor::detail {
+
+/// Values of a module that is being partitioned, by what they are called in the module before.
+struct forms {
+  module& m;
+  builder b;
+  id called[max_values];     // an old value's first form
+  id next_form[max_values];  // another placement of the same value, plus 1
+
+  constexpr explicit forms(module& target) : m(target), b(target), called{}, next_form{} {}
+
+  constexpr void define(id old, id made) { called[old] = made; }
+
+  /// The form of an old value that is cheapest to bring to `to`: the one that lies so, where it exists.
+  constexpr id best_form(id old, placement const& to) const {
+    id best = called[old];
+    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
+      if (m.values[f].layout == to) return f;
+      if (transition_cost(m.values[f].layout, to) < transition_cost(m.values[best].layout, to)) best = f;
+      if (next_form[f] == 0) return best;
+    }
+  }
+  /// The old value as it lies at `to`, brought there in the region of the value.
+  constexpr id form(id old, placement const& to) {
+    id const source = best_form(old, to);
+    if (m.values[source].layout == to) return source;
+    id const here = b.region;
+    b.region = m.values[source].region;
+    int const first = m.value_count;
+    id const made = reshard(b, source, to);
+    b.region = here;
+    for (int v = first; v < m.value_count; ++v) {  // what lies on the way serves others too
+      next_form[v] = next_form[called[old]];
+      next_form[called[old]] = static_cast<id>(v + 1);
+    }
+    return made;
+  }
+  /// A form without unfinished sums, where one exists; else the first form.
+  constexpr id finished_form(id old) const {
+    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
+      if (!m.values[f].layout.has_partial()) return f;
+      if (next_form[f] == 0) return called[old];
+    }
+  }
+};
+
+}  // namespace meshtensor::detail

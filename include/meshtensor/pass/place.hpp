@@ -1,0 +1,153 @@
+// Where the operands and the result of an operation lie: the rule of one axis, for every axis.
+#pragma once
+
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/forms.hpp"
+#include "meshtensor/pass/implied.hpp"
+
+namespace meshtensor::detail {
+
+struct placer : forms {
+  module const& from;
+  diagnostic& report;
+  implied_layout layout;
+  bool finished_early[max_values];  // of an old value: something needs it finished, so all may use it so
+
+  constexpr placer(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
+      : forms(target), from(source), report(findings), layout(target, rules, findings), finished_early{} {}
+
+  constexpr placement implied(id old, id path, shape const& whole = {}) {
+    bool const quiet = !report.empty();
+    placement const p = layout.of(from.values[old].dims, path, whole, &report);
+    if (!quiet && !report.empty()) at_line(from.nodes[from.values[old].node]);
+    return p;
+  }
+  constexpr void at_line(node const& n) {
+    report << " (" << text_of(n.kind);
+    if (n.site != no_id) report << ", " << file_name(from.sites[n.site]) << ":" << from.sites[n.site].line;
+    report << ")";
+  }
+
+  constexpr id make(node const& n, id_list<> const& operands) {
+    id const made =
+        b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    m.nodes[made].effect = n.effect, m.nodes[made].ordinal = n.ordinal, m.nodes[made].copy = n.copy;
+    return made;
+  }
+  constexpr void give(id made, id old, placement const& p) {
+    value const& v = from.values[old];
+    id const r = b.add_result(made, v.type, v.dims);
+    m.values[r].layout = p;
+    define(old, r);
+  }
+
+  constexpr void operation(node const& n) {
+    int const count = n.operands.count;
+    shape const result = from.result_value(n).dims;
+    shape all{};  // of all operands, as the result calls them
+    for (int i = 0; i < count; ++i)
+      for (int k = 0, d = from.operand_value(n, i).dims.count; k < d; ++k) {
+        int const seen = relabel(from, n, from.operand_value(n, i).dims.at[k]);
+        if (!all.has(seen) && all.count < shape::capacity) all.add(seen);
+      }
+    // Where each operand must lie.
+    placement target[8];
+    require(count <= 8, "S22: an operation has more than 8 operands");
+    partial const when_contracted = contracted(from, n);
+    for (int i = 0; i < count; ++i) {
+      shape const& dims = from.operand_value(n, i).dims;
+      shape whole{};
+      for (int k = 0; k < dims.count; ++k) {
+        bool const lost = !result.has(relabel(from, n, dims.at[k])) && when_contracted == partial::none;
+        if (lost || needs_whole(from, n, dims.at[k])) whole.add(dims.at[k]);
+      }
+      target[i] = implied(from.operand(n, i), n.path, whole);
+    }
+    placement p{};
+    for (int a = 0; a < m.axis_count && report.empty(); ++a) axis(n, a, target, result, p);
+    if (!report.empty()) return;
+    order_lists(n, target, result, p);
+    fresh_dims(n, all, result, p);
+    id_list<> operands{};
+    for (int i = 0; i < count; ++i) operands.add(form(from.operand(n, i), target[i]));
+    give(make(n, operands), from.result(n), p);
+  }
+
+  // One mesh axis: which dim it shards in this operation, and whether the result is unfinished over it.
+  constexpr void axis(node const& n, int a, placement* target, shape const& result, placement& p) {
+    int sharded = -1;
+    for (int i = 0; i < n.operands.count; ++i) {
+      if (target[i].dim[a] == 0) continue;
+      int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
+      if (sharded >= 0 && sharded != dim) {
+        report << "S05 mesh axis '" << m.names[m.axes[a].label] << "' shards two dims that meet in one operation, '"
+               << m.dim_name(sharded) << "' and '" << m.dim_name(dim) << "': replicate one of them in this scope";
+        return at_line(n);
+      }
+      sharded = dim;
+    }
+    if (sharded >= 0) {
+      int const position = result.find(relabel(from, n, sharded));
+      if (position >= 0) p.dim[a] = static_cast<std::uint8_t>(position + 1);
+      else p.part[a] = contracted(from, n);
+      return;
+    }
+    keep_partial(n, a, target, result, p);
+  }
+
+  // No operand is spread over the axis: an unfinished operand may stay so if the operation is linear in it.
+  constexpr void keep_partial(node const& n, int a, placement* target, shape const& result, placement& p) {
+    int unfinished = 0, first = -1;
+    partial kind = partial::none;
+    bool alike = true;
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const best = best_form(from.operand(n, i), target[i]);
+      partial const part = m.values[best].layout.part[a];
+      if (part == partial::none) continue;
+      if (finished_early[from.operand(n, i)]) return;
+      if (unfinished++ == 0) first = i, kind = part;
+      alike = alike && part == kind;
+    }
+    if (unfinished == 0) return;
+    // What makes the value larger finishes it first.
+    if (!from.operand_value(n, first).dims.includes(result) && n.kind != primitive::rename &&
+        n.kind != primitive::reshape)
+      return;
+    linearity const how = linear(n, first, kind);
+    if (how == linearity::together) {
+      if (!alike || unfinished != n.operands.count) return;
+      for (int i = 0; i < n.operands.count; ++i) target[i].part[a] = kind;
+      p.part[a] = kind;
+    } else if (how == linearity::alone) {
+      target[first].part[a] = kind;
+      p.part[a] = kind;
+    }
+  }
+
+  // The axes of one dim stand in the result in the order in which they stand in the operands.
+  constexpr void order_lists(node const& n, placement const* target, shape const& result, placement& p) {
+    for (int i = 0; i < n.operands.count; ++i)
+      for (int a = 0; a < m.axis_count; ++a) {
+        if (target[i].dim[a] == 0 || p.dim[a] == 0) continue;
+        int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
+        if (result.find(relabel(from, n, dim)) == p.sharded_at(a)) p.order[a] = target[i].order[a];
+      }
+  }
+
+  // Dims that only the result has are made where they are wanted, over axes that are still free.
+  constexpr void fresh_dims(node const& n, shape const& all, shape const& result, placement& p) {
+    placement const wanted = layout.of(result, n.path, shape{}, nullptr);
+    for (int position = 0; position < result.count; ++position) {
+      int const dim = result.at[position];
+      bool const from_operand = all.has(dim) && !(n.kind == primitive::scatter_add && dim == n.attribute[0]);
+      if (from_operand || needs_whole(from, n, dim)) continue;
+      for (int o = 0, a = 0; (a = wanted.axis_at(position, o)) >= 0; ++o) {
+        if (p.dim[a] != 0 || p.part[a] != partial::none) break;
+        p.shard(position, a);
+      }
+    }
+  }
+};
+
+}  // namespace meshtensor::detail

@@ -1,0 +1,205 @@
+// Reads a kernel's region into its descriptor.
+// before: fused.  after: the same module; a kernel is known by its key, and what binds the key stands beside it.
+#pragma once
+
+#include "meshtensor/pass/descriptor.hpp"
+
+namespace meshtensor {
+
+/// A kernel's descriptor and what binds it to its module.
+struct kernel_reading {
+  descriptor key;
+  shape rows;  // kept rows, then reduced rows
+  int kept;    // how many of `rows` are kept
+  int vector;  // the vector dim; -1: the space has no dims
+  id numbers[max_kernel_numbers];
+  id first_node, end_node;      // of the kernel's region
+  id makers[max_kernel_steps];  // the node of a step: what a position or a random number needs beside its key
+  std::uint16_t overwrites[max_kernel_results];  // operands, as a mask, whose memory a result may take
+};
+
+namespace detail {
+
+struct kernel_reader {
+  static constexpr int most_values = 192;
+  module const& m;
+  kernel_reading r{};
+  shape space;
+  int first_value;
+  source code[most_values];
+  kernel_step steps[max_kernel_steps];
+  extent_class level[64];                // of a source
+  std::uint8_t phase[64];                // in which it is there
+  int last_reader[max_kernel_operands];  // the last step that reads an operand, by phase and number
+
+  constexpr kernel_reader(module const& source_module, node const& kernel)
+      : m(source_module),
+        space(kernel_space(kernel)),
+        first_value(0),
+        code{},
+        steps{},
+        level{},
+        phase{},
+        last_reader{} {
+    id const region = m.region_of(kernel, 0);
+    auto here = static_cast<int>(&kernel - m.nodes);  // behind its nodes, which stand together
+    while (here > 0 && m.nodes[here - 1].region != region) --here;
+    int first = here;
+    while (first > 0 && m.nodes[first - 1].region == region) --first;
+    r.vector = space.count == 0 ? -1 : space.at[space.count - 1];
+    first_value = first == here ? 0 : m.result(m.nodes[first]);
+    r.first_node = static_cast<id>(first), r.end_node = static_cast<id>(here);
+    order_rows(first, here);
+    for (int i = first; i < here; ++i) step(static_cast<id>(i));
+    r.key.result_count = static_cast<std::uint8_t>(kernel.results.count);
+    for (int i = 0; i < kernel.results.count; ++i) result(kernel, i, m.link(m.regions[region].results, i));
+  }
+
+ private:
+  constexpr source& at(id v) {
+    require(v - first_value < most_values, "G24: one kernel has more than 192 values");
+    return code[v - first_value];
+  }
+  constexpr bool spans_vector(shape const& dims) const { return r.vector >= 0 && dims.has(r.vector); }
+  constexpr extent_class class_of(shape const& dims) const {
+    if (!spans_vector(dims)) return dims.count == 0 ? extent_class::uniform : extent_class::row;
+    return dims.at[dims.count - 1] == r.vector ? extent_class::vector : extent_class::strided;
+  }
+  /// A reduction that leaves the vector alone goes over rows; one of the vector alone goes along it where there are
+  /// rows or somebody here needs it.
+  constexpr step_kind kind_of(node const& n) const {
+    shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
+    bool const of_vector = spans_vector(x) && !spans_vector(y);
+    bool const of_rows = x.count - y.count > (of_vector ? 1 : 0);
+    step_kind const first = !of_vector                                         ? step_kind::over_sum
+                            : of_rows || (space.count == 1 && !used_inside(n)) ? step_kind::total_sum
+                                                                               : step_kind::along_sum;
+    return static_cast<step_kind>(static_cast<int>(first) + n.function);
+  }
+  constexpr bool used_inside(node const& n) const {
+    id const v = m.result(n);
+    for (int i = m.values[v].node + 1; m.nodes[i].region == n.region; ++i)
+      for (int k = 0; k < m.nodes[i].operands.count; ++k)
+        if (m.operand(m.nodes[i], k) == v) return true;
+    return false;
+  }
+  constexpr void order_rows(int first, int end) {
+    shape gone{};
+    for (int i = first; i < end; ++i) {
+      if (m.nodes[i].kind != primitive::reduce) continue;
+      shape const lost = without(m.operand_value(m.nodes[i], 0).dims, m.result_value(m.nodes[i]).dims);
+      for (int k = 0; k < lost.count; ++k)
+        if (lost.at[k] != r.vector && !gone.has(lost.at[k])) gone.add(lost.at[k]);
+    }
+    for (int i = 0; i + 1 < space.count; ++i)
+      if (!gone.has(space.at[i])) r.rows.add(space.at[i]);
+    r.kept = r.rows.count;
+    for (int i = 0; i + 1 < space.count; ++i)
+      if (gone.has(space.at[i])) r.rows.add(space.at[i]);
+  }
+
+  constexpr void step(id i) {
+    node const& n = m.nodes[i];
+    value const& v = m.result_value(n);
+    source& s = at(m.result(n));
+    switch (n.kind) {
+      case primitive::argument:
+        s.code = static_cast<std::uint8_t>(source::operands + n.attribute[0]);
+        r.key.operands[n.attribute[0]] =
+            static_cast<std::uint8_t>(static_cast<int>(v.type) | static_cast<int>(class_of(v.dims)) << 3);
+        if (n.attribute[0] >= r.key.operand_count) r.key.operand_count = static_cast<std::uint8_t>(n.attribute[0] + 1);
+        level[s.code] = class_of(v.dims) == extent_class::strided ? extent_class::vector : class_of(v.dims);
+        last_reader[n.attribute[0]] = -1;
+        return;
+      case primitive::constant: return number(n, v.type, s);
+      case primitive::broadcast:
+      case primitive::transpose: s = at(m.operand(n, 0)); return;
+      case primitive::iota:
+        return make(i, step_kind::position, v.type, v.dims.at[0] == r.vector ? extent_class::vector : extent_class::row,
+                    s);
+      case primitive::random:
+        return make(i, n.function == 0 ? step_kind::uniform : step_kind::normal, v.type,
+                    spans_vector(v.dims) ? extent_class::vector : extent_class::row, s);
+      case primitive::reduce: {
+        if (m.operand_value(n, 0).dims.count == v.dims.count) {
+          s = at(m.operand(n, 0));
+          return;
+        }
+        step_kind const k = kind_of(n);
+        return make(i, k, v.type, goes_over(k) && !spans_vector(v.dims) ? extent_class::row : extent_class::vector, s);
+      }
+      default: break;
+    }
+    auto const f = static_cast<function>(n.function);
+    if (f == function::copy || f == function::stop_gradient) {
+      s = at(m.operand(n, 0));
+      return;
+    }
+    extent_class most = extent_class::uniform;
+    for (int k = 0; k < n.operands.count; ++k)
+      if (extent_class const c = level[at(m.operand(n, k)).code]; c > most) most = c;
+    make(i, static_cast<step_kind>(n.function), v.type, most, s);
+  }
+
+  constexpr void number(node const& n, dtype type, source& s) {
+    int k = 0;
+    while (k < r.key.number_count &&
+           (r.numbers[k] != n.attribute[0] || r.key.numbers[k] != static_cast<std::uint8_t>(type)))
+      ++k;
+    if (k == r.key.number_count) {
+      r.numbers[k] = n.attribute[0], r.key.numbers[k] = static_cast<std::uint8_t>(type);
+      ++r.key.number_count;
+    }
+    s.code = static_cast<std::uint8_t>(source::numbers + k);
+  }
+
+  constexpr void make(id i, step_kind kind, dtype type, extent_class runs, source& s) {
+    node const& n = m.nodes[i];
+    int const place = r.key.step_count++;
+    kernel_step& made = steps[place];
+    made.kind = kind, made.type = type, made.level = runs;
+    for (int k = 0; k < n.operands.count; ++k) {
+      made.from[k] = at(m.operand(n, k));
+      if (phase[made.from[k].code] > made.phase) made.phase = phase[made.from[k].code];
+    }
+    for (int k = 0; k < n.operands.count; ++k)
+      if (made.from[k].is_operand() && last_reader[made.from[k].index()] < made.phase * 64 + place)
+        last_reader[made.from[k].index()] = made.phase * 64 + place;
+    level[place] = goes_along(kind) ? extent_class::row : runs;
+    phase[place] = static_cast<std::uint8_t>(made.phase + goes_along(kind));
+    r.key.steps[place] = made.packed();
+    r.makers[place] = i;
+    s.code = static_cast<std::uint8_t>(place);
+  }
+
+  constexpr void result(node const& kernel, int i, id v) {
+    source const s = at(v);
+    shape const& dims = m.values[v].dims;
+    extent_class const c = class_of(dims);
+    r.key.results[i] = static_cast<std::uint8_t>(s.code | static_cast<int>(c) << 6);
+    // A result may take the memory of an operand that lies alike once the operand has been read for the last time.
+    if (!s.is_step() || dims.count != space.count) return;
+    kernel_step const& maker = steps[s.index()];
+    if (maker.level != extent_class::vector || is_reduction(maker.kind)) return;
+    int const made = maker.phase * 64 + s.index();
+    for (int k = 0; k < r.key.operand_count; ++k) {
+      value const& x = m.operand_value(kernel, k);
+      if (x.dims == dims && bytes_of(x.type) == bytes_of(m.values[v].type) && last_reader[k] <= made &&
+          !leaves_as_it_is(k))
+        r.overwrites[i] = static_cast<std::uint16_t>(r.overwrites[i] | 1u << k);
+    }
+  }
+  constexpr bool leaves_as_it_is(int operand) {
+    list const given = m.regions[m.values[first_value].region].results;
+    for (int i = 0; i < given.count; ++i)
+      if (at(m.link(given, i)).code == source::operands + operand) return true;
+    return false;
+  }
+};
+
+}  // namespace detail
+
+/// Reads a kernel of a fused module.
+constexpr kernel_reading read_kernel(module const& m, node const& kernel) { return detail::kernel_reader(m, kernel).r; }
+
+}  // namespace meshtensor
