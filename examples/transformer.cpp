@@ -54,9 +54,8 @@ void complete_mesh(options& o, int ranks) {
   auto const rest = [&](char const* other) {
     if (ranks == 0) return std::int64_t{2};
     if (ranks % o.mesh[other] != 0)
-      throw mt::error("R05", std::to_string(ranks) + " ranks were started, which is not a multiple of " + other +
-                                 " = " + std::to_string(o.mesh[other]) +
-                                 ": start as many ranks as the mesh has processors");
+      throw mt::error("R05", {ranks, " ranks were started, which is not a multiple of ", other, " = ", o.mesh[other],
+                              ": start as many ranks as the mesh has processors"});
     return ranks / o.mesh[other];
   };
   if (!given("data") && !given("model")) o.mesh["model"] = ranks == 0 || ranks % 2 == 0 ? 2 : 1;
@@ -137,8 +136,7 @@ struct trainer {
                                mt::set<"dropout">(o.dropout), mt::set<"warmup">(static_cast<double>(o.warmup)));
       auto const loss = static_cast<double>(result.get<"loss">());
       if (!std::isfinite(loss))
-        throw mt::error("R42",
-                        "the loss of step " + std::to_string(done) + " is not a number: try a lower --learning-rate");
+        throw mt::error("R42", {"the loss of step ", done, " is not a number: try a lower --learning-rate"});
 
       ++done;
       double elapsed = seconds_now() - begin;
@@ -218,7 +216,7 @@ int show_plan(mt::processors const& job, options const& o) {
   if (o.dot.empty() || !job.speaks()) return 0;
   std::ofstream file(o.dot);
   if (!(file << mt::graphviz(plan.graph())).flush())
-    throw mt::error("R43", "the graph cannot be written to '" + o.dot + "'");
+    throw mt::error("R43", {"the graph cannot be written to '", o.dot, "'"});
   return 0;
 }
 

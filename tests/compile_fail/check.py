@@ -11,8 +11,8 @@ import sys
 
 
 def words(text):
-    """One line, single blanks, plain quotes: compilers break and decorate lines differently."""
-    return " ".join(re.sub("[\u2018\u2019]", "'", text).split())
+    """One line, single blanks, plain quotes: compilers break and decorate lines differently, and escape quotes."""
+    return " ".join(re.sub("[\u2018\u2019]", "'", text).replace("\\'", "'").split())
 
 
 def main():

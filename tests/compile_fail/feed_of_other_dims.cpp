@@ -1,5 +1,5 @@
 // An array has the dims of the input, in any order.
-// expect: meshtensor T03: the input has other dims than the array that is fed
+// expect: T03 the input 'x' is f32[batch, rows], but an array [batch, columns] is fed
 #include "unit/run/small_programs.hpp"
 
 namespace mt = meshtensor;

@@ -1,5 +1,5 @@
 // Dtypes are never converted silently.
-// expect: meshtensor T02: the input has another dtype than what is fed
+// expect: , but f64 is fed: nothing is converted silently
 #include "unit/run/small_programs.hpp"
 
 namespace mt = meshtensor;

@@ -1,8 +1,8 @@
 // A finding of a pass is printed whole, with its facts and the fix.
 // quick
 // expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
-// expect: (31) is sharded over mesh axis
-// expect: (2 processors), which does not divide it: make it a multiple of 2, or replicate it
+// expect: S02 dim 'batch' (31) is sharded over mesh axis 'rows' (2 processors), which does not divide it
+// expect: make it a multiple of 2, or replicate it
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/bind.hpp"

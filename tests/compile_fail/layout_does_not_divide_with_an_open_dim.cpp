@@ -1,6 +1,6 @@
 // What cannot divide is said by the compiler, also where other extents and axes are given at start-up.
-// expect: (4) is sharded over mesh axis
-// expect: (3 processors), which does not divide it: make it a multiple of 3, or replicate it
+// expect: S02 dim 'rows' (4) is sharded over mesh axis 'wide' (3 processors), which does not divide it
+// expect: make it a multiple of 3, or replicate it
 #include "unit/run/small_programs.hpp"
 
 namespace mt = meshtensor;

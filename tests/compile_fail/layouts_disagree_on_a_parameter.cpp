@@ -1,6 +1,5 @@
 // Programs that share parameters may have layouts of their own, as long as what they share lies alike.
-// expect: is f32[rows, columns/model] in
-// expect: but f32[rows/model, columns] in
+// expect: S14 'table' is f32[rows, columns/model] in 'grow' but f32[rows/model, columns] in 'look'
 // expect: programs that share parameters must imply one layout for each
 #include "unit/run/small_programs.hpp"
 

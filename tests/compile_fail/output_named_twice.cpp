@@ -1,8 +1,8 @@
 // One name stands for one output.
-// expect: G03: two outputs have one name
-// expect: output_named_twice.cpp:19:
+// expect: G03 two outputs are called 'y': give one of them another name (output_named_twice.cpp:19)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 
@@ -20,7 +20,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -1,8 +1,8 @@
 // One name stands for one parameter.
-// expect: G03: one name is declared twice with different dims or dtypes
-// expect: parameter_declared_twice.cpp:19:
-#include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/elementwise.hpp"
+// expect: G03 'block/w' is declared twice, as f32[in] (a parameter) and as f32[batch] (a parameter)
+// expect: give one of them another name (parameter_declared_twice.cpp:20)
+#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;
 
@@ -15,12 +15,16 @@ inline constexpr struct in : mt::dim<"in", 4> {
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
-    auto y = x + s.parameter("w", in);
-    s.output("y", y + s.parameter("w", batch));
+    mt::layer block = [](mt::scope auto r, auto h) {
+      auto y = h + r.parameter("w", in);
+      return y + r.parameter("w", batch);
+    };
+    s.output("y", block(s / "block", x));
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Passes if each error code of the headers has one section in the page of errors, and each section has a code.
+"""Passes if each error code of the sources has one section in the page of errors, and each section has a code.
 
-error_codes.py FOLDER PAGE
+error_codes.py PAGE FOLDER...
 """
 
 import pathlib
@@ -12,18 +12,18 @@ CODE = re.compile(r'(?:"|meshtensor )([TGSMR]\d\d)(?=[:," ])')
 
 
 def main():
-    headers, page = map(pathlib.Path, sys.argv[1:])
+    page, *folders = map(pathlib.Path, sys.argv[1:])
     used = {}
-    for path in sorted(headers.rglob("*.hpp")):
+    for path in sorted(path for folder in folders for path in folder.rglob("*.[hc]pp")):
         for line in path.read_text(encoding="utf-8").splitlines():
             for code in CODE.findall(re.sub(r"(^|\s)//.*", "", line)):
-                used.setdefault(code, path.relative_to(headers).as_posix())
+                used.setdefault(code, path.as_posix())
     sections = re.findall(r"^### (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     wrong = [f"{code} ({used[code]}) has no section in {page.name}" for code in sorted(set(used) - set(sections))]
-    wrong += [f"{page.name} has a section {code}, which no header uses" for code in sorted(set(sections) - set(used))]
+    wrong += [f"{page.name} has a section {code}, which nothing uses" for code in sorted(set(sections) - set(used))]
     wrong += [f"{page.name} has two sections {code}" for code in sorted({c for c in sections if sections.count(c) > 1})]
     if len(used) < 50:
-        wrong.append(f"only {len(used)} codes were found under {headers}")
+        wrong.append(f"only {len(used)} codes were found")
     print("\n".join(wrong) if wrong else f"{len(used)} codes, each with its section")
     return 1 if wrong else 0
 

@@ -17,6 +17,8 @@ inline constexpr struct length : mt::dim<"length", 8> {
 } length;
 inline constexpr struct d_model : mt::dim<"d_model", 6> {
 } d_model;
+inline constexpr struct d_next : mt::dim<"d_next", 6> {
+} d_next;
 inline constexpr struct d_ff : mt::dim<"d_ff", 12> {
 } d_ff;
 inline constexpr struct heads : mt::dim<"heads", 2> {

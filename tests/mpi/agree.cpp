@@ -2,6 +2,7 @@
 // ranks: 1 3 4
 // needs: mpi
 #include "meshtensor/run/agree.hpp"
+#include "meshtensor/run/processors.hpp"
 
 #include <doctest/doctest.h>
 

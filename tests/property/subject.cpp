@@ -13,7 +13,7 @@ void check(char const* what, mt::diagnostic const& d) {
   INFO(std::string(what));
   REQUIRE_MESSAGE(d.empty(), std::string(d.view()));
 }
-void refuse(mt::diagnostic const& d, tally& t) { ++t.refused[std::string(d.code())]; }
+void refuse(mt::diagnostic const& d, tally& t) { ++t.refused[std::string(d.view())]; }
 std::string text(char const* what, std::string const& label, std::size_t rank) {
   return std::string(what) + " '" + label + "' of rank " + std::to_string(rank) + ": ";
 }
@@ -23,9 +23,16 @@ std::string text(char const* what, std::string const& label, std::size_t rank) {
 void tally::say(char const* what) const {
   std::string text;
   if (repeated != 0) text += ", " + std::to_string(repeated) + " repeated";
-  for (auto const& [code, count] : refused) text += ", " + std::to_string(count) + " not legal by " + code;
+  std::map<std::string, long> codes, shown;
+  for (auto const& [rule, count] : refused) codes[rule.substr(0, 3)] += count;
+  for (auto const& [code, count] : codes) {
+    text += ", " + std::to_string(count) + " not legal by " + code;
+    CHECK_MESSAGE((code == "S02" || code == "S05"), code);
+  }
+  for (auto const& [rule, count] : refused)
+    if (long const n = ++shown[rule.substr(0, 3)]; n <= 6)
+      text += "\n  " + std::to_string(count) + " by " + rule + (n == 6 ? ", and others" : "");
   MESSAGE(std::string(what) << ": " << tried << " cases" << text);
-  for (auto const& [code, count] : refused) CHECK_MESSAGE((code == "S02" || code == "S05"), code);
 }
 
 std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape const& mesh,

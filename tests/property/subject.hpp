@@ -28,7 +28,7 @@ using meshtensor_test::chance;
 /// one way: a layout that leads to what was tried already is no other case.
 struct tally {
   long tried = 0, repeated = 0;
-  std::map<std::string, long> refused;  // by rule
+  std::map<std::string, long> refused;  // by the sentence of the rule that they break
 
   void say(char const* what) const;
 };

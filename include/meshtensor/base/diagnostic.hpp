@@ -3,6 +3,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -11,22 +13,50 @@
 
 namespace meshtensor {
 
+/// A part of a sentence: text, a name or a whole number.
+class phrase {
+ public:
+  phrase(std::string_view text) : text_(text) {}    // NOLINT: text is a phrase
+  phrase(std::string const& text) : text_(text) {}  // NOLINT
+  phrase(char const* text) : text_(text) {}         // NOLINT
+  phrase(name const& n) : name_(&n) {}              // NOLINT
+  phrase(std::integral auto number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}  // NOLINT
+  std::string text() const {
+    if (is_number_) return std::to_string(number_);
+    return name_ == nullptr ? std::string(text_) : name_->text();
+  }
+
+ private:
+  std::string_view text_;
+  name const* name_ = nullptr;
+  std::int64_t number_ = 0;
+  bool is_number_ = false;
+};
+
 /// The one exception that the library throws. `code` is a section of docs/errors.md: T types, G trace, S layout,
 /// M memory, R run time. `what()` is the whole sentence.
 class error : public std::runtime_error {
  public:
   error(std::string_view code, std::string const& sentence)
       : std::runtime_error("meshtensor " + std::string(code) + ": " + sentence), code_(code) {}
+  /// `throw error("R05", {"the mesh has ", size, " processors"});`
+  error(std::string_view code, std::initializer_list<phrase> sentence) : error(code, joined(sentence)) {}
   std::string const& code() const { return code_; }
 
  private:
+  [[gnu::noinline]] static std::string joined(std::initializer_list<phrase> sentence) {
+    std::string all;
+    for (phrase const& p : sentence) all += p.text();
+    return all;
+  }
+
   std::string code_;
 };
 
 /// A finding of a pass, `S02 dim 'batch' …`: fixed-size text that can be a constant of the compiler, kept in what the
 /// pass returns. Empty means that all is well.
 struct diagnostic {
-  static constexpr int capacity = 320;
+  static constexpr int capacity = 448;
   char text[capacity];
   int size;
 
@@ -60,6 +90,11 @@ struct diagnostic {
 /// literal and the lines that led here, the user's own among them.
 constexpr void require(bool condition, char const* sentence) {
   if (!condition) throw error(std::string_view(sentence, 3), std::string(sentence).substr(5));
+}
+
+/// Throws a finding, if it is one.
+constexpr void raise(diagnostic const& report) {
+  if (!report.empty()) throw error(report.code(), std::string(report.view().substr(4)));
 }
 
 }  // namespace meshtensor

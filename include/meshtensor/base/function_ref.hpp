@@ -10,12 +10,12 @@ namespace meshtensor {
 template <class Signature>
 class function_ref;
 
-/// Refers to anything that can be called so. It must not outlive what it refers to: for parameters only.
+/// Refers to a function object that can be called so. It must not outlive what it refers to: for parameters only.
 template <class R, class... Args>
 class function_ref<R(Args...)> {
  public:
   template <class F>
-  requires(!std::same_as<F, function_ref> && std::is_invocable_r_v<R, F const&, Args...>)
+  requires(std::is_object_v<F> && !std::same_as<F, function_ref> && std::is_invocable_r_v<R, F const&, Args...>)
       function_ref(F const& f)  // NOLINT: a function is a reference to itself
       : f_(&f), call_([](void const* g, Args... args) -> R {
           return (*static_cast<F const*>(g))(std::forward<Args>(args)...);

@@ -106,10 +106,7 @@ constexpr diagnostic check(collective_call const& call, int count) {
 }
 
 /// Throws what `check` finds.
-inline void require_valid(collective_call const& call, int count) {
-  if (auto const report = check(call, count); !report.empty())
-    throw error(report.code(), std::string(report.view().substr(4)));
-}
+inline void require_valid(collective_call const& call, int count) { raise(check(call, count)); }
 
 /// `ranks {0, 2}`
 inline std::string text_of(group const& g) {
@@ -120,15 +117,16 @@ inline std::string text_of(group const& g) {
 
 /// errors R23 the group does not list different ranks below `size`, with `rank` at its own index
 inline void require_valid(group const& g, int rank, int size) {
-  std::vector<int> sorted(g.members, g.members + std::max(g.count, 0));
-  std::sort(sorted.begin(), sorted.end());
-  bool const distinct = std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-  if (!sorted.empty() && distinct && sorted.front() >= 0 && sorted.back() < size && g.index >= 0 && g.index < g.count &&
-      g.members[g.index] == rank)
-    return;
-  throw error("R23", "a group lists different ranks below " + std::to_string(size) + ", with rank " +
-                         std::to_string(rank) + " at its own index; got " + text_of(g) + ", index " +
-                         std::to_string(g.index));
+  std::vector<bool> seen(static_cast<std::size_t>(std::max(size, 0)));
+  bool valid = g.index >= 0 && g.index < g.count && g.members[g.index] == rank;
+  for (int i = 0; valid && i < g.count; ++i) {
+    int const member = g.members[i];
+    valid = member >= 0 && member < size && !seen[static_cast<std::size_t>(member)];
+    if (valid) seen[static_cast<std::size_t>(member)] = true;
+  }
+  if (valid) return;
+  throw error("R23", {"a group lists different ranks below ", size, ", with rank ", rank, " at its own index; got ",
+                      text_of(g), ", index ", g.index});
 }
 
 /// Elements of this member's block.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -20,6 +22,14 @@ inline int launched_processes() {
     if (problem == std::errc{} && end == text.data() + text.size() && n > 0) return n;
   }
   return 0;
+}
+
+/// How long a rank waits for its peers before it ends the job, naming the collective; 0: for ever. What the environment
+/// says in MESHTENSOR_WAIT_SECONDS.
+inline std::chrono::milliseconds wait_limit() {
+  char const* const given = std::getenv("MESHTENSOR_WAIT_SECONDS");
+  double const seconds = given == nullptr ? 0 : std::atof(given);
+  return std::chrono::milliseconds(seconds > 0 ? static_cast<std::int64_t>(seconds * 1000) : 0);
 }
 
 }  // namespace meshtensor

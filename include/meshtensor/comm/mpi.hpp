@@ -96,13 +96,13 @@ class mpi_world {
     }
     bool const by_parts = form.first == comm::mpi_function::ialltoall;
     if (elements_of(call) / (by_parts ? g.count : 1) > std::numeric_limits<int>::max())
-      throw error("R26", text_of(call) + " over " + std::to_string(g.count) +
-                             " processes sends more than 2^31-1 elements in one message; shard it further");
+      throw error("R26", {text_of(call), " over ", g.count,
+                          " processes sends more than 2^31-1 elements in one message; shard it further"});
     comm::mpi_circle* const over = find(g);
     if (over == nullptr)
-      throw error("R23", text_of(g) + " was not prepared; call prepare for every group on all its ranks first");
+      throw error("R23", {text_of(g), " was not prepared; call prepare for every group on all its ranks first"});
     if (workspace == nullptr && form.workspace_bytes() != 0)
-      throw error("R20", text_of(call) + " needs a workspace of " + std::to_string(form.workspace_bytes()) + " bytes");
+      throw error("R20", {text_of(call), " needs a workspace of ", form.workspace_bytes(), " bytes"});
     comm::mpi_flight f;
     f.index = g.index, f.count = g.count, f.sequence = over->next++, f.over = over, f.call = call, f.form = form;
     f.in = in, f.out = static_cast<std::byte*>(out);
@@ -127,7 +127,8 @@ class mpi_world {
       comm::mpi_flight const& f = flights_[r.slot];
       if (clock::now() > deadline)
         abort("it waited " + std::to_string(options_.timeout.count()) + " ms for collective " +
-              std::to_string(f.sequence) + " of its group of " + std::to_string(f.count) + ", " + text_of(f.call));
+                  std::to_string(f.sequence) + " of its group of " + std::to_string(f.count) + ", " + text_of(f.call),
+              "R22");
       std::this_thread::yield();
     }
   }
@@ -138,8 +139,8 @@ class mpi_world {
   }
 
   /// Says on stderr which rank failed and why, and ends all processes of the job with exit code 1.
-  [[noreturn]] void abort(std::string_view message) {
-    std::fprintf(stderr, "meshtensor R21: rank %d failed: %.*s\n", rank_, static_cast<int>(message.size()),
+  [[noreturn]] void abort(std::string_view message, char const* code = "R21") {
+    std::fprintf(stderr, "meshtensor %s: rank %d failed: %.*s\n", code, rank_, static_cast<int>(message.size()),
                  message.data());
     std::fflush(stderr);
     MPI_Abort(world_, 1);

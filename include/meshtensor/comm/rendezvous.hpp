@@ -80,10 +80,9 @@ class circle {
       meeting.call = call;
       meeting.starter = members[static_cast<std::size_t>(index)];
     } else if (!same_collective(meeting.call, call, count())) {
-      throw error("R24", "rank " + std::to_string(members[static_cast<std::size_t>(index)]) + " starts " +
-                             describe(call) + " where rank " + std::to_string(meeting.starter) + " started " +
-                             describe(meeting.call) + ", collective " + std::to_string(sequence) + " of " + text() +
-                             "; all members start the same collectives in the same order");
+      throw error("R24", {"rank ", members[static_cast<std::size_t>(index)], " starts ", describe(call), " where rank ",
+                          meeting.starter, " started ", describe(meeting.call), ", collective ", sequence, " of ",
+                          text(), "; all members start the same collectives in the same order"});
     }
     return meeting;
   }

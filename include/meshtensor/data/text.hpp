@@ -19,12 +19,12 @@ namespace meshtensor {
 inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
   std::error_code problem;
   if (std::filesystem::is_directory(file, problem))
-    throw error("R40", "the text '" + file.string() + "' is a folder: name a file");
+    throw error("R40", {"the text '", file.string(), "' is a folder: name a file"});
   std::ifstream in(file, std::ios::binary);
   std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(in), {}};
   if (!in.good() && !in.eof())
-    throw error("R40", "the text '" + file.string() + "' cannot be read: is there such a file, and may you read it?");
-  if (bytes.empty()) throw error("R40", "the text '" + file.string() + "' is empty: there is nothing to learn from");
+    throw error("R40", {"the text '", file.string(), "' cannot be read: is there such a file, and may you read it?"});
+  if (bytes.empty()) throw error("R40", {"the text '", file.string(), "' is empty: there is nothing to learn from"});
   return bytes;
 }
 
@@ -59,9 +59,8 @@ class text_windows {
     auto const size = static_cast<std::int64_t>(bytes_.size());
     std::int64_t const block = std::max(std::min<std::int64_t>(4096, size / parts), length + 1);
     if (size < parts * block)
-      throw error("R41", "the text has " + std::to_string(size) + " bytes, but windows of " + std::to_string(length) +
-                             " need at least " + std::to_string(parts * block) +
-                             ": give a longer text or shorter windows");
+      throw error("R41", {"the text has ", size, " bytes, but windows of ", length, " need at least ", parts * block,
+                          ": give a longer text or shorter windows"});
     for (std::int64_t at = 0; at < size; at += parts * block) {
       std::int64_t const middle = std::min(size, at + (parts - 1) * block), end = std::min(size, at + parts * block);
       if (middle - at > length) stretches_.push_back({at, starts_ += middle - at - length});

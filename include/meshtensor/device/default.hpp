@@ -1,4 +1,4 @@
-// The device of programs that name none of their own: the fastest that this build has.
+// The fastest device that this build has, for an executable to name.
 #pragma once
 
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB

@@ -55,10 +55,13 @@ class reporter : speller {
   static std::string right(std::string const& s) { return " " + s; }
   static std::string times(std::int64_t n) { return n == 1 ? "" : " x" + std::to_string(n); }
   binding const& numbers() const { return p_.numbers; }
+  /// The places of lines: those with most bytes first, then as they stand.
   template <class Lines>
-  static void largest_first(Lines& all) {
-    std::sort(all.begin(), all.end(),
-              [](auto const& a, auto const& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place; });
+  static auto largest_first(Lines const& all) {
+    std::vector<std::pair<std::int64_t, std::size_t>> order;  // what is compared, and the place
+    for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(-all[i].bytes, i);
+    std::sort(order.begin(), order.end());
+    return order;
   }
 
   void heading() {
@@ -131,7 +134,6 @@ class reporter : speller {
   struct line_of_exchange {
     std::string kind, over, where;
     std::int64_t runs, bytes;
-    std::size_t place;
   };
 
   void communication() {
@@ -145,8 +147,7 @@ class reporter : speller {
       std::string kind = text_of(n.kind);
       if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
         kind += n.function == 0 ? " sum" : n.function == 1 ? " max" : " min";
-      line_of_exchange const one{
-          kind, axes(n.attribute[0]), origin(n), runs.of[n.region], runs.of[n.region] * e.bytes, lines.size()};
+      line_of_exchange const one{kind, axes(n.attribute[0]), origin(n), runs.of[n.region], runs.of[n.region] * e.bytes};
       auto const same = std::find_if(lines.begin(), lines.end(), [&](auto const& l) {
         return l.kind == one.kind && l.over == one.over && l.where == one.where;
       });
@@ -156,9 +157,11 @@ class reporter : speller {
     exchanged const all = traffic_of(m_, numbers());
     text_ += "\ncommunication: a processor receives " + bytes(all.bytes) + " in " + std::to_string(all.collectives()) +
              " collectives a step\n";
-    largest_first(lines);
     table t;
-    for (auto const& l : lines) t.add({right(bytes(l.bytes)), l.kind, "over " + l.over, right(times(l.runs)), l.where});
+    for (auto const& [_, place] : largest_first(lines)) {
+      line_of_exchange const& l = lines[place];
+      t.add({right(bytes(l.bytes)), l.kind, "over " + l.over, right(times(l.runs)), l.where});
+    }
     text_ += t.text();
   }
 
@@ -177,22 +180,22 @@ class reporter : speller {
     struct held {
       std::string what;
       std::int64_t bytes, count;
-      std::size_t place;
     };
     std::vector<held> all;
     for (id v : held_at_fullest(m_, p_)) {
       std::string const what = type(v) + "  " + maker(v);
       auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
       std::int64_t const size = numbers().local_bytes(m_.values[v]);
-      if (same == all.end()) all.push_back({what, size, 1, all.size()});
+      if (same == all.end()) all.push_back({what, size, 1});
       else same->bytes += size, ++same->count;
     }
-    largest_first(all);
     table t;
     std::int64_t rest = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i < shown) t.add({right(bytes(all[i].bytes)), all[i].what + times(all[i].count)});
-      else rest += all[i].bytes;
+    std::size_t lines = 0;
+    for (auto const& [_, place] : largest_first(all)) {
+      held const& h = all[place];
+      if (lines++ < shown) t.add({right(bytes(h.bytes)), h.what + times(h.count)});
+      else rest += h.bytes;
     }
     if (all.size() > shown) t.add({right(bytes(rest)), "in " + std::to_string(all.size() - shown) + " smaller groups"});
     text_ += t.text();

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/graph/locate.hpp"
 #include "meshtensor/tensor/number.hpp"
 
 namespace meshtensor {
@@ -57,6 +57,12 @@ struct builder {
   constexpr explicit builder(module& target)
       : m(target), region(no_id), path(no_id), site(no_id), site_is_held(false), copy(0), depth(0), frames{} {}
 
+  /// Notes what is wrong with the program, and where; the first finding counts. The trace goes on, so that the sentence
+  /// can have its facts: `examine` gives them, `trace` throws.
+  constexpr void note(diagnostic d) {
+    if (m.report.empty()) m.report = add_line(d, m, site);
+  }
+
   // tables
   constexpr id intern(name const& n) {
     for (int i = 0; i < m.name_count; ++i)
@@ -69,21 +75,25 @@ struct builder {
   constexpr id dim(name const& label, extent_rule const& rule) {
     for (int i = 0; i < m.dim_count; ++i)
       if (m.names[m.dims[i].label] == label) {
-        require(same_rule(m.dims[i], rule), "T05: one dim name has two extents in this program");
+        if (!same_rule(m.dims[i], rule)) find_two_extents(m.dims[i], rule);
         return static_cast<id>(i);
       }
     dim_row row{static_cast<dim_row::kind_t>(rule.kind), intern(label), no_id, no_id, rule.value};
     if (rule.kind > extent_rule::dynamic) {
-      row.first = find_dim(rule.first);
-      if (rule.kind != extent_rule::shifted) row.second = find_dim(rule.second);
+      row.first = find_dim(rule.first, label);
+      if (rule.kind != extent_rule::shifted) row.second = find_dim(rule.second, label);
     }
     return add_dim(row);
   }
-  constexpr id find_dim(name const& label) const {
+  /// The dim of which another one, or a number, is made; one that is open where there is none yet, which is wrong.
+  constexpr id find_dim(name const& label, name const& made = {}) {
     for (int i = 0; i < m.dim_count; ++i)
       if (m.names[m.dims[i].label] == label) return static_cast<id>(i);
-    require(false, "T08: a dim's extent is made from a dim that no tensor of this program has had before");
-    return no_id;
+    diagnostic d{};
+    if (made.empty()) d << "T08 a number";
+    else d << "T08 the dim '" << made << "'";
+    note(d << " is made from the extent of '" << label << "', a dim that no tensor of this program has had before");
+    return add_dim({dim_row::dynamic, intern(label), no_id, no_id, 0});
   }
   constexpr id add_dim(dim_row const& row) {
     require(m.dim_count < max_dims, "G14: a program has at most 128 dims");
@@ -264,6 +274,16 @@ struct builder {
     f.invariants.add(outer);
     f.invariant_arguments.add(argument);
     return argument;
+  }
+  constexpr void find_two_extents(dim_row const& row, extent_rule const& rule) {
+    auto const say = [](diagnostic& d, int kind, std::int64_t extent) -> diagnostic& {
+      if (kind == extent_rule::fixed) return d << extent;
+      return d << (kind == extent_rule::dynamic ? "one that is open" : "one made from other dims");
+    };
+    diagnostic d{};
+    d << "T05 the dim '" << m.names[row.label] << "' has two extents in this program, ";
+    say(say(d, row.kind, row.value) << " and ", rule.kind, rule.value) << ": give one of the two dims another name";
+    note(d);
   }
   constexpr bool same_rule(dim_row const& row, extent_rule const& rule) const {
     if (static_cast<int>(row.kind) != static_cast<int>(rule.kind) || row.value != rule.value) return false;

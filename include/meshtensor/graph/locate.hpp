@@ -31,4 +31,28 @@ constexpr diagnostic& locate(diagnostic& d, module const& m, node const& n) {
   return d << ")";
 }
 
+/// Adds ` (train.cpp:31)`.
+constexpr diagnostic& add_line(diagnostic& d, module const& m, id site) {
+  if (site < m.site_count && m.sites[site].line != 0)
+    d << " (" << file_name(m.sites[site]) << ":" << m.sites[site].line << ")";
+  return d;
+}
+
+/// Adds `decoder/attention/query`.
+constexpr diagnostic& add_path(diagnostic& d, module const& m, id path) {
+  if (m.paths[path].parent != no_id) add_path(d, m, m.paths[path].parent) << "/";
+  return d << m.names[m.paths[path].label];
+}
+
+/// Adds `f32[d_model, d_ff/model]`: of each dim the axes that it is spread over, the first one major.
+constexpr diagnostic& add_type(diagnostic& d, module const& m, dtype type, shape const& dims,
+                               placement const& layout = {}) {
+  d << text_of(type) << "[";
+  for (int i = 0; i < dims.count; ++i) {
+    d << (i == 0 ? "" : ", ") << m.dim_name(dims.at[i]);
+    for (int o = 0, a = 0; (a = layout.axis_at(i, o)) >= 0; ++o) d << "/" << m.names[m.axes[a].label];
+  }
+  return d << "]";
+}
+
 }  // namespace meshtensor

@@ -56,6 +56,11 @@ enum class primitive : std::uint8_t {
   count_   // how many there are
 };
 
+/// Whether a device computes such nodes: neither ends of the program, nor structure, nor communication.
+constexpr bool is_computed(primitive p) {
+  return p == primitive::iteration || (p >= primitive::constant && p < primitive::gradient);
+}
+
 constexpr char const* text_of(primitive p) {
   constexpr char const* names[] = {
       "nothing",   "input",      "read",           "write",       "output",     "argument",    "iteration",

@@ -54,9 +54,12 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
   for (int i = 0; i < b.m.variable_count; ++i) {
     variable const& v = b.m.variables[i];
     if (v.path != path) continue;
-    require(v.dims == dims && v.type == type && v.trainable == trainable,
-            "G03: one name is declared twice with different dims or dtypes: give one of them another name");
-    return static_cast<id>(i);
+    if (v.dims == dims && v.type == type && v.trainable == trainable) return static_cast<id>(i);
+    diagnostic d{};
+    add_path(d << "G03 '", b.m, path) << "' is declared twice, as ";
+    add_type(d, b.m, v.type, v.dims) << (v.trainable ? " (a parameter) and as " : " (state) and as ");
+    add_type(d, b.m, type, dims) << (trainable ? " (a parameter)" : " (state)");
+    b.note(d << ": give one of them another name");
   }
   require(b.m.variable_count < max_variables, "G24: a program has too many variables");
   b.m.variables[b.m.variable_count] = {
@@ -152,11 +155,7 @@ class trace_scope {
     at_line(label.where);
     shape dims{};
     (dims.add(b_->dim(D::label, D::rule)), ...);
-    id const name_id = b_->intern(label.label);
-    for (int i = 0; i < b_->m.node_count; ++i)
-      require(!(b_->m.nodes[i].kind == primitive::input && b_->m.nodes[i].attribute[0] == name_id &&
-                b_->m.nodes[i].region == b_->region),
-              "G03: two inputs have one name");
+    id const name_id = named_once(primitive::input, label.label);
     return {b_, b_->add(primitive::input, {}, T, dims, {{name_id}})};
   }
 
@@ -165,11 +164,7 @@ class trace_scope {
   constexpr void output(named_here const& label, H const& x) const {
     require(b_->depth == 0, "G07: an output is declared inside a loop or branch: return it from there");
     at_line(label.where);
-    id const name_id = b_->intern(label.label);
-    for (int i = 0; i < b_->m.node_count; ++i)
-      require(!(b_->m.nodes[i].kind == primitive::output && b_->m.nodes[i].attribute[0] == name_id &&
-                b_->m.nodes[i].region == b_->region),
-              "G03: two outputs have one name");
+    id const name_id = named_once(primitive::output, label.label);
     effect(primitive::output, x.id, name_id);
   }
 
@@ -239,6 +234,16 @@ class trace_scope {
 
   constexpr void at_line(line const& where) const {
     if (!b_->site_is_held) b_->site = b_->add_site(where.file, where.number);
+  }
+  constexpr id named_once(primitive kind, name const& label) const {
+    id const name_id = b_->intern(label);
+    for (int i = 0; i < b_->m.node_count; ++i) {
+      node const& n = b_->m.nodes[i];
+      if (n.kind != kind || n.attribute[0] != name_id || n.region != b_->region) continue;
+      diagnostic d{};
+      b_->note(d << "G03 two " << text_of(kind) << "s are called '" << label << "': give one of them another name");
+    }
+    return name_id;
   }
   constexpr id ordered(id v, shape const& dims) const {
     shape const& given = b_->m.values[v].dims;

@@ -66,12 +66,21 @@ constexpr name entry_name() {
   return type_name<typename detail::precision_of<Program>::program>();
 }
 
-/// The graph of one program, or of a set of programs that share their parameters.
+/// The graph of one program, or of a set of programs that share their parameters; its `report` has what is wrong with
+/// it, if something is.
 template <class Program>
-constexpr module trace() {
+constexpr module examine() {
   module m{};
   if constexpr (program_set<Program>) Program::each([&]<class P>() { detail::trace_entry<P>(m); });
   else detail::trace_entry<Program>(m);
+  return m;
+}
+/// The same of a program with which nothing is wrong. Throws what is; of a constant the compiler then shows the throw
+/// alone, and the sentence for `constexpr auto m = examine<program>(); static_assert(delivered<m>);`
+template <class Program>
+constexpr module trace() {
+  module m = examine<Program>();
+  raise(m.report);
   return m;
 }
 

@@ -70,15 +70,23 @@ struct mesh_shape {
 
   constexpr mesh_shape& add(name const& label, std::int64_t extent) {
     require(count < max_axes, "S01: a mesh has at most 4 axes");
+    require(find(label) < 0, "S01: two axes of a mesh have one name");
     axes[count++] = {label, extent};
     return *this;
   }
   /// The same mesh with one axis bound.
   constexpr mesh_shape& bind(axis_extent given) {
     int const a = find(given.label);
-    require(a >= 0, "S01: an extent was given for an axis that the mesh does not have");
-    require(given.extent > 0, "S01: an axis has at least one processor");
-    require(axes[a].extent == 0 || axes[a].extent == given.extent, "S01: the axis has another extent in its type");
+    diagnostic d{};
+    d << "S01 the axis '" << given.label << "' cannot have the extent " << given.extent << ": ";
+    if (a < 0) {
+      d << "the mesh has no such axis; it has:";
+      for (int i = 0; i < count; ++i) d << (i == 0 ? " " : ", ") << axes[i].label;
+      raise(d);
+    }
+    if (given.extent < 1) raise(d << "an axis has at least one processor");
+    if (axes[a].extent != 0 && axes[a].extent != given.extent)
+      raise(d << "it has " << axes[a].extent << ", from its type or given before");
     axes[a].extent = given.extent;
     return *this;
   }

@@ -60,9 +60,12 @@ struct moving_average {
     id const path = moved(b, like.path, from, into);
     for (int i = 0; i < m.variable_count; ++i) {
       if (m.variables[i].path != path) continue;
-      require(m.variables[i].dims == like.dims && m.variables[i].type == like.type && m.variables[i].trainable,
-              "G03: one name is declared twice with different dims or dtypes: give one of them another name");
-      return static_cast<id>(i);
+      if (m.variables[i].dims == like.dims && m.variables[i].type == like.type && m.variables[i].trainable)
+        return static_cast<id>(i);
+      diagnostic d{};
+      add_type(add_path(d << "G03 '", m, path) << "' is declared twice, as ", m, m.variables[i].type,
+               m.variables[i].dims);
+      b.note(add_type(d << " and, as a copy, as ", m, like.type, like.dims) << ": give one of them another name");
     }
     require(m.variable_count < max_variables, "G24: a program has too many variables");
     m.variables[m.variable_count] = like;

@@ -185,7 +185,11 @@ struct elementwise_rule {
         give(x2, [&] { return select(b, {x(), zero(), dy}); });
         break;
       }
-      default: break;  // stop_gradient, sign, floor, modulo, comparisons and logic have none
+      case function::modulo:  // x - z floor(x / z), of which floor is flat
+        give(x0, [&] { return dy; });
+        give(x1, [&] { return negate(b, multiply(b, dy, elementwise(b, function::floor, divide(b, {x(), z()})))); });
+        break;
+      default: break;  // stop_gradient, sign, floor, comparisons and logic have none
     }
   }
 

@@ -111,12 +111,13 @@ constexpr bool occurs(primitives among) {
 /// caller. `Among` says which primitives occur, so that the compiler makes no loops for others.
 template <primitives Among = primitives::all()>
 void evaluate(evaluation const& e) {
-  with_rule(e.n.kind, [&]<class R>() {
+  bool const done = with_rule(e.n.kind, [&]<class R>() {
     if constexpr (requires { R::evaluate(e); }) {
-      if constexpr (detail::occurs<R>(Among)) return R::evaluate(e);
+      if constexpr (detail::occurs<R>(Among)) return R::evaluate(e), true;
     }
-    throw error("R01", std::string("no evaluation rule for ") + text_of(e.n.kind));
+    return false;
   });
+  if (!done) throw error("R01", {"no evaluation rule for ", text_of(e.n.kind)});
 }
 
 }  // namespace meshtensor

@@ -104,6 +104,10 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       else b.report << "it is made from other dims";
       return;
     }
+    if (b.extent[d] != 0 && b.extent[d] != g.extent) {
+      b.report << "S10 the dim '" << g.label << "' is given two extents, " << b.extent[d] << " and " << g.extent;
+      return;
+    }
     b.extent[d] = g.extent;
   }
   needed_dims const needed(m);

@@ -132,6 +132,10 @@ struct stages_of<Programs, Entry, Mesh, Layout> : lowered<Programs, Entry, Mesh,
 /// layout>.all_reduces
 /// == 14)` documents a layout. Takes what `executable` takes, without the device.
 template <class... Args>
-inline constexpr exchanged traffic = traffic_of(detail::stages_of<Args...>::graph, detail::stages_of<Args...>::bound);
+inline constexpr exchanged traffic = [] {
+  using stages = detail::stages_of<Args...>;
+  static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
+  return traffic_of(stages::graph, stages::bound);
+}();
 
 }  // namespace meshtensor

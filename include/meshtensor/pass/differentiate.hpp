@@ -153,8 +153,12 @@ struct differentiator {
   }
 
   constexpr void rule_backwards(differentiation& d, node const& n) {
-    require(n.kind != primitive::while_loop, "G30: no gradient rule for `while_loop`");
-    require(n.kind != primitive::cond, "G30: no gradient rule for `cond`");
+    if (n.kind == primitive::while_loop || n.kind == primitive::cond) {
+      diagnostic none{};
+      return b.note(
+          none << "G30 " << text_of(n.kind)
+               << " has no gradient yet: choose with select, or end differentiation before it with stop_gradient");
+    }
     with_rule(n.kind, [&]<class R>() {
       if constexpr (requires { R::gradient(d, n); }) R::gradient(d, n);
     });

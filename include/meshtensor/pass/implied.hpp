@@ -69,8 +69,9 @@ struct implied_layout {
         if (p.dim[axis] == 0) {
           p.shard(i, axis);
         } else if (report != nullptr && report->empty()) {
-          *report << "S05 mesh axis '" << m.names[m.axes[axis].label] << "' shards two dims of one tensor, '"
-                  << m.dim_name(dims.at[p.sharded_at(axis)]) << "' and '" << m.dim_name(dims.at[i])
+          *report << "S05 mesh axis '" << m.names[m.axes[axis].label] << "' shards two dims of one tensor [";
+          for (int d = 0; d < dims.count; ++d) *report << (d == 0 ? "" : ", ") << m.dim_name(dims.at[d]);
+          *report << "], '" << m.dim_name(dims.at[p.sharded_at(axis)]) << "' and '" << m.dim_name(dims.at[i])
                   << "': drop one of the rules, or replicate one dim in this scope with in<\"scope\", replicate<"
                   << m.dim_name(dims.at[i]) << ">>";
         }

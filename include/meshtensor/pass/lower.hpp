@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "meshtensor/graph/trace.hpp"
+#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
@@ -35,11 +36,12 @@ namespace detail {
 
 template <class Programs>
 struct traced_programs {
-  static constexpr module traced = trace<Programs>();
+  static constexpr module traced = examine<Programs>();
 };
 
 template <class Programs, class Entry>
 struct whole_program : traced_programs<Programs> {
+  static_assert(delivered<whole_program::traced>);
   static constexpr module selected =
       select(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
   static constexpr module differentiated = differentiate(selected);
@@ -66,16 +68,19 @@ struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout>
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void>
 struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, fuses_for<Device>> {};
 
-/// Throws a finding, if it is one.
-inline void raise(diagnostic const& report) {
-  if (!report.empty()) throw error(report.code(), std::string(report.view().substr(4)));
-}
-
 /// What `f` returns, made on the heap in place: modules are too large for the stacks of threads.
 template <class F>
 auto on_heap(F const& f) {
   using made = decltype(f());
   return std::unique_ptr<made>(new made(f()));
+}
+
+/// The same, verified: what is wrong with it is a mistake of the pass.
+template <class F>
+auto verified(F const& f) {
+  auto made = on_heap(f);
+  raise(verify(*made));
+  return made;
 }
 
 /// The same at start-up: one structure, bound to the numbers that are known only now.
@@ -91,14 +96,14 @@ struct lowering {
 inline std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
                                        layout_rules const& rules, std::span<dim_extent const> extents,
                                        bool fuses = false) {
-  auto const selected = on_heap([&] { return select(traced, find_entry(traced, label)); });
-  auto const differentiated = on_heap([&] { return differentiate(*selected); });
-  auto const simplified = on_heap([&] { return simplify(*differentiated); });
+  auto const selected = verified([&] { return select(traced, find_entry(traced, label)); });
+  auto const differentiated = verified([&] { return differentiate(*selected); });
+  auto const simplified = verified([&] { return simplify(*differentiated); });
   std::unique_ptr<lowering> result(new lowering{});
-  auto const partitioned = on_heap([&] { return partition(*simplified, mesh, rules); });
-  raise(partitioned->report);
-  auto const fused = on_heap([&] { return fuse(*partitioned, fuses); });
+  auto const partitioned = verified([&] { return partition(*simplified, mesh, rules); });
+  auto const fused = verified([&] { return fuse(*partitioned, fuses); });
   result->graph = overlap(*fused);
+  raise(verify(result->graph));
   auto const bound = on_heap([&] { return meshtensor::bind(result->graph, mesh, extents); });
   raise(bound->report);
   result->entry = find_entry(result->graph, label);

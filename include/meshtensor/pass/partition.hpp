@@ -21,8 +21,10 @@ struct partitioner : placer {
       for (int k = 0; k < from.nodes[i].regions.count; ++k)
         owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i);
     find_uses();
-    for (int v = 0; v < m.variable_count && report.empty(); ++v)
+    for (int v = 0; v < m.variable_count && report.empty(); ++v) {
       m.variables[v].layout = layout.of(m.variables[v].dims, m.variables[v].path, shape{}, &report);
+      if (!report.empty()) add_path(report << " (", m, m.variables[v].path) << ")";
+    }
     for (int i = 0; i < from.node_count && report.empty(); ++i) step(from.nodes[i]);
   }
 
@@ -57,7 +59,8 @@ struct partitioner : placer {
       case primitive::cond:
       case primitive::while_loop:
         report << "S21 " << text_of(n.kind)
-               << " cannot be spread over a mesh yet: run this program with the interpreter";
+               << " cannot be spread over a mesh yet: choose with select, or run this program in an eager scope";
+        at_line(n);
         break;
       default: operation(n);
     }

@@ -24,7 +24,7 @@ struct placer : forms {
     return p;
   }
   constexpr void at_line(node const& n) {
-    report << " (" << text_of(n.kind);
+    report << " (" << text_of(n);
     if (n.site != no_id) report << ", " << file_name(from.sites[n.site]) << ":" << from.sites[n.site].line;
     report << ")";
   }

@@ -1,7 +1,9 @@
 // How the processes of a job decide alike on what each sees differently: a clock, the load of a machine.
 #pragma once
 
-#include "meshtensor/run/processors.hpp"
+#include <concepts>
+
+#include "meshtensor/run/transport.hpp"
 
 namespace meshtensor {
 
@@ -9,7 +11,13 @@ namespace meshtensor {
 /// All call it alike. A job of one process has nothing to agree on.
 class agreement {
  public:
-  explicit agreement(processors const& p) : job_(p.get()) {
+  /// Of the processors of a program, which have their job.
+  template <class P>
+  requires requires(P const& p) {
+    { p.get() } -> std::same_as<job&>;
+  }
+  explicit agreement(P const& p) : agreement(p.get()) {}
+  explicit agreement(job& j) : job_(j) {
     if (job_.size() < 2) return;
     for (int r = 0; r < job_.size(); ++r) all_.members.push_back(r);
     all_.with = {all_.members.data(), job_.size(), job_.held(job_.size())[0]};

@@ -94,8 +94,8 @@ class any_array {
   template <std::ranges::input_range R>
   any_array(std::vector<dim_extent> dims, R const& elements) : any_array(std::move(dims)) {
     if (static_cast<std::int64_t>(std::ranges::size(elements)) != size())
-      throw error("R11", "an array " + detail::text_of(dims_) + " has " + std::to_string(size()) +
-                             " elements, but it was given " + std::to_string(std::ranges::size(elements)));
+      throw error("R11", {"an array ", detail::text_of(dims_), " has ", size(), " elements, but it was given ",
+                          std::ranges::size(elements)});
     std::ranges::transform(elements, values_.data(), [](auto const& e) { return static_cast<T>(e); });
   }
 
@@ -116,7 +116,7 @@ class any_array {
   T const* data() const { return values_.data(); }
   /// The one element of an array that has no more.
   T item() const {
-    if (size() != 1) throw error("R12", "an array " + detail::text_of(dims_) + " has more than one element");
+    if (size() != 1) throw error("R12", {"an array ", detail::text_of(dims_), " has more than one element"});
     return *data();
   }
   T* begin() { return data(); }
@@ -129,7 +129,7 @@ class any_array {
   any_array& assign(xt::xexpression<E> const& expression) {
     storage made(expression);
     if (made.shape() != values_.shape())
-      throw error("R11", "an expression of another shape is assigned to an array " + detail::text_of(dims_));
+      throw error("R11", {"an expression of another shape is assigned to an array ", detail::text_of(dims_)});
     values_ = std::move(made);
     return *this;
   }
@@ -150,7 +150,7 @@ class any_array {
     std::vector<dim_extent> dims;
     for (name const& l : labels) dims.push_back(dims_[place_of(l)]);
     if (dims.size() != dims_.size())
-      throw error("R12", "an array " + detail::text_of(dims_) + " cannot be ordered as " + detail::text_of(dims));
+      throw error("R12", {"an array ", detail::text_of(dims_), " cannot be ordered as ", detail::text_of(dims)});
     any_array result(std::move(dims));
     walk<1> w;
     view const from = window();
@@ -176,21 +176,20 @@ class any_array {
  private:
   std::size_t place_of(name const& label) const {
     int const i = detail::position_of(dims_, label);
-    if (i < 0) throw error("R12", "an array " + detail::text_of(dims_) + " has no dim '" + label.text() + "'");
+    if (i < 0) throw error("R12", {"an array ", detail::text_of(dims_), " has no dim '", label, "'"});
     return static_cast<std::size_t>(i);
   }
   std::int64_t offset(std::initializer_list<dim_extent> at) const {
     if (at.size() != dims_.size())
-      throw error("R12", "an element of an array " + detail::text_of(dims_) +
-                             " is named by one index for each dim, not by " + std::to_string(at.size()));
+      throw error("R12", {"an element of an array ", detail::text_of(dims_),
+                          " is named by one index for each dim, not by ", at.size()});
     std::int64_t index[max_dims_of_one];
     std::fill_n(index, max_dims_of_one, -1);
     for (dim_extent const& i : at) {
       std::size_t const k = place_of(i.label);
       if (i.extent < 0 || i.extent >= dims_[k].extent)
-        throw error("R12", "index " + std::to_string(i.extent) + " lies outside of dim '" + i.label.text() + "' (" +
-                               std::to_string(dims_[k].extent) + ")");
-      if (index[k] >= 0) throw error("R12", "two indices are given for dim '" + i.label.text() + "'");
+        throw error("R12", {"index ", i.extent, " lies outside of dim '", i.label, "' (", dims_[k].extent, ")"});
+      if (index[k] >= 0) throw error("R12", {"two indices are given for dim '", i.label, "'"});
       index[k] = i.extent;
     }
     std::int64_t result = 0;
@@ -253,12 +252,11 @@ class array : public any_array<T> {
       bool const fixed = D::rule.kind == extent_rule::fixed;
       if (g >= 0 && (wanted < 1 || (fixed && wanted != D::rule.value)))
         throw error("S10",
-                    "the dim '" + D::label.text() + "' cannot have the extent " + std::to_string(wanted) +
-                        (fixed ? ": its type says " + std::to_string(D::rule.value) : ": an extent is at least 1"));
+                    {"the dim '", D::label, "' cannot have the extent ", wanted,
+                     (fixed ? ": its type says " + std::to_string(D::rule.value) : ": an extent is at least 1")});
       std::int64_t const extent = fixed ? D::rule.value : wanted;
       if (extent == 0 && (open >= 0 || elements < 0))
-        throw error("S11",
-                    "the dim '" + D::label.text() + "' has no extent: give one, as in " + D::label.text() + "(64)");
+        throw error("S11", {"the dim '", D::label, "' has no extent: give one, as in ", D::label, "(64)"});
       if (extent == 0) open = static_cast<int>(all.size());
       else others *= extent;
       all.push_back({D::label, extent});
@@ -266,7 +264,7 @@ class array : public any_array<T> {
     (add(Dims), ...);
     for (dim_extent const& g : given)
       if (detail::position_of(all, g.label) < 0)
-        throw error("S10", "an extent is given for the dim '" + g.label.text() + "', which the array does not have");
+        throw error("S10", {"an extent is given for the dim '", g.label, "', which the array does not have"});
     if (open >= 0) all[static_cast<std::size_t>(open)].extent = std::max<std::int64_t>(1, elements / others);
     return all;
   }

@@ -1,6 +1,6 @@
 // The operations of programs by their own names, on arrays, computed at once: `softmax(x * 2, d_model)`. What has no
-// row here (layers, losses, control flow) runs in `at_once` or in an eager scope. Two arrays are compared as a whole by
-// ==.
+// row here (layers, losses, control flow) runs in `at_once` or in an eager scope; random numbers need a scope, whose
+// path tells them apart. Two arrays are compared as a whole by == and !=.
 #pragma once
 
 #include "meshtensor/op/activation.hpp"
@@ -32,6 +32,8 @@ template <named_array A, class B> requires detail::array_operands<A, B> auto ope
 template <named_array A, class B> requires detail::array_operands<A, B> auto operator<=(A const& a, B const& b) { return at_once([](auto const& x, auto const& y) { return x <= y; }, a, b); }
 template <named_array A, class B> requires detail::array_operands<A, B> auto operator>(A const& a, B const& b) { return at_once([](auto const& x, auto const& y) { return x > y; }, a, b); }
 template <named_array A, class B> requires detail::array_operands<A, B> auto operator>=(A const& a, B const& b) { return at_once([](auto const& x, auto const& y) { return x >= y; }, a, b); }
+template <named_array A, named_array B> auto operator&&(A const& a, B const& b) { return at_once([](auto const& x, auto const& y) { return x && y; }, a, b); }
+template <named_array A, named_array B> auto operator||(A const& a, B const& b) { return at_once([](auto const& x, auto const& y) { return x || y; }, a, b); }
 template <named_array A> auto operator-(A const& a) { return at_once([](auto const& x) { return -x; }, a); }
 template <named_array A> auto operator!(A const& a) { return at_once([](auto const& x) { return !x; }, a); }
 
@@ -46,6 +48,7 @@ template <named_array A> auto sigmoid(A const& a) { return at_once([](auto const
 template <named_array A> auto erf(A const& a) { return at_once([](auto const& x) { return erf(x); }, a); }
 template <named_array A> auto relu(A const& a) { return at_once([](auto const& x) { return relu(x); }, a); }
 template <named_array A> auto gelu(A const& a) { return at_once([](auto const& x) { return gelu(x); }, a); }
+template <named_array A> auto gelu_tanh(A const& a) { return at_once([](auto const& x) { return gelu_tanh(x); }, a); }
 template <named_array A> auto silu(A const& a) { return at_once([](auto const& x) { return silu(x); }, a); }
 template <named_array A> auto abs(A const& a) { return at_once([](auto const& x) { return abs(x); }, a); }
 template <named_array A> auto sign(A const& a) { return at_once([](auto const& x) { return sign(x); }, a); }
@@ -66,6 +69,7 @@ template <named_array A, dim_type D> auto argmax(A const& a, D along) { return a
 template <named_array A, dim_type D> auto softmax(A const& a, D along) { return at_once([](auto const& x, auto d) { return softmax(x, d); }, a, along); }
 template <named_array A, dim_type D> auto log_softmax(A const& a, D along) { return at_once([](auto const& x, auto d) { return log_softmax(x, d); }, a, along); }
 template <named_array A, dim_type D> auto logsumexp(A const& a, D along) { return at_once([](auto const& x, auto d) { return logsumexp(x, d); }, a, along); }
+template <named_array A, dim_type Q, dim_type K> auto causal(A const& scores, Q query, K key) { return at_once([](auto const& x, auto q, auto k) { return causal(x, q, k); }, scores, query, key); }
 template <named_array A, class... More> auto einsum(A const& a, More const&... more) { return at_once([](auto const&... x) { return einsum(x...); }, a, more...); }
 
 template <named_array A, dim_type... D> auto transpose(A const& a, to_dims<D...> order) { return at_once([](auto const& x, auto t) { return transpose(x, t); }, a, order); }
@@ -80,5 +84,12 @@ template <named_array A, named_array I, dim_type D> auto gather(A const& table, 
 template <named_array A, named_array I, dim_type D, dim_type... T> auto scatter_add(A const& a, I const& index, D along, to_dims<T...> result) { return at_once([](auto const& x, auto const& i, auto d, auto t) { return scatter_add(x, i, d, t); }, a, index, along, result); }
 template <named_array I, dim_type D, dtype T> auto one_hot(I const& index, D along, dtype_constant<T> type) { return at_once([](auto const& i, auto d, auto t) { return one_hot(i, d, t); }, index, along, type); }
 // clang-format on
+
+/// The position along a dim, whose extent is given if its type leaves it open: `iota(batch, mt::i32, batch(4))`.
+template <dim_type D, dtype T, std::same_as<dim_extent>... E>
+auto iota(D along, dtype_constant<T> type, E const&... extents) {
+  eager<> const s(extents...);
+  return s.value(iota(s, along, type));
+}
 
 }  // namespace meshtensor

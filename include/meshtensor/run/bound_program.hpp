@@ -59,9 +59,13 @@ class bound_program {
   }
   /// A device for this program: with code of its own, where the compiler knows the graph and the device makes some.
   Device device() const {
-    if constexpr (early && requires { Device::template compiled_for<stages::graph>(); })
-      return Device::template compiled_for<stages::graph>();
-    else return Device();
+    if constexpr (early) {  // apart: to name the graph is to have the compiler make it
+      if constexpr (requires { Device::template compiled_for<stages::graph>(); })
+        return Device::template compiled_for<stages::graph>();
+      else return Device();
+    } else {
+      return Device();
+    }
   }
   int entry() const { return find_entry(graph(), entry_name<Entry>()); }
 

@@ -81,7 +81,7 @@ class eager : public trace_scope<Parameters, Compute> {
   any_array<T> get(std::string const& label) const {
     block const& held = r_->named(label);
     if (held.type() != dtype_of<T>)
-      throw error("R14", "'" + label + "' is " + text_of(held.type()) + ", not " + text_of(dtype_of<T>));
+      throw error("R14", {"'", label, "' is ", text_of(held.type()), ", not ", text_of(dtype_of<T>)});
     return as_array<T>(held);
   }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "meshtensor/pass/lower.hpp"
@@ -48,8 +49,8 @@ class eager_record : eager_tables, interpreter {
   void bind(dim_extent const& e) {
     for (dim_extent const& d : extents_)
       if (d.label == e.label && d.extent != e.extent)
-        throw error("R11", "the dim '" + e.label.text() + "' is " + std::to_string(d.extent) +
-                               " long in one array and " + std::to_string(e.extent) + " in another");
+        throw error("R11",
+                    {"the dim '", e.label, "' is ", d.extent, " long in one array and ", e.extent, " in another"});
     if (position_of(extents_, e.label) < 0) extents_.push_back(e);
   }
   /// A new value of the graph that holds these elements.
@@ -91,7 +92,7 @@ class eager_record : eager_tables, interpreter {
     std::vector<std::string> known;
     for (auto const& all : {&outputs_, &variables_held_})
       for (auto const& [path, held] : *all) known.push_back(path);
-    throw error("R13", "there is no output or variable '" + label + "'" + did_you_mean(label, known));
+    throw error("R13", {"there is no output or variable '", label, "'", did_you_mean(label, known)});
   }
   std::vector<dim_extent> dims_of(block const& held) const {
     std::vector<dim_extent> dims;
@@ -104,6 +105,7 @@ class eager_record : eager_tables, interpreter {
   void begin() { entry_ = b.begin_region(region_kind::entry, b.intern("eager")); }
 
   void compute() {
+    raise(std::exchange(b.m.report, {}));
     require(b.depth == 0, "G29: a value is asked for inside a loop or branch: return it from there");
     if (done_ == b.m.node_count) return;
     std::vector<dim_extent> known;
@@ -124,6 +126,7 @@ class eager_record : eager_tables, interpreter {
       if (n.kind == primitive::read) fetch(b.m.variables[n.attribute[0]]);
       if (n.kind == primitive::gradient) differentiate_here(n);
       else run_node(n);
+      raise(std::exchange(b.m.report, {}));
     }
   }
 
@@ -132,14 +135,14 @@ class eager_record : eager_tables, interpreter {
     block wanted(type, dims, numbers);
     auto const extents = dims_of(wanted);
     if (g.type != type)
-      throw error("R14", "'" + label + "' is " + text_of(type) + ", but " + text_of(g.type) + " was given");
+      throw error("R14", {"'", label, "' is ", text_of(type), ", but ", text_of(g.type), " was given"});
     bool fits = static_cast<std::int64_t>(g.count) == wanted.size() && (!g.named || g.dims.size() == extents.size());
     for (dim_extent const& e : extents)
       if (g.named) fits = fits && position_of(g.dims, e.label) >= 0;
     if (!fits)
-      throw error("R11", "'" + label + "' is " + detail::text_of(extents) + ", but " +
-                             (g.named ? "an array " + detail::text_of(g.dims) : std::to_string(g.count) + " elements") +
-                             " was given");
+      throw error("R11", {"'", label, "' is ", detail::text_of(extents), ", but ",
+                          (g.named ? "an array " + detail::text_of(g.dims) : std::to_string(g.count) + " elements"),
+                          " was given"});
     view const to = wanted.window();
     view from = dense_view(g.bytes.data(), type, g.named ? std::span<dim_extent const>(g.dims) : extents);
     for (int i = 0; i < from.count; ++i)

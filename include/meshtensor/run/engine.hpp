@@ -74,8 +74,7 @@ class engine {
  private:
   bool computes(node const& n) const {
     if (n.kind == primitive::kernel) return runs_regions;
-    return n.kind >= primitive::constant && n.kind < primitive::gradient &&
-           m_.regions[n.region].kind != region_kind::kernel;
+    return is_computed(n.kind) && m_.regions[n.region].kind != region_kind::kernel;
   }
   /// Whether the device runs the region of a kernel at once. Else its nodes would need memory, which the plan gives to
   /// none: such a device runs modules that are not fused.

@@ -18,28 +18,29 @@ namespace meshtensor {
 
 namespace detail {
 
-template <bool IsMesh, class... Args>
-struct executable_arguments;
-template <class Program, class Mesh, class Layout, class... Device>
-struct executable_arguments<true, Program, Mesh, Layout, Device...> {
+template <class... Args>
+struct executable_arguments {
+  static_assert(
+      sizeof...(Args) == static_cast<std::size_t>(-1),
+      "meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order, or by a set "
+      "of programs, one of them, a mesh and a layout; a device may follow");
+};
+template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
+struct executable_arguments<Program, Mesh, Layout, Device...> {
   using programs = Program;
   using entry = Program;
   using mesh = Mesh;
   using layout = Layout;
   using device = typename nth<0, Device..., reference_device>::type;
 };
-template <class Programs, class Entry, class Mesh, class Layout, class... Device>
-struct executable_arguments<false, Programs, Entry, Mesh, Layout, Device...> {
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
+struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using programs = Programs;
   using entry = Entry;
   using mesh = Mesh;
   using layout = Layout;
   using device = typename nth<0, Device..., reference_device>::type;
 };
-template <class... Args>
-struct arguments_of;
-template <class First, class Second, class... Rest>
-struct arguments_of<First, Second, Rest...> : executable_arguments<mesh_type<Second>, First, Second, Rest...> {};
 
 }  // namespace detail
 
@@ -53,6 +54,15 @@ class step_output {
   auto local() const { return e_->template local<Label>(); }
   /// The whole, on every process. Where processes hold parts of it they all must call this.
   auto gather() const { return e_->template gather<Label>(); }
+  /// Of an output without dims `get` gives a number; this says so of one that has some.
+  template <class N>
+  requires std::is_arithmetic_v<N>
+  operator N() const {  // NOLINT: what a reader of `float loss = result.get<"loss">()` expects
+    static_assert(sizeof(N) == 0,
+                  "meshtensor T03: this output has dims, so it is no number: local() is what this process "
+                  "holds of it, gather() the whole; or give out its sum or mean");
+    return {};
+  }
 
  private:
   Executable const* e_;
@@ -74,13 +84,14 @@ class step_result {
 
 /// `executable<Program, Mesh, Layout>` or, for one of several programs that share parameters,
 /// `executable<Programs, Program, Mesh, Layout>`; a device may follow. Extents and axis sizes that the types leave open
-/// are given at start-up: `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`
+/// are given at start-up: `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`, and so may be
+/// numbers.
 ///
 /// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds
 /// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not fit
 template <class... Args>
 class executable {
-  using arguments = detail::arguments_of<Args...>;
+  using arguments = detail::executable_arguments<Args...>;
 
  public:
   using entry = typename arguments::entry;
@@ -91,20 +102,23 @@ class executable {
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
 
-  template <class... Extents>
-  explicit executable(store& values, Extents const&... extents) : values_(&values), mesh_(mesh::shape) {
+  /// Extents of dims and axes, and numbers, in any order.
+  template <class... Given>
+  explicit executable(store& values, Given const&... given) : values_(&values), mesh_(mesh::shape) {
     std::vector<dim_extent> dims;
-    [[maybe_unused]] auto take = [&](auto const& e) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, axis_extent>) mesh_.bind(e);
-      else dims.push_back(e);
+    [[maybe_unused]] auto bind = [&](auto const& g) {
+      using G = std::remove_cvref_t<decltype(g)>;
+      if constexpr (std::is_same_v<G, axis_extent>) mesh_.bind(g);
+      else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
     };
-    (take(extents), ...);
+    (bind(given), ...);
     bind_open_axis(values.job().size());
     program_ = std::make_unique<bound>(mesh_, dims);
     session_ =
         std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(), program_->device());
     static std::atomic<bool> warned = false;  // once for each type of executable
     if (!warned.exchange(true)) detail::warn_unused(values.job(), graph(), layout::rules);
+    (take(given), ...);
   }
 
   /// One step: feeds and numbers in any order. What is not fed again is as it was.
@@ -166,12 +180,6 @@ class executable {
     constexpr int port = detail::find_port(stages::traced, traced_entry, primitive::output, Label);
     return stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
   }
-  template <name Label>
-  static constexpr value input_value() {
-    static_assert(delivered<detail::port_finding<stages, entry, primitive::input, Label>>);
-    constexpr int port = detail::find_port(stages::traced, traced_entry, primitive::input, Label);
-    return stages::traced.values[stages::traced.result(stages::traced.nodes[port < 0 ? 0 : port])];
-  }
   // The same value as it is after lowering.
   value const& output_of(name const& label) const {
     node const& n = graph().nodes[detail::find_port(graph(), program_->entry(), primitive::output, label)];
@@ -219,8 +227,8 @@ class executable {
     if (open < 0) return;
     if (started == 0) started = static_cast<int>(others);
     if (started % others != 0)
-      throw error("R05", std::to_string(started) + " processes were started, which is not a multiple of the " +
-                             std::to_string(others) + " that the other axes of the mesh need");
+      throw error("R05", {started, " processes were started, which is not a multiple of the ", others,
+                          " that the other axes of the mesh need"});
     mesh_.axes[open].extent = started / others;
   }
 
@@ -231,8 +239,8 @@ class executable {
     auto refuse = [&](std::string const& given) {
       std::vector<dim_extent> dims;
       for (int i = 0; i < wanted.count; ++i) dims.push_back({graph().dim_name(wanted.dim[i]), wanted.extent[i]});
-      throw error("R11", "the input '" + Label.text() + "' is " + detail::text_of(dims) + ", " +
-                             std::to_string(wanted.size()) + " elements, but " + given + " fed");
+      throw error("R11", {"the input '", Label, "' is ", detail::text_of(dims), ", ", wanted.size(), " elements, but ",
+                          given, " fed"});
     };
     view whole = wanted;
     whole.data = const_cast<T*>(f.data);
@@ -255,6 +263,8 @@ class executable {
     check_fed<Label, T, unnamed_dims>();
     session_->feed_local(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
   }
+  void take(dim_extent const&) {}
+  void take(axis_extent const&) {}
   template <name Label>
   void take(set_number<Label> const& s) {
     static_assert(delivered<detail::number_finding<stages, Label>>);
@@ -262,19 +272,8 @@ class executable {
   }
   template <name Label, class T, class Dims>
   static constexpr void check_fed() {
-    constexpr value v = input_value<Label>();
-    static_assert(std::is_same_v<T, element_t<v.type>>, "meshtensor T02: the input has another dtype than what is fed");
-    static_assert(has_same_dims(v.dims, Dims{}), "meshtensor T03: the input has other dims than the array that is fed");
-  }
-  template <class Dims>
-  static constexpr bool has_same_dims(shape const&, Dims) {
-    return true;
-  }
-  template <class... D>
-  static constexpr bool has_same_dims(shape const& wanted, meshtensor::dims<D...>) {
-    for (int i = 0; i < wanted.count; ++i)
-      if (!((D::label == stages::traced.dim_name(wanted.at[i])) || ...)) return false;
-    return wanted.count == sizeof...(D);
+    static_assert(delivered<detail::port_finding<stages, entry, primitive::input, Label>>);
+    static_assert(delivered<detail::feed_finding<stages, entry, Label, dtype_of<T>, Dims>>);
   }
 
   store* values_;

@@ -21,7 +21,7 @@ namespace detail {
 template <class Executable>
 struct arguments_of_executable;
 template <class... Args>
-struct arguments_of_executable<executable<Args...>> : arguments_of<Args...> {};
+struct arguments_of_executable<executable<Args...>> : executable_arguments<Args...> {};
 }  // namespace detail
 
 /// An executable as it would be, on a mesh that need not be here: nothing is started, no memory of the plan's size is

@@ -84,7 +84,7 @@ class interpreter {
       case primitive::input: {
         auto const given = inputs_->find(m_.names[n.attribute[0]].text());
         if (given == inputs_->end())
-          throw error("R02", "the input '" + m_.names[n.attribute[0]].text() + "' was not fed");
+          throw error("R02", {"the input '", m_.names[n.attribute[0]].text(), "' was not fed"});
         at(m_.result(n)) = given->second;
         break;
       }

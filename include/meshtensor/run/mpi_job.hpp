@@ -1,6 +1,7 @@
 // Ranks of MPI as the processors of a job: this process holds one.
 #pragma once
 
+#include "meshtensor/comm/launch.hpp"
 #include "meshtensor/comm/mpi.hpp"
 #include "meshtensor/run/transport.hpp"
 
@@ -8,8 +9,8 @@ namespace meshtensor {
 
 class mpi_job final : public job {
  public:
-  mpi_job() : end_(world_) {}
-  explicit mpi_job(MPI_Comm user) : world_(user), end_(world_) {}
+  mpi_job() : mpi_job(MPI_COMM_WORLD) {}
+  explicit mpi_job(MPI_Comm user) : world_(user, {.timeout = wait_limit()}), end_(world_) {}
 
   int size() const override { return world_.size(); }
   std::vector<int> held(int) const override { return {world_.rank()}; }

@@ -34,24 +34,6 @@ constexpr bool lie_alike(module const& a, variable const& x, module const& b, va
   return true;
 }
 
-/// One line of what a module says of a variable: `f32[d_model, d_ff/model]`, axes by name, the first one major.
-constexpr diagnostic describe_variable(module const& m, variable const& v) {
-  diagnostic d{};
-  d << text_of(v.type) << "[";
-  for (int i = 0; i < v.dims.count; ++i) {
-    d << (i == 0 ? "" : ", ") << m.dim_name(v.dims.at[i]);
-    for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o) d << "/" << m.names[m.axes[a].label];
-  }
-  return d << "]";
-}
-constexpr void add_path(diagnostic& d, module const& m, id p) {
-  if (m.paths[p].parent != no_id) {
-    add_path(d, m, m.paths[p].parent);
-    d << "/";
-  }
-  d << m.names[m.paths[p].label];
-}
-
 /// The first variable that two partitioned modules have and that lies otherwise in one than in the other.
 constexpr diagnostic disagreement(module const& a, name const& in_a, module const& b, name const& in_b) {
   for (int v = 0; v < a.variable_count; ++v)
@@ -59,12 +41,12 @@ constexpr diagnostic disagreement(module const& a, name const& in_a, module cons
       variable const &x = a.variables[v], &y = b.variables[w];
       if (!same_path(a, x.path, b, y.path) || lie_alike(a, x, b, y)) continue;
       if (!has_variable(a, v) || !has_variable(b, w)) continue;
-      diagnostic const one = describe_variable(a, x), other = describe_variable(b, y);
       diagnostic d{};
       d << "S14 '";
       add_path(d, a, x.path);
-      return d << "' is " << one.view() << " in '" << in_a << "' but " << other.view() << " in '" << in_b
-               << "': programs that share parameters must imply one layout for each";
+      add_type(d << "' is ", a, x.type, x.dims, x.layout) << " in '" << in_a << "' but ";
+      return add_type(d, b, y.type, y.dims, y.layout)
+             << " in '" << in_b << "': programs that share parameters must imply one layout for each";
     }
   return {};
 }

@@ -66,6 +66,44 @@ inline constexpr finding port_finding = [] {
   return u.result();
 }();
 
+/// `[batch, length]`
+template <class Dims>
+struct names_of;
+template <class... D>
+struct names_of<dims<D...>> {
+  static constexpr bool are(module const& m, shape const& wanted) {
+    for (int i = 0; i < wanted.count; ++i)
+      if (!((D::label == m.dim_name(wanted.at[i])) || ...)) return false;
+    return wanted.count == sizeof...(D);
+  }
+  static constexpr void add_to(diagnostic& d) {
+    int count = 0;
+    d << "[";
+    ((d << (count++ == 0 ? "" : ", ") << D::label), ...);
+    d << "]";
+  }
+};
+
+/// What is wrong with an array for an input: its dtype, or its dims if its type has them.
+template <class Stages, class Entry, name Label, dtype T, class Dims>
+inline constexpr finding feed_finding = [] {
+  module const& m = Stages::traced;
+  int const port = find_port(m, find_entry(m, entry_name<Entry>()), primitive::input, Label);
+  if (port < 0) return finding{};
+  value const& v = m.result_value(m.nodes[port]);
+  diagnostic d{};
+  if (v.type != T) {
+    add_type(d << "T02 the input '" << Label << "' is ", m, v.type, v.dims)
+        << ", but " << text_of(T) << " is fed: nothing is converted silently";
+  } else if constexpr (requires { names_of<Dims>::add_to(d); }) {
+    if (names_of<Dims>::are(m, v.dims)) return finding{};
+    add_type(d << "T03 the input '" << Label << "' is ", m, v.type, v.dims) << ", but an array ";
+    names_of<Dims>::add_to(d);
+    d << " is fed";
+  }
+  return finding{d};
+}();
+
 template <class Stages, name Label>
 inline constexpr finding number_finding = [] {
   if (has_number(Stages::traced, Label)) return finding{};

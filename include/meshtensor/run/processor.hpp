@@ -104,7 +104,7 @@ class processor {
         c->call.split = block.find(n.attribute[1]);
         c->call.join = block.find(n.attribute[2]);
         break;
-      default: throw error("R01", std::string("no collective for ") + text_of(n.kind));
+      default: throw error("R01", {"no collective for ", text_of(n.kind)});
     }
     return c;
   }

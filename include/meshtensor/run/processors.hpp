@@ -29,9 +29,9 @@ class processors {
     if (started > 0) job_ = std::make_unique<mpi_job>();
 #else
     if (started > 1)
-      throw error("R09", "a launcher started " + std::to_string(started) +
-                             " processes, but this program was built without MPI: link meshtensor::mpi (without CMake: "
-                             "mpicxx -DMESHTENSOR_WITH_MPI=1), or start it alone");
+      throw error("R09", {"a launcher started ", started,
+                          " processes, but this program was built without MPI: link meshtensor::mpi (without CMake: "
+                          "mpicxx -DMESHTENSOR_WITH_MPI=1), or start it alone"});
 #endif
     if (!job_) job_ = std::make_unique<threads_job>();
   }

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/run/agree.hpp"
 #include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/fingerprint.hpp"
 #include "meshtensor/run/store.hpp"
 
 namespace meshtensor {
@@ -22,13 +24,14 @@ class session {
     auto& job = values.job();
     auto const size = static_cast<int>(mesh.size());
     if (job.size() != 0 && job.size() != size)
-      throw error("R05", "the mesh has " + std::to_string(size) + " processors, but " + std::to_string(job.size()) +
-                             " were started: start as many as the mesh has");
+      throw error("R05", {"the mesh has ", size, " processors, but ", job.size(),
+                          " were started: start as many as the mesh has"});
     ranks_ = job.held(size);
     processors_.reserve(ranks_.size());
     for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
     around_.resize(ranks_.size());
     connect();
+    agree(job);
     if (job.in_lockstep()) {
       engines_.push_back(std::make_unique<engine<Device>>(m, p, device_, processors_, std::make_unique<lockstep>()));
     } else {
@@ -69,13 +72,13 @@ class session {
   /// errors  R02 no input has this name; R06 this process holds several processors; R11 another number of elements
   void feed_local(std::string_view label, void const* part, std::int64_t elements = 0) {
     if (processors_.size() != 1)
-      throw error("R06", "feed_local gives one processor's part, but this process holds " +
-                             std::to_string(processors_.size()) + ": feed the whole array");
+      throw error("R06", {"feed_local gives one processor's part, but this process holds ", processors_.size(),
+                          ": feed the whole array"});
     port& p = find(inputs_, label, "R02", "input");
     std::int64_t const wanted = processors_[0].windows()[m_.result(m_.nodes[p.node_id])].size();
     if (elements != 0 && elements != wanted)
-      throw error("R11", "this processor's part of the input '" + p.label.text() + "' has " + std::to_string(wanted) +
-                             " elements, but " + std::to_string(elements) + " were fed");
+      throw error("R11", {"this processor's part of the input '", p.label, "' has ", wanted, " elements, but ",
+                          elements, " were fed"});
     around_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }
@@ -89,14 +92,14 @@ class session {
         settings_.named.emplace(label, number);
         return;
       }
-    throw error("R07", "the program has no number '" + std::string(label) + "'");
+    throw error("R07", {"the program has no number '", label, "'"});
   }
 
   /// One step. Every input must have been fed, now or before. From the third step on it takes no memory: see
   /// tests/unit/run/allocation.cpp.
   void step() {
     for (port const& p : inputs_)
-      if (!p.fed) throw error("R02", "the input '" + p.label.text() + "' was not fed");
+      if (!p.fed) throw error("R02", {"the input '", p.label, "' was not fed"});
     settings_.seed = store_.seed(), settings_.step = store_.step();
     evaluate_numbers(m_, p_.numbers, settings_, numbers_);
     auto const run = [this](std::size_t k, std::span<outside> around) {
@@ -174,6 +177,13 @@ class session {
         around_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
     }
   }
+  // Ranks with other plans would wait for each other for ever, or take each other's numbers.
+  void agree(job& ranks) const {
+    auto const mine = static_cast<double>(fingerprint(m_, p_));
+    agreement greatest(ranks);
+    if (greatest(mine) != -greatest(-mine))
+      throw error("R24", "the ranks have different plans: start the same program, with the same sizes, on all of them");
+  }
   void make_engine(int rank, transport& t) {
     std::size_t const k = index_of(rank);
     processor& p = processors_[k];
@@ -216,7 +226,7 @@ class session {
       if (p.label == wanted) return p;
     std::string known;
     for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label.text();
-    throw error(code, std::string("the program has no ") + what + " '" + std::string(label) + "'; it has: " + known);
+    throw error(code, {"the program has no ", what, " '", label, "'; it has: ", known});
   }
 
   store& store_;

@@ -93,8 +93,8 @@ class store {
     any_array<T> const same = whole.ordered(order);
     for (std::size_t i = 0; i < order.size(); ++i)
       if (same.dims()[i].extent != s.dims[i].extent)
-        throw error("R11", "the store holds '" + label + "' as " + s.text() + ", but it was given an array " +
-                               detail::text_of(same.dims()));
+        throw error("R11", {"the store holds '", label, "' as ", s.text(), ", but it was given an array ",
+                            detail::text_of(same.dims())});
     for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), same.window(), false);
   }
   /// The same with all elements in the order of the value's dims.
@@ -115,14 +115,13 @@ class store {
       stored& s = found->second;
       if (s.type != fresh.type || detail::text_of(s.dims) != detail::text_of(fresh.dims))
         throw error("R04",
-                    "the store holds '" + label + "' as " + s.text() + ", but a program reads it as " + fresh.text());
+                    {"the store holds '", label, "' as ", s.text(), ", but a program reads it as ", fresh.text()});
       if (s.axes != fresh.axes)
-        throw error("R04", "the store holds '" + label + "' as " + s.text() + ", but another layout wants " +
-                               fresh.text() + ": programs that share parameters must imply one layout for each");
+        throw error("R04", {"the store holds '", label, "' as ", s.text(), ", but another layout wants ", fresh.text(),
+                            ": programs that share parameters must imply one layout for each"});
       if (s.mesh.size() != fresh.mesh.size())
-        throw error("R04", "the store holds '" + label + "' on " + std::to_string(s.mesh.size()) +
-                               " processors, but another mesh has " + std::to_string(fresh.mesh.size()) +
-                               ": programs that share parameters run on one mesh");
+        throw error("R04", {"the store holds '", label, "' on ", s.mesh.size(), " processors, but another mesh has ",
+                            fresh.mesh.size(), ": programs that share parameters run on one mesh"});
       return s;
     }
     settings start;
@@ -158,12 +157,12 @@ class store {
   stored& typed(std::string const& label) {
     auto const found = values_.find(label);
     if (found == values_.end())
-      throw error("R13", "the store has no value '" + label + "'" +
-                             (values_.empty() ? std::string(": the executables that are made on it name its values")
-                                              : did_you_mean(label, names())));
+      throw error("R13", {"the store has no value '", label, "'",
+                          (values_.empty() ? std::string(": the executables that are made on it name its values")
+                                           : did_you_mean(label, names()))});
     if (found->second.type != dtype_of<T>)
       throw error("R14",
-                  "the store holds '" + label + "' as " + found->second.text() + ", not as " + text_of(dtype_of<T>));
+                  {"the store holds '", label, "' as ", found->second.text(), ", not as ", text_of(dtype_of<T>)});
     return found->second;
   }
   /// Copies one processor's block into its place in a whole value, or out of it.

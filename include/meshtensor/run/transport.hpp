@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "meshtensor/base/function_ref.hpp"
+#include "meshtensor/comm/launch.hpp"
 #include "meshtensor/comm/local.hpp"
 #include "meshtensor/run/processor.hpp"
 
@@ -91,7 +92,7 @@ class threads_job final : public job {
 
  private:
   struct connected {
-    explicit connected(int size) : world(size) {
+    explicit connected(int size) : world(size, wait_limit()) {
       for (int r = 0; r < size; ++r) ends.emplace_back(world.member(r));
     }
     local_world world;

@@ -10,7 +10,7 @@
 
 namespace meshtensor::detail {
 
-/// Says which rules of a layout change nothing in a set of programs.
+/// Says which rules of a layout change nothing in a set of programs: every module made of the set has its tables.
 inline void warn_unused(job const& j, module const& m, layout_rules const& layout) {
   for (int r = 0; r < layout.count; ++r) {
     layout_rules one{};

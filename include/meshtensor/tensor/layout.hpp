@@ -40,6 +40,7 @@ struct layout_rules {
   constexpr layout_rules& shard(name const& dim, std::initializer_list<name> axes, name const& scope = {}) {
     layout_rule r{};
     r.scope = scope, r.dim = dim;
+    require(axes.size() <= max_axes, "S08: a dim is sharded over at most 4 axes");
     for (name const& a : axes) r.axes[r.count++] = a;
     return add(r);
   }

@@ -79,9 +79,21 @@ struct arithmetic {
 /// The dims of a handle whose dims are known while tracing only.
 struct any_dims {};
 
+namespace detail {
+template <dim_type... D>
+constexpr bool are_distinct() {
+  name const all[] = {D::label..., name{}};
+  for (std::size_t i = 0; i < sizeof...(D); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (all[i] == all[k]) return false;
+  return true;
+}
+}  // namespace detail
+
 /// A tensor of the graph: dtype `T`, dims `D…`. Made by a scope and by operations, passed by value.
 template <dtype T, dim_type... D>
 struct tensor : arithmetic<tensor<T, D...>> {
+  static_assert(detail::are_distinct<D...>(), "meshtensor T07: a tensor has one dim twice: give one another name");
   using is_handle = void;
   using dim_list = dims<D...>;
   static constexpr dtype type = T;

@@ -1,4 +1,4 @@
-// Teams: every index once, the same bits from any number of threads, exceptions; how cores are shared; the arena.
+// Teams: every index once, exceptions; how cores are shared; the arena.
 // needs: tbb
 #include "meshtensor/device/cpu/threads.hpp"
 
@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <thread>

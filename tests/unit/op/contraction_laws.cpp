@@ -22,6 +22,10 @@ TEST_CASE("reductions") {
   hold_for_one("mean", [](auto, auto x, auto, auto...) { return mean(x, b); });
   hold_for_one("max", [](auto, auto x, auto, auto...) { return max(x, b); });
   hold_for_one("min", [](auto, auto x, auto, auto...) { return min(x, a, b); });
+  hold_without_gradient<uses::x>("any", [](auto, auto x, auto, auto...) { return any(x < 0.6, b); });
+  hold_without_gradient("all along two", [](auto, auto x, auto y, auto...) { return all(x * y < 1.6, a, c); });
+  hold_without_gradient<uses::x>("argmax", [](auto, auto x, auto, auto...) { return argmax(x, b); });
+  hold_without_gradient("argmax of a product", [](auto, auto x, auto y, auto...) { return argmax(x * y, a); });
 }
 
 TEST_CASE("softmax and its kin") {

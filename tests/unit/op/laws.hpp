@@ -20,8 +20,9 @@ inline constexpr struct fresh_dim : mt::dim<"fresh", 2> {
 enum class handles { typed, any };
 
 /// An operation on x [a, b] and y [b, c], called as f(s, x, y, more…) where `more` are dims that its result has
-/// besides. Outputs the result and a loss that gives each of its elements another weight, with the loss's gradients.
-template <class F, bool FreshX, bool FreshY, handles How>
+/// besides. Outputs the result and, if there are slopes, a loss that gives each of its elements another weight, with
+/// the loss's gradients.
+template <class F, bool FreshX, bool FreshY, handles How, bool Slopes>
 struct applied {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = [&] {
@@ -38,8 +39,7 @@ struct applied {
       else return F{}(s, x, y);
     }();
     s.output("result", made);
-    using made_t = std::remove_cvref_t<decltype(made)>;
-    if constexpr (made_t::type == mt::dtype::f64) {
+    if constexpr (Slopes) {
       auto const loss = sum(made * (made * 0.5 + 0.3));
       s.output("loss", loss);
       s.output("dx", gradient(loss, x));
@@ -128,9 +128,25 @@ inline void check_any(trial::program typed, trial::program any, range const& r) 
   for (auto const& [name, numbers] : wanted) CHECK(trial::numbers_of(got.at(name)) == trial::numbers_of(numbers));
 }
 
-template <class F, bool FreshX = false, bool FreshY = false, handles How = handles::typed>
+template <class F, bool FreshX = false, bool FreshY = false, handles How = handles::typed, bool Slopes = true>
 trial::program applying() {
-  return trial::program::of<mt::precision<applied<F, FreshX, FreshY, How>, mt::dtype::f64>>();
+  return trial::program::of<mt::precision<applied<F, FreshX, FreshY, How, Slopes>, mt::dtype::f64>>();
+}
+
+/// An operation on x alone, or one that uses y too.
+enum class uses { x, both };
+
+/// All laws but that of the gradient: for results that are no floats, and for what has no gradient.
+template <uses Which = uses::both, class F>
+void hold_without_gradient(char const* what, F, range const& r = {}) {
+  INFO(std::string(what));
+  auto const part = [] { return applying<F, false, false, handles::typed, false>(); };
+  check_fresh(applying<F, true, false, handles::typed, false>(), part(), r);
+  if constexpr (Which == uses::both) {
+    check_fresh(applying<F, false, true, handles::typed, false>(), part(), r);
+    check_fresh(applying<F, true, true, handles::typed, false>(), part(), r);
+  }
+  check_any(part(), applying<F, false, false, handles::any, false>(), r);
 }
 
 /// All laws for an operation that uses x only.

@@ -2,6 +2,7 @@
 #include "unit/op/laws.hpp"
 
 #include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/reshard.hpp"
 
 using namespace laws;
 using mt::to;
@@ -21,6 +22,8 @@ inline constexpr struct c_1_dim : mt::dim<"c_1", 2> {
 } c_1;
 inline constexpr struct c_2_dim : mt::dim<"c_2", 2> {
 } c_2;
+inline constexpr struct axis_axis : mt::axis<"axis", 2> {
+} axis;
 
 // 0, 2 for a = 0, 1: rows to look up, one of them out of range if there are more than two.
 constexpr auto rows(auto s) { return iota(s, a, mt::i32) * 2; }
@@ -46,8 +49,8 @@ TEST_CASE("parts") {
 
 TEST_CASE("lookup") {
   hold_for_one("gather", [](auto s, auto x, auto, auto...) { return gather(x, rows(s), b); });
-  hold_for_one("gather at the index of another tensor",
-               [](auto, auto x, auto y, auto...) { return gather(x, argmax(y, c) * 0 + 1, a); });
+  hold("gather at the index of another tensor",
+       [](auto, auto x, auto y, auto...) { return gather(x, argmax(y, c) % 2, a); });
   hold_for_one("scatter_add",
                [](auto s, auto x, auto, auto... more) { return scatter_add(x, rows(s), d, to(more..., d, b)); });
   hold_for_one("scatter_add sums what it does not keep",
@@ -55,4 +58,16 @@ TEST_CASE("lookup") {
   hold_for_one("scatter_add into one row", [](auto s, auto x, auto, auto... more) {
     return scatter_add(x, iota(s, a, mt::i32) * 0, d, to(more..., b, d));
   });
+  hold_for_one("scatter_add at an index of its own",
+               [](auto, auto x, auto, auto... more) { return scatter_add(x, argmax(x, a), d, to(d, more..., a)); });
+  hold("scatter_add at the index of another tensor", [](auto, auto x, auto y, auto... more) {
+    return scatter_add(x * sum(y, c), argmax(y, c), c, to(more..., c, a));
+  });
+  hold_without_gradient<uses::x>(
+      "one_hot", [](auto, auto x, auto, auto...) { return one_hot(mt::cast<mt::dtype::i32>(x * 2), d, mt::f64); });
+}
+
+TEST_CASE("reshard") {
+  hold("another layout, the same values",
+       [](auto, auto x, auto y, auto...) { return mt::reshard(x * y, mt::shard<c, axis>{}, mt::replicate<b>{}) * y; });
 }

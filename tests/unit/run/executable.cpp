@@ -84,6 +84,18 @@ TEST_CASE("one processor's part is read where it lies") {
   CHECK(sentence([&] { step(mt::feed_local<"x">(std::vector<float>(3))); }).starts_with("meshtensor R11: "));
 }
 
+TEST_CASE("a number that is set when an executable is made holds until it is set again") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  stepping step(weights, mt::set<"step">(10), batch(2), data(1));
+  weights.set("table", std::vector<float>(24));
+  step(mt::feed<"x">(std::vector<float>(8)));
+  step();
+  CHECK(weights.get<float>("table").data()[0] == 20);
+  step(mt::set<"step">(1));
+  CHECK(weights.get<float>("table").data()[0] == 21);
+}
+
 TEST_CASE("one axis left open takes what was started; alone that is one processor") {
   auto job = mt::processors::as_threads();
   mt::store weights(job);

@@ -15,7 +15,7 @@ inline void must(int code, char const* function) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int size = 0;
   MPI_Error_string(code, text, &size);
-  throw error("R25", std::string(function) + " failed with code " + std::to_string(code) + ": " + text);
+  throw error("R25", {function, " failed with code ", code, ": ", text});
 }
 
 /// Initialises MPI if nobody did, and then ends it.

@@ -27,8 +27,7 @@ constexpr primitives left_to_loops(module const& m) {
   primitives left{};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    bool const computes = n.kind >= primitive::constant && n.kind < primitive::gradient && !shares_memory(n);
-    if (!computes || m.regions[n.region].kind == region_kind::kernel) continue;
+    if (!is_computed(n.kind) || shares_memory(n) || m.regions[n.region].kind == region_kind::kernel) continue;
     switch (n.kind) {
       case primitive::gather:
       case primitive::scatter_add:
@@ -48,10 +47,10 @@ constexpr primitives left_to_loops(module const& m) {
 
 struct code {
   kernel_table kernels;
-  void (*interpret)(fused_kernel&);  // those that the table lacks; null: it has all
-  void (*loops)(evaluation const&);  // nodes for which the device has nothing better
+  void (*interpret)(fused_kernel&) = &cpu::interpret;  // those that the table lacks
+  void (*loops)(evaluation const&) = &evaluate<>;      // nodes for which the device has nothing better
 
-  static code for_any_module() { return {{}, &cpu::interpret, &evaluate<>}; }
+  static code for_any_module() { return {}; }
   template <module const& Graph>
   static constexpr code of() {
     constexpr primitives left = detail::left_to_loops(Graph);

@@ -71,8 +71,8 @@ class matmul_plan {
   static void check(matmul_problem const& p) {
     bool const floats = is_float(p.a.type);
     if (is_float(p.b.type) != floats || is_float(p.c.type) != floats)
-      throw error("R30", std::string("a matrix product of ") + text_of(p.a.type) + " and " + text_of(p.b.type) +
-                             " into " + text_of(p.c.type) + " mixes floats and integers: cast one operand");
+      throw error("R30", {"a matrix product of ", text_of(p.a.type), " and ", text_of(p.b.type), " into ",
+                          text_of(p.c.type), " mixes floats and integers: cast one operand"});
     bool bad = p.m < 0 || p.n < 0 || p.k < 0 || p.batch_dims < 0 || p.batch_dims > max_batch_dims;
     for (int i = 0; !bad && i < p.batch_dims; ++i) bad = p.batch[i] < 0 || (p.batch[i] > 1 && p.c.batch[i] == 0);
     bad = bad || (!p.empty() && ((p.m > 1 && p.c.row == 0) || (p.n > 1 && p.c.column == 0)));

@@ -53,6 +53,17 @@ inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, 
   });
 }
 
+/// Calls f.operator()<E>() for the type of an element, where such elements are summed as `Sum`: floats as floats that
+/// are no narrower, integers as integers.
+template <class Sum, class F>
+void with_summed(dtype t, F const& f) {
+  with_element(t, [&]<class E>() {
+    if constexpr (std::is_integral_v<E> != std::is_floating_point_v<Sum> &&
+                  (!std::is_floating_point_v<Sum> || sizeof(E) <= sizeof(Sum)))
+      f.template operator()<E>();
+  });
+}
+
 /// Packs `count` vectors of `depth` elements side by side, `side` at a time, the last group filled up with zeros:
 /// to[group][p][i] = from[(group·side + i)·across + p·along].
 template <class Sum, class E>
@@ -147,11 +158,11 @@ class matmul_loops {
     std::fill_n(sums, s.rows * s.columns, Sum(0));
     for (std::int64_t start = 0; start < p_.k; start += s.depth) {
       std::int64_t const depth = std::min(s.depth, p_.k - start);
-      with_element(p_.a.type, [&]<class E>() {
+      detail::with_summed<Sum>(p_.a.type, [&]<class E>() {
         detail::pack(static_cast<E const*>(a) + a_start + start * p_.a.column, rows, depth, p_.a.row, p_.a.column,
                      blocks::tile_rows, packed_a);
       });
-      with_element(p_.b.type, [&]<class E>() {
+      detail::with_summed<Sum>(p_.b.type, [&]<class E>() {
         detail::pack(static_cast<E const*>(b) + b_start + start * p_.b.row, columns, depth, p_.b.column, p_.b.row,
                      blocks::tile_columns, packed_b);
       });
@@ -159,7 +170,7 @@ class matmul_loops {
         for (std::int64_t i = 0; i < rows; i += blocks::tile_rows)
           detail::add_tile(depth, packed_a + i * depth, packed_b + j * depth, sums + i * s.columns + j, s.columns);
     }
-    with_element(p_.c.type, [&]<class E>() {
+    detail::with_summed<Sum>(p_.c.type, [&]<class E>() {
       E* const to = static_cast<E*>(c) + c_start;
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j) {

@@ -92,8 +92,8 @@ class primitive {
   void point(int at, void* block) { check(dnnl_memory_set_data_handle(arguments_[at].memory, block)); }
   void check(dnnl_status_t status) const {
     if (status != dnnl_success)
-      throw error("R31", "oneDNN's " + name_ + " failed with status " + std::to_string(static_cast<int>(status)) +
-                             ": run with DNNL_VERBOSE=1 to see the call");
+      throw error("R31", {"oneDNN's ", name_, " failed with status ", static_cast<int>(status),
+                          ": run with DNNL_VERBOSE=1 to see the call"});
   }
 
   dnnl::primitive primitive_;

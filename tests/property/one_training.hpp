@@ -1,7 +1,10 @@
-// One training, to be repeated under every layout and by every kind of processors: a small decoder Transformer with
-// dropout learns a permutation of its vocabulary.
+// One training, to be repeated under every layout, by every kind of processors and on every device: a small decoder
+// Transformer with dropout learns a permutation of its vocabulary.
 #pragma once
 
+#include <doctest/doctest.h>
+
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -68,18 +71,23 @@ struct course {
   std::vector<double> losses;
   std::map<std::string, std::vector<std::byte>> held;  // by name and rank
   unsigned axes = 0;
+  int kernels = 0;  // fused
 };
 
 /// Every step sees other sentences; what follows a word is always the same.
-inline course train(mt::processors const& job, mt::module const& traced, spread const& how) {
-  auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {});
+template <class Device>
+course train(mt::processors const& job, mt::module const& traced, spread const& how, Device const& device) {
+  auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {}, mt::fuses_for<Device>);
   mt::store values(job, 5);
-  mt::session<mt::reference_device> run(values, low->graph, low->planned, how.mesh, low->entry);
+  mt::session<Device> run(values, low->graph, low->planned, how.mesh, low->entry, device);
   meshtensor_test::chance c{17};
   std::vector<std::int32_t> text(batch.rule.value * length.rule.value), next(text.size());
   course all;
-  for (int i = 0; i < low->graph.node_count; ++i)
-    if (mt::is_collective(low->graph.nodes[i].kind)) all.axes |= low->graph.nodes[i].attribute[0];
+  for (int i = 0; i < low->graph.node_count; ++i) {
+    mt::node const& n = low->graph.nodes[i];
+    if (mt::is_collective(n.kind)) all.axes |= n.attribute[0];
+    all.kernels += n.kind == mt::primitive::kernel;
+  }
   for (int t = 0; t < steps; ++t) {
     for (std::size_t i = 0; i < text.size(); ++i) text[i] = c.below(12), next[i] = (text[i] * 5 + 2) % 12;
     run.feed("text", text.data());
@@ -94,6 +102,51 @@ inline course train(mt::processors const& job, mt::module const& traced, spread 
       all.held[path + " " + std::to_string(run.held()[k].rank())].assign(first, first + s.windows[k].bytes());
     }
   return all;
+}
+
+template <mt::dtype Type>
+std::unique_ptr<mt::module> traced_in() {
+  return mt::on_heap([] { return mt::trace<mt::precision<pupil, Type>>(); });
+}
+
+/// By how much the losses of two trainings differ at most, relative to those of the first; NaN if one is.
+inline double farthest(course const& a, course const& b) {
+  double most = 0;
+  for (std::size_t t = 0; t < a.losses.size(); ++t) {
+    double const off = std::abs(a.losses[t] - b.losses[t]) / std::abs(a.losses[t]);
+    if (std::isnan(off)) return off;
+    most = std::max(most, off);
+  }
+  return most;
+}
+
+/// The law: on every mesh a device loses in every step what it loses on one processor, and what the reference device
+/// loses there, within `tolerance`; as threads, once more, every bit is the same. Returns how many meshes were tried.
+template <mt::dtype Type, class Device>
+int hold(double tolerance, Device const& device) {
+  auto const traced = traced_in<Type>();
+  auto const turns = mt::processors::in_lockstep(), threads = mt::processors::as_threads();
+  std::vector<spread> all = all_spreads();
+  all.insert(all.begin(), {"alone", {}, {}});
+  course const wanted = train(turns, *traced, all[0], mt::reference_device()),
+               alone = train(turns, *traced, all[0], device);
+  MESSAGE("from " << alone.losses.front() << " to " << alone.losses.back());
+  for (spread const& how : all) {
+    INFO(std::string(how.what) << " on " << how.mesh.size());
+    course const once = train(turns, *traced, how, device);
+    REQUIRE(once.losses.size() == steps);
+    CHECK(once.losses.back() < once.losses.front() - 0.5);
+    CHECK(once.axes == (1u << how.mesh.count) - 1);
+    CHECK((once.kernels > 0) == mt::fuses_for<Device>);
+    double const off = farthest(alone, once), off_reference = farthest(wanted, once);
+    MESSAGE("off by " << off << ", from the reference by " << off_reference);
+    CHECK(off <= tolerance);
+    CHECK(off_reference <= tolerance);
+    course const again = train(threads, *traced, how, device);
+    CHECK(again.losses == once.losses);
+    CHECK(again.held == once.held);
+  }
+  return static_cast<int>(all.size());
 }
 
 }  // namespace training

@@ -1,0 +1,13 @@
+// An axis has processors; 0 stands for as many as are started.
+// expect: meshtensor S01: an axis has at least one processor
+#include "meshtensor/mesh/mesh.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct data_axis : mt::axis<"data", -1> {
+} data;
+struct mesh : mt::mesh<data> {};
+}  // namespace net
+
+int main() {}

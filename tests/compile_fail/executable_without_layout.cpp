@@ -1,0 +1,10 @@
+// An executable is declared by a program, a mesh and a layout.
+// expect: meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order
+#include "unit/run/small_programs.hpp"
+
+namespace mt = meshtensor;
+using namespace small;
+
+void use(mt::store& weights) { mt::executable<grow, mesh> step(weights, batch(4)); }
+
+int main() {}

@@ -1,0 +1,18 @@
+// A tensor has a dim once: what would be its square has a second dim of the same extent.
+// expect: meshtensor T07: a tensor has one dim twice: give one another name
+#include "meshtensor/graph/trace.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in_dim : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, in, in)); }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,15 @@
+// One dim is spread over an axis once.
+// expect: S05: a dim is sharded over the same axis twice
+#include "meshtensor/tensor/layout.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct data_axis : mt::axis<"data", 2> {
+} data;
+struct layout : mt::layout<mt::shard<batch, data, data>> {};
+}  // namespace net
+
+int main() { return net::layout::rules.count; }

@@ -1,0 +1,31 @@
+// A parameter is named by its path.
+// expect: S05 mesh axis 'data' shards two dims of one tensor [in, length], 'in' and 'length': drop one of the rules
+// expect: (inner/w)
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/pass/partition.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in_dim : mt::dim<"in", 4> {
+} in;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct data_axis : mt::axis<"data", 2> {
+} data;
+struct mesh : mt::mesh<data> {};
+struct layout : mt::layout<mt::shard<in, data>, mt::shard<length, data>> {};
+
+inline constexpr mt::layer inner = [](mt::scope auto s) { return s.parameter("w", in, length); };
+struct step {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(inner(s / "inner"))); }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
+static_assert(mt::delivered<partitioned>);
+}  // namespace net
+
+int main() {}

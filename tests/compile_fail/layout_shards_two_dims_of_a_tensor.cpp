@@ -1,0 +1,32 @@
+// An axis shards one dim of a tensor.
+// expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
+// expect: S05 mesh axis 'data' shards two dims of one tensor [batch, length], 'batch' and 'length'
+// expect: drop one of the rules, or replicate one dim in this scope with in<
+// expect: (input, layout_shards_two_dims_of_a_tensor.cpp:24)
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/pass/partition.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {
+} length;
+inline constexpr struct data_axis : mt::axis<"data", 2> {
+} data;
+struct mesh : mt::mesh<data> {};
+struct layout : mt::layout<mt::shard<batch, data>, mt::shard<length, data>> {};
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(s.input("x", mt::f32, batch, length))); }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
+static_assert(mt::delivered<partitioned>);
+}  // namespace net
+
+int main() {}

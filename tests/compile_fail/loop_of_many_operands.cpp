@@ -1,0 +1,34 @@
+// A node has as many operands as its list holds.
+// expect: G12: one node has more than 192 operands or results
+#include <utility>
+
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in_dim : mt::dim<"in", 4> {
+} in;
+inline constexpr struct layers_dim : mt::dim<"layers", 3> {
+} layers;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    auto use = [&]<int... I>(std::integer_sequence<int, I...>) {
+      decltype(x) outer[] = {x * I...};
+      return repeat(s / "blocks", layers, x, [&](mt::scope auto, auto h) {
+        for (auto const& o : outer) h = h + o;
+        return h;
+      });
+    };
+    s.output("y", use(std::make_integer_sequence<int, 193>()));
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,14 @@
+// The axes of a mesh are told apart by their names.
+// expect: S01: two axes of a mesh have one name
+#include "meshtensor/mesh/mesh.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct rows_axis : mt::axis<"rows", 2> {
+} rows;
+struct mesh : mt::mesh<rows, rows> {};
+static_assert(mesh::shape.size() == 4);
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,24 @@
+// The extent of a dim is a number of programs that have the dim.
+// expect: T08 a number is made from the extent of 'tokens', a dim that no tensor of this program has had before
+// expect: (number_of_an_absent_dim.cpp:17)
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/pass/deliver.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct tokens_dim : mt::dim<"tokens"> {
+} tokens;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, batch) * extent(tokens)); }
+};
+
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,24 @@
+// What is broadcast has as many dims as a tensor may.
+// expect: T07: a tensor has at most 8 dims
+// expect: product_of_nine_dims.cpp:17:
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+template <mt::name Name>
+struct of : mt::dim<Name, 2> {};
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x =
+        s.input("x", mt::f32, of<"a">{}, of<"b">{}, of<"c">{}, of<"d">{}, of<"e">{}, of<"f">{}, of<"g">{}, of<"h">{});
+    s.output("y", x * s.input("w", mt::f32, of<"i">{}));
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,22 @@
+// A program has as many lines as nodes, and half as many again.
+// expect: G16: a program has too many lines
+// expect: program_of_many_lines.cpp:15:
+#define MESHTENSOR_MAX_NODES 64
+#include "meshtensor/graph/trace.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in_dim : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    for (int i = 0; i < 97; ++i) s.parameter("w", in);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,23 @@
+// A program has as many numbers as its table holds.
+// expect: G17: a program has at most 512 numbers
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in_dim : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    for (int i = 0; i < 513; ++i) x = x * i;
+    s.output("y", x);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,18 @@
+// A program has as many paths as its table holds.
+// expect: G15: a program has at most 512 paths
+#include "meshtensor/graph/trace.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto inner = s;
+    for (int i = 0; i < 513; ++i) inner = inner / "deeper";
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,25 @@
+// A program has as many regions as its table holds.
+// expect: G20: a program has at most 256 regions
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/composite.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in_dim : mt::dim<"in", 4> {
+} in;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    for (int i = 0; i < 256; ++i)
+      x = composite(
+          "same", [](auto h) { return h; }, x);
+    s.output("y", x);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

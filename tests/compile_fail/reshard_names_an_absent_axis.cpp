@@ -1,0 +1,33 @@
+// A reshard names axes of the mesh, too.
+// expect: S04 reshard names the axis 'model', which the mesh does not have
+// expect: (reshard, reshard_names_an_absent_axis.cpp:24)
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/op/reshard.hpp"
+#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/pass/partition.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct data_axis : mt::axis<"data", 2> {
+} data;
+inline constexpr struct model_axis : mt::axis<"model", 2> {
+} model;
+struct mesh : mt::mesh<data> {};
+struct layout : mt::layout<> {};
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", reshard(s.input("x", mt::f32, batch), mt::shard<batch, model>{}));
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
+static_assert(mt::delivered<partitioned>);
+}  // namespace net
+
+int main() {}

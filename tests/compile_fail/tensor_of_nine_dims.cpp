@@ -1,0 +1,23 @@
+// A tensor has as many dims as its shape holds.
+// expect: T07: a tensor has at most 8 dims
+// expect: tensor_of_nine_dims.cpp:14:
+#include "meshtensor/graph/trace.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+template <mt::name Name>
+struct of : mt::dim<Name, 2> {};
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, of<"a">{}, of<"b">{}, of<"c">{}, of<"d">{}, of<"e">{}, of<"f">{}, of<"g">{},
+                     of<"h">{}, of<"i">{});
+    s.output("y", x);
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,104 @@
+// Runs programs on ranks and checks what they send: during a step each rank makes the MPI calls of the plan's
+// collectives, each function as often as planned and with the bytes planned, and no other; a report gives the same
+// bytes. For one file of an executable.
+#pragma once
+
+#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/run/mpi_job.hpp"
+#include "mpi/counted.hpp"
+#include "mpi/ranks.hpp"
+#include "property/outcome.hpp"
+
+namespace traffic {
+
+using namespace property;
+
+struct sent {
+  std::map<std::string, int> calls;
+  std::map<std::string, std::int64_t> received;
+};
+
+/// Adds the calls that the table gives for one collective, as often as it runs.
+inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t times) {
+  using f = mt::comm::mpi_function;
+  std::map<f, char const*> const names{{f::iallgather, "iallgather"},
+                                       {f::iallgatherv, "iallgatherv"},
+                                       {f::ialltoall, "ialltoall"},
+                                       {f::ialltoallv, "ialltoallv"}};
+  int const p = c.with.count;
+  mt::comm::mpi_form const form = mt::comm::mpi_form_of(c.call, p, mt::reductions::ordered);
+  std::int64_t const bytes = mt::received_bytes_of(c.call, p, c.with.index);
+  std::int64_t const n = mt::elements_of(c.call), each = mt::bytes_of(c.call) / std::max<std::int64_t>(n, 1);
+  std::int64_t later = 0;  // by the second call: every part of the result but this rank's
+  if (form.second != f::none) later = (n - mt::part_of(n, p, c.with.index).count) * each;
+  auto const add = [&](f function, std::int64_t received) {
+    if (function == f::none) return;
+    all.calls[names.at(function)] += static_cast<int>(times);
+    all.received[names.at(function)] += times * received;
+  };
+  add(form.first, bytes - later);
+  add(form.second, later);
+}
+
+inline mt::mesh_shape mesh_of(int ranks) {
+  mt::mesh_shape mesh{};
+  if (ranks % 2 == 0 && ranks > 2) mesh.add("ax", 2).add("by", ranks / 2);
+  else mesh.add("ax", ranks);
+  return mesh;
+}
+
+template <class Device>
+struct trial {
+  Device const device;
+  mt::processors const ranks{std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)};
+  mt::mesh_shape const mesh = mesh_of(ranks.get().size());
+  int runs = 0, kernels = 0;
+  std::map<mt::primitive, int> kinds;
+  std::map<std::string, int> functions;
+
+  explicit trial(Device const& d) : device(d) {}
+
+  /// Two steps of a program, each call of which is counted.
+  void add(mt::lowering const& low, mt::blocks const& inputs) {
+    mt::store values(ranks, 5);
+    mt::session<Device> run(values, low.graph, low.planned, mesh, low.entry, device);
+    sent planned;
+    auto const times = mt::run_counts_of(low.graph, low.planned.numbers);
+    for (int i = 0; i < low.graph.node_count; ++i) {
+      mt::node const& n = low.graph.nodes[i];
+      kernels += n.kind == mt::primitive::kernel;
+      if (!mt::is_collective(n.kind)) continue;
+      add_planned(planned, run.held()[0].exchange(static_cast<mt::id>(i)), times.of[n.region]);
+      ++kinds[n.kind];
+    }
+    for (auto const& [label, b] : inputs) run.feed(label, b.data());
+    std::int64_t const reported = mt::traffic_of(low.graph, low.planned.numbers).bytes;
+    for (int t = 0; t < 2; ++t) {
+      counted::clear();
+      run.step();
+      sent const made{counted::calls_made, counted::received};
+      CHECK(made.calls == planned.calls);
+      CHECK(made.received == planned.received);
+      if (run.held()[0].rank() == 0) CHECK(counted::all_received() == reported);
+      else CHECK(counted::all_received() <= reported);
+    }
+    for (auto const& [function, count] : planned.calls) functions[function] += count;
+    ++runs;
+  }
+
+  void add(char const* label) {
+    each_of_three(
+        program_named(label), mesh,
+        [&](mt::lowering const& low, mt::blocks const& inputs, std::vector<std::string> const&) { add(low, inputs); });
+  }
+
+  /// Data parallel, with the optimizer's state spread.
+  void add_spread(char const* label) {
+    listed const& program = program_named(label);
+    auto const traced = program.trace();
+    auto const rules = mt::layout_rules{}.shard("batch", {"ax"}).shard("model", {"ax"}, "optimizer");
+    add(*mt::lower(*traced, program.entry, mesh, rules, {}, mt::fuses_for<Device>), inputs_of(*traced, program.entry));
+  }
+};
+
+}  // namespace traffic

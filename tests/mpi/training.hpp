@@ -1,0 +1,39 @@
+// The law of tests/mpi/training*.cpp, for any device.
+#pragma once
+
+#include "meshtensor/run/mpi_job.hpp"
+#include "mpi/ranks.hpp"
+#include "property/one_training.hpp"
+
+namespace training {
+
+/// Trains in f32 on every mesh of as many processors as there are ranks. Each rank's losses and parts of all variables
+/// are those of lockstep, and so are those of threads.
+template <class Device>
+void hold_on_ranks(Device const& device) {
+  mt::processors const ranks(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)), turns = mt::processors::in_lockstep();
+  auto const traced = traced_in<mt::dtype::f32>();
+  int compared = 0;
+  for (spread const& how : all_spreads()) {
+    if (how.mesh.size() != ranks.get().size()) continue;
+    INFO(std::string(how.what));
+    course const mine = train(ranks, *traced, how, device), all = train(turns, *traced, how, device);
+    REQUIRE(mine.losses.size() == steps);
+    CHECK(mine.losses == all.losses);
+    CHECK(mine.losses.back() < mine.losses.front() - 0.5);
+    CHECK((mine.kernels > 0) == mt::fuses_for<Device>);
+    CHECK(mine.held.size() * static_cast<std::size_t>(how.mesh.size()) == all.held.size());
+    int different = 0;
+    for (auto const& [key, bytes] : mine.held) different += all.held.at(key) != bytes;
+    CHECK(different == 0);
+    if (ranks.speaks()) {
+      course const together = train(mt::processors::as_threads(), *traced, how, device);
+      CHECK(together.losses == all.losses);
+      CHECK(together.held == all.held);
+    }
+    ++compared;
+  }
+  CHECK(compared >= 1);
+}
+
+}  // namespace training
