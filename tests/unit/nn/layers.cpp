@@ -3,6 +3,7 @@
 
 #include "meshtensor/nn/linear.hpp"
 #include "meshtensor/nn/norm.hpp"
+#include "meshtensor/op/control.hpp"
 
 using namespace network;
 using mt::to;

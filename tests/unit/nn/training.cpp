@@ -1,6 +1,7 @@
 // A small decoder Transformer of the library's own layers: it learns, with dropout, and its gradient is that of its
 // loss.
 #include "meshtensor/nn/nn.hpp"
+#include "meshtensor/op/control.hpp"
 
 #include "unit/op/trial.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/nn.hpp"
+#include "meshtensor/op/control.hpp"
 #include "meshtensor/op/rules.hpp"
 
 namespace mt = meshtensor;
