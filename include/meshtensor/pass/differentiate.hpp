@@ -4,98 +4,35 @@
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/inline_composites.hpp"
 
 namespace meshtensor {
 namespace detail {
 
-struct differentiator {
-  module const& from;
-  module& m;
-  builder b;
-  id called[max_values];    // an old value's new id
-  id inlined[max_regions];  // the region whose nodes a region's nodes join; its own id: not inlined
-  id owner[max_regions];    // old node, plus 1
-
-  constexpr differentiator(module const& source, module& target)
-      : from(source), m(target), b(target), called{}, inlined{}, owner{} {}
+struct differentiator : rebuild {
+  using rebuild::rebuild;
 
   constexpr void run() {
-    copy_tables(m, from);
-    m.region_count = from.region_count;
-    for (int i = 0; i < m.region_count; ++i) m.regions[i] = from.regions[i], inlined[i] = static_cast<id>(i);
-    bool any = false;
-    for (int i = 0; i < from.node_count; ++i) {
-      node const& n = from.nodes[i];
-      any = any || n.kind == primitive::gradient;
-      for (int k = 0; k < n.regions.count; ++k) owner[from.region_of(n, k)] = static_cast<id>(i + 1);
-    }
-    if (any) {
-      for (int r = m.region_count; r-- > 0;) {  // owners' regions come first
-        if (owner[r] == 0 || from.nodes[owner[r] - 1].kind != primitive::composite) continue;
-        if (from.nodes[owner[r] - 1].regions.count == 1) inlined[r] = m.regions[r].parent, m.regions[r].removed = true;
-      }
-      for (int r = 0; r < m.region_count; ++r) {
-        while (inlined[inlined[r]] != inlined[r]) inlined[r] = inlined[inlined[r]];
-        if (m.regions[r].parent != no_id) m.regions[r].parent = inlined[m.regions[r].parent];
-      }
-    }
-    for (int i = 0; i < from.node_count; ++i) step(from.nodes[i]);
-  }
-
-  constexpr list renamed(list l) {
-    id_list<> r{};
-    for (int i = 0; i < l.count; ++i) r.add(called[from.link(l, i)]);
-    return b.add_links(r);
-  }
-
-  constexpr void step(node const& n) {
-    bool const joins = inlined[n.region] != n.region;
-    if (joins && n.kind == primitive::argument) {
-      called[from.result(n)] = called[from.operand(from.nodes[owner[n.region] - 1], n.attribute[0])];
-      return;
-    }
-    if (n.kind == primitive::composite && inlined[from.region_of(n, 0)] != from.region_of(n, 0)) {
-      region const& body = from.regions[from.region_of(n, 0)];
-      for (int i = 0; i < n.results.count; ++i) called[from.result(n, i)] = called[from.link(body.results, i)];
-      return;
-    }
-    if (n.kind == primitive::gradient) return derive(n);
-    b.region = inlined[n.region], b.path = n.path, b.site = n.site, b.copy = n.copy;
-    id_list<> operands{};
-    for (int i = 0; i < n.operands.count; ++i) operands.add(called[from.operand(n, i)]);
-    id const made =
-        b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
-    m.nodes[made].effect = n.effect, m.nodes[made].ordinal = n.ordinal, m.nodes[made].mesh = n.mesh;
-    for (int i = 0; i < n.results.count; ++i) {
-      value const& v = from.result_value(n, i);
-      called[from.result(n, i)] = b.add_result(made, v.type, v.dims);
-    }
-    id_list<4> regions{};
-    for (int i = 0; i < n.regions.count; ++i) {
-      id const r = from.region_of(n, i);
-      regions.add(r);
-      m.regions[r].arguments = renamed(from.regions[r].arguments);
-      m.regions[r].results = renamed(from.regions[r].results);
-    }
-    m.nodes[made].regions = b.add_links(regions);
+    for (int i = 0; i < from.node_count; ++i)
+      if (from.nodes[i].kind == primitive::gradient) derive(from.nodes[i]);
+      else copy(from.nodes[i]);
   }
 
   constexpr void derive(node const& n) {
-    b.region = inlined[n.region];
+    enter(n);
     b.copy = 0;
-    id const loss = called[from.operand(n, 0)];
+    id const here = b.region, loss = (*this)[from.operand(n, 0)];
     differentiation d(b);
-    for (int i = 1; i < n.operands.count; ++i) d.active[called[from.operand(n, i)]] = true;
-    activate(d, b.region, m.node_count);
+    for (int i = 1; i < n.operands.count; ++i) d.active[(*this)[from.operand(n, i)]] = true;
+    activate(d, here, m.node_count);
     int const end = m.node_count;
-    b.path = n.path, b.site = n.site;
     d.active[loss] = true;
     d.contribute(loss, constant(b, 1, m.values[loss].type));
-    backwards(d, b.region, end);
+    backwards(d, here, end);
+    b.path = n.path, b.site = n.site;
     for (int i = 0; i < n.results.count; ++i) {
-      id const by = called[from.operand(n, i + 1)];
-      b.path = n.path, b.site = n.site;
-      called[from.result(n, i)] = d.has_cotangent(by) ? d.cotangent(by) : zeros_like(by);
+      id const by = (*this)[from.operand(n, i + 1)];
+      replace(from.result(n, i), d.has_cotangent(by) ? d.cotangent(by) : zeros_like(by));
     }
   }
 
@@ -165,17 +102,17 @@ struct differentiator {
   }
 
   // The composite's own gradient becomes a composite: of its (operands, results, cotangents) those that it reads, to
-  // the cotangents that are wanted. Its region is copied to where its operands are: arguments come after what they
+  // the cotangents that are targets. Its region is copied to where its operands are: arguments come after what they
   // stand for.
   constexpr void composite_backwards(differentiation& d, id forward) {
     node const n = m.nodes[forward];
     id const source = m.region_of(n, 1);
-    id_list<> operands{}, wanted{};
+    id_list<> operands{}, targets{};
     bool reads[192] = {};
     find_reads(source, reads);
     int const given = n.operands.count, results = n.results.count;
     for (int i = 0; i < given; ++i)
-      if (d.differentiable(m.operand(n, i))) wanted.add(static_cast<id>(i));
+      if (d.differentiable(m.operand(n, i))) targets.add(static_cast<id>(i));
     for (int i = 0; i < given + 2 * results; ++i) {
       bool const is_result = i >= given && i < given + results;
       if (!reads[i]) continue;
@@ -187,16 +124,16 @@ struct differentiator {
       }
     }
     id_list<1> owned{};
-    owned.add(copied(source, reads, wanted));
+    owned.add(copied(source, reads, targets));
     id const made =
         b.add_node(primitive::composite, 0, operands, {{b.intern(gradient_name(n)), static_cast<id>(operands.count)}});
     m.nodes[made].regions = b.add_links(owned);
     id_list<> terms{};
-    for (id i : ids(wanted)) {
+    for (id i : ids(targets)) {
       value const x = m.operand_value(n, i);
       terms.add(b.add_result(made, x.type, x.dims));
     }
-    for (int i = 0; i < wanted.count; ++i) d.contribute(m.operand(n, wanted.at[i]), terms.at[i]);
+    for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
   }
   /// Which arguments of a region something in it reads.
   constexpr void find_reads(id r, bool* reads) const {
@@ -222,8 +159,8 @@ struct differentiator {
     return name::of({text, size});
   }
 
-  /// A copy of a region that owns none, with the arguments that are read and the results that are wanted.
-  constexpr id copied(id source, bool const* reads, ids wanted) {
+  /// A copy of a region that owns none, with the arguments that are read and the results that are targets.
+  constexpr id copied(id source, bool const* reads, ids targets) {
     id const path = b.path, site = b.site, here = b.region;
     region const original = m.regions[source];
     id const fresh = b.begin_region(original.kind, original.label);
@@ -249,7 +186,7 @@ struct differentiator {
         arguments.add(m.result(m.nodes[made]));
       }
     }
-    for (id i : wanted) results.add(again[m.link(original.results, i)]);
+    for (id i : targets) results.add(again[m.link(original.results, i)]);
     m.regions[fresh].arguments = b.add_links(arguments), m.regions[fresh].results = b.add_links(results);
     b.region = here, b.path = path, b.site = site;
     return fresh;
@@ -334,6 +271,13 @@ struct differentiator {
 ///
 /// errors  G30 a node on the way has no gradient rule
 constexpr module differentiate(module const& m) {
+  bool gradients = false, open = false;
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    gradients = gradients || n.kind == primitive::gradient;
+    open = open || (n.kind == primitive::composite && !has_own_gradient(n));
+  }
+  if (gradients && open) return differentiate(inline_composites(m, has_own_gradient));
   module result{};
   detail::differentiator d(m, result);
   d.run();

@@ -1,18 +1,20 @@
 // Replaces composites by their bodies.
-// before: any verified module whose gradients are taken.  after: only those composites are left that a device runs
-// whole. why: a body's nodes can then share kernels with what stands around them.
+// before: any verified module.  after: only those composites are left that are claimed: those that bring a gradient of
+// their own, while gradients are still to be taken, and those that a device runs whole. why: a body's nodes can then be
+// differentiated, and share kernels, with what stands around them.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
 
 namespace meshtensor {
 
-/// Whether a device runs the composites of a name itself.
-using composite_claim = bool (*)(name const&);
+/// Whether a composite shall stay.
+using composite_claim = bool (*)(node const&);
 
-constexpr bool claims_nothing(name const&) { return false; }
+constexpr bool claims_nothing(node const&) { return false; }
+constexpr bool has_own_gradient(node const& n) { return n.regions.count > 1; }
 
-/// The module without the composites that `claimed` refuses.
+/// The module without the composites that nobody claims.
 constexpr module inline_composites(module const& from, composite_claim claimed = claims_nothing) {
   module m{};
   rebuild w(from, m);
@@ -23,8 +25,8 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
     if (n.kind != primitive::composite) continue;
     id const body = from.region_of(n, 0);
     owner[body] = static_cast<id>(i + 1);
-    opened[body] = !claimed(from.names[n.attribute[0]]);
-    for (int k = 1; k < n.regions.count; ++k) gone[from.region_of(n, k)] = true;
+    opened[body] = !claimed(n);
+    for (int k = 1; k < n.regions.count; ++k) gone[from.region_of(n, k)] = opened[body];
   }
   for (int r = 0; r < from.region_count; ++r)  // what stood in a body stands where its owner stood
     if (opened[r]) w.entered[r] = static_cast<id>(w.region_of(from.regions[r].parent) + 1);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/gaps.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
@@ -217,46 +218,9 @@ struct planner {
     }
   }
 
-  // First fit in the order of birth, over a list of gaps sorted by offset.
-  struct gap {
-    std::int64_t from, to;
-  };
-  static constexpr std::int64_t endless = std::int64_t{1} << 60;
-  gap gaps[max_values] = {};
-  int gap_count = 0;
+  // The smallest gap that is large enough, in the order of birth.
+  gaps arena{};
 
-  constexpr std::int64_t take(std::int64_t bytes) {
-    int best = -1;
-    for (int g = 0; g < gap_count; ++g) {
-      std::int64_t const room = gaps[g].to - gaps[g].from;
-      if (room >= bytes && (best < 0 || room < gaps[best].to - gaps[best].from)) best = g;
-    }
-    std::int64_t const at = gaps[best].from;
-    gaps[best].from += bytes;
-    if (gaps[best].from == gaps[best].to) {
-      for (int g = best; g + 1 < gap_count; ++g) gaps[g] = gaps[g + 1];
-      --gap_count;
-    }
-    return at;
-  }
-  constexpr void give_back(std::int64_t from, std::int64_t to) {
-    int g = 0;
-    while (g < gap_count && gaps[g].from < from) ++g;
-    bool const joins_left = g > 0 && gaps[g - 1].to == from, joins_right = g < gap_count && gaps[g].from == to;
-    if (joins_left && joins_right) {
-      gaps[g - 1].to = gaps[g].to;
-      for (int k = g; k + 1 < gap_count; ++k) gaps[k] = gaps[k + 1];
-      --gap_count;
-    } else if (joins_left) {
-      gaps[g - 1].to = to;
-    } else if (joins_right) {
-      gaps[g].from = from;
-    } else {
-      for (int k = gap_count; k > g; --k) gaps[k] = gaps[k - 1];
-      gaps[g] = {from, to};
-      ++gap_count;
-    }
-  }
   constexpr std::int64_t bytes(int v) const {
     return (p.numbers.local_bytes(m.values[v]) + alignment - 1) / alignment * alignment;
   }
@@ -272,16 +236,16 @@ struct planner {
       next_born[v] = born[begin[v]], born[begin[v]] = static_cast<id>(v + 1);
       if (end[v] <= now) next_dying[v] = dies[end[v]], dies[end[v]] = static_cast<id>(v + 1);
     }
-    gaps[0] = {0, endless}, gap_count = 1;
     for (int t = 0; t <= now; ++t) {
       for (id v = born[t]; v != 0; v = next_born[v - 1]) {
-        p.offset[v - 1] = take(bytes(v - 1));
+        p.offset[v - 1] = arena.take(bytes(v - 1));
         if (p.offset[v - 1] + bytes(v - 1) > p.arena_bytes) {
           p.arena_bytes = p.offset[v - 1] + bytes(v - 1);
           p.fullest = t < max_nodes ? event_node[t] : 0;
         }
       }
-      for (id v = dies[t]; v != 0; v = next_dying[v - 1]) give_back(p.offset[v - 1], p.offset[v - 1] + bytes(v - 1));
+      for (id v = dies[t]; v != 0; v = next_dying[v - 1])
+        arena.give_back(p.offset[v - 1], p.offset[v - 1] + bytes(v - 1));
     }
     for (int v = 0; v < m.value_count; ++v) p.root[v] = root(static_cast<id>(v));
   }

@@ -1,0 +1,55 @@
+// What is free of a memory that has no end, while it is handed out and given back.
+#pragma once
+
+#include <cstdint>
+
+#include "meshtensor/base/config.hpp"
+
+namespace meshtensor::detail {
+
+/// The free stretches, sorted by offset, none touching the next.
+struct gaps {
+  struct gap {
+    std::int64_t from, to;
+  };
+  gap at[max_values] = {{0, std::int64_t{1} << 60}};
+  int count = 1;
+
+  /// The offset of so many bytes, out of the smallest gap that has them.
+  constexpr std::int64_t take(std::int64_t bytes) {
+    int best = -1;
+    for (int g = 0; g < count; ++g) {
+      std::int64_t const room = at[g].to - at[g].from;
+      if (room >= bytes && (best < 0 || room < at[best].to - at[best].from)) best = g;
+    }
+    std::int64_t const offset = at[best].from;
+    at[best].from += bytes;
+    if (at[best].from == at[best].to) close(best);
+    return offset;
+  }
+  constexpr void give_back(std::int64_t from, std::int64_t to) {
+    int g = 0;
+    while (g < count && at[g].from < from) ++g;
+    bool const joins_left = g > 0 && at[g - 1].to == from, joins_right = g < count && at[g].from == to;
+    if (joins_left && joins_right) {
+      at[g - 1].to = at[g].to;
+      close(g);
+    } else if (joins_left) {
+      at[g - 1].to = to;
+    } else if (joins_right) {
+      at[g].from = from;
+    } else {
+      for (int k = count; k > g; --k) at[k] = at[k - 1];
+      at[g] = {from, to};
+      ++count;
+    }
+  }
+
+ private:
+  constexpr void close(int g) {
+    for (int k = g; k + 1 < count; ++k) at[k] = at[k + 1];
+    --count;
+  }
+};
+
+}  // namespace meshtensor::detail
