@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The Transformer example as its users meet it: transformer.sh PART PROGRAM [LAUNCHER...]
 #
-#   learns   beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte
-#   ranks    standard output is that of one process, byte for byte; LAUNCHER starts four ranks
-#   plan     --explain and --dot for meshes that are not here
-#   errors   one sentence on standard error, exit code 1, or 2 for the command line
+#   learns      beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte
+#   literature  the same on a megabyte of Shakespeare, if MESHTENSOR_DATA has it
+#   ranks       standard output is that of one process, byte for byte; LAUNCHER starts four ranks
+#   plan        --explain and --dot for meshes that are not here
+#   errors      one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
 part=$1 program=$2
@@ -61,6 +62,16 @@ case $part in
     [ $? -eq 1 ] || fail 'one step is enough to beat the bigram model'
     grep -q 'is not below that of a bigram model' one.err || fail 'no word about the bigram model'
     cat once.out
+    ;;
+  literature)
+    plays="${MESHTENSOR_DATA:-}/text/tinyshakespeare.txt.gz"
+    [ -e "$plays" ] || { echo "skipped: there is no $plays; MESHTENSOR_DATA names a folder of data sets"; exit 77; }
+    gunzip -c "$plays" >plays
+    "$program" --text plays --steps 600 --layers 2 --d-model 64 --evaluations 2 --sample-bytes 80 >out 2>err ||
+      fail "exit code $?: $(cat err)"
+    awk '/^held-out loss/ {loss = $3} /^bigram model/ {bigram = $3} END {exit !(loss > 1 && loss < bigram - 0.1)}' out ||
+      fail 'the losses are not those of a model that has learnt'
+    cat out
     ;;
   ranks)
     learn alone "$program"

@@ -8,7 +8,7 @@
 using namespace property;
 
 TEST_CASE("the calls of a step on the cpu device are those of its plan") {
-  traffic::trial t{mt::cpu_device(mt::cpu::code::for_any_module(), 1)};
+  traffic::trial t{mt::cpu_device(1)};
   t.add_spread("language_model in f32");
   CHECK(t.runs == 1);
   CHECK(t.kernels > 0);

@@ -7,5 +7,5 @@
 
 TEST_CASE("ranks, threads and lockstep are one for twenty steps on the cpu device") {
   // One thread a processor: a product may be cut between threads, and then rounds by their number.
-  training::hold_on_ranks(meshtensor::cpu_device(meshtensor::cpu::code::for_any_module(), 1));
+  training::hold_on_ranks(meshtensor::cpu_device(1));
 }

@@ -12,7 +12,7 @@ using namespace training;
 namespace {
 
 // One thread a processor: a product may be cut between threads, and then rounds by their number.
-mt::cpu_device device() { return mt::cpu_device(mt::cpu::code::for_any_module(), 1); }
+mt::cpu_device device() { return mt::cpu_device(1); }
 
 }  // namespace
 

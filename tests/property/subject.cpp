@@ -37,7 +37,8 @@ void tally::say(char const* what) const {
 
 std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape const& mesh,
                                         mt::layout_rules const& rules) {
-  return mt::on_heap([&] { return mt::partition(mt::simplify(mt::differentiate(traced)), mesh, rules); });
+  return mt::on_heap(
+      [&] { return mt::partition(mt::simplify(mt::save_or_recompute(mt::differentiate(traced))), mesh, rules); });
 }
 
 subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt::dim_extent> extents)
@@ -47,7 +48,9 @@ subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt
   check("select", mt::verify(*selected));
   differentiated_ = mt::on_heap([&] { return mt::differentiate(*selected); });
   check("differentiate", mt::verify(*differentiated_));
-  simplified_ = mt::on_heap([&] { return mt::simplify(*differentiated_); });
+  auto const saved = mt::on_heap([&] { return mt::save_or_recompute(*differentiated_); });
+  check("save_or_recompute", mt::verify(*saved));
+  simplified_ = mt::on_heap([&] { return mt::simplify(*saved); });
   check("simplify", mt::verify(*simplified_));
   numbers_ = mt::on_heap([&] { return mt::bind(*differentiated_, mt::mesh_shape{}, extents_); });
   check("bind", numbers_->report);

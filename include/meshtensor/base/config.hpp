@@ -15,8 +15,17 @@
 #  define MESHTENSOR_EARLY 1
 #endif
 
+#ifdef __OPTIMIZE__
+#  define MESHTENSOR_OPTIMIZES 1
+#  define MESHTENSOR_INLINE [[gnu::always_inline]]
+#else  // then what counts is how soon the compiler is done
+#  define MESHTENSOR_OPTIMIZES 0
+#  define MESHTENSOR_INLINE
+#endif
+
 namespace meshtensor {
 
+inline constexpr bool optimizes = MESHTENSOR_OPTIMIZES != 0;
 inline constexpr bool early = MESHTENSOR_EARLY != 0;
 
 inline constexpr int max_nodes = MESHTENSOR_MAX_NODES;
@@ -31,5 +40,10 @@ inline constexpr int max_paths = 512;
 inline constexpr int max_numbers = 512;
 inline constexpr int max_variables = 384;
 inline constexpr int max_rules = 64;  // rules of one layout
+
+/// `template <class = when_used>` before a function that most programs never call: the compiler makes it, and what it
+/// calls for every dtype, only for those that do. (g++ makes what is named with fixed arguments all the same: hand the
+/// parameter on.)
+struct when_used;
 
 }  // namespace meshtensor

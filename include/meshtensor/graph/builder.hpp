@@ -196,6 +196,35 @@ struct builder {
     return add(kind, 0, ids(operands.begin(), operands.size()), type, dims, a);
   }
 
+  /// The node `n`, which has one result and owns no region, once more, from other operands.
+  constexpr id add_again(node const& n, value const& result, ids operands) {
+    id const made = add(n.kind, n.function, operands, result.type, result.dims,
+                        {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    node& again = m.nodes[m.values[made].node];
+    again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
+    return made;
+  }
+
+  // loops that are complete
+  /// All iterations' `v`, a value of the body of a loop, as one more stacked output of it.
+  constexpr id add_stacked_output(id loop_node, id v) {
+    node& l = m.nodes[loop_node];
+    auto& body = m.regions[m.region_of(l, 0)];
+    loop const how = loop::of(l);
+    for (int i = how.carries + how.sums; i < body.results.count; ++i)
+      if (m.link(body.results, i) == v) return m.result(l, i);
+    require(!m.values[v].dims.has(how.dim),
+            "G31: the gradient of a loop keeps a tensor that has the loop's own dim: rename that dim before the loop");
+    id_list<> inner{}, given{};
+    for (int i = 0; i < l.results.count; ++i) inner.add(m.link(body.results, i)), given.add(m.result(l, i));
+    id const here = region;
+    region = l.region;
+    inner.add(v), given.add(add_value(m.values[v].type, led_by(how.dim, m.values[v].dims), loop_node, given.count));
+    region = here;
+    body.results = add_links(inner), l.results = add_links(given);
+    return given.at[given.count - 1];
+  }
+
   // regions
   constexpr id begin_region(region_kind kind, id label) {
     require(m.region_count < max_regions, "G20: a program has at most 256 regions");

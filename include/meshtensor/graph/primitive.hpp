@@ -61,6 +61,12 @@ constexpr bool is_computed(primitive p) {
   return p == primitive::iteration || (p >= primitive::constant && p < primitive::gradient);
 }
 
+/// Whether making a result once more costs arithmetic and moving alone: what may be made again instead of being kept.
+constexpr bool is_arithmetic(primitive p) {
+  return p == primitive::elementwise || p == primitive::broadcast || p == primitive::rename ||
+         p == primitive::transpose || p == primitive::constant || p == primitive::iota || p == primitive::iteration;
+}
+
 constexpr char const* text_of(primitive p) {
   constexpr char const* names[] = {
       "nothing",   "input",      "read",           "write",       "output",     "argument",    "iteration",

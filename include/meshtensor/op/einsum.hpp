@@ -60,6 +60,7 @@ struct einsum_rule {
     }
   }
 
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
   }

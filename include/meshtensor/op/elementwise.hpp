@@ -193,6 +193,7 @@ struct elementwise_rule {
     }
   }
 
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     auto const f = static_cast<function>(e.n.function);
     view const& y = e.results[0];

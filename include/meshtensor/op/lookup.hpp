@@ -69,6 +69,7 @@ struct gather_rule {
     d.contribute(table, scatter_add(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), n.attribute[0],
                                     d.b.m.values[table].dims));
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &table = e.operands[0], &y = e.results[0];
     with_element(y.type, [&]<class E>() {
@@ -99,6 +100,7 @@ struct scatter_add_rule {
     if (!d.b.m.values[term].dims.includes(dims)) term = broadcast(d.b, term, dims);  // over dims that were summed
     d.contribute(x, term);
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     walk<1> w;

@@ -65,6 +65,7 @@ struct reduce_rule {
     d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
   }
 
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
   }
@@ -106,6 +107,7 @@ struct argmax_rule {
   }
   static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0]; }
   static constexpr void gradient(differentiation&, node const&) {}
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     int const along = x.find(e.n.attribute[0]);

@@ -51,6 +51,7 @@ struct reshape_rule {
     value const v = d.b.m.values[x];
     d.contribute(x, d.b.add(primitive::reshape, {dy}, v.type, v.dims, {{n.attribute[0]}}));
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     walk<1> from, to;

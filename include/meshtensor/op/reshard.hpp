@@ -14,7 +14,10 @@ struct reshard_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
   }
-  static void evaluate(evaluation const& e) { transpose_rule::evaluate(e); }
+  template <class = when_used>
+  static void evaluate(evaluation const& e) {
+    transpose_rule::evaluate(e);
+  }
 };
 
 namespace detail {

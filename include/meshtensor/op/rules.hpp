@@ -93,6 +93,14 @@ struct primitives {
 };
 static_assert(static_cast<int>(primitive::count_) <= 64);
 
+/// What a device has to compute of a module.
+constexpr primitives computed_in(module const& m) {
+  primitives all{};
+  for (int i = 0; i < m.node_count; ++i)
+    if (is_computed(m.nodes[i].kind)) all.add(m.nodes[i].kind);
+  return all;
+}
+
 namespace detail {
 template <class Rule>
 inline constexpr char identity_of = 0;
@@ -106,6 +114,9 @@ constexpr bool occurs(primitives among) {
   return false;
 }
 }  // namespace detail
+
+/// How nodes are computed one by one.
+using node_loops = void (*)(evaluation const&);
 
 /// Computes one node in plain loops: the oracle of every device. Structure (loops, branches, variables) is for the
 /// caller. `Among` says which primitives occur, so that the compiler makes no loops for others.

@@ -41,6 +41,7 @@ struct slice_rule {
     id const dy = d.cotangent(d.b.m.result(n));
     d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2], d.b.literal(0)));
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     int const along = x.find(e.n.attribute[0]);
@@ -60,6 +61,7 @@ struct pad_rule {
     id const dy = d.cotangent(d.b.m.result(n));
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2]));
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     int const along = y.find(e.n.attribute[1]);
@@ -95,6 +97,7 @@ struct concat_rule {
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[2], n.attribute[0], d.b.literal(0)));
     d.contribute(d.b.m.operand(n, 1), slice(d.b, dy, n.attribute[2], n.attribute[1], behind));
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.operands[1], &z = e.results[0];
     int const along = z.find(e.n.attribute[2]);

@@ -54,6 +54,7 @@ struct broadcast_rule {
     id const x = d.b.m.operand(n, 0);
     d.contribute(x, sum_to(d.b, d.cotangent(d.b.m.result(n)), d.b.m.values[x].dims));
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     detail::copy_by_name(e.operands[0], 0, e.results[0], 0, no_id, no_id, e.results[0].extent);
   }
@@ -68,7 +69,10 @@ struct transpose_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
   }
-  static void evaluate(evaluation const& e) { broadcast_rule::evaluate(e); }
+  template <class = when_used>
+  static void evaluate(evaluation const& e) {
+    broadcast_rule::evaluate(e);
+  }
 };
 
 struct rename_rule {
@@ -85,6 +89,7 @@ struct rename_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), rename(d.b, d.cotangent(d.b.m.result(n)), n.attribute[1], n.attribute[0]));
   }
+  template <class = when_used>
   static void evaluate(evaluation const& e) {
     detail::copy_by_name(e.operands[0], 0, e.results[0], 0, e.n.attribute[0], e.n.attribute[1], e.results[0].extent);
   }

@@ -161,7 +161,7 @@ struct differentiator : rebuild {
 
   /// A copy of a region that owns none, with the arguments that are read and the results that are targets.
   constexpr id copied(id source, bool const* reads, ids targets) {
-    id const path = b.path, site = b.site, here = b.region;
+    id const here = b.region;
     region const original = m.regions[source];
     id const fresh = b.begin_region(original.kind, original.label);
     m.regions[fresh].parent = here;
@@ -173,22 +173,18 @@ struct differentiator : rebuild {
       if (n.region == original.parent) break;  // behind its last node
       if (n.region != source || (n.kind == primitive::argument && !reads[n.attribute[0]])) continue;
       require(n.regions.count == 0, "G27: the gradient of a composite holds a loop or a composite");
-      b.path = n.path, b.site = n.site;
       id_list<> operands{};
       for (int k = 0; k < n.operands.count; ++k) operands.add(again[m.operand(n, k)]);
-      id const made =
-          b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
-      m.nodes[made].ordinal = n.ordinal;
-      for (int k = 0; k < n.results.count; ++k)
-        again[m.result(n, k)] = b.add_result(made, m.result_value(n, k).type, m.result_value(n, k).dims);
+      id const made = b.add_again(n, m.result_value(n), operands);
+      again[m.result(n)] = made;
       if (n.kind == primitive::argument) {
-        m.nodes[made].attribute[0] = static_cast<id>(arguments.count);
-        arguments.add(m.result(m.nodes[made]));
+        m.nodes[m.values[made].node].attribute[0] = static_cast<id>(arguments.count);
+        arguments.add(made);
       }
     }
     for (id i : targets) results.add(again[m.link(original.results, i)]);
     m.regions[fresh].arguments = b.add_links(arguments), m.regions[fresh].results = b.add_links(results);
-    b.region = here, b.path = path, b.site = site;
+    b.region = here;
     return fresh;
   }
 

@@ -12,6 +12,7 @@
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
+#include "meshtensor/pass/save_or_recompute.hpp"
 #include "meshtensor/pass/select.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/verify.hpp"
@@ -45,7 +46,8 @@ struct whole_program : traced_programs<Programs> {
   static constexpr module selected =
       select(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
   static constexpr module differentiated = differentiate(selected);
-  static constexpr module simplified = simplify(differentiated);
+  static constexpr module saved = save_or_recompute(differentiated);
+  static constexpr module simplified = simplify(saved);
 };
 
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout>
@@ -98,7 +100,8 @@ inline std::unique_ptr<lowering> lower(module const& traced, name const& label, 
                                        bool fuses = false) {
   auto const selected = verified([&] { return select(traced, find_entry(traced, label)); });
   auto const differentiated = verified([&] { return differentiate(*selected); });
-  auto const simplified = verified([&] { return simplify(*differentiated); });
+  auto const saved = verified([&] { return save_or_recompute(*differentiated); });
+  auto const simplified = verified([&] { return simplify(*saved); });
   std::unique_ptr<lowering> result(new lowering{});
   auto const partitioned = verified([&] { return partition(*simplified, mesh, rules); });
   auto const fused = verified([&] { return fuse(*partitioned, fuses); });

@@ -23,11 +23,12 @@ struct rebuild {
   module& m;
   builder b;
   bool const* wanted;       // by old value: whether a loop or branch shall still give it; null: all
+  bool const* left_out;     // by old value: arguments that something else stands in for; null: none
   id called[max_values];    // by old value: its new id plus 1; 0: it has none
   id entered[max_regions];  // by old region: likewise
 
   constexpr rebuild(module const& source, module& target)
-      : from(source), m(target), b(target), wanted(nullptr), called{}, entered{} {
+      : from(source), m(target), b(target), wanted(nullptr), left_out(nullptr), called{}, entered{} {
     copy_tables(m, from);
   }
 
@@ -56,7 +57,8 @@ struct rebuild {
   constexpr void replace(id old, id made) { called[old] = static_cast<id>(made + 1); }
 
   /// Copies a node whose operands all have new ids, its results and, if it owns regions, their lists. Arguments that
-  /// have none are left out together with the operands that they stand for, and results that are not wanted.
+  /// have none, or are to be left out, go together with the operands that they stand for, and results that are not
+  /// wanted.
   constexpr id copy(node const& n) {
     enter(n);
     if (n.regions.count != 0) return copy_owner(n);
@@ -72,6 +74,8 @@ struct rebuild {
   }
 
  private:
+  constexpr bool stays(id argument) const { return has(argument) && (left_out == nullptr || !left_out[argument]); }
+
   constexpr void reserve(int links) {
     require(m.link_count + links <= max_links, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
   }
@@ -108,7 +112,7 @@ struct rebuild {
     for (int k = 0; k < n.regions.count && trims; ++k) {
       list const arguments = from.regions[from.region_of(n, k)].arguments;
       for (int p = 0; p < arguments.count; ++p)
-        if (!has(from.link(arguments, p))) leaves[operand_of_argument(n, k, p)] = true;
+        if (!stays(from.link(arguments, p))) leaves[operand_of_argument(n, k, p)] = true;
     }
     id_list<> operands{}, results{};
     int kept[3] = {0, 0,
@@ -152,7 +156,7 @@ struct rebuild {
     region const& was = from.regions[old];
     id_list<> arguments{}, results{};
     for (int i = 0; i < was.arguments.count; ++i) {
-      if (!has(from.link(was.arguments, i))) continue;
+      if (!stays(from.link(was.arguments, i))) continue;
       id const v = (*this)[from.link(was.arguments, i)];
       m.nodes[m.values[v].node].attribute[0] = static_cast<id>(arguments.count);
       arguments.add(v);

@@ -27,7 +27,7 @@ template <dtype Parameters = dtype::f32, dtype Compute = Parameters>
 class eager : public trace_scope<Parameters, Compute> {
  public:
   template <class... Given>
-  explicit eager(Given&&... given) : eager(std::make_shared<detail::eager_record>()) {
+  explicit eager(Given&&... given) : eager(std::make_shared<detail::eager_record>(&evaluate<>)) {
     take(given...);
   }
   eager(eager& other) : eager(static_cast<eager const&>(other)) {}

@@ -37,7 +37,10 @@ class eager_record : eager_tables, interpreter {
   store* weights = nullptr;
   std::map<std::string, given> inputs_given, variables_given;
 
-  eager_record() : interpreter(*eager_tables::recorded, eager_tables::numbers), b(*eager_tables::recorded) { begin(); }
+  explicit eager_record(node_loops loops)
+      : interpreter(*eager_tables::recorded, eager_tables::numbers, loops), b(*eager_tables::recorded) {
+    begin();
+  }
 
   /// Forgets what was recorded; variables and what was given stay.
   void clear() {
@@ -165,11 +168,11 @@ class eager_record : eager_tables, interpreter {
       variables_given.erase(g);
     }
     if (weights == nullptr || variables_held_.contains(path) || !weights->values().contains(path)) return;
-    with_element(v.type, [&]<class E>() {
-      auto const whole = weights->get<E>(path);
-      given const g = keep<E>({whole.data(), static_cast<std::size_t>(whole.size())}, whole.dims(), true);
-      variables_held_[path] = shaped(g, path, v.type, v.dims);
-    });
+    stored const& s = weights->values().at(path);
+    given g{s.type, true, s.dims, std::vector<double>(static_cast<std::size_t>(s.bytes() + 7) / 8),
+            static_cast<std::size_t>(s.bytes()) / bytes_of(s.type)};
+    weights->copy_out(path, g.bytes.data());
+    variables_held_[path] = shaped(g, path, v.type, v.dims);
   }
 
   /// Runs all up to a gradient node once more, differentiated.
@@ -184,7 +187,7 @@ class eager_record : eager_tables, interpreter {
     }
     auto const made = on_heap([&] { return differentiate(*upto); });
     blocks variables = variables_held_;
-    blocks terms = interpreter(*made, numbers).run(entry_, inputs_seen_, variables, set);
+    blocks terms = interpreter(*made, numbers, loops_).run(entry_, inputs_seen_, variables, set);
     for (int i = 0; i < n.results.count; ++i)
       values_[b.m.result(n, i)] = std::move(terms["gradient " + std::to_string(i)]);
   }

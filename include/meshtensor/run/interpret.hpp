@@ -54,8 +54,8 @@ inline void initialize(module const& m, binding const& b, variable const& v, set
 
 class interpreter {
  public:
-  interpreter(module const& m, binding const& numbers)
-      : m_(m), b_(numbers), values_(static_cast<std::size_t>(m.value_count)) {}
+  interpreter(module const& m, binding const& numbers, node_loops loops = &evaluate<>)
+      : m_(m), b_(numbers), loops_(loops), values_(static_cast<std::size_t>(m.value_count)) {}
 
   /// Runs one entry: inputs by name, variables by path (missing ones are initialised, written ones replaced), gives the
   /// outputs.
@@ -116,7 +116,7 @@ class interpreter {
       at(m_.result(n, i)) = fresh(m_.result(n, i));
       results.push_back(at(m_.result(n, i)).window());
     }
-    evaluate({m_, n, operands.data(), results.data(), context_});
+    loops_({m_, n, operands.data(), results.data(), context_});
   }
 
   /// Runs a region with operands [first, first + count) and gives its results as results [to, …) of the node.
@@ -206,6 +206,7 @@ class interpreter {
 
   module const& m_;
   binding const& b_;
+  node_loops loops_;
   std::vector<block> values_;
   std::vector<double> numbers_;
   run_context context_{};

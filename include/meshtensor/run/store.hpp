@@ -70,16 +70,21 @@ class store {
   /// errors  R13 no value has this name; R14 it holds another dtype
   template <class T>
   any_array<T> get(std::string const& label) {
-    stored& s = typed<T>(label);
-    any_array<T> whole(s.dims);
+    any_array<T> whole(typed<T>(label).dims);
+    copy_out(label, whole.data());
+    return whole;
+  }
+  /// The same into memory that has room for it: dense, in the order of the value's dims.
+  void copy_out(std::string const& label, void* whole) {
+    stored& s = values_.at(label);
     if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), whole.window(), true);
-      return whole;
+      view const all = detail::dense_view(whole, s.type, s.dims);
+      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, true);
+      return;
     }
     int const size = static_cast<int>(s.mesh.size());
     if (!s.bring) s.bring = std::make_unique<gathering>(s.mesh, job_.held(size)[0], s.layout, s.windows[0]);
-    job_.run(size, [&](int, transport& t) { s.bring->run(t, s.block_of(0), whole.data()); });
-    return whole;
+    job_.run(size, [&](int, transport& t) { s.bring->run(t, s.block_of(0), whole); });
   }
 
   /// Replaces a value by an array, the same on every rank; its dims may stand in another order.

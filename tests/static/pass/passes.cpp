@@ -1,6 +1,7 @@
 // The passes run in the compiler within its default limits, and what they give is right.
 #include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/save_or_recompute.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/verify.hpp"
 #include "unit/pass/programs.hpp"
@@ -10,9 +11,11 @@ using namespace meshtensor_test;
 template <class Program>
 struct passes {
   static constexpr mt::module differentiated = mt::differentiate(traced<Program>);
-  static constexpr mt::module simplified = mt::simplify(differentiated);
+  static constexpr mt::module saved = mt::save_or_recompute(differentiated);
+  static constexpr mt::module simplified = mt::simplify(saved);
   static_assert(mt::verify(traced<Program>).empty());
   static_assert(mt::verify(differentiated).empty());
+  static_assert(mt::verify(saved).empty());
   static_assert(mt::verify(simplified).empty());
   static_assert(simplified.node_count < differentiated.node_count);
   static_assert(mt::delivered<simplified>);

@@ -114,7 +114,7 @@ void compare(int steps = 1) {
   using stages = mt::lowered<Program, Program, mesh, layout, mt::cpu_device>;
   constexpr mt::cpu::code own = mt::cpu::code::of<stages::graph>();
   int kernels = 0, again = 0;
-  auto const interpreted = outcome<Program>(mt::cpu_device(mt::cpu::code::for_any_module(), 1), steps, kernels);
+  auto const interpreted = outcome<Program>(mt::cpu_device(1), steps, kernels);
   auto const instantiated = outcome<Program>(mt::cpu_device(own, 1), steps, again);
   auto const by_three = outcome<Program>(mt::cpu_device(own, 3), steps, again);
   CHECK(own.kernels.count == kernels);

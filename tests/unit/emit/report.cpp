@@ -113,7 +113,7 @@ TEST_CASE("the text") {
   CHECK(has(text, "all_reduce sum  over data"));
   CHECK(has(text, "two_layers.hpp:"));
   CHECK(has(text, "fullest at "));
-  CHECK(has(text, "f32[layers, batch/data, hidden]  layer_norm, two_layers.hpp:"));
+  CHECK(has(text, "f32[layers, batch/data, hidden]  carry, two_layers.hpp:"));
   CHECK(!has(text, "nothing is spread"));
   mt::layout_rules by_batch{};
   by_batch.shard("batch", {"data"});

@@ -3,20 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include <memory>
-
 #include "meshtensor/graph/print.hpp"
 #include "meshtensor/pass/verify.hpp"
-#include "unit/pass/programs.hpp"
+#include "unit/pass/results.hpp"
 
 using namespace meshtensor_test;
 
 namespace {
-
-template <class F>
-std::unique_ptr<mt::module> made(F const& f) {
-  return std::unique_ptr<mt::module>(new mt::module(f()));
-}
 
 constexpr mt::module copied(mt::module const& m) {
   mt::module result{};

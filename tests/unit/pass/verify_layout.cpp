@@ -15,16 +15,11 @@
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/verify.hpp"
-#include "unit/pass/programs.hpp"
+#include "unit/pass/results.hpp"
 
 using namespace meshtensor_test;
 
 namespace {
-
-template <class F>
-std::unique_ptr<mt::module> made(F const& f) {
-  return std::unique_ptr<mt::module>(new mt::module(f()));
-}
 
 mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 3).add("model", 2);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "meshtensor/base/config.hpp"
 #include "meshtensor/device/cpu/pack.hpp"
 
 namespace meshtensor::cpu {
@@ -109,10 +110,12 @@ constexpr decltype(auto) with_register(dtype t, F&& f) {
 inline std::int64_t register_bytes(dtype t) { return t == dtype::f64 || t == dtype::i64 ? 8 : 4; }
 
 /// A function of operands of a dtype (of a select, of its second); null if there is none.
-inline block_function block_of(function f, dtype operands) {
+template <class = when_used>
+block_function block_of(function f, dtype operands) {
   return with_register(operands, [&]<class T>() { return detail::functions_of<T>[static_cast<std::size_t>(f)]; });
 }
-inline block_function cast_block(dtype from, dtype to) {
+template <class = when_used>
+block_function cast_block(dtype from, dtype to) {
   return with_register(from, [&]<class T>() -> block_function {
     if (to == dtype::boolean) return &detail::run_is_not_zero<T>;
     return with_register(to, []<class To>() -> block_function { return &detail::run_cast<T, To>; });
@@ -248,7 +251,8 @@ struct block_reduction_of {
 
 }  // namespace detail
 
-inline block_reduction const& reduction_block(reduction_kind k, dtype t) {
+template <class = when_used>
+block_reduction const& reduction_block(reduction_kind k, dtype t) {
   return with_element(t, [&]<class E>() -> block_reduction const& {
     switch (k) {
       case reduction_kind::sum: return detail::block_reduction_of<reduction_kind::sum, E>::all;

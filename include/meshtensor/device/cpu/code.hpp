@@ -47,10 +47,13 @@ constexpr primitives left_to_loops(module const& m) {
 
 struct code {
   kernel_table kernels;
-  void (*interpret)(fused_kernel&) = &cpu::interpret;  // those that the table lacks
-  void (*loops)(evaluation const&) = &evaluate<>;      // nodes for which the device has nothing better
+  void (*interpret)(fused_kernel&);  // those that the table lacks
+  node_loops loops;                  // nodes for which the device has nothing better
 
-  static code for_any_module() { return {}; }
+  template <class Any = when_used>
+  static code for_any_module() {
+    return {{}, &cpu::interpret<Any>, &evaluate<>};
+  }
   template <module const& Graph>
   static constexpr code of() {
     constexpr primitives left = detail::left_to_loops(Graph);

@@ -23,7 +23,9 @@ class cpu_device {
         how;  // the first: by the rule's own loops
   };
 
-  explicit cpu_device(cpu::code own = cpu::code::for_any_module(), int threads = cpu::thread_budget())
+  template <class Any = when_used>
+  explicit cpu_device(int threads = cpu::thread_budget()) : cpu_device(cpu::code::for_any_module<Any>(), threads) {}
+  explicit cpu_device(cpu::code own, int threads = cpu::thread_budget())
       : code_(own), threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {}
   cpu_device(cpu_device const& o) : cpu_device(o.code_, o.threads_) {}
   /// A device that runs this module alone, with kernels of its own and no interpreter.

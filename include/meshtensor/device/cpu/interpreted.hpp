@@ -173,8 +173,9 @@ struct block_run {
 }  // namespace detail
 
 /// Has a kernel whose space is cut run by the interpreter.
-inline void interpret(fused_kernel& k) {
-  auto program = std::make_shared<block_program>(std::move(detail::block_translator(k).program));
+template <class = when_used>
+void interpret(fused_kernel& k) {
+  auto program = std::make_shared<block_program>(std::move(detail::block_translator<>(k).program));
   k.block = program->block;
   k.scratch_bytes = program->scratch_rows * (std::max(k.width, k.block) * 8 + 64);
   k.program = std::move(program);

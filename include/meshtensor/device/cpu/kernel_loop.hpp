@@ -52,7 +52,6 @@ struct kernel_loop {
   struct lanes_of;
   template <int... S>
   struct lanes_of<std::integer_sequence<int, S...>> : lanes<S>... {};
-  using all_lanes = lanes_of<steps>;
 
   static constexpr loop_facts facts{D};
 
@@ -129,24 +128,26 @@ struct kernel_loop {
 
     template <int P>
     void phase(cells& c, tile const& t, std::int64_t r) {
-      all_lanes sums;
+      lanes_of<all<&loop_facts::ends, P>> sums;
       start(c, sums, t, r, all<&loop_facts::starts, P>{});
       if constexpr (facts.has_vector[P]) {
         std::int64_t i = 0;
-        for (; i + pack_width <= t.width; i += pack_width)
-          batch<P>(c, sums, t, r, i, std::integral_constant<int, pack_width>{});
-        if (i < t.width) batch<P>(c, sums, t, r, i, static_cast<int>(t.width - i));
+        if constexpr (optimizes)
+          for (; i + pack_width <= t.width; i += pack_width)
+            batch<P>(c, sums, t, r, i, std::integral_constant<int, pack_width>{});
+        for (; i < t.width; i += pack_width)
+          batch<P>(c, sums, t, r, i, static_cast<int>(std::min<std::int64_t>(pack_width, t.width - i)));
       }
       end(c, sums, t, all<&loop_facts::ends, P>{});
     }
     // What is done once for a row, before its elements and after them.
     template <int... I>
-    void start([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
+    void start([[maybe_unused]] cells& c, [[maybe_unused]] auto& sums, [[maybe_unused]] tile const& t,
                [[maybe_unused]] std::int64_t r, std::integer_sequence<int, I...>) {
       (start_step<I>(c, sums, t, r), ...);
     }
     template <int I>
-    void start_step(cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
+    void start_step(cells& c, [[maybe_unused]] auto& sums, [[maybe_unused]] tile const& t,
                     [[maybe_unused]] std::int64_t r) {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
@@ -170,12 +171,12 @@ struct kernel_loop {
       *total = combined<reduction_of(D.step(I).kind)>(*total, x);
     }
     template <int... I>
-    void end([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums, [[maybe_unused]] tile const& t,
+    void end([[maybe_unused]] cells& c, [[maybe_unused]] auto& sums, [[maybe_unused]] tile const& t,
              std::integer_sequence<int, I...>) {
       (end_step<I>(c, sums, t), ...);
     }
     template <int I>
-    void end_step([[maybe_unused]] cells& c, all_lanes& sums, [[maybe_unused]] tile const& t) {
+    void end_step([[maybe_unused]] cells& c, auto& sums, [[maybe_unused]] tile const& t) {
       constexpr kernel_step s = D.step(I);
       auto const sum = folded<reduction_of(s.kind)>(static_cast<lanes<I>&>(sums).value);
       if constexpr (is_total(s.kind)) add_total<I>(t, sum);
@@ -184,8 +185,8 @@ struct kernel_loop {
 
     // What is done for as many elements as a register has.
     template <int P, class N>
-    [[gnu::always_inline]] void batch(cells const& row_values, all_lanes& sums, tile const& t, std::int64_t r,
-                                      std::int64_t i, N n) {
+    MESHTENSOR_INLINE void batch(cells const& row_values, auto& sums, tile const& t, std::int64_t r, std::int64_t i,
+                                 N n) {
       cells c = row_values;
       load(c, t, r, i, n, all<&loop_facts::operands, P>{});
       load_again(c, i, all<&loop_facts::rereads, P>{});
@@ -193,13 +194,13 @@ struct kernel_loop {
       if constexpr (P == D.phases() - 1) store(c, t, r, i, n, all<&loop_facts::last_results>{});
     }
     template <class N, int... O>
-    [[gnu::always_inline]] void load([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                     [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                     [[maybe_unused]] N n, std::integer_sequence<int, O...>) const {
+    MESHTENSOR_INLINE void load([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                std::integer_sequence<int, O...>) const {
       (load_vector<O>(c, t, r, i, n), ...);
     }
     template <int O, class N>
-    [[gnu::always_inline]] void load_vector(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
+    MESHTENSOR_INLINE void load_vector(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
       using E = element<source::operands + O>;
       auto const* const p =
           reinterpret_cast<E const*>(a.memory[O]) + t.offset[O] + r * t.row_stride[O] + i * k.across[O];
@@ -207,8 +208,8 @@ struct kernel_loop {
       else value<source::operands + O>(c) = load_pack_strided(p, k.across[O], n);
     }
     template <int... I>
-    [[gnu::always_inline]] void load_again([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i,
-                                           std::integer_sequence<int, I...>) const {
+    MESHTENSOR_INLINE void load_again([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i,
+                                      std::integer_sequence<int, I...>) const {
       ((value<I>(c) = load_pack(scratch_row<I>() + i)), ...);
     }
     template <int I>
@@ -216,15 +217,14 @@ struct kernel_loop {
       return reinterpret_cast<register_t<element<I>>*>(scratch + facts.place[I] * row_bytes);
     }
     template <class N, int... I>
-    [[gnu::always_inline]] void run([[maybe_unused]] cells& c, [[maybe_unused]] all_lanes& sums,
-                                    [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
-                                    [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
-                                    std::integer_sequence<int, I...>) {
+    MESHTENSOR_INLINE void run([[maybe_unused]] cells& c, [[maybe_unused]] auto& sums, [[maybe_unused]] tile const& t,
+                               [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                               std::integer_sequence<int, I...>) {
       (run_vector<I>(c, sums, t, r, i, n), ...);
     }
     template <int I, class N>
-    [[gnu::always_inline]] void run_vector(cells& c, [[maybe_unused]] all_lanes& sums, tile const& t, std::int64_t r,
-                                           std::int64_t i, N n) {
+    MESHTENSOR_INLINE void run_vector(cells& c, [[maybe_unused]] auto& sums, tile const& t, std::int64_t r,
+                                      std::int64_t i, N n) {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
       if constexpr (is_reduction(s.kind)) {
@@ -255,21 +255,21 @@ struct kernel_loop {
       }
     }
     template <int I, class N, int... R>
-    [[gnu::always_inline]] void store_step([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                           [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                           [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
+    MESHTENSOR_INLINE void store_step([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                      [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                      [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
       (store_if<D.result(R) == at_step(I), R>(c, t, r, i, n), ...);
     }
     template <class N, int... R>
-    [[gnu::always_inline]] void store([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                      [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                      [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
+    MESHTENSOR_INLINE void store([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                 [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                 std::integer_sequence<int, R...>) const {
       (store_if<true, R>(c, t, r, i, n), ...);
     }
     template <bool Here, int R, class N>
-    [[gnu::always_inline]] void store_if([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                         [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                         [[maybe_unused]] N n) const {
+    MESHTENSOR_INLINE void store_if([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                    [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                    [[maybe_unused]] N n) const {
       if constexpr (Here) {
         constexpr int code = D.result(R).code, stream = first_result_stream + R;
         using E = element<code>;
@@ -301,7 +301,7 @@ struct kernel_loop {
     }
 
     template <int I>
-    [[gnu::always_inline]] static void compute(cells& c) {
+    MESHTENSOR_INLINE static void compute(cells& c) {
       constexpr kernel_step s = D.step(I);
       constexpr auto f = static_cast<function>(s.kind);
       using E = element<I>;

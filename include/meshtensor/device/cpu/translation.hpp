@@ -6,6 +6,7 @@
 
 namespace meshtensor::cpu::detail {
 
+template <class = when_used>
 class block_translator {
   using kind = block_program::kind;
   using place = block_program::place;

@@ -1,0 +1,70 @@
+// The cheapest set of edges whose removal parts a source from a sink: what a choice with costs comes down to.
+#pragma once
+
+#include <cstdint>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+
+namespace meshtensor {
+
+/// A directed graph with capacities. Vertices are the numbers from 0 on.
+struct flow_network {
+  static constexpr int max_vertices = 2 * max_values + 2, max_edges = max_links;
+  static constexpr std::int64_t unlimited = std::int64_t{1} << 60;
+
+  struct edge {  // the one back is `number ^ 1`
+    int to, next;
+    std::int64_t left;  // what may still flow
+  };
+
+  int vertex_count, edge_count;
+  int first[max_vertices];  // edge that leaves a vertex, plus 1
+  int by[max_vertices];     // edge by which a search came, plus 1
+  int waiting[max_vertices];
+  edge edges[max_edges];
+
+  constexpr int add_vertex() {
+    require(vertex_count < max_vertices, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    return vertex_count++;
+  }
+  constexpr void add_edge(int from, int to, std::int64_t capacity) {
+    require(edge_count + 2 <= max_edges, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    edges[edge_count++] = {to, first[from], capacity}, first[from] = edge_count;
+    edges[edge_count++] = {from, first[to], 0}, first[to] = edge_count;
+  }
+
+  /// Lets as much flow as can (Edmonds and Karp, J. ACM 19, 1972). Of all cheapest cuts `is_before_sink` then shows the
+  /// one nearest to the sink.
+  constexpr void fill(int source, int sink) {
+    while (search(source, false, sink)) {
+      std::int64_t most = unlimited;
+      for (int v = sink; v != source; v = edges[(by[v] - 1) ^ 1].to)
+        if (edges[by[v] - 1].left < most) most = edges[by[v] - 1].left;
+      for (int v = sink; v != source; v = edges[(by[v] - 1) ^ 1].to)
+        edges[by[v] - 1].left -= most, edges[(by[v] - 1) ^ 1].left += most;
+    }
+    search(sink, true, -1);
+  }
+  /// Whether a vertex is on the sink's side of the cut.
+  constexpr bool is_before_sink(int vertex) const { return by[vertex] != 0; }
+
+ private:
+  // Marks what can be reached from a vertex, or whatever can reach it; whether `goal` is among it, and stops there.
+  constexpr bool search(int start, bool backwards, int goal) {
+    for (int v = 0; v < vertex_count; ++v) by[v] = 0;
+    int count = 1;
+    waiting[0] = start, by[start] = -1;
+    for (int i = 0; i < count; ++i)
+      for (int e = first[waiting[i]]; e != 0; e = edges[e - 1].next) {
+        edge const& way = edges[e - 1];
+        if (by[way.to] != 0 || edges[backwards ? (e - 1) ^ 1 : e - 1].left == 0) continue;
+        by[way.to] = e;
+        if (way.to == goal) return true;
+        waiting[count++] = way.to;
+      }
+    return false;
+  }
+};
+
+}  // namespace meshtensor

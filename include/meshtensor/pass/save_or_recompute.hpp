@@ -1,0 +1,291 @@
+// Decides what crosses from a loop to one that comes later and runs over the same dim, as that of its gradient does.
+// before: differentiated; all that the later loop asks for is kept, as a stacked output of the earlier one.  after: of
+// all ways to make some of it again in the later loop, by arithmetic alone, the one that keeps least: a minimum cut.
+// why: what is kept for every iteration is most of the memory of a training step.
+//
+// Values are weighed by dtype and number of dims: a structure must not depend on extents.
+#pragma once
+
+#include "meshtensor/pass/min_cut.hpp"
+#include "meshtensor/pass/rebuild.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Where values of loops come from, and which of them are to be kept.
+struct kept_values {
+  module const& m;
+  id owner[max_regions];     // of a region: its node plus 1
+  id shown[max_values];      // of a value inside a composite: the result that it becomes in a loop's body, plus 1
+  bool leaves[max_values];   // a result of a loop that is used in other ways than as a later loop's stacked operand
+  bool crosses[max_values];  // a later loop asks for it
+  bool kept[max_values];
+  id waiting[max_values];
+
+  constexpr explicit kept_values(module const& source)
+      : m(source), owner{}, shown{}, leaves{}, crosses{}, kept{}, waiting{} {
+    for (int i = 0; i < m.node_count; ++i)
+      for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
+    bool asked[max_nodes] = {};  // loops that hand something to later ones
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      find_uses(n);
+      if (n.kind == primitive::composite && m.regions[n.region].kind == region_kind::body)
+        for (int k = 0; k < n.results.count; ++k)
+          shown[canonical(m.result(n, k))] = static_cast<id>(m.result(n, k) + 1);
+      if (n.kind != primitive::argument || !is_crossing(m.result(n))) continue;
+      id const v = origin(m.result(n));
+      crosses[canonical(v)] = asked[owner[m.values[v].region] - 1] = true;
+    }
+    for (int i = 0; i < m.node_count; ++i)
+      if (asked[i]) choose(static_cast<id>(i));
+  }
+
+  /// The value of an earlier loop's body whose iterations a stacked argument stands for; other values are their own.
+  constexpr id origin(id v) const {
+    node const& a = maker(v);
+    if (a.kind != primitive::argument || !is_stacked(a)) return v;
+    id const given = origin(m.operand(owner_of(a), a.attribute[0]));
+    node const& l = maker(given);
+    if (l.kind != primitive::repeat || m.values[given].index < loop::of(l).carries + loop::of(l).sums) return v;
+    return m.link(m.regions[m.region_of(l, 0)].results, m.values[given].index);
+  }
+  constexpr bool is_crossing(id v) const { return origin(v) != v; }
+
+  /// The same value where it is made: inside of composites.
+  constexpr id canonical(id v) const {
+    for (;;) {
+      node const& n = maker(v);
+      if (n.kind == primitive::composite) v = m.link(m.regions[m.region_of(n, 0)].results, m.values[v].index);
+      else if (n.kind == primitive::argument && m.regions[n.region].kind == region_kind::composite)
+        v = m.operand(owner_of(n), n.attribute[0]);
+      else return v;
+    }
+  }
+  /// The value as the loop's body calls it; no_id: it is inside of a composite only.
+  constexpr id in_body(id v) const {
+    return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<id>(shown[v] - 1);
+  }
+
+  constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
+  constexpr node const& owner_of(node const& n) const { return m.nodes[owner[n.region] - 1]; }
+
+ private:
+  constexpr bool is_stacked(node const& argument) const {
+    if (owner[argument.region] == 0 || owner_of(argument).kind != primitive::repeat) return false;
+    loop const how = loop::of(owner_of(argument));
+    return argument.attribute[0] >= how.carries && argument.attribute[0] < how.carries + how.stacked;
+  }
+  constexpr void find_uses(node const& n) {
+    loop const how = n.kind == primitive::repeat ? loop::of(n) : loop{};
+    for (int k = 0; k < n.operands.count; ++k)
+      if (k < how.carries || k >= how.carries + how.stacked) leaves[m.operand(n, k)] = true;
+    for (int k = 0; k < n.regions.count; ++k) {
+      list const given = m.regions[m.region_of(n, k)].results;
+      for (int i = 0; i < given.count; ++i)
+        if (n.kind != primitive::repeat || i < how.carries + how.sums) leaves[m.link(given, i)] = true;
+    }
+  }
+
+  // The value's own edge, from `in` to `in + 1`, is what keeping it costs; its operands lead to `in`.
+  constexpr void choose(id l) {
+    flow_network flow{};
+    id at[max_values] = {};  // `in` of a value
+    int count = 0, source = flow.add_vertex(), sink = flow.add_vertex();
+    auto const visit = [&](id v) {
+      if (at[v] == 0) {
+        at[v] = static_cast<id>(flow.add_vertex());
+        flow.add_edge(at[v], flow.add_vertex(), cost(v, l));
+        waiting[count++] = v;
+      }
+      return at[v];
+    };
+    list const results = m.regions[m.region_of(m.nodes[l], 0)].results;
+    loop const how = loop::of(m.nodes[l]);
+    for (int i = how.carries + how.sums; i < results.count; ++i)
+      if (id const v = canonical(m.link(results, i)); crosses[v])
+        flow.add_edge(visit(v) + 1, sink, flow_network::unlimited);
+    for (int i = 0; i < count; ++i) {
+      node const& n = maker(waiting[i]);
+      int const in = at[waiting[i]];
+      if (is_arithmetic(n.kind))
+        for (int k = 0; k < n.operands.count; ++k)
+          flow.add_edge(visit(canonical(m.operand(n, k))) + 1, in, flow_network::unlimited);
+      else if (!is_at_hand(n, how)) flow.add_edge(source, in, flow_network::unlimited);
+    }
+    flow.fill(source, sink);
+    for (int i = 0; i < count; ++i)
+      kept[waiting[i]] = !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
+  }
+
+  // What a loop takes from outside later loops can take, too. A slice of what an enclosing loop computes is no better
+  // than any value of that size.
+  constexpr bool is_at_hand(node const& n, loop const& how) const {
+    if (n.kind != primitive::argument || n.attribute[0] < how.carries) return false;
+    if (n.attribute[0] >= how.carries + how.stacked) return true;
+    node const& outer = maker(m.operand(owner_of(n), n.attribute[0]));
+    if (m.regions[outer.region].kind != region_kind::body) return true;
+    return outer.kind == primitive::argument && is_at_hand(outer, loop::of(owner_of(outer)));
+  }
+
+  constexpr std::int64_t cost(id v, id l) const {
+    id const called = in_body(v);
+    if (called == no_id) return flow_network::unlimited;
+    list const results = m.regions[m.region_of(m.nodes[l], 0)].results;
+    loop const how = loop::of(m.nodes[l]);
+    for (int i = how.carries + how.sums; i < results.count; ++i)
+      if (canonical(m.link(results, i)) == v && leaves[m.result(m.nodes[l], i)]) return 0;
+    shape const& dims = m.values[v].dims;
+    if (dims.has(how.dim)) return flow_network::unlimited;
+    return static_cast<std::int64_t>(bytes_of(m.values[v].type)) << 5 * dims.count;
+  }
+};
+
+struct saving : rebuild {
+  struct addition {
+    id to;                 // a loop, by its old node
+    id operand, argument;  // new values
+    bool stacked;
+  };
+  kept_values const& choice;
+  addition additions[max_values];
+  int addition_count;
+  bool remade[max_values];  // stacked arguments that give way to what makes them again
+  id again[max_values];     // of an old value: what it is in the loop `again_in`, plus 1
+  id again_in[max_values];
+
+  constexpr saving(module const& source, module& target, kept_values const& choose)
+      : rebuild(source, target), choice(choose), additions{}, addition_count(0), remade{}, again{}, again_in{} {
+    left_out = remade;
+    for (int v = 0; v < from.value_count; ++v) {
+      id const o = choice.origin(static_cast<id>(v));
+      remade[v] = o != v && !choice.kept[choice.canonical(o)];
+    }
+  }
+
+  constexpr void run() {
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      if (n.kind == primitive::argument && has(from.result(n))) continue;  // it was needed before its turn
+      if (n.kind == primitive::argument && remade[from.result(n)]) {
+        id const v = choice.origin(from.result(n));
+        id const earlier = static_cast<id>(choice.owner[from.values[v].region] - 1);
+        replace(from.result(n), made_again(earlier, static_cast<id>(choice.owner[n.region] - 1), v));
+      } else {
+        id const made = copy(n);
+        if (n.kind == primitive::repeat) append(static_cast<id>(i), made);
+      }
+    }
+  }
+
+ private:
+  /// An old value of the body of loop `earlier` as it is called in the new body of `later`.
+  constexpr id made_again(id earlier, id later, id v) {
+    v = choice.canonical(v);
+    if (again[v] != 0 && again_in[v] == later) return static_cast<id>(again[v] - 1);
+    node const& n = choice.maker(v);
+    id made = no_id;
+    if (choice.kept[v] || n.kind == primitive::argument) {
+      made = crossed(earlier, later, (*this)[choice.in_body(v)]);
+    } else {
+      id_list<4> operands{};
+      for (int k = 0; k < n.operands.count; ++k) operands.add(made_again(earlier, later, from.operand(n, k)));
+      made = copied_to(later, n, from.values[v], operands);
+    }
+    again[v] = static_cast<id>(made + 1), again_in[v] = later;
+    return made;
+  }
+  constexpr id copied_to(id later, node const& n, value const& result, ids operands) {
+    b.region = region_of(from.region_of(from.nodes[later], 0)), b.copy = n.copy;
+    return b.add_again(n, result, operands);
+  }
+
+  /// A new value of the body of loop `earlier` as it is called in the same iteration of `later`.
+  constexpr id crossed(id earlier, id later, id v) {
+    node const& before = m.nodes[m.values[(*this)[from.result(from.nodes[earlier])]].node];
+    node const n = m.nodes[m.values[v].node];
+    loop const how = loop::of(before);
+    if (n.kind == primitive::argument && n.attribute[0] >= how.carries)
+      return argument_for(later, around(earlier, later, m.operand(before, n.attribute[0])),
+                          n.attribute[0] < how.carries + how.stacked);
+    if (n.kind != primitive::argument && n.kind != primitive::random && n.operands.count == 0)
+      return copied_to(later, n, m.values[v], {});
+    id const all = b.add_stacked_output(static_cast<id>(&before - m.nodes), v);
+    return argument_for(later, around(earlier, later, all), true);
+  }
+  /// A new value from around the one loop as it is called around the other one.
+  constexpr id around(id earlier, id later, id v) {
+    id const there = from.nodes[earlier].region, here = from.nodes[later].region;
+    if (there == here) return v;
+    return crossed(static_cast<id>(choice.owner[there] - 1), static_cast<id>(choice.owner[here] - 1), v);
+  }
+
+  /// What stands in the body of a loop that is not complete yet for a new value around it.
+  constexpr id argument_for(id later, id v, bool stacked) {
+    for (int i = 0; i < addition_count; ++i)
+      if (additions[i].to == later && additions[i].operand == v && additions[i].stacked == stacked)
+        return additions[i].argument;
+    node const& l = from.nodes[later];
+    loop const how = loop::of(l);
+    list const arguments = from.regions[from.region_of(l, 0)].arguments;
+    for (int i = how.carries + (stacked ? 0 : how.stacked); i < (stacked ? how.carries + how.stacked : arguments.count);
+         ++i) {
+      id const a = from.link(arguments, i), operand = from.operand(l, i);
+      if (!has(operand) || (*this)[operand] != v || remade[a]) continue;
+      if (!has(a)) copy(choice.maker(a));
+      return (*this)[a];
+    }
+    node const& maker = m.nodes[m.values[v].node];
+    b.region = region_of(from.region_of(l, 0)), b.path = maker.path, b.site = maker.site, b.copy = 0;
+    value const like = m.values[v];
+    shape dims = like.dims;
+    if (stacked) {
+      dims = {};
+      for (int i = 1; i < like.dims.count; ++i) dims.add(like.dims.at[i]);
+    }
+    id const a = b.add_argument(like, dims);
+    require(addition_count < max_values, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    additions[addition_count++] = {later, v, a, stacked};
+    return a;
+  }
+
+  // Gives a loop that was copied the operands that were added.
+  constexpr void append(id old, id made) {
+    node& n = m.nodes[made];
+    auto& body = m.regions[m.region_of(n, 0)];
+    loop how = loop::of(n);
+    int const leading = how.carries + how.stacked;
+    id_list<> operands{}, arguments{};
+    auto const take = [&](int first, int last) {
+      for (int i = first; i < last; ++i) operands.add(m.operand(n, i)), arguments.add(m.link(body.arguments, i));
+    };
+    auto const add = [&](bool stacked) {
+      for (int i = 0; i < addition_count; ++i)
+        if (additions[i].to == old && additions[i].stacked == stacked)
+          operands.add(additions[i].operand), arguments.add(additions[i].argument);
+    };
+    take(0, leading), add(true);
+    how.stacked = operands.count - how.carries;
+    take(leading, n.operands.count), add(false);
+    if (operands.count == n.operands.count) return;
+    for (int i = 0; i < arguments.count; ++i) m.nodes[m.values[arguments.at[i]].node].attribute[0] = static_cast<id>(i);
+    n.operands = b.add_links(operands), body.arguments = b.add_links(arguments);
+    how.store(n);
+  }
+};
+
+}  // namespace detail
+
+/// The same results, bit for bit, with less kept from forward to backward loops.
+///
+/// source  minimum cuts for what to keep: Jain et al., arXiv:1910.02653, section 2; Chen et al., arXiv:1604.06174
+constexpr module save_or_recompute(module const& m) {
+  if (!m.report.empty()) return m;
+  detail::kept_values const choice(m);
+  module result{};
+  detail::saving w(m, result, choice);
+  w.run();
+  return result;
+}
+
+}  // namespace meshtensor
