@@ -4,6 +4,7 @@
 #   learns      beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte
 #   literature  the same on a megabyte of Shakespeare, if MESHTENSOR_DATA has it
 #   ranks       standard output is that of one process, byte for byte; LAUNCHER starts four ranks
+#   lost        a rank that throws, or is killed, ends the job
 #   plan        --explain and --dot for meshes that are not here
 #   errors      one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
@@ -83,6 +84,24 @@ case $part in
     "${launcher[@]}" "$program" "${small[@]}" --batch 6 --mesh data=3,model=1 >out 2>err
     [ $? -eq 1 ] || fail 'ranks: a mesh of another size is not exit code 1'
     grep -q 'meshtensor R05: the mesh has 3 processors, but 4 were started' err || fail "ranks: $(cat err)"
+    ;;
+  lost)
+    mpirun=("${launcher[0]}" "${launcher[@]:3}")  # without the number of ranks
+    timeout 60 "${mpirun[@]}" -n 3 "$program" "${small[@]}" --steps 100000000 : -n 1 "$program" --text absent >out 2>err
+    code=$?
+    [ $code -ne 0 ] && [ $code -ne 124 ] || fail "one rank throws: exit code $code"
+    grep -q 'meshtensor R40' err || fail "one rank throws: no word of why: $(cat err)"
+
+    "${mpirun[@]}" -n 4 "$program" "${small[@]}" --steps 100000000 >out 2>err &
+    job=$!
+    for ((i = 0; i < 300; ++i)); do grep -q 'step [0-9]' err && break || sleep 0.1; done
+    victim=$(pgrep -P "$job" | tail -n 1)
+    kill -KILL "$victim" || fail "there is no rank to kill: $(cat err)"
+    for ((i = 0; i < 300; ++i)); do kill -0 "$job" 2>/dev/null && sleep 0.1 || break; done
+    kill -KILL "$job" 2>/dev/null && fail 'one rank is killed: the others are waiting for it'
+    wait "$job"
+    code=$?
+    [ $code -ne 0 ] || fail "one rank is killed: exit code $code"
     ;;
   plan)
     "$program" --explain --mesh data=64,model=8 >plan 2>err || fail "exit code $?: $(cat err)"

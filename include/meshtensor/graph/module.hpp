@@ -45,6 +45,7 @@ struct value {
   std::uint8_t index;   // which result of its node
   std::uint8_t format;  // 0: plain, row-major in the order of `dims`
   std::uint8_t space;   // memory space; 0: the device's own
+  std::uint8_t mesh;    // on which it lies; 0: the program's one
   shape dims;
   placement layout;
   id node, region;

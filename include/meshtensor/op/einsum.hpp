@@ -134,9 +134,34 @@ constexpr auto einsum_by(H const&... operands) {
                                                                                            einsum(b, inside, result));
 }
 
+/// The dims of the first four operands that occur in any other.
+struct needed_rule {
+  template <class... Others>
+  constexpr shape operator()(shape const& a, shape const& b, shape const& c, shape const& e,
+                             Others const&... others) const {
+    shape const all = united(united(a, b), united(c, e));
+    shape needed{};
+    for (int i = 0; i < all.count; ++i)
+      if ((others.has(all.at[i]) || ...)) needed.add(all.at[i]);
+    return needed;
+  }
+};
+template <class T>
+struct dims_among {  // those of an argument of einsum, if it has any
+  using type = dims<>;
+};
+template <handle H>
+struct dims_among<H> {
+  using type = typename H::dim_list;
+};
+template <dim_type... D>
+struct dims_among<to_dims<D...>> {
+  using type = dims<D...>;
+};
+
 }  // namespace detail
 
-/// The product of one to seven tensors, summed over all dims that the result does not name:
+/// The product of tensors, summed over all dims that the result does not name:
 /// `einsum(x, w, to(batch, d_ff))`. Dims are matched by name.
 ///
 /// dims    those of `to`, in its order
@@ -174,6 +199,18 @@ template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, 
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h,
                       to_dims<D...> result, line const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e, f, g, h);
+}
+/// Of more operands: the first four are multiplied ahead of the others, with no more dims than those need.
+template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, handle I, class... More>
+constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h, I const& i,
+                      More const&... more) {
+  static_assert(B::type == A::type && C::type == A::type && E::type == A::type,
+                "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  auto const first =
+      detail::einsum_by<detail::needed_rule{}, typename detail::dims_among<F>::type,
+                        typename detail::dims_among<G>::type, typename detail::dims_among<H>::type,
+                        typename detail::dims_among<I>::type, typename detail::dims_among<More>::type...>(a, b, c, e);
+  return einsum(first, f, g, h, i, more...);
 }
 
 }  // namespace meshtensor

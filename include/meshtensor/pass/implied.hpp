@@ -81,15 +81,24 @@ struct implied_layout {
   }
 };
 
-/// The first rule of a layout that changes nothing in a module, or -1: its dim or its scope does not occur.
-constexpr int unused_rule(module const& m, layout_rules const& layout) {
+/// The rules of a layout that change nothing in what was traced, as bits: no tensor, or none in the rule's scope, has
+/// the dim.
+constexpr std::uint64_t unused_rules(module const& m, layout_rules const& layout) {
+  std::uint64_t unused = 0;
   for (int r = 0; r < layout.count; ++r) {
-    bool dim = false, scoped = layout.rules[r].scope.empty();
-    for (int d = 0; d < m.dim_count && !dim; ++d) dim = m.dim_name(d) == layout.rules[r].dim;
-    for (int p = 0; p < m.path_count && !scoped; ++p) scoped = m.names[m.paths[p].label] == layout.rules[r].scope;
-    if (!dim || !scoped) return r;
+    layout_rule const& rule = layout.rules[r];
+    bool inside[max_paths] = {};
+    for (int p = 0; p < m.path_count; ++p) inside[p] = rule.scope.empty() || depth_of(m, p, rule.scope) >= 0;
+    bool used = false;
+    for (int v = 0; v < m.value_count && !used; ++v) {
+      id const path = m.nodes[m.values[v].node].path;
+      if (path == no_id ? !rule.scope.empty() : !inside[path]) continue;
+      shape const& dims = m.values[v].dims;
+      for (int i = 0; i < dims.count; ++i) used = used || m.dim_name(dims.at[i]) == rule.dim;
+    }
+    if (!used) unused |= std::uint64_t{1} << r;
   }
-  return -1;
+  return unused;
 }
 
 }  // namespace meshtensor

@@ -9,6 +9,7 @@
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
+#include "meshtensor/pass/mark.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -36,12 +37,20 @@ constexpr module fuse(module const& m, bool fuses) {
 namespace detail {
 
 template <class Programs>
+inline constexpr module traced = examine<Programs>();
+
+/// Two files of a program may each have a `struct step`: what is made for them is told apart by what was traced, or the
+/// linker takes one for both.
+template <class Programs>
+inline constexpr std::uint64_t mark_of = mark(traced<Programs>);
+
+template <class Programs, std::uint64_t Mark>
 struct traced_programs {
-  static constexpr module traced = examine<Programs>();
+  static constexpr module traced = detail::traced<Programs>;
 };
 
-template <class Programs, class Entry>
-struct whole_program : traced_programs<Programs> {
+template <class Programs, class Entry, std::uint64_t Mark>
+struct whole_program : traced_programs<Programs, Mark> {
   static_assert(delivered<whole_program::traced>);
   static constexpr module selected =
       select(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
@@ -50,13 +59,13 @@ struct whole_program : traced_programs<Programs> {
   static constexpr module simplified = simplify(saved);
 };
 
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout>
-struct partitioned_program : whole_program<Programs, Entry> {
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, std::uint64_t Mark>
+struct partitioned_program : whole_program<Programs, Entry, Mark> {
   static constexpr module partitioned = partition(partitioned_program::simplified, Mesh::shape, Layout::rules);
 };
 
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, bool Fuses>
-struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout> {
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, bool Fuses, std::uint64_t Mark>
+struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout, Mark> {
   static constexpr module fused = fuse(program_of_processor::partitioned, Fuses);
   static constexpr module graph = overlap(fused);
   static constexpr early_check checked = check_early(graph);
@@ -67,8 +76,9 @@ struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout>
 }  // namespace detail
 
 /// One entry of a program set, lowered in the compiler: `graph` is the program of one processor, `planned` its plan.
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void>
-struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, fuses_for<Device>> {};
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void,
+          std::uint64_t Mark = detail::mark_of<Programs>>
+struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, fuses_for<Device>, Mark> {};
 
 /// What `f` returns, made on the heap in place: modules are too large for the stacks of threads.
 template <class F>

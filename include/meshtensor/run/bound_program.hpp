@@ -23,10 +23,10 @@ constexpr bool knows_all(module const& m) {
 
 /// The graph and the plan of one entry. With `MESHTENSOR_EARLY=0` the compiler traces only, so that names and types are
 /// checked, and every later pass runs at start: quick edits, and passes that a debugger can enter.
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device>
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device, std::uint64_t Mark>
 class bound_program {
  public:
-  using stages = lowered<Programs, Entry, Mesh, Layout, Device>;
+  using stages = lowered<Programs, Entry, Mesh, Layout, Device, Mark>;
 
   /// Whether the compiler made the plan: no axis and no dim is left for start-up.
   static constexpr bool is_static = [] {

@@ -18,12 +18,16 @@ namespace meshtensor {
 
 namespace detail {
 
+struct no_program {
+  constexpr void operator()(scope auto) const {}
+};
 template <class... Args>
 struct executable_arguments {
   static_assert(
       sizeof...(Args) == static_cast<std::size_t>(-1),
       "meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order, or by a set "
       "of programs, one of them, a mesh and a layout; a device may follow");
+  using programs = no_program;
 };
 template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Program, Mesh, Layout, Device...> {
@@ -82,6 +86,9 @@ class step_result {
   Executable const* e_;
 };
 
+template <std::uint64_t Mark, class... Args>
+class executable_of;  // told apart by what the program records, too
+
 /// `executable<Program, Mesh, Layout>` or, for one of several programs that share parameters,
 /// `executable<Programs, Program, Mesh, Layout>`; a device may follow. Extents and axis sizes that the types leave open
 /// are given at start-up: `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`, and so may be
@@ -90,7 +97,10 @@ class step_result {
 /// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds
 /// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not fit
 template <class... Args>
-class executable {
+using executable = executable_of<detail::mark_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
+
+template <std::uint64_t Mark, class... Args>
+class executable_of {
   using arguments = detail::executable_arguments<Args...>;
 
  public:
@@ -98,13 +108,13 @@ class executable {
   using mesh = typename arguments::mesh;
   using layout = typename arguments::layout;
   using device = typename arguments::device;
-  using bound = bound_program<typename arguments::programs, entry, mesh, layout, device>;
+  using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Mark>;
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
 
   /// Extents of dims and axes, and numbers, in any order.
   template <class... Given>
-  explicit executable(store& values, Given const&... given) : values_(&values), mesh_(mesh::shape) {
+  explicit executable_of(store& values, Given const&... given) : values_(&values), mesh_(mesh::shape) {
     std::vector<dim_extent> dims;
     [[maybe_unused]] auto bind = [&](auto const& g) {
       using G = std::remove_cvref_t<decltype(g)>;
@@ -117,16 +127,19 @@ class executable {
     session_ =
         std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(), program_->device());
     static std::atomic<bool> warned = false;  // once for each type of executable
-    if (!warned.exchange(true)) detail::warn_unused(values.job(), graph(), layout::rules);
+    if (!warned.exchange(true)) {
+      constexpr std::uint64_t unused = unused_rules(stages::traced, layout::rules);
+      detail::warn_unused(values.job(), graph(), layout::rules, unused);
+    }
     (take(given), ...);
   }
 
   /// One step: feeds and numbers in any order. What is not fed again is as it was.
   template <class... Given>
-  step_result<executable> operator()(Given const&... given) {
+  step_result<executable_of> operator()(Given const&... given) {
     (take(given), ...);
     session_->step();
-    return step_result<executable>(*this);
+    return step_result<executable_of>(*this);
   }
 
   /// An output of the last step: a number where it has no dims, else a step_output.
@@ -134,7 +147,7 @@ class executable {
   auto get() const {
     constexpr value v = output_value<Label>();
     if constexpr (v.dims.count == 0) return *session_->local(detail::letters(Label)).template as<element_t<v.type>>();
-    else return step_output<executable, Label>(*this);
+    else return step_output<executable_of, Label>(*this);
   }
   /// What this process holds of an output; see step_output.
   template <name Label>

@@ -17,13 +17,6 @@ std::string explain(executable<Args...> const& e) {
   return report(e.graph(), e.planned(), e.processors_mesh());
 }
 
-namespace detail {
-template <class Executable>
-struct arguments_of_executable;
-template <class... Args>
-struct arguments_of_executable<executable<Args...>> : executable_arguments<Args...> {};
-}  // namespace detail
-
 /// An executable as it would be, on a mesh that need not be here: nothing is started, no memory of the plan's size is
 /// taken.
 ///
@@ -33,13 +26,11 @@ struct arguments_of_executable<executable<Args...>> : executable_arguments<Args.
 /// errors  S codes: what does not fit
 template <class Executable>
 class draft {
-  using arguments = detail::arguments_of_executable<Executable>;
-  using program = bound_program<typename arguments::programs, typename arguments::entry, typename arguments::mesh,
-                                typename arguments::layout, typename arguments::device>;
+  using program = typename Executable::bound;
 
  public:
   template <class... Extents>
-  explicit draft(Extents const&... extents) : mesh_(arguments::mesh::shape) {
+  explicit draft(Extents const&... extents) : mesh_(Executable::mesh::shape) {
     std::vector<dim_extent> dims;
     [[maybe_unused]] auto take = [&](auto const& e) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, axis_extent>) mesh_.bind(e);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "meshtensor/run/processors.hpp"
@@ -22,14 +23,16 @@ inline void complain(processors const& job, char const* sentence) {
 }  // namespace detail
 
 /// Runs a program on its processors, ranks under a launcher, else threads: `return mt::run_main(argc, argv, [&](auto
-/// const& job) {…});`. What the program returns is the exit code. What it throws is one line on standard error and exit
-/// code 1; under MPI the whole job ends, so that nothing waits for ever.
+/// const& job) {…});`. What the program returns, if anything, is the exit code. What it throws is one line on standard
+/// error and exit code 1; under MPI the whole job ends, so that nothing waits for ever.
 template <class Program>
 int run_main(int argc, char** argv, Program&& program) {
   try {
     processors const job(argc, argv);
     try {
-      return std::forward<Program>(program)(job);
+      if constexpr (std::is_void_v<std::invoke_result_t<Program, processors const&>>)
+        return std::forward<Program>(program)(job), 0;
+      else return std::forward<Program>(program)(job);
     } catch (std::exception const& e) {
       detail::complain(job, e.what());
       job.get().end(1);

@@ -10,24 +10,27 @@
 
 namespace meshtensor::detail {
 
-/// Says which rules of a layout change nothing in a set of programs: every module made of the set has its tables.
-inline void warn_unused(job const& j, module const& m, layout_rules const& layout) {
+/// Says which rules of a layout change nothing in a set of programs, given as bits; every module made of the set has
+/// its tables.
+inline void warn_unused(job const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
   for (int r = 0; r < layout.count; ++r) {
-    layout_rules one{};
-    one.add(layout.rules[r]);
-    if (unused_rule(m, one) < 0) continue;
+    if ((unused >> r & 1) == 0) continue;
     std::vector<std::string> dims, scopes;
-    bool has_dim = false;
+    bool has_dim = false, has_scope = layout.rules[r].scope.empty();
     for (int d = 0; d < m.dim_count; ++d) {
       dims.push_back(m.dim_name(d).text());
       has_dim = has_dim || m.dim_name(d) == layout.rules[r].dim;
     }
-    for (int p = 0; p < m.path_count; ++p) scopes.push_back(m.names[m.paths[p].label].text());
+    for (int p = 0; p < m.path_count; ++p) {
+      scopes.push_back(m.names[m.paths[p].label].text());
+      has_scope = has_scope || m.names[m.paths[p].label] == layout.rules[r].scope;
+    }
     std::string const dim = layout.rules[r].dim.text(), scope = layout.rules[r].scope.text();
     warn(j, "S13: the layout's rule for dim '" + dim + "'" + (scope.empty() ? "" : " in scope '" + scope + "'") +
-                " changes nothing, for the program has no " +
-                (has_dim ? "scope '" + scope + "'" + did_you_mean(scope, scopes)
-                         : "dim '" + dim + "'" + did_you_mean(dim, dims)));
+                " changes nothing, for " +
+                (!has_dim     ? "the program has no dim '" + dim + "'" + did_you_mean(dim, dims)
+                 : !has_scope ? "the program has no scope '" + scope + "'" + did_you_mean(scope, scopes)
+                              : "no tensor there has this dim"));
   }
 }
 

@@ -35,7 +35,7 @@
 
 namespace mt = meshtensor;
 
-// A program that the compiler plans to the end; other.cpp has a different one that is called the same.
+// A program that the compiler plans to the end.
 namespace here {
 inline constexpr struct batch : mt::dim<"batch", 2> {
 } batch;
@@ -70,6 +70,21 @@ namespace other {
 double run(mt::processors const& job, int count);
 }
 
+// All that has a name here has it in other.cpp, too; only what the program says is another thing.
+inline constexpr struct items : mt::dim<"items", 2> {
+} items;
+struct alone : mt::mesh<> {};
+struct whole : mt::layout<> {};
+struct grown {
+  constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.input("x", mt::f32, items) * 2)); }
+};
+float grown_here() {
+  mt::processors const job = mt::processors::as_threads();
+  mt::store values(job);
+  return mt::executable<grown, alone, whole>(values)(mt::feed<"x">(std::vector<float>{1, 2})).get<"sum">();
+}
+float grown_there();
+
 // With contraction allowed, the product would not be rounded before the sum.
 double product_then_sum(double a, double b, double c) { return a * b + c; }
 
@@ -79,6 +94,7 @@ int main() {
   wrong += meshtensor::bytes_of(meshtensor::bf16) != 2;
   wrong += !here::gives_its_numbers();
   wrong += other::run(mt::processors::as_threads(), 2) != 230;
+  wrong += grown_here() != 6 || grown_there() != 9;
   wrong += product_then_sum(1.0 + 0x1p-30, 1.0 + 0x1p-30, -1.0) != 0x1p-29;
 #if defined(EXPECT_TBB)
   tbb::parallel_for(0, 2, [](int) {});

@@ -1,11 +1,25 @@
-// A second translation unit: everything in the headers must be inline, and its program is another one under the same
-// name. Extent and axis are given at start-up.
+// A second translation unit: everything in the headers must be inline, and programs may have the names of others.
 #include <vector>
 
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;
 
+// Like main.cpp's, but for a number.
+inline constexpr struct items : mt::dim<"items", 2> {
+} items;
+struct alone : mt::mesh<> {};
+struct whole : mt::layout<> {};
+struct grown {
+  constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.input("x", mt::f32, items) * 3)); }
+};
+float grown_there() {
+  mt::processors const job = mt::processors::as_threads();
+  mt::store values(job);
+  return mt::executable<grown, alone, whole>(values)(mt::feed<"x">(std::vector<float>{1, 2})).get<"sum">();
+}
+
+// Extent and axis are given at start-up.
 namespace other {
 inline constexpr struct batch : mt::dim<"batch"> {
 } batch;

@@ -9,7 +9,7 @@ using namespace small;
 namespace {
 
 struct idle_rules : mt::layout<mt::shard<batch, data>, mt::shard<mt::dim<"colums">{}, model>,
-                               mt::in<"optimiser", mt::shard<rows, data>>> {};
+                               mt::in<"optimiser", mt::shard<rows, data>>, mt::in<"inner", mt::shard<rows, data>>> {};
 
 std::string sentence(auto const& f) {
   try {
@@ -121,7 +121,9 @@ TEST_CASE("a rule that changes nothing is mentioned once") {
   mt::store weights(job);
   for (int i = 0; i < 2; ++i) mt::executable<programs, look, mesh, idle_rules>(weights, data(1));
   mt::on_warning() = before;
-  REQUIRE(said.size() == 2);
+  REQUIRE(said.size() == 3);
+  CHECK(said[2] ==
+        "S13: the layout's rule for dim 'rows' in scope 'inner' changes nothing, for no tensor there has this dim");
   CHECK(said[0] ==
         "S13: the layout's rule for dim 'colums' changes nothing, for the program has no dim 'colums'; did you "
         "mean 'columns'?");

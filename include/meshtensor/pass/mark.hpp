@@ -1,0 +1,45 @@
+// One number for a graph: what tells programs of one name apart.
+#pragma once
+
+#include <bit>
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// Mixes words, whose order counts, into a number.
+struct mixed_words {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+
+  template <class... Words>
+  constexpr mixed_words& operator()(Words... words) {
+    ((hash = (hash ^ static_cast<std::uint64_t>(words)) * 0x100000001b3ull, hash ^= hash >> 29), ...);
+    return *this;
+  }
+};
+
+/// Differs, all but surely, where the structures of two graphs do: nodes, dims, names, numbers. Lines do not count.
+constexpr std::uint64_t mark(module const& m) {
+  mixed_words mix;
+  for (int i = 0; i < m.name_count; ++i) mix(m.names[i].w0, m.names[i].w1, m.names[i].w2, m.names[i].w3);
+  for (int d = 0; d < m.dim_count; ++d) mix(m.dims[d].kind, m.dims[d].label, m.dims[d].first, m.dims[d].value);
+  for (int i = 0; i < m.number_count; ++i)
+    mix(m.numbers[i].kind, m.numbers[i].f, m.numbers[i].first, m.numbers[i].second,
+        std::bit_cast<std::uint64_t>(m.numbers[i].value));
+  for (int i = 0; i < m.variable_count; ++i)
+    mix(m.variables[i].path, m.variables[i].type, m.variables[i].start, m.variables[i].number);
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    mix(n.kind, n.function, n.region, n.path, n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]);
+    mix(n.operands.first, n.operands.count, n.results.first, n.results.count);
+  }
+  for (int i = 0; i < m.link_count; ++i) mix(m.links[i]);
+  for (int v = 0; v < m.value_count; ++v) {
+    value const& x = m.values[v];
+    mix(x.type, x.dims.count);
+    for (int i = 0; i < x.dims.count; ++i) mix(x.dims.at[i]);
+  }
+  return mix.hash;
+}
+
+}  // namespace meshtensor
