@@ -56,6 +56,7 @@ class eager_record : eager_tables, interpreter {
                     {"the dim '", e.label, "' is ", d.extent, " long in one array and ", e.extent, " in another"});
     if (position_of(extents_, e.label) < 0) extents_.push_back(e);
   }
+  void set_seed(std::uint64_t seed) { set.seed = seed, seeded_ = true; }
   /// A new value of the graph that holds these elements.
   template <class T>
   id lift(any_array<T> const& a, shape const& dims) {
@@ -117,7 +118,8 @@ class eager_record : eager_tables, interpreter {
         if (b.m.dim_name(d) == e.label && b.m.dims[d].kind <= dim_row::dynamic) known.push_back(e);
     numbers = meshtensor::bind(b.m, mesh_shape{}, known);
     raise(numbers.report);
-    if (weights != nullptr && !seeded_) set.seed = weights->seed(), set.step = weights->step(), seeded_ = true;
+    if (weights != nullptr && !seen_) set.step = weights->step(), seen_ = true;
+    if (weights != nullptr && !seeded_) set.seed = weights->seed(), seeded_ = true;
     evaluate_numbers(b.m, numbers, set, numbers_);
     context_ = {numbers_.data(), set.seed, set.step, 0, 0};
     settings_ = &set, inputs_ = &inputs_seen_, variables_ = &variables_held_;
@@ -194,7 +196,7 @@ class eager_record : eager_tables, interpreter {
 
   id entry_ = 0;
   int done_ = 0;
-  bool seeded_ = false;
+  bool seeded_ = false, seen_ = false;
   std::vector<dim_extent> extents_;
   blocks inputs_seen_, variables_held_;
 };

@@ -280,8 +280,12 @@ class executable_of {
   void take(axis_extent const&) {}
   template <name Label>
   void take(set_number<Label> const& s) {
-    static_assert(delivered<detail::number_finding<stages, Label>>);
-    session_->set(detail::letters(Label), s.value);
+    if constexpr (Label == name("seed") && !detail::has_number(stages::traced, Label)) {
+      values_->set_seed(static_cast<std::uint64_t>(s.value));
+    } else {
+      static_assert(delivered<detail::number_finding<stages, Label>>);
+      session_->set(detail::letters(Label), s.value);
+    }
   }
   template <name Label, class T, class Dims>
   static constexpr void check_fed() {

@@ -51,6 +51,8 @@ class store {
 
   meshtensor::job& job() const { return job_; }
   std::uint64_t seed() const { return seed_; }
+  /// Of the random numbers of steps from now on, and of values that are not there yet.
+  void set_seed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t step() const { return step_; }
   void set_step(std::uint64_t step) { step_ = step; }
   void advance() { ++step_; }

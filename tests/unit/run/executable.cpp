@@ -11,6 +11,10 @@ namespace {
 struct idle_rules : mt::layout<mt::shard<batch, data>, mt::shard<mt::dim<"colums">{}, model>,
                                mt::in<"optimiser", mt::shard<rows, data>>, mt::in<"inner", mt::shard<rows, data>>> {};
 
+struct noisy {
+  constexpr void operator()(mt::scope auto s) const { s.output("noise", uniform(s, mt::f32, mt::to(rows, columns))); }
+};
+
 std::string sentence(auto const& f) {
   try {
     f();
@@ -112,6 +116,19 @@ TEST_CASE("sizes that do not fit are refused") {
   CHECK(sentence([&] { open(weights, batch(2)); }).starts_with("meshtensor S12: the mesh axis 'other' has no size"));
   CHECK(sentence([&] { stepping(weights, batch(3), data(2)); }).starts_with("meshtensor S02: "));
   CHECK(sentence([&] { stepping(weights, batch(2), data(1), model(3)); }).starts_with("meshtensor S01: "));
+}
+
+TEST_CASE("the seed is a number like others") {
+  struct whole : mt::layout<> {};
+  auto job = mt::processors::in_lockstep();
+  mt::store of_three(job, 3), of_nine(job, 9);
+  mt::executable<noisy, mesh, whole> three(of_three, data(1)), nine(of_nine, data(1));
+  auto const first = three().get<"noise">().gather();
+  CHECK(nine(mt::set<"seed">(3)).get<"noise">().gather() == first);
+  CHECK(of_nine.seed() == 3);
+  CHECK(!(nine(mt::set<"seed">(9)).get<"noise">().gather() == first));
+  mt::eager s(of_nine, mt::set<"seed">(3));
+  CHECK(s.run(noisy{}).get<float>("noise") == mt::any_array<float>(first));
 }
 
 TEST_CASE("a rule that changes nothing is mentioned once") {

@@ -1,0 +1,137 @@
+// A training step of a decoder Transformer on bytes: how long it takes, and how long its own matrix products would take
+// alone, each by the fastest form that oneDNN has for its shape. Prints one line of JSON.
+//
+//   cmake --preset quickstart && cmake --build build/quickstart --target bench_run_lm_step
+//   build/quickstart/bench/run/lm_step [--size lm|lm_base|tiny] [--layers N …] [--mesh data=1,model=1] [--threads N]
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <meshtensor/device/default.hpp>
+#include <meshtensor/meshtensor.hpp>
+#include <meshtensor/pass/cost.hpp>
+#include <meshtensor/run/main.hpp>
+
+#include "run/products.hpp"
+
+namespace lm {
+namespace mt = meshtensor;
+using namespace mt::nn;
+
+// clang-format off
+inline constexpr struct batch   : mt::dim<"batch">              {} batch;
+inline constexpr struct length  : mt::dim<"length">             {} length;
+inline constexpr struct memory  : mt::dim<"memory", length + 0> {} memory;
+inline constexpr struct vocab   : mt::dim<"vocab", 256>         {} vocab;
+inline constexpr struct layers  : mt::dim<"layers">             {} layers;
+inline constexpr struct d_model : mt::dim<"d_model">            {} d_model;
+inline constexpr struct heads   : mt::dim<"heads">              {} heads;
+inline constexpr struct d_head  : mt::dim<"d_head">             {} d_head;
+inline constexpr struct d_ff    : mt::dim<"d_ff">               {} d_ff;
+inline constexpr struct data    : mt::axis<"data">              {} data;
+inline constexpr struct model   : mt::axis<"model">             {} model;
+struct mesh : mt::mesh<data, model> {};
+struct layout : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>> {};
+// clang-format on
+
+inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
+  auto asked = layer_norm(s / "norm_1", x, d_model);
+  auto a = x + causal_attention(s / "attention", asked, length, memory, d_model, heads, d_head);
+  return a + feed_forward(s / "feed_forward", layer_norm(s / "norm_2", a, d_model), d_model, d_ff);
+};
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto text = s.input("text", mt::u8, batch, length);
+    auto next = s.input("next", mt::u8, batch, length);
+    auto x = embed(s / "tokens", text, vocab, d_model) + s.parameter("positions", length, d_model, mt::normal(0.02));
+    auto y = layer_norm(s / "norm", repeat(s / "layers", layers, x, block), d_model);
+    auto loss = mean(cross_entropy(linear(s / "logits", y, d_model, vocab), next, vocab));
+    mt::adam{.learning_rate = 1e-3}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
+
+struct sizes {
+  std::int64_t layers, d_model, heads, d_ff, length, batch;
+};
+std::map<std::string, sizes> const known = {
+    {"lm", {6, 512, 8, 2048, 128, 16}}, {"lm_base", {12, 768, 12, 3072, 256, 4}}, {"tiny", {2, 64, 4, 256, 16, 1}}};
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+void run(mt::processors const& job, std::string const& name, sizes const& z, std::int64_t on_data,
+         std::int64_t on_model, int steps) {
+  double const begin = now();
+  mt::store weights(job);
+  mt::executable<step, mesh, layout, mt::default_device> train(
+      weights, data(on_data), model(on_model), batch(z.batch), length(z.length), layers(z.layers), d_model(z.d_model),
+      heads(z.heads), d_head(z.d_model / z.heads), d_ff(z.d_ff));
+  auto const count = static_cast<std::size_t>(z.batch * z.length);
+  std::vector<std::uint8_t> text(count), next(count);
+  std::mt19937 random(1);
+  auto const one = [&] {
+    for (std::size_t i = 0; i < count; ++i) text[i] = static_cast<std::uint8_t>(random() % 64);
+    for (std::size_t i = 0; i < count; ++i) next[i] = static_cast<std::uint8_t>(text[i] * 3 % 64);
+    return static_cast<double>(train(mt::feed<"text">(text), mt::feed<"next">(next)).get<"loss">());
+  };
+  double const first = one();
+  double const start_up = now() - begin;
+  double last = one();
+  auto const own = bench::products_of(train.graph(), train.planned().numbers);
+  std::vector<double> took, alone;
+  for (int i = 0; i < steps; ++i) {  // in turn, so that a machine whose speed drifts is fair to both
+    double const t = now();
+    last = one();
+    took.push_back(now() - t);
+    alone.push_back(bench::seconds_alone(own));
+  }
+  auto const flops = static_cast<double>(mt::work_of(train.graph(), train.planned().numbers).products);
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  mt::print(job,
+            "{{\"workload\": \"{}\", \"mesh\": \"data={},model={}\", \"step_ms\": {:.2f}, \"min_ms\": {:.2f}, "
+            "\"products_alone_ms\": {:.2f}, \"alone_over_step\": {:.3f}, \"gflops\": {:.1f}, \"start_up_s\": {:.2f}, "
+            "\"peak_rss_mb\": {}, \"arena_mb\": {:.0f}, \"loss_first\": {:.4f}, \"loss_last\": {:.4f}}}\n",
+            name, on_data, on_model, median(took) * 1e3, *std::min_element(took.begin(), took.end()) * 1e3,
+            median(alone) * 1e3, median(alone) / median(took), flops / median(took) * 1e-9, start_up,
+            used.ru_maxrss / 1024, static_cast<double>(train.planned().arena_bytes) * 1e-6, first, last);
+}
+
+}  // namespace lm
+
+int main(int argc, char** argv) {
+  CLI::App app("A training step of a decoder Transformer, beside its own matrix products alone.");
+  std::string name = "lm";
+  app.add_option("--size", name)->check(CLI::IsMember({"lm", "lm_base", "tiny"}));
+  lm::sizes given{};
+  app.add_option("--layers", given.layers);
+  app.add_option("--d-model", given.d_model);
+  app.add_option("--heads", given.heads);
+  app.add_option("--d-ff", given.d_ff);
+  app.add_option("--length", given.length);
+  app.add_option("--batch", given.batch);
+  std::int64_t on_data = 1, on_model = 1;
+  app.add_option("--data", on_data, "Processors along data");
+  app.add_option("--model", on_model, "Processors along model");
+  int steps = 7;
+  app.add_option("--steps", steps, "Steps to time");
+  CLI11_PARSE(app, argc, argv);
+  lm::sizes z = lm::known.at(name);
+  auto const choose = [](std::int64_t& to, std::int64_t from) { to = from == 0 ? to : from; };
+  choose(z.layers, given.layers), choose(z.d_model, given.d_model), choose(z.heads, given.heads);
+  choose(z.d_ff, given.d_ff), choose(z.length, given.length), choose(z.batch, given.batch);
+  return meshtensor::run_main(
+      argc, argv, [&](meshtensor::processors const& job) { lm::run(job, name, z, on_data, on_model, steps); });
+}
