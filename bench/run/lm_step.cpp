@@ -1,8 +1,8 @@
 // A training step of a decoder Transformer on bytes: how long it takes, and how long its own matrix products would take
 // alone, each by the fastest form that oneDNN has for its shape. Prints one line of JSON.
 //
-//   cmake --preset quickstart && cmake --build build/quickstart --target bench_run_lm_step
-//   build/quickstart/bench/run/lm_step [--size lm|lm_base|tiny] [--layers N …] [--mesh data=1,model=1] [--threads N]
+//   cmake --preset quickstart -DMESHTENSOR_BENCH=ON && cmake --build build/quickstart --target bench_run_lm_step
+//   build/quickstart/bench/run/lm_step [--size lm|lm_base|tiny] [--layers N …] [--data 1 --model 1]
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@
 #include <meshtensor/pass/cost.hpp>
 #include <meshtensor/run/main.hpp>
 
-#include "run/products.hpp"
+#include "products.hpp"
 
 namespace lm {
 namespace mt = meshtensor;

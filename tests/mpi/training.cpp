@@ -6,4 +6,5 @@
 
 TEST_CASE("ranks, threads and lockstep are one for twenty steps") {
   training::hold_on_ranks(meshtensor::reference_device());
+  training::hold_on_ranks<meshtensor::dtype::f64>(meshtensor::reference_device());
 }

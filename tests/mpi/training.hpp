@@ -7,12 +7,12 @@
 
 namespace training {
 
-/// Trains in f32 on every mesh of as many processors as there are ranks. Each rank's losses and parts of all variables
+/// Trains on every mesh of as many processors as there are ranks. Each rank's losses and parts of all variables
 /// are those of lockstep, and so are those of threads.
-template <class Device>
+template <mt::dtype Type = mt::dtype::f32, class Device>
 void hold_on_ranks(Device const& device) {
   mt::processors const ranks(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)), turns = mt::processors::in_lockstep();
-  auto const traced = traced_in<mt::dtype::f32>();
+  auto const traced = traced_in<Type>();
   int compared = 0;
   for (spread const& how : all_spreads()) {
     if (how.mesh.size() != ranks.get().size()) continue;
