@@ -47,19 +47,11 @@ std::string outcome(mt::session<mt::cpu_device>& run, subject const& s, mt::bloc
   return "";
 }
 
-void try_graph(std::uint64_t seed, purpose what, counts& seen) {
-  static auto const meshes = meshtensor_test::meshes();
-  author const a(seed, what);
-  chance c{seed + 1};
-  auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
-  auto const extents = extents_of(a.g.module(), mesh.size(), c);
-  subject s(a.g.module(), "main", extents);
-  s.steps = 2;
-  if (what != purpose::values) s.tolerance = 1e-9;
-  s.fill(sort::integers, c, 0, 0, static_cast<int>(mesh.size()));
-  s.expect();
-  auto const dims = dims_of(a.g.module());
-  for (int i = 0; i < 4; ++i) {
+/// Some layouts, drawn by chance, of a graph on a mesh: what every processor gives is what the oracle gives.
+void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mesh,
+                 std::vector<mt::dim_extent> const& extents, int count, chance& c, counts& seen) {
+  auto const dims = dims_of(traced);
+  for (int i = 0; i < count; ++i) {
     auto const rules = meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c);
     auto const laid = mt::on_heap([&] { return mt::partition(s.graph(), mesh, rules); });
     if (!laid->report.empty() && ++seen.refused) continue;
@@ -87,6 +79,20 @@ void try_graph(std::uint64_t seed, purpose what, counts& seen) {
   }
 }
 
+void try_graph(std::uint64_t seed, purpose what, counts& seen) {
+  static auto const meshes = meshtensor_test::meshes();
+  author const a(seed, what);
+  chance c{seed + 1};
+  auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
+  auto const extents = extents_of(a.g.module(), mesh.size(), c);
+  subject s(a.g.module(), "main", extents);
+  s.steps = 2;
+  if (what != purpose::values) s.tolerance = 1e-9;
+  s.fill(sort::integers, c, 0, 0, static_cast<int>(mesh.size()));
+  s.expect();
+  try_layouts(a.g.module(), s, mesh, extents, 4, c, seen);
+}
+
 long try_graphs(purpose what, std::uint64_t first, int count) {
   if (quick()) count /= 10;
   if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
@@ -105,3 +111,29 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
 
 TEST_CASE("values") { at_least(1700, try_graphs(purpose::values, 1, 500)); }
 TEST_CASE("gradients") { at_least(700, try_graphs(purpose::gradients, 20000, 200)); }
+
+TEST_CASE("every function of real numbers gives its bits, wherever an element lies and whatever it is fused with") {
+  counts seen;
+  chance c{7};
+  for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16})
+    for (auto const& mesh : meshtensor_test::meshes()) {
+      graph g;
+      mt::id const x = g.input("x", type, "ab"), y = g.input("y", type, "b");
+      mt::id chain = x;
+      for (int f = 0; f < static_cast<int>(mt::function::select); ++f) {
+        auto const fun = static_cast<mt::function>(f);
+        if (fun == mt::function::cast || mt::is_logical(fun) || mt::is_comparison(fun)) continue;
+        mt::id const z = mt::arity(fun) == 2 ? mt::elementwise(g.b, fun, x, y) : mt::elementwise(g.b, fun, x);
+        g.output(mt::text_of(fun), z);
+        chain = mt::add(g.b, mt::multiply(g.b, chain, y), z);
+      }
+      g.output("chain", chain);
+      auto const extents = extents_for(g.module(), mesh.size());
+      subject s(g.module(), "main", extents);
+      s.fill(sort::reals, c, 0.25, 1.75);
+      s.expect();
+      try_layouts(g.module(), s, mesh, extents, 8, c, seen);
+    }
+  MESSAGE(seen.tried << " cases, " << seen.refused << " not legal, " << seen.kernels << " kernels");
+  at_least(170, seen.tried);
+}

@@ -23,15 +23,13 @@ std::string text(char const* what, std::string const& label, std::size_t rank) {
 void tally::say(char const* what) const {
   std::string text;
   if (repeated != 0) text += ", " + std::to_string(repeated) + " repeated";
-  std::map<std::string, long> codes, shown;
+  std::map<std::string, long> codes;
   for (auto const& [rule, count] : refused) codes[rule.substr(0, 3)] += count;
   for (auto const& [code, count] : codes) {
     text += ", " + std::to_string(count) + " not legal by " + code;
     CHECK_MESSAGE((code == "S02" || code == "S05"), code);
   }
-  for (auto const& [rule, count] : refused)
-    if (long const n = ++shown[rule.substr(0, 3)]; n <= 6)
-      text += "\n  " + std::to_string(count) + " by " + rule + (n == 6 ? ", and others" : "");
+  for (auto const& [rule, count] : refused) text += "\n  " + std::to_string(count) + " by " + rule;
   MESSAGE(std::string(what) << ": " << tried << " cases" << text);
 }
 

@@ -1,6 +1,7 @@
 // A job whose processors are threads: sessions that take turns, jobs at the same time, and what a processor throws.
 #define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include <doctest/doctest.h>
+#include <stdlib.h>  // setenv
 
 #include <thread>
 
@@ -39,6 +40,13 @@ std::string sentence(auto const& f) {
 }
 
 }  // namespace
+
+TEST_CASE("a launcher and no MPI") {
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  char* none[] = {nullptr};
+  CHECK(sentence([&] { mt::processors job(0, none); }).starts_with("meshtensor R09: a launcher started 4 processes"));
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+}
 
 TEST_CASE("sessions of one job take turns, on meshes of different sizes") {
   auto const job = mt::processors::as_threads();
