@@ -17,10 +17,8 @@
 
 #ifdef __OPTIMIZE__
 #  define MESHTENSOR_OPTIMIZES 1
-#  define MESHTENSOR_INLINE [[gnu::always_inline]]
 #else  // then what counts is how soon the compiler is done
 #  define MESHTENSOR_OPTIMIZES 0
-#  define MESHTENSOR_INLINE
 #endif
 
 namespace meshtensor {

@@ -97,7 +97,6 @@ class eager : public trace_scope<Parameters, Compute> {
   void take_one(store& s) { r_->weights = &s; }
   template <name Label>
   void take_one(set_number<Label> const& n) {
-    if (Label == name("seed")) r_->set_seed(static_cast<std::uint64_t>(n.value));
     r_->set.named[Label.text()] = n.value;
   }
   template <name Label, class T, class Dims>

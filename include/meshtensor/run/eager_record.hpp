@@ -10,6 +10,7 @@
 
 #include "meshtensor/pass/lower.hpp"
 #include "meshtensor/run/interpret.hpp"
+#include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/store.hpp"
 
 namespace meshtensor::detail {
@@ -56,7 +57,6 @@ class eager_record : eager_tables, interpreter {
                     {"the dim '", e.label, "' is ", d.extent, " long in one array and ", e.extent, " in another"});
     if (position_of(extents_, e.label) < 0) extents_.push_back(e);
   }
-  void set_seed(std::uint64_t seed) { set.seed = seed, seeded_ = true; }
   /// A new value of the graph that holds these elements.
   template <class T>
   id lift(any_array<T> const& a, shape const& dims) {
@@ -119,7 +119,7 @@ class eager_record : eager_tables, interpreter {
     numbers = meshtensor::bind(b.m, mesh_shape{}, known);
     raise(numbers.report);
     if (weights != nullptr && !seen_) set.step = weights->step(), seen_ = true;
-    if (weights != nullptr && !seeded_) set.seed = weights->seed(), seeded_ = true;
+    set.seed = seed();
     evaluate_numbers(b.m, numbers, set, numbers_);
     context_ = {numbers_.data(), set.seed, set.step, 0, 0};
     settings_ = &set, inputs_ = &inputs_seen_, variables_ = &variables_held_;
@@ -133,6 +133,13 @@ class eager_record : eager_tables, interpreter {
       else run_node(n);
       raise(std::exchange(b.m.report, {}));
     }
+  }
+
+  /// What was set as "seed", unless that is a number of the program's own.
+  std::uint64_t seed() const {
+    auto const chosen = set.named.find("seed");
+    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return static_cast<std::uint64_t>(chosen->second);
+    return weights != nullptr ? weights->seed() : settings{}.seed;
   }
 
   /// What was given under a name, as the graph wants it.
@@ -196,7 +203,7 @@ class eager_record : eager_tables, interpreter {
 
   id entry_ = 0;
   int done_ = 0;
-  bool seeded_ = false, seen_ = false;
+  bool seen_ = false;
   std::vector<dim_extent> extents_;
   blocks inputs_seen_, variables_held_;
 };

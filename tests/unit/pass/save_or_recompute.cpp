@@ -122,6 +122,16 @@ struct positions {
   }
 };
 
+/// Two losses: what both loops of their gradients need is made again in each.
+struct two_gradients {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto y = repeat(s / "blocks", layers, x, curves);
+    s.output("dx", gradient(einsum(y, y, mt::to()), x));
+    s.output("dx of another loss", gradient(einsum(exp(y), mt::to()), x));
+  }
+};
+
 /// A stacked output that the user sees is there anyway.
 struct seen {
   constexpr void operator()(mt::scope auto s) const {
@@ -155,7 +165,7 @@ struct handed_on {
 }  // namespace
 
 TEST_CASE_TEMPLATE("the same results, bit for bit", P, deep, recurrent, chain, normalized, dropping, widened, inside,
-                   seen, handed_on, positions) {
+                   two_gradients, seen, handed_on, positions) {
   auto const f = forms_of<P>();
   CAPTURE(mt::text_of(*f.after));
   check_equal_results(*f.before, *f.after);
@@ -186,6 +196,8 @@ TEST_CASE("through two loops") {
   CHECK(stacked(*forms_of<inside>().after) ==
         "f32[layers, batch, in]; f32[layers, batch]; f32[layers, time, batch, in]; f32[time, batch, in]");
 }
+
+TEST_CASE("for two loops") { CHECK(stacked(*forms_of<two_gradients>().after) == "f32[layers, batch, in]"); }
 
 TEST_CASE("what is there anyway costs nothing") { CHECK(stacked(*forms_of<seen>().after) == "f32[layers, batch, in]"); }
 

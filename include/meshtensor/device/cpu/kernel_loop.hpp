@@ -185,8 +185,8 @@ struct kernel_loop {
 
     // What is done for as many elements as a register has.
     template <int P, class N>
-    MESHTENSOR_INLINE void batch(cells const& row_values, auto& sums, tile const& t, std::int64_t r, std::int64_t i,
-                                 N n) {
+    [[gnu::always_inline]] void batch(cells const& row_values, auto& sums, tile const& t, std::int64_t r,
+                                      std::int64_t i, N n) {
       cells c = row_values;
       load(c, t, r, i, n, all<&loop_facts::operands, P>{});
       load_again(c, i, all<&loop_facts::rereads, P>{});
@@ -194,13 +194,13 @@ struct kernel_loop {
       if constexpr (P == D.phases() - 1) store(c, t, r, i, n, all<&loop_facts::last_results>{});
     }
     template <class N, int... O>
-    MESHTENSOR_INLINE void load([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
-                                std::integer_sequence<int, O...>) const {
+    [[gnu::always_inline]] void load([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                     [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                     [[maybe_unused]] N n, std::integer_sequence<int, O...>) const {
       (load_vector<O>(c, t, r, i, n), ...);
     }
     template <int O, class N>
-    MESHTENSOR_INLINE void load_vector(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
+    [[gnu::always_inline]] void load_vector(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
       using E = element<source::operands + O>;
       auto const* const p =
           reinterpret_cast<E const*>(a.memory[O]) + t.offset[O] + r * t.row_stride[O] + i * k.across[O];
@@ -208,8 +208,8 @@ struct kernel_loop {
       else value<source::operands + O>(c) = load_pack_strided(p, k.across[O], n);
     }
     template <int... I>
-    MESHTENSOR_INLINE void load_again([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i,
-                                      std::integer_sequence<int, I...>) const {
+    [[gnu::always_inline]] void load_again([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i,
+                                           std::integer_sequence<int, I...>) const {
       ((value<I>(c) = load_pack(scratch_row<I>() + i)), ...);
     }
     template <int I>
@@ -217,14 +217,15 @@ struct kernel_loop {
       return reinterpret_cast<register_t<element<I>>*>(scratch + facts.place[I] * row_bytes);
     }
     template <class N, int... I>
-    MESHTENSOR_INLINE void run([[maybe_unused]] cells& c, [[maybe_unused]] auto& sums, [[maybe_unused]] tile const& t,
-                               [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
-                               std::integer_sequence<int, I...>) {
+    [[gnu::always_inline]] void run([[maybe_unused]] cells& c, [[maybe_unused]] auto& sums,
+                                    [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
+                                    [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                    std::integer_sequence<int, I...>) {
       (run_vector<I>(c, sums, t, r, i, n), ...);
     }
     template <int I, class N>
-    MESHTENSOR_INLINE void run_vector(cells& c, [[maybe_unused]] auto& sums, tile const& t, std::int64_t r,
-                                      std::int64_t i, N n) {
+    [[gnu::always_inline]] void run_vector(cells& c, [[maybe_unused]] auto& sums, tile const& t, std::int64_t r,
+                                           std::int64_t i, N n) {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
       if constexpr (is_reduction(s.kind)) {
@@ -255,21 +256,21 @@ struct kernel_loop {
       }
     }
     template <int I, class N, int... R>
-    MESHTENSOR_INLINE void store_step([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                      [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                      [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
+    [[gnu::always_inline]] void store_step([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                           [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                           [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
       (store_if<D.result(R) == at_step(I), R>(c, t, r, i, n), ...);
     }
     template <class N, int... R>
-    MESHTENSOR_INLINE void store([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                 [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
-                                 std::integer_sequence<int, R...>) const {
+    [[gnu::always_inline]] void store([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                      [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                      [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
       (store_if<true, R>(c, t, r, i, n), ...);
     }
     template <bool Here, int R, class N>
-    MESHTENSOR_INLINE void store_if([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                    [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                    [[maybe_unused]] N n) const {
+    [[gnu::always_inline]] void store_if([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
+                                         [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
+                                         [[maybe_unused]] N n) const {
       if constexpr (Here) {
         constexpr int code = D.result(R).code, stream = first_result_stream + R;
         using E = element<code>;
@@ -301,7 +302,7 @@ struct kernel_loop {
     }
 
     template <int I>
-    MESHTENSOR_INLINE static void compute(cells& c) {
+    [[gnu::always_inline]] static void compute(cells& c) {
       constexpr kernel_step s = D.step(I);
       constexpr auto f = static_cast<function>(s.kind);
       using E = element<I>;
