@@ -16,6 +16,7 @@
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/main.hpp>
 #include <meshtensor/run/one_store.hpp>
+#include <meshtensor/run/trace_events.hpp>
 
 #include "transformer/command_line.hpp"
 #include "transformer/progress.hpp"
@@ -139,6 +140,7 @@ struct trainer {
         throw mt::error("R42", {"the loss of step ", done, " is not a number: try a lower --learning-rate"});
 
       ++done;
+      time_steps(done, wanted == 0 ? 1'000'000 : wanted, line);
       double elapsed = seconds_now() - begin;
       if (o.minutes != 0) elapsed = agreed(elapsed);
       if (wanted != 0) over = static_cast<double>(done) / static_cast<double>(wanted);
@@ -155,6 +157,18 @@ struct trainer {
       }
     }
     line.clear();
+  }
+
+  /// Records twenty steps, from the fourth on where there are so many, and shows them.
+  void time_steps(std::int64_t done, std::int64_t all, progress_line& line) {
+    if ((!o.profile && o.trace.empty()) || all < 2) return;
+    std::int64_t const first = std::min<std::int64_t>(3, all - 1), last = std::min<std::int64_t>(first + 20, all);
+    if (done == first) step.record();
+    if (done != last) return;
+    line.clear();
+    if (o.profile) mt::progress(job, "{}", mt::profile(step));
+    if (!o.trace.empty()) mt::write_trace(step, o.trace);
+    step.record(false);
   }
 
   /// Writes byte by byte, each drawn from what the model finds likely after those before it.

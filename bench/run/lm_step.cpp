@@ -18,6 +18,7 @@
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/pass/cost.hpp>
 #include <meshtensor/run/main.hpp>
+#include <meshtensor/run/profile.hpp>
 
 #include "products.hpp"
 
@@ -44,7 +45,8 @@ struct layout : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::
 inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
   auto asked = layer_norm(s / "norm_1", x, d_model);
   auto a = x + causal_attention(s / "attention", asked, length, memory, d_model, heads, d_head);
-  return a + feed_forward(s / "feed_forward", layer_norm(s / "norm_2", a, d_model), d_model, d_ff);
+  auto hidden = relu(linear(s / "up", layer_norm(s / "norm_2", a, d_model), d_model, d_ff));
+  return a + linear(s / "down", hidden, d_ff, d_model);
 };
 
 struct step {
@@ -59,23 +61,33 @@ struct step {
   }
 };
 
+struct step_f32 : mt::precision<step, mt::f32> {};
+struct step_f64 : mt::precision<step, mt::f64> {};
+struct step_bf16 : mt::precision<step, mt::f32, mt::bf16> {};  // parameters and what is done to them in f32
+
 struct sizes {
   std::int64_t layers, d_model, heads, d_ff, length, batch;
 };
 std::map<std::string, sizes> const known = {
     {"lm", {6, 512, 8, 2048, 128, 16}}, {"lm_base", {12, 768, 12, 3072, 256, 4}}, {"tiny", {2, 64, 4, 256, 16, 1}}};
 
+std::int64_t peak_resident_mb() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss / 1024;
+}
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 double median(std::vector<double> v) {
   std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
   return v[v.size() / 2];
 }
 
-void run(mt::processors const& job, std::string const& name, sizes const& z, std::int64_t on_data,
-         std::int64_t on_model, int steps) {
+template <class Step>
+void run(mt::processors const& job, std::string const& name, std::string const& type, sizes const& z,
+         std::int64_t on_data, std::int64_t on_model, int steps, bool profiled) {
   double const begin = now();
   mt::store weights(job);
-  mt::executable<step, mesh, layout, mt::default_device> train(
+  mt::executable<Step, mesh, layout, mt::default_device> train(
       weights, data(on_data), model(on_model), batch(z.batch), length(z.length), layers(z.layers), d_model(z.d_model),
       heads(z.heads), d_head(z.d_model / z.heads), d_ff(z.d_ff));
   auto const count = static_cast<std::size_t>(z.batch * z.length);
@@ -84,12 +96,13 @@ void run(mt::processors const& job, std::string const& name, sizes const& z, std
   auto const one = [&] {
     for (std::size_t i = 0; i < count; ++i) text[i] = static_cast<std::uint8_t>(random() % 64);
     for (std::size_t i = 0; i < count; ++i) next[i] = static_cast<std::uint8_t>(text[i] * 3 % 64);
-    return static_cast<double>(train(mt::feed<"text">(text), mt::feed<"next">(next)).get<"loss">());
+    return static_cast<double>(train(mt::feed<"text">(text), mt::feed<"next">(next)).template get<"loss">());
   };
   double const first = one();
   double const start_up = now() - begin;
   double last = one();
-  auto const own = bench::products_of(train.graph(), train.planned().numbers);
+  std::int64_t const resident = peak_resident_mb();  // before what is only measured against
+  auto const own = bench::products_of(train.graph(), train.planned().numbers, type);
   std::vector<double> took, alone;
   for (int i = 0; i < steps; ++i) {  // in turn, so that a machine whose speed drifts is fair to both
     double const t = now();
@@ -97,16 +110,21 @@ void run(mt::processors const& job, std::string const& name, sizes const& z, std
     took.push_back(now() - t);
     alone.push_back(bench::seconds_alone(own));
   }
+  if (profiled) {
+    train.record();
+    for (int i = 0; i < steps; ++i) one();
+    mt::print(job, "{}", mt::profile(train));
+  }
   auto const flops = static_cast<double>(mt::work_of(train.graph(), train.planned().numbers).products);
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
+  double const stored = static_cast<double>(train.planned().arena_bytes + train.planned().variable_bytes);
   mt::print(job,
-            "{{\"workload\": \"{}\", \"mesh\": \"data={},model={}\", \"step_ms\": {:.2f}, \"min_ms\": {:.2f}, "
+            "{{\"peer\": \"meshtensor\", \"workload\": \"{}\", \"dtype\": \"{}\", \"mesh\": \"data={},model={}\", "
+            "\"step_ms\": {:.2f}, \"min_ms\": {:.2f}, "
             "\"products_alone_ms\": {:.2f}, \"alone_over_step\": {:.3f}, \"gflops\": {:.1f}, \"start_up_s\": {:.2f}, "
-            "\"peak_rss_mb\": {}, \"arena_mb\": {:.0f}, \"loss_first\": {:.4f}, \"loss_last\": {:.4f}}}\n",
-            name, on_data, on_model, median(took) * 1e3, *std::min_element(took.begin(), took.end()) * 1e3,
-            median(alone) * 1e3, median(alone) / median(took), flops / median(took) * 1e-9, start_up,
-            used.ru_maxrss / 1024, static_cast<double>(train.planned().arena_bytes) * 1e-6, first, last);
+            "\"peak_rss_mb\": {}, \"planned_mb\": {:.0f}, \"loss_first\": {:.4f}, \"loss_last\": {:.4f}}}\n",
+            name, type, on_data, on_model, median(took) * 1e3, *std::min_element(took.begin(), took.end()) * 1e3,
+            median(alone) * 1e3, median(alone) / median(took), flops / median(took) * 1e-9, start_up, resident,
+            stored / 1048576, first, last);
 }
 
 }  // namespace lm
@@ -115,6 +133,8 @@ int main(int argc, char** argv) {
   CLI::App app("A training step of a decoder Transformer, beside its own matrix products alone.");
   std::string name = "lm";
   app.add_option("--size", name)->check(CLI::IsMember({"lm", "lm_base", "tiny"}));
+  std::string type = "f32";
+  app.add_option("--dtype", type)->check(CLI::IsMember({"f32", "f64", "bf16"}));
   lm::sizes given{};
   app.add_option("--layers", given.layers);
   app.add_option("--d-model", given.d_model);
@@ -127,11 +147,17 @@ int main(int argc, char** argv) {
   app.add_option("--model", on_model, "Processors along model");
   int steps = 7;
   app.add_option("--steps", steps, "Steps to time");
+  bool profiled = false;
+  app.add_flag("--profile", profiled, "Also a table of where the time of a step goes");
   CLI11_PARSE(app, argc, argv);
   lm::sizes z = lm::known.at(name);
   auto const choose = [](std::int64_t& to, std::int64_t from) { to = from == 0 ? to : from; };
   choose(z.layers, given.layers), choose(z.d_model, given.d_model), choose(z.heads, given.heads);
   choose(z.d_ff, given.d_ff), choose(z.length, given.length), choose(z.batch, given.batch);
-  return meshtensor::run_main(
-      argc, argv, [&](meshtensor::processors const& job) { lm::run(job, name, z, on_data, on_model, steps); });
+  auto* const run = type == "f64"    ? lm::run<lm::step_f64>
+                    : type == "bf16" ? lm::run<lm::step_bf16>
+                                     : lm::run<lm::step_f32>;
+  return meshtensor::run_main(argc, argv, [&](meshtensor::processors const& job) {
+    run(job, name, type, z, on_data, on_model, steps, profiled);
+  });
 }

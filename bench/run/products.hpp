@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -29,7 +30,8 @@ inline dnnl::engine const& processor() {
 }
 
 /// The fastest form that oneDNN has for each: operands and result in the formats that it likes best.
-inline std::vector<product> products_of(mt::module const& m, mt::binding const& numbers) {
+inline std::vector<product> products_of(mt::module const& m, mt::binding const& numbers, std::string const& type) {
+  if (type == "f64") return {};  // oneDNN has none
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, double> found;
   mt::run_counts const runs = mt::run_counts_of(m, numbers);
   for (int i = 0; i < m.node_count; ++i) {
@@ -52,12 +54,14 @@ inline std::vector<product> products_of(mt::module const& m, mt::binding const& 
     product p{batch, rows, columns, depth, times};
     using desc = dnnl::memory::desc;
     auto const any = dnnl::memory::format_tag::any;
-    auto const f32 = dnnl::memory::data_type::f32;
+    using data_type = dnnl::memory::data_type;
+    auto const element = type == "bf16" ? data_type::bf16 : data_type::f32;
     bool const flat = batch == 1;
     auto const dims = [&](std::int64_t x, std::int64_t y) {
       return flat ? dnnl::memory::dims{x, y} : dnnl::memory::dims{batch, x, y};
     };
-    desc const a(dims(rows, depth), f32, any), b(dims(depth, columns), f32, any), c(dims(rows, columns), f32, any);
+    desc const a(dims(rows, depth), element, any), b(dims(depth, columns), element, any),
+        c(dims(rows, columns), element, any);
 #if DNNL_VERSION_MAJOR >= 3
     dnnl::matmul::primitive_desc const chosen(processor(), a, b, c);
 #else
@@ -66,7 +70,8 @@ inline std::vector<product> products_of(mt::module const& m, mt::binding const& 
     p.how = dnnl::matmul(chosen);
     auto const filled = [](desc const& d) {
       dnnl::memory memory(d, processor());
-      std::fill_n(static_cast<float*>(memory.get_data_handle()), d.get_size() / sizeof(float), 0.5f);
+      std::fill_n(static_cast<char*>(memory.get_data_handle()), d.get_size(),
+                  '\x3f');  // near 0.75 as float, and as bf16
       return memory;
     };
     p.arguments = {{DNNL_ARG_SRC, filled(chosen.src_desc())},

@@ -100,6 +100,10 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
       ->group(add.group);
   add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
 
+  add.group = "Where the time goes";
+  app.add_flag("--profile", o.profile, "Print what twenty steps of training spent their time on")->group(add.group);
+  add("--trace", o.trace, "FILE", "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
+
   try {
     app.parse(argc, argv);
     if (!mesh.empty() && !read_mesh(mesh, o.mesh))

@@ -57,6 +57,15 @@ case $part in
     [ "$(grep -c '^step .* held out' once.out)" -eq 3 ] || fail 'not three looks at held-out text'
     [ "$(tail -n 1 once.out | tr -d '\n' | wc -c)" -ge 47 ] || fail 'no sample'
     grep -q 'tokens/s.* left' once.err || fail 'no progress'
+    learn timed "$program" --profile --trace steps.json
+    cmp once.out timed.out || fail 'a run that is timed differs'
+    grep -q '^profile: .* mean of 20 steps' timed.err || fail "no profile: $(cat timed.err)"
+    python3 - <<'PYTHON' || fail 'the trace is not as it should be'
+import json
+events = json.load(open("steps.json"))["traceEvents"]
+assert {e["tid"] for e in events} == {0, 1, 2, 3} and all(e["ph"] == "X" and e["dur"] >= 0 and e["ts"] >= 0 for e in events)
+assert min(e["ts"] for e in events) == 0
+PYTHON
     "$program" "${small[@]}" --minutes 0.03 >timed.out 2>timed.err
     grep -q '^held-out loss' timed.out || fail "--minutes: $(cat timed.err)"
     "$program" "${small[@]}" --steps 1 >one.out 2>one.err

@@ -185,4 +185,13 @@ constexpr int depth_of(module const& m, int path, name const& label) {
   return found < 0 ? -1 : length - found;
 }
 
+/// A composite that the device runs itself: its body is what it means, but is not run and has no memory.
+constexpr bool is_whole(node const& n) { return n.kind == primitive::composite && n.attribute[2] != 0; }
+
+/// Whether a node is in the body of a composite, or in its gradient.
+constexpr bool is_in_composite(module const& m, node const& n) {
+  region_kind const kind = m.regions[n.region].kind;
+  return kind == region_kind::composite || kind == region_kind::gradient;
+}
+
 }  // namespace meshtensor

@@ -42,7 +42,8 @@ enum class primitive : std::uint8_t {
   repeat,      // see graph/module.hpp, loop
   while_loop,  // regions: condition, body
   cond,        // regions: then, otherwise
-  composite,   // attribute 0: its name; regions: body and, if it brings one, gradient
+  composite,   // attribute 0: its name; 2: whether the device runs it whole; regions: body and, if it brings one,
+               // gradient
   // communication, inserted by `partition`; attribute 0: mask of axes
   all_reduce,
   reduce_scatter,  // attribute 1: dim

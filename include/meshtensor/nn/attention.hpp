@@ -14,12 +14,12 @@ constexpr shape scores_rule(shape const& q, shape const& k, shape const& head) {
 constexpr shape mixed_rule(shape const& weights, shape const& v, shape const& memory) {
   return without(united(weights, v), memory);
 }
-/// `x` with `heads` before `length`, and `head` for `model`.
-constexpr shape projected_rule(shape const& x, shape const&, shape const& length, shape const& model,
-                               shape const& heads, shape const& head) {
+/// `x` with `heads` and `head` for `model`: one matrix of all positions, which its gradients are made from as it lies.
+constexpr shape projected_rule(shape const& x, shape const&, shape const& model, shape const& heads,
+                               shape const& head) {
   shape r{};
   for (int i = 0; i < x.count; ++i) {
-    if (x.at[i] == length.at[0]) r.add(heads.at[0]);
+    if (x.at[i] == model.at[0]) r.add(heads.at[0]);
     r.add(x.at[i] == model.at[0] ? head.at[0] : x.at[i]);
   }
   return r;
@@ -92,14 +92,14 @@ struct attention_body {
                   "meshtensor T01: attention: what is attended to lacks a dim");
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)> && has_dim<Y, decltype(memory)> &&
                   has_dim<Y, decltype(model)>) {
-      auto const project = [&](auto const& from, auto const& weight, auto position) {
-        return meshtensor::detail::einsum_by<projected_rule, dims<decltype(position)>, dims<decltype(model)>,
-                                             dims<decltype(heads)>, dims<decltype(head)>>(from, weight);
+      auto const project = [&](auto const& from, auto const& weight) {
+        return meshtensor::detail::einsum_by<projected_rule, dims<decltype(model)>, dims<decltype(heads)>,
+                                             dims<decltype(head)>>(from, weight);
       };
       auto const start = normal(1 / sqrt(extent(model)));
-      auto const q = project(x, s.parameter("query", model, heads, head, start), length);
-      auto const k = project(y, s.parameter("key", model, heads, head, start), memory);
-      auto const v = project(y, s.parameter("value", model, heads, head, start), memory);
+      auto const q = project(x, s.parameter("query", model, heads, head, start));
+      auto const k = project(y, s.parameter("key", model, heads, head, start));
+      auto const v = project(y, s.parameter("value", model, heads, head, start));
       auto const mixed = attend<Causal>(q, k, v, length, memory, head, s.where());
       auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
       return einsum_like(x, mixed, out);

@@ -9,6 +9,12 @@
 
 namespace meshtensor {
 
+/// What a device does at best: operations of a large product of f32, and bytes read and written, a second. 0: not
+/// known.
+struct rates {
+  double flops = 0, bytes = 0;
+};
+
 /// How often the nodes of each region run in one step: loops multiply. A while loop counts as one iteration.
 struct run_counts {
   std::int64_t of[max_regions];

@@ -271,7 +271,7 @@ constexpr module differentiate(module const& m) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     gradients = gradients || n.kind == primitive::gradient;
-    open = open || (n.kind == primitive::composite && !has_own_gradient(n));
+    open = open || (n.kind == primitive::composite && !has_own_gradient(m, n));
   }
   if (gradients && open) return differentiate(inline_composites(m, has_own_gradient));
   module result{};

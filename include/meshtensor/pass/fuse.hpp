@@ -57,7 +57,8 @@ struct kernel_writer {
       if (id const own = groups.group_of[i]; own != 0) {
         if (groups.groups[own - 1].place == i) kernel(static_cast<id>(own - 1));
       } else if (!groups.is_gone(n)) {
-        w.copy(n);
+        id const made = w.copy(n);
+        if (n.kind == primitive::composite) w.m.nodes[made].attribute[2] = 1;
       }
     }
   }
@@ -149,7 +150,7 @@ struct kernel_writer {
 
 }  // namespace detail
 
-/// The module with kernels. A composite that is left stays as it is.
+/// The module with kernels. Composites that are left are the device's; their bodies stay as they are.
 constexpr module fuse(module const& from) {
   module m{};
   detail::grouping const groups(from);

@@ -110,6 +110,10 @@ struct grouping {
 
   constexpr void place(id i) {
     node const& n = from.nodes[i];
+    if (is_in_composite(from, n)) {
+      for (int k = 0; k < n.operands.count; ++k) use_alone(from.operand(n, k), i);
+      return;
+    }
     switch (n.kind) {
       case primitive::argument:
       case primitive::input:

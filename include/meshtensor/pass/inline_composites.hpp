@@ -9,10 +9,10 @@
 namespace meshtensor {
 
 /// Whether a composite shall stay.
-using composite_claim = bool (*)(node const&);
+using composite_claim = bool (*)(module const&, node const&);
 
-constexpr bool claims_nothing(node const&) { return false; }
-constexpr bool has_own_gradient(node const& n) { return n.regions.count > 1; }
+constexpr bool claims_nothing(module const&, node const&) { return false; }
+constexpr bool has_own_gradient(module const&, node const& n) { return n.regions.count > 1; }
 
 /// The module without the composites that nobody claims.
 constexpr module inline_composites(module const& from, composite_claim claimed = claims_nothing) {
@@ -25,7 +25,7 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
     if (n.kind != primitive::composite) continue;
     id const body = from.region_of(n, 0);
     owner[body] = static_cast<id>(i + 1);
-    opened[body] = !claimed(n);
+    opened[body] = !claimed(from, n);
     for (int k = 1; k < n.regions.count; ++k) gone[from.region_of(n, k)] = opened[body];
   }
   for (int r = 0; r < from.region_count; ++r)  // what stood in a body stands where its owner stood

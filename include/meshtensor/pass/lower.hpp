@@ -17,19 +17,14 @@
 #include "meshtensor/pass/select.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/verify.hpp"
+#include "meshtensor/pass/wishes.hpp"
 
 namespace meshtensor {
 
-/// Whether a device runs fused kernels, `static constexpr bool fuses = true`, or node by node.
-template <class Device>
-inline constexpr bool fuses_for = false;
-template <class Device>
-requires(Device::fuses) inline constexpr bool fuses_for<Device> = true;
-
-/// The module as a device wants it: composites inlined and what is elementwise in kernels, or as it was.
-constexpr module fuse(module const& m, bool fuses) {
-  if (!fuses) return m;
-  return fuse(inline_composites(m));
+/// The module as a device wants it.
+constexpr module fuse(module const& m, device_wishes const& wishes) {
+  if (!wishes.fuses) return m;
+  return fuse(inline_composites(m, wishes.claims));
 }
 
 // From here to `lowered` each line is one evaluation, so that the compiler's limits hold for each by itself, and all
@@ -64,9 +59,9 @@ struct partitioned_program : whole_program<Programs, Entry, Mark> {
   static constexpr module partitioned = partition(partitioned_program::simplified, Mesh::shape, Layout::rules);
 };
 
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, bool Fuses, std::uint64_t Mark>
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Wisher, std::uint64_t Mark>
 struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout, Mark> {
-  static constexpr module fused = fuse(program_of_processor::partitioned, Fuses);
+  static constexpr module fused = fuse(program_of_processor::partitioned, wishes_of<Wisher>);
   static constexpr module graph = overlap(fused);
   static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);
@@ -78,7 +73,7 @@ struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout,
 /// One entry of a program set, lowered in the compiler: `graph` is the program of one processor, `planned` its plan.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void,
           std::uint64_t Mark = detail::mark_of<Programs>>
-struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, fuses_for<Device>, Mark> {};
+struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, wisher<Device>, Mark> {};
 
 /// What `f` returns, made on the heap in place: modules are too large for the stacks of threads.
 template <class F>
@@ -107,14 +102,14 @@ struct lowering {
 /// errors  S codes of `partition` and `bind`
 inline std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
                                        layout_rules const& rules, std::span<dim_extent const> extents,
-                                       bool fuses = false) {
+                                       device_wishes const& wishes = {}) {
   auto const selected = verified([&] { return select(traced, find_entry(traced, label)); });
   auto const differentiated = verified([&] { return differentiate(*selected); });
   auto const saved = verified([&] { return save_or_recompute(*differentiated); });
   auto const simplified = verified([&] { return simplify(*saved); });
   std::unique_ptr<lowering> result(new lowering{});
   auto const partitioned = verified([&] { return partition(*simplified, mesh, rules); });
-  auto const fused = verified([&] { return fuse(*partitioned, fuses); });
+  auto const fused = verified([&] { return fuse(*partitioned, wishes); });
   result->graph = overlap(*fused);
   raise(verify(result->graph));
   auto const bound = on_heap([&] { return meshtensor::bind(result->graph, mesh, extents); });

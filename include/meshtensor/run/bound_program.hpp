@@ -36,7 +36,7 @@ class bound_program {
 
   bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents) {
     if constexpr (!early) {
-      lowering_ = lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, fuses_for<Device>);
+      lowering_ = lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, wishes_of<Device>);
     } else if constexpr (is_static) {
       static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
       if (!extents.empty()) raise(meshtensor::bind(stages::graph, mesh, extents).report);

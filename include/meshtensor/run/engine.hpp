@@ -8,6 +8,7 @@
 
 #include "meshtensor/comm/reference.hpp"
 #include "meshtensor/run/processor.hpp"
+#include "meshtensor/run/timeline.hpp"
 
 namespace meshtensor {
 
@@ -68,13 +69,21 @@ class engine {
   void run(int entry, std::span<outside> around, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     around_ = around;
     for (processor& p : processors_) p.context = {numbers, seed, step, 0, 0};
+    if (record_) record_->begin_step();
     region_nodes(static_cast<id>(entry));
+    if (record_) record_->end_step();
   }
+
+  /// From now on, what takes how long; or no longer.
+  void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
+  timeline const* recorded() const { return record_.get(); }
+  Device& device() { return device_; }
 
  private:
   bool computes(node const& n) const {
-    if (n.kind == primitive::kernel) return runs_regions;
-    return is_computed(n.kind) && m_.regions[n.region].kind != region_kind::kernel;
+    if (n.kind == primitive::kernel || is_whole(n)) return runs_regions;
+    return is_computed(n.kind) && m_.regions[n.region].kind != region_kind::kernel &&
+           !(runs_regions && is_in_composite(m_, n));
   }
   /// Whether the device runs the region of a kernel at once. Else its nodes would need memory, which the plan gives to
   /// none: such a device runs modules that are not fused.
@@ -105,11 +114,19 @@ class engine {
   }
 
   void run_node(id node_id) {
+    if (!record_) return do_node(node_id);
+    record_->enter();
+    do_node(node_id);
+    record_->leave(node_id);
+  }
+  void do_node(id node_id) {
     node const& n = m_.nodes[node_id];
     switch (n.kind) {
       case primitive::argument: return;
       case primitive::repeat: return run_repeat(n);
-      case primitive::composite: return region_nodes(m_.region_of(n, 0));
+      case primitive::composite:
+        if (is_whole(n)) break;
+        return region_nodes(m_.region_of(n, 0));
       case primitive::input:
         return each([&](processor& p, outside& o) { p.set_pointer(m_.result(n), o.fed[node_id]); });
       case primitive::read:
@@ -123,14 +140,23 @@ class engine {
       case primitive::local_slice: return each([&](processor& p, outside&) { cut(p, n); });
       default: break;
     }
-    if (is_collective(n.kind)) return exchange_->start(processors_, node_id, m_.operand(n, 0), m_.result(n));
-    if (n.kind == primitive::wait) return exchange_->wait(m_.values[m_.operand(n, 0)].node);
+    if (is_collective(n.kind)) {
+      if (!is_alone(node_id)) return exchange_->start(processors_, node_id, m_.operand(n, 0), m_.result(n));
+      return each([&](processor& p, outside&) { copy(p.pointer(m_.result(n)), p, m_.operand(n, 0)); });
+    }
+    if (n.kind == primitive::wait) {
+      if (id const started = m_.values[m_.operand(n, 0)].node; !is_alone(started)) exchange_->wait(started);
+      return;
+    }
     if (shares_memory(n)) return;
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       load(processors_[k], n);
       launch(kernel_of(k, node_id), {m_, n, operands_, results_, processors_[k].context});
     }
   }
+
+  /// A collective of one processor: its result is its operand, most often under another name.
+  bool is_alone(id node_id) const { return processors_[0].exchange(node_id).with.count == 1; }
 
   template <class F>
   void each(F f) {
@@ -167,6 +193,9 @@ class engine {
         p.context.iteration = before * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(index);
         for (int i = l.carries; i < l.carries + l.stacked; ++i)
           p.set_pointer(argument(i), p.pointer(m_.operand(n, i)) + index * p.bytes(argument(i)));
+        for (int i = l.carries + l.sums; i < body.results.count; ++i)
+          if (p_.where[p_.root[given(i)]] == place::filled)
+            p.set_pointer(given(i), p.pointer(m_.result(n, i)) + index * p.bytes(given(i)));
       });
       region_nodes(m_.region_of(n, 0));
       each([&](processor& p, outside&) {
@@ -194,6 +223,7 @@ class engine {
   std::unique_ptr<exchanges> exchange_;
   std::vector<typename Device::kernel> kernels_;
   std::span<outside> around_;
+  std::unique_ptr<timeline> record_;
   view operands_[192], results_[8];
 };
 

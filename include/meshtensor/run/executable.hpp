@@ -176,6 +176,21 @@ class executable_of {
     return as_array<Label>(dims_of(v), bytes.data());
   }
 
+  /// From the next step on, keeps what takes how long, for `profile`; called again, it begins anew. Timing a step costs
+  /// two looks at the clock for each node. `record(false)` ends it and forgets.
+  void record(bool on = true) { session_->record(on); }
+  /// Of each processor that this process holds; nothing before `record`.
+  std::vector<timeline const*> recorded() const { return session_->recorded(); }
+  rates best_rates() const { return session_->best_rates(); }
+
+  job& processors_job() const { return values_->job(); }
+  /// Those that this process holds.
+  std::vector<int> ranks() const {
+    std::vector<int> all;
+    for (processor const& p : session_->held()) all.push_back(p.rank());
+    return all;
+  }
+
   module const& graph() const { return program_->graph(); }
   plan const& planned() const { return program_->planned(); }
   mesh_shape const& processors_mesh() const { return mesh_; }

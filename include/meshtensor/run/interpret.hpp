@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/initial.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/run/block.hpp"
 #include "meshtensor/run/numbers.hpp"
@@ -23,33 +24,14 @@ inline std::string path_text(module const& m, id path) {
 /// Values by name: inputs, outputs, variables.
 using blocks = std::map<std::string, block>;
 
-/// Fills a whole variable with its start: from the seed, its path and the global index, so that order does not matter.
-inline void initialize(module const& m, binding const& b, variable const& v, settings const& s, view const& where) {
+/// What a variable starts with.
+inline initial_value initial_of(module const& m, binding const& b, variable const& v, settings const& s) {
   std::vector<double> numbers;
   evaluate_numbers(m, b, s, numbers);
-  initializer_kind kind = v.start;
-  double argument = numbers[v.number];
-  if (kind == initializer_kind::automatic) {
-    int const own = v.dims.count - v.own;
-    kind = own < 2 ? initializer_kind::constant : initializer_kind::normal;
-    argument = own < 2 ? 0 : 1 / std::sqrt(static_cast<double>(b.extent[v.dims.at[v.own]]));
-  }
-  bool const random = kind == initializer_kind::normal || kind == initializer_kind::uniform;
-  if (random)
-    random_rule::fill(where, kind == initializer_kind::normal ? distribution::normal : distribution::uniform,
-                      random_key{s.seed, identity_of(m, v.path, 0), 0}, 0);
-  walk<1> w;
-  for (int i = 0; i < where.count; ++i) w.stride[0][i] = where.stride[i], w.extent[w.count++] = where.extent[i];
-  if (w.empty()) return;
-  with_element(where.type, [&]<class E>() {
-    do {
-      E& e = where.as<E>()[w.offset[0]];
-      if (!random) e = element_of<E>(argument);
-      else if (kind == initializer_kind::normal)
-        e = static_cast<E>(static_cast<arithmetic_t<E>>(e) * static_cast<arithmetic_t<E>>(argument));
-      else e = static_cast<E>((static_cast<arithmetic_t<E>>(e) * 2 - 1) * static_cast<arithmetic_t<E>>(argument));
-    } while (w.next());
-  });
+  random_key const key{s.seed, identity_of(m, v.path, 0), 0};
+  if (v.start != initializer_kind::automatic) return {v.start, numbers[v.number], key};
+  if (v.dims.count - v.own < 2) return {initializer_kind::constant, 0, key};
+  return {initializer_kind::normal, 1 / std::sqrt(static_cast<double>(b.extent[v.dims.at[v.own]])), key};
 }
 
 class interpreter {
@@ -93,7 +75,7 @@ class interpreter {
         auto [place, missing] = variables_->try_emplace(path_text(m_, v.path));
         if (missing) {
           place->second = block(v.type, v.dims, b_);
-          initialize(m_, b_, v, *settings_, place->second.window());
+          fill(place->second.window(), initial_of(m_, b_, v, *settings_));
         }
         at(m_.result(n)) = place->second;
         break;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "meshtensor/base/memory.hpp"
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -25,11 +26,9 @@ class processor {
     views_.resize(static_cast<std::size_t>(m.value_count));
     for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
     base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
-    arena_.resize(static_cast<std::size_t>(p.arena_bytes / 8 + 16));
-    auto const address = reinterpret_cast<std::uintptr_t>(arena_.data());
-    std::byte* const aligned = reinterpret_cast<std::byte*>(arena_.data()) + (64 - address % 64) % 64;
+    arena_ = arena(static_cast<std::size_t>(p.arena_bytes));
     for (int v = 0; v < m.value_count; ++v)
-      if (p.where[v] == place::arena) base_[static_cast<std::size_t>(v)] = aligned + p.offset[v];
+      if (p.where[v] == place::arena) base_[static_cast<std::size_t>(v)] = arena_.data() + p.offset[v];
     collectives_.resize(static_cast<std::size_t>(m.node_count));
     for (int i = 0; i < m.node_count; ++i)
       if (is_collective(m.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = exchange_of(m.nodes[i]);
@@ -115,7 +114,7 @@ class processor {
   int rank_;
   std::vector<view> views_;
   std::vector<std::byte*> base_;
-  std::vector<double> arena_;
+  arena arena_;
   std::vector<std::unique_ptr<planned_collective>> collectives_;
 };
 

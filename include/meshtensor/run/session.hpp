@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/agree.hpp"
 #include "meshtensor/run/engine.hpp"
 #include "meshtensor/run/fingerprint.hpp"
@@ -136,6 +137,23 @@ class session {
     return result;
   }
 
+  /// From now on, what takes how long; a session that was recording begins anew. Or no longer, and forgets.
+  void record(bool on) {
+    for (auto& e : engines_) e->record(on);
+  }
+  /// Of the processors held here, or of all in lockstep as one; nothing before `record`.
+  std::vector<timeline const*> recorded() const {
+    std::vector<timeline const*> all;
+    for (auto const& e : engines_)
+      if (e->recorded() != nullptr) all.push_back(e->recorded());
+    return all;
+  }
+  /// What the device can do at best, where it knows.
+  rates best_rates() {
+    if constexpr (requires { device_.best_rates(); }) return engines_[0]->device().best_rates();
+    else return rates{};
+  }
+
   module const& graph() const { return m_; }
   plan const& planned() const { return p_; }
   std::vector<processor> const& held() const { return processors_; }
@@ -165,7 +183,11 @@ class session {
       node const& n = m_.nodes[i];
       if (n.region != entry_) continue;
       if (n.kind == primitive::read || n.kind == primitive::write) {
-        stored& s = store_.provide(m_, p_.numbers, m_.variables[n.attribute[0]], held);
+        stored& s = store_.provide(m_, p_.numbers, m_.variables[n.attribute[0]], held,
+                                   [&](view const& block, initial_value const& first) {
+                                     if constexpr (requires { device_.fill(block, first); }) device_.fill(block, first);
+                                     else if (!first.is_zero()) fill(block, first);
+                                   });
         for (std::size_t k = 0; k < around_.size(); ++k) around_[k].variables[n.attribute[0]] = s.block_of(k);
         updates_ = updates_ || n.kind == primitive::write;
       }

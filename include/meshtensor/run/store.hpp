@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/memory.hpp"
 #include "meshtensor/run/array.hpp"
 #include "meshtensor/run/gather.hpp"
 #include "meshtensor/run/interpret.hpp"
@@ -22,10 +23,10 @@ struct stored {
   placement layout;
   mesh_shape mesh;
   std::vector<view> windows;  // of each held processor, in the whole
-  std::vector<std::vector<double>> blocks;
+  std::vector<arena> blocks;
   std::unique_ptr<gathering> bring;  // made when the value is read where not all of it is held
 
-  std::byte* block_of(std::size_t k) { return reinterpret_cast<std::byte*>(blocks[k].data()); }
+  std::byte* block_of(std::size_t k) { return blocks[k].data(); }
   /// `f32[d_model=512, d_ff=2048/model=2]`
   std::string text() const {
     std::string t = std::string(text_of(type)) + "[";
@@ -111,10 +112,11 @@ class store {
     set(label, any_array<T>(typed<T>(label).dims, elements));
   }
 
-  /// The value of a variable of a partitioned module, made if it is not there yet.
+  /// The value of a variable of a partitioned module, made if it is not there yet: `make` fills a block of zeros.
   ///
   /// errors  R04 it is there with another dtype, other extents or another layout
-  stored& provide(module const& m, binding const& b, variable const& v, std::vector<processor*> const& held) {
+  stored& provide(module const& m, binding const& b, variable const& v, std::vector<processor*> const& held,
+                  function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
     stored fresh = describe(m, b, v);
     auto const found = values_.find(label);
@@ -137,9 +139,9 @@ class store {
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
     for (processor* p : held) {
       view window = p->window_of(like);
-      fresh.blocks.emplace_back(static_cast<std::size_t>(window.bytes() + 7) / 8);
+      fresh.blocks.emplace_back(static_cast<std::size_t>(window.bytes()));
       window.data = fresh.blocks.back().data();
-      initialize(m, b, v, start, window);
+      make(window, initial_of(m, b, v, start));
       fresh.windows.push_back(window);
     }
     return values_.emplace(label, std::move(fresh)).first->second;

@@ -3,6 +3,8 @@
 // arch: baseline native
 #include "meshtensor/device/cpu/matmul.hpp"
 
+#include <dlfcn.h>
+
 #include <doctest/doctest.h>
 
 #include "unit/device/products.hpp"
@@ -23,6 +25,10 @@ struct run {
   operands x;
   guarded_workspace workspace;
 };
+
+/// Of the OpenMP that oneDNN brings along.
+void set_openmp_threads(int n) { reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))(n); }
+int openmp_threads() { return reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"))(); }
 
 }  // namespace
 
@@ -53,12 +59,10 @@ TEST_CASE("bf16 into f32, and mixed floats") {
 
 TEST_CASE("a second run and a second plan give the same bits") {
   for (int threads : {1, 2, 3}) {
-    cpu::set_library_threads(threads);
-    CHECK(cpu::library_threads() == threads);
     cpu::thread_team team(threads);
-    for (auto type : {dtype::f32, dtype::f64, dtype::bf16})
-      for (auto const& p :
-           {plain(4, 5, 3000, type), plain(200, 130, 77, type, "b"), stacked(plain(9, 16, 40, type), {12})}) {
+    for (auto type : {dtype::f32, dtype::f64, dtype::bf16, dtype::i32})
+      for (auto const& p : {plain(4, 5, 3000, type), plain(200, 130, 77, type, "b"), plain(300, 270, 260, type, "a"),
+                            stacked(plain(9, 16, 40, type), {12})}) {
         run first(p, threads), second(p, threads);
         auto& c = first(&team);
         CHECK(c == second(&team));
@@ -67,7 +71,49 @@ TEST_CASE("a second run and a second plan give the same bits") {
         CHECK(first(&team) == before);
       }
   }
-  cpu::set_library_threads(cpu::thread_budget());
+}
+
+TEST_CASE("in parts, by batch, rows or columns") {
+  cpu::thread_team team(3);
+  for (auto type : {dtype::f32, dtype::f64, dtype::bf16, dtype::i32})
+    for (auto p : {plain(400, 130, 77, type), plain(130, 400, 77, type, "b"), plain(301, 299, 280, type, "ac"),
+                   stacked(plain(90, 110, 120, type), {7}), stacked(plain(400, 60, 70, type), {2})}) {
+      p.accumulate = type != dtype::bf16;
+      run r(p, 3);
+      CHECK(r.plan.parts() == 3);
+      CHECK(wrong_elements(p, operands(p), r(&team)) == 0);
+    }
+  CHECK(run(plain(30, 20, 10, dtype::f32), 3).plan.parts() == 1);  // sooner done than handed over
+  CHECK(run(plain(16, 1, 1000000, dtype::f32), 3).plan.parts() == 1);
+  auto const integers = plain(300, 200, 100, dtype::i32);
+  CHECK(run(integers, 3)(&team) == run(integers)());
+}
+
+TEST_CASE("parts have all of a product once") {
+  for (auto p : {flattened(plain(1000, 37, 900, dtype::f32)), flattened(stacked(plain(64, 64, 65, dtype::f32), {5, 3})),
+                 flattened(stacked(plain(100, 100, 100, dtype::f32), {33}))})
+    for (int threads : {1, 2, 3, 8, 64}) {
+      std::int64_t made = 0;
+      for (auto const& part : parts_of(p, threads)) {
+        CHECK(part.problem.k == p.k);
+        made += part.problem.batch_count() * part.problem.m * part.problem.n;
+      }
+      CHECK(made == p.batch_count() * p.m * p.n);
+      CHECK(parts_of(p, threads).size() <= static_cast<std::size_t>(threads));
+    }
+}
+
+TEST_CASE("libraries keep the threads that the program gave them") {
+  set_openmp_threads(3), openblas_set_num_threads(2);
+  run(plain(300, 300, 300, dtype::f32))();
+  run(plain(300, 300, 300, dtype::f64))();
+  {
+    cpu::libraries_on_one_thread const quiet;
+    CHECK(openmp_threads() == 1);
+    CHECK(openblas_get_num_threads() == 1);
+  }
+  CHECK(openmp_threads() == 3);
+  CHECK(openblas_get_num_threads() == 2);
 }
 
 TEST_CASE("one plan serves any blocks") {
@@ -86,6 +132,8 @@ TEST_CASE("the libraries are used") {
   CHECK(run(forms(dtype::f32).at(forms(dtype::f32).size() - 3)).plan.implementation().find("onednn ") ==
         0);  // attention
   CHECK(run(plain(64, 64, 64, dtype::f64, "ac")).plan.implementation() == "cblas");
+  auto const large = run(plain(256, 256, 256, dtype::f32, "a")).plan.implementation();
+  CHECK((large == "cblas" || large.find("onednn brg") == 0));  // never oneDNN's gemm
   CHECK(run(plain(64, 64, 64, dtype::i32)).plan.implementation() == "loops");
   CHECK(run(plain(0, 64, 64, dtype::f32)).plan.implementation() == "nothing");
 }

@@ -1,4 +1,4 @@
-// Our own product: each element is one sum in ascending order, to the bit, for every form, type and number of threads.
+// Our own product: each element is one sum in ascending order, to the bit, for every form and type.
 // arch: baseline native
 // optimize: 2
 #include "meshtensor/device/cpu/matmul_loops.hpp"
@@ -13,13 +13,13 @@ namespace cpu = mt::cpu;
 
 namespace {
 
-block made(matmul_problem const& p, int threads = 1, cpu::thread_team* team = nullptr, bool flat = false) {
+block made(matmul_problem const& p, bool flat = false) {
   operands x(p);
   auto const used = flat ? flattened(p) : p;
-  cpu::matmul_loops const loops(used, threads);
+  cpu::matmul_loops const loops(used);
   guarded_workspace workspace(loops.workspace_bytes());
   if (used.swapped) std::swap(x.a, x.b);
-  loops.execute(x.a.bytes.get(), x.b.bytes.get(), x.c.bytes.get(), workspace.memory.data(), team);
+  loops.execute(x.a.bytes.get(), x.b.bytes.get(), x.c.bytes.get(), workspace.memory.data());
   CHECK(workspace.intact());
   return std::move(x.c);
 }
@@ -48,7 +48,7 @@ TEST_CASE("to the bit as the plain loops") {
     for (bool accumulate : {false, true}) {
       p.accumulate = accumulate;
       CHECK(made(p) == in_order<float>(p));
-      CHECK(made(p, 1, nullptr, true) == in_order<float>(p));
+      CHECK(made(p, true) == in_order<float>(p));
     }
   for (auto p : forms(dtype::f64)) CHECK(made(p) == in_order<double>(p));
   for (auto p : forms(dtype::bf16)) {
@@ -61,16 +61,6 @@ TEST_CASE("to the bit as the plain loops") {
 TEST_CASE("within the bounds of the exact product") {
   for (auto type : {dtype::f32, dtype::f64, dtype::bf16, dtype::i32, dtype::i64, dtype::u8, dtype::boolean})
     for (auto const& p : forms(type)) CHECK(wrong_elements(p, operands(p), made(p)) == 0);
-}
-
-TEST_CASE("any number of threads, on any team") {
-  cpu::thread_team team(3);
-  auto p = stacked(plain(200, 70, 300, dtype::f32), {3});
-  auto const one = made(p);
-  for (int threads : {2, 3, 8}) {
-    CHECK(made(p, threads) == one);
-    CHECK(made(p, threads, &team) == one);
-  }
 }
 
 TEST_CASE("nothing to sum, nothing to make") {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/memory.hpp"
 #include "meshtensor/device/cpu/matmul_problem.hpp"
-#include "meshtensor/device/cpu/memory.hpp"
 
 namespace products {
 
@@ -140,7 +140,7 @@ struct guarded_workspace {
       if (memory.data()[i] != std::byte{0x5a}) return false;
     return true;
   }
-  mt::cpu::arena memory;
+  mt::arena memory;
   std::size_t end;
 };
 

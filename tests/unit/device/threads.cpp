@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "meshtensor/device/cpu/memory.hpp"
+#include "meshtensor/base/memory.hpp"
 
 namespace mt = meshtensor;
 namespace cpu = mt::cpu;
@@ -90,26 +90,26 @@ TEST_CASE("ranks share cores") {
 
 TEST_CASE("an arena is aligned, zeroed and moves with its address") {
   for (std::size_t bytes : {std::size_t{1}, std::size_t{4097}, std::size_t{3} << 20}) {
-    cpu::arena a(bytes);
+    mt::arena a(bytes);
     CHECK(a.size() == bytes);
     auto const address = reinterpret_cast<std::uintptr_t>(a.data());
-    CHECK(address % (bytes >= cpu::arena::large_page ? cpu::arena::large_page : cpu::arena::alignment) == 0);
+    CHECK(address % (bytes >= mt::arena::large_page ? mt::arena::large_page : mt::arena::alignment) == 0);
     int set = 0;
     for (std::size_t i = 0; i < bytes; ++i) set += a.data()[i] != std::byte{0};
     CHECK(set == 0);
     *a.at<char>(bytes - 1) = 'x';
-    cpu::arena b(std::move(a));
+    mt::arena b(std::move(a));
     CHECK(a.data() == nullptr);
     CHECK(a.size() == 0);
     CHECK(reinterpret_cast<std::uintptr_t>(b.data()) == address);
     a = std::move(b);
     CHECK(*a.at<char>(bytes - 1) == 'x');
   }
-  CHECK(cpu::arena().data() == nullptr);
-  CHECK(cpu::arena(0).size() == 0);
+  CHECK(mt::arena().data() == nullptr);
+  CHECK(mt::arena(0).size() == 0);
   for (std::size_t impossible : {std::size_t{1} << 62, std::numeric_limits<std::size_t>::max() - 5}) {
     try {
-      cpu::arena a(impossible);
+      mt::arena a(impossible);
       FAIL("there cannot be so much memory");
     } catch (mt::error const& e) { CHECK(e.code() == "M10"); }
   }

@@ -1,6 +1,7 @@
 // What a cpu device runs the nodes of a module with: code that the compiler made for this module, or code for any.
 #pragma once
 
+#include "meshtensor/device/cpu/attention.hpp"
 #include "meshtensor/device/cpu/instantiated.hpp"
 #include "meshtensor/device/cpu/interpreted.hpp"
 #include "meshtensor/device/cpu/matmul_problem.hpp"
@@ -27,7 +28,9 @@ constexpr primitives left_to_loops(module const& m) {
   primitives left{};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (!is_computed(n.kind) || shares_memory(n) || m.regions[n.region].kind == region_kind::kernel) continue;
+    if (!is_computed(n.kind) || shares_memory(n) || is_in_composite(m, n) ||
+        m.regions[n.region].kind == region_kind::kernel)
+      continue;
     switch (n.kind) {
       case primitive::gather:
       case primitive::scatter_add:
@@ -43,21 +46,32 @@ constexpr primitives left_to_loops(module const& m) {
   return left;
 }
 
+template <class Any>
+std::unique_ptr<composite_kernel> make_any_attention(module const& m, node const& n, view const* operands,
+                                                     int threads) {
+  constexpr unsigned all = std::is_same_v<Any, when_used> ? mask_of(f32) | mask_of(f64) | mask_of(bf16) : 0;
+  return make_attention<all>(m, n, operands, threads);
+}
+
 }  // namespace detail
 
 struct code {
   kernel_table kernels;
   void (*interpret)(fused_kernel&);  // those that the table lacks
   node_loops loops;                  // nodes for which the device has nothing better
+  /// Composites that the device runs whole.
+  std::unique_ptr<composite_kernel> (*compose)(module const&, node const&, view const* operands, int threads);
 
   template <class Any = when_used>
   static code for_any_module() {
-    return {{}, &cpu::interpret<Any>, &evaluate<>};
+    return {{}, &cpu::interpret<Any>, &evaluate<>, &detail::make_any_attention<Any>};
   }
   template <module const& Graph>
   static constexpr code of() {
     constexpr primitives left = detail::left_to_loops(Graph);
-    return {instantiate<Graph>(), nullptr, &evaluate<left>};
+    constexpr unsigned attended = attention_types(Graph);
+    if constexpr (attended != 0) return {instantiate<Graph>(), nullptr, &evaluate<left>, &make_attention<attended>};
+    else return {instantiate<Graph>(), nullptr, &evaluate<left>, nullptr};
   }
 };
 

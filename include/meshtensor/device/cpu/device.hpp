@@ -4,9 +4,12 @@
 #include <memory>
 #include <variant>
 
+#include "meshtensor/device/cpu/attention.hpp"
 #include "meshtensor/device/cpu/code.hpp"
 #include "meshtensor/device/cpu/cutting.hpp"
+#include "meshtensor/device/cpu/fill.hpp"
 #include "meshtensor/device/cpu/lookup.hpp"
+#include "meshtensor/device/cpu/measure_rates.hpp"
 #include "meshtensor/device/cpu/product.hpp"
 
 namespace meshtensor {
@@ -14,11 +17,11 @@ namespace meshtensor {
 /// Runs the kernels of one processor with a team of threads. A copy is a device of its own, for another processor.
 class cpu_device {
  public:
-  static constexpr bool fuses = true;  // wants modules whose elementwise nodes are in kernels
+  static constexpr device_wishes wishes{true, cpu::is_attention};
   /// What a node needs beside its views.
   struct kernel {
     std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>,
-                 cpu::row_lookup,
+                 std::unique_ptr<cpu::composite_kernel>, cpu::row_lookup,
                  std::unique_ptr<cpu::strided_copy>>
         how;  // the first: by the rule's own loops
   };
@@ -41,12 +44,15 @@ class cpu_device {
     return cpu_device(code_, std::max(1, threads_ / std::max(1, processors)));
   }
   int threads() const { return threads_; }
+  rates best_rates() { return cpu::measure_rates(*team_); }
 
-  kernel prepare(module const&, node const& n, view const* operands, view const* results) {
+  /// A block of zeros with what a variable starts with.
+  void fill(view const& where, initial_value const& first) { cpu::fill(where, first, *team_); }
+
+  kernel prepare(module const& m, node const& n, view const* operands, view const* results) {
     view const& y = results[0];
     switch (n.kind) {
       case primitive::einsum:
-        tell_libraries();
         if (auto chain = cpu::product_chain::make(operands, n.operands.count, y, threads_)) {
           reserve(chain->workspace_bytes());
           return {std::make_unique<cpu::product_chain>(std::move(*chain))};
@@ -57,13 +63,19 @@ class cpu_device {
       case primitive::transpose:
       case primitive::broadcast: return {copy(operands[0], y, no_id, no_id, y.extent)};
       case primitive::slice: return {copy(operands[0], y, n.attribute[0], n.attribute[1], y.extent)};
+      case primitive::composite: {
+        auto made = code_.compose(m, n, operands, threads_);
+        reserve(made->workspace_bytes());
+        return {std::move(made)};
+      }
       default: return {};
     }
   }
   void launch(kernel& k, evaluation const& e) {
     if (auto* const chain = std::get_if<std::unique_ptr<cpu::product_chain>>(&k.how)) {
-      tell_libraries();
       (*chain)->run(e.operands, e.results[0], workspace(), *team_);
+    } else if (auto* const whole = std::get_if<std::unique_ptr<cpu::composite_kernel>>(&k.how)) {
+      (*whole)->run(e.operands, e.results, workspace(), *team_);
     } else if (auto* const rows = std::get_if<cpu::row_lookup>(&k.how)) {
       if (e.n.kind == primitive::gather) rows->gather(e.operands[0], e.operands[1], e.results[0], *team_);
       else rows->scatter_add(e.operands[0], e.operands[1], e.results[0], *team_);
@@ -116,11 +128,6 @@ class cpu_device {
     if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
       throw error("R10", "a slice reaches beyond the extent of its dim");
     return first * x.stride[along] * static_cast<std::int64_t>(bytes_of(x.type));
-  }
-  /// Libraries with threads of their own use as many as we do; they ask the thread that calls them.
-  void tell_libraries() const {
-    thread_local int told = 0;
-    if (told != threads_) cpu::set_library_threads(told = threads_);
   }
   void reserve(std::int64_t bytes) {
     if (static_cast<std::int64_t>(memory_.size()) < bytes + 64) memory_.resize(static_cast<std::size_t>(bytes + 64));

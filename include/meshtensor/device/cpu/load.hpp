@@ -167,6 +167,29 @@ inline void store(vec<T> v, E* p, int n) {
   for (int i = 0; i < n; ++i) p[i] = buffer[i];
 }
 
+/// A square of `turned` times `turned` floats, rows for columns.
+inline constexpr std::int64_t turned = 8;
+inline void turn_square(float const* from, std::int64_t row, float* to, std::int64_t to_row) {
+#if defined(XSIMD_HPP) && defined(__AVX__)
+  __m256 r[8], s[8];
+  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(from + i * row);
+  for (int i = 0; i < 8; i += 2)
+    s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]), s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  for (int i = 0; i < 8; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      r[i + 2 * k] = _mm256_shuffle_ps(s[i + k], s[i + k + 2], 0x44);
+      r[i + 2 * k + 1] = _mm256_shuffle_ps(s[i + k], s[i + k + 2], 0xee);
+    }
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+  }
+#else
+  for (int i = 0; i < turned; ++i)
+    for (int j = 0; j < turned; ++j) to[j * to_row + i] = from[i * row + j];
+#endif
+}
+
 /// Elements p[0], p[stride], …, the first n of them (0 elsewhere).
 template <class T, class E>
 inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::width) {

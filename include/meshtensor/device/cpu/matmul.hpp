@@ -1,20 +1,14 @@
-// A batched matrix product, prepared once at start and then run without an allocation of ours: by oneDNN for f32 and
-// bf16, by a CBLAS for f64, else by our own loops.
+// A batched matrix product, prepared once at start and then run without an allocation of ours, in parts that the
+// threads of a team make at the same time.
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <string>
-#include <string_view>
-#include <variant>
+#include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/device/cpu/matmul_loops.hpp"
-#include "meshtensor/device/cpu/onednn.hpp"
-
-#if defined(MESHTENSOR_WITH_ONEDNN)
-#  include <cblas.h>
-#endif
+#include "meshtensor/device/cpu/matmul_kernel.hpp"
+#include "meshtensor/device/cpu/threads.hpp"
 
 namespace meshtensor::cpu {
 
@@ -22,52 +16,64 @@ namespace meshtensor::cpu {
 ///
 /// Types: all floats, or all integers, whose sums are i64. Sums of f32 and bf16 are f32, of f64 f64.
 ///
-/// A run repeats bit for bit with the same number of library threads. Our loops do so with any number; oneDNN and the
-/// CBLAS may cut k between threads where m and n are small, and then differ from one number of threads to another by
-/// rounding.
+/// A run repeats bit for bit with the same number of threads. Our loops do so with any number; libraries may sum in
+/// another order where a part is smaller, and then differ from one number of threads to another by rounding.
 ///
 /// errors  R30 floats and integers mixed, a size below 0, a result whose elements overlap
 class matmul_plan {
  public:
-  /// `threads`: those of the team that will be given to execute, for our loops; the libraries' are those of the calling
-  /// thread (set_library_threads), which must also be the one that executes.
+  /// `threads`: those of the team that will be given to execute.
   explicit matmul_plan(matmul_problem const& problem, int threads = 1) {
     check(problem);
-    p_ = flattened(problem);
-    if (p_.empty()) return;
-    if (p_.k != 0 && (plan_onednn() || plan_cblas())) return;
-    way_ = matmul_loops(p_, threads);
+    matmul_problem const flat = flattened(problem);
+    swapped_ = flat.swapped;
+    if (flat.empty()) return;
+    libraries_on_one_thread const quiet;
+    for (matmul_part const& one : parts_of(flat, threads)) {
+      parts_.push_back({matmul_kernel(one.problem), starts_of(one)});
+      each_bytes_ = std::max(each_bytes_, (parts_.back().kernel.workspace_bytes() + 63) / 64 * 64);
+    }
   }
 
   /// What execute needs besides its operands; at a multiple of 64.
-  std::size_t workspace_bytes() const {
-    if (auto const* loops = std::get_if<matmul_loops>(&way_)) return loops->workspace_bytes();
-#if defined(MESHTENSOR_WITH_ONEDNN)
-    if (auto const* library = std::get_if<by_onednn>(&way_)) return library->primitive.workspace_bytes();
-#endif
-    return 0;
-  }
+  std::size_t workspace_bytes() const { return each_bytes_ * parts_.size(); }
 
   /// Who makes the product: "onednn …", "cblas", "loops" or "nothing".
-  std::string implementation() const {
-#if defined(MESHTENSOR_WITH_ONEDNN)
-    if (auto const* library = std::get_if<by_onednn>(&way_)) return "onednn " + library->primitive.name();
-    if (std::holds_alternative<by_cblas>(way_)) return "cblas";
-#endif
-    return std::holds_alternative<matmul_loops>(way_) ? "loops" : "nothing";
-  }
+  std::string implementation() const { return parts_.empty() ? "nothing" : parts_[0].kernel.implementation(); }
+  std::size_t parts() const { return parts_.size(); }
 
-  /// Runs it. A and B may overlap each other, not C. One thread at a time; `team` speeds up our loops.
+  /// Runs it. A and B may overlap each other, not C. One thread at a time; those of `team` share the work.
   void execute(void const* a, void const* b, void* c, void* workspace, thread_team* team = nullptr) {
-    if (p_.swapped) std::swap(a, b);
-    if (auto const* loops = std::get_if<matmul_loops>(&way_)) loops->execute(a, b, c, workspace, team);
-#if defined(MESHTENSOR_WITH_ONEDNN)
-    if (auto* library = std::get_if<by_onednn>(&way_)) execute_onednn(*library, a, b, c, workspace);
-    if (std::holds_alternative<by_cblas>(way_)) execute_cblas(a, b, c);
-#endif
+    if (swapped_) std::swap(a, b);
+    auto const run = [&](std::int64_t first, std::int64_t last) {
+      libraries_on_one_thread const quiet;
+      for (std::int64_t i = first; i < last; ++i) {
+        part& p = parts_[static_cast<std::size_t>(i)];
+        p.kernel.execute(static_cast<std::byte const*>(a) + p.from.a, static_cast<std::byte const*>(b) + p.from.b,
+                         static_cast<std::byte*>(c) + p.from.c,
+                         static_cast<std::byte*>(workspace) + static_cast<std::size_t>(i) * each_bytes_);
+      }
+    };
+    auto const count = static_cast<std::int64_t>(parts_.size());
+    if (team == nullptr) run(0, count);
+    else team->parallel_for(count, 1, run);
   }
 
  private:
+  struct starts {  // in bytes
+    std::int64_t a, b, c;
+  };
+  struct part {
+    matmul_kernel kernel;
+    starts from;
+  };
+
+  static starts starts_of(matmul_part const& one) {
+    auto const bytes = [](dtype t) { return static_cast<std::int64_t>(bytes_of(t)); };
+    matmul_problem const& p = one.problem;
+    return {one.a * bytes(p.a.type), one.b * bytes(p.b.type), one.c * bytes(p.c.type)};
+  }
+
   static void check(matmul_problem const& p) {
     bool const floats = is_float(p.a.type);
     if (is_float(p.b.type) != floats || is_float(p.c.type) != floats)
@@ -82,101 +88,9 @@ class matmul_plan {
                   "describe each element of the result once");
   }
 
-#if defined(MESHTENSOR_WITH_ONEDNN)
-  struct by_onednn {
-    onednn::primitive primitive;
-    int outer = 0;  // batch dims that we loop over, from the first
-  };
-  struct by_cblas {};
-
-  /// The matrices of the batch dims from `outer` on as one array; a repeated one has extent 1 there.
-  dnnl::memory::desc description(matmul_operand const& x, std::int64_t rows, std::int64_t columns, int outer) const {
-    dnnl::memory::dims extents, strides;
-    for (int i = outer; i < p_.batch_dims; ++i) {
-      extents.push_back(x.batch[i] == 0 ? 1 : p_.batch[i]);
-      strides.push_back(x.batch[i] == 0 ? 1 : x.batch[i]);
-    }
-    extents.insert(extents.end(), {rows, columns});
-    strides.insert(strides.end(), {x.row, x.column});
-    return {extents, onednn::type_of(x.type), strides};
-  }
-
-  /// With as many batch dims inside as the library is fast at.
-  bool plan_onednn() {
-    auto const undefined = dnnl::memory::data_type::undef;
-    for (matmul_operand const* x : {&p_.a, &p_.b, &p_.c})
-      if (onednn::type_of(x->type) == undefined || (x->row != 1 && x->column != 1) || x->row <= 0 || x->column <= 0)
-        return false;
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    if (p_.accumulate) {
-      dnnl::post_ops after;
-      after.append_sum(1.0f);
-      attributes.set_post_ops(after);
-    }
-    for (int outer = 0; outer <= p_.batch_dims; ++outer) try {
-        auto const a = description(p_.a, p_.m, p_.k, outer), b = description(p_.b, p_.k, p_.n, outer);
-        auto const c = description(p_.c, p_.m, p_.n, outer);
-        auto const described = onednn::describe_matmul(a, b, c, attributes);
-        if (onednn::is_reference(described)) continue;
-        way_ = by_onednn{onednn::primitive::make<dnnl::matmul>(
-                             described, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}}),
-                         outer};
-        return true;
-      } catch (dnnl::error const&) {  // not for these strides, this type or this processor
-      }
-    return false;
-  }
-
-  void execute_onednn(by_onednn& way, void const* a, void const* b, void* c, void* workspace) const {
-    std::int64_t calls = 1;
-    for (int i = 0; i < way.outer; ++i) calls *= p_.batch[i];
-    auto const at = [&](void const* block, matmul_operand const& x, std::int64_t call) {
-      return static_cast<std::byte const*>(block) +
-             p_.offset(x, call, way.outer) * static_cast<std::int64_t>(bytes_of(x.type));
-    };
-    for (std::int64_t call = 0; call < calls; ++call)
-      way.primitive.execute({at(a, p_.a, call), at(b, p_.b, call), at(c, p_.c, call)}, workspace);
-  }
-
-  /// A matrix as BLAS has it: one direction contiguous, the other a leading dimension that fits an int.
-  static bool fits_cblas(matmul_operand const& x, std::int64_t rows, std::int64_t columns) {
-    constexpr std::int64_t most = std::numeric_limits<int>::max();
-    bool const by_rows = x.column == 1 && x.row >= columns, by_columns = x.row == 1 && x.column >= rows;
-    return x.type == dtype::f64 && (by_rows || by_columns) && std::max({rows, columns, x.row, x.column}) <= most;
-  }
-
-  bool plan_cblas() {
-    if (p_.c.column != 1 || !fits_cblas(p_.a, p_.m, p_.k) || !fits_cblas(p_.b, p_.k, p_.n) ||
-        !fits_cblas(p_.c, p_.m, p_.n) || p_.c.row < p_.n)
-      return false;
-    way_ = by_cblas{};
-    return true;
-  }
-
-  void execute_cblas(void const* a, void const* b, void* c) const {
-    auto const order = [](matmul_operand const& x, std::int64_t columns) {
-      return x.column == 1 && x.row >= columns ? CblasNoTrans : CblasTrans;
-    };
-    auto const leading = [&](matmul_operand const& x, std::int64_t columns) {
-      return static_cast<int>(order(x, columns) == CblasNoTrans ? x.row : x.column);
-    };
-    for (std::int64_t i = 0; i < p_.batch_count(); ++i)
-      cblas_dgemm(CblasRowMajor, order(p_.a, p_.k), order(p_.b, p_.n), static_cast<int>(p_.m), static_cast<int>(p_.n),
-                  static_cast<int>(p_.k), 1.0, static_cast<double const*>(a) + p_.offset(p_.a, i, p_.batch_dims),
-                  leading(p_.a, p_.k), static_cast<double const*>(b) + p_.offset(p_.b, i, p_.batch_dims),
-                  leading(p_.b, p_.n), p_.accumulate ? 1.0 : 0.0,
-                  static_cast<double*>(c) + p_.offset(p_.c, i, p_.batch_dims), static_cast<int>(p_.c.row));
-  }
-
-  std::variant<std::monostate, matmul_loops, by_onednn, by_cblas> way_;
-#else
-  static constexpr bool plan_onednn() { return false; }
-  static constexpr bool plan_cblas() { return false; }
-
-  std::variant<std::monostate, matmul_loops> way_;
-#endif
-  matmul_problem p_;
+  std::vector<part> parts_;
+  std::size_t each_bytes_ = 0;
+  bool swapped_ = false;
 };
 
 }  // namespace meshtensor::cpu

@@ -1,5 +1,5 @@
-// The matrix product of our own: every element is one sum over k in ascending order, so neither blocks nor threads nor
-// strides change a bit. For types that no library takes, and for builds without one.
+// The matrix product of our own: every element is one sum over k in ascending order, so neither blocks nor strides
+// change a bit. For types that no library takes, and for builds without one.
 #pragma once
 
 #include <algorithm>
@@ -8,18 +8,11 @@
 
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/matmul_problem.hpp"
-#include "meshtensor/device/cpu/threads.hpp"
+#include "meshtensor/device/cpu/unrolled.hpp"
 
 namespace meshtensor::cpu {
 
 namespace detail {
-
-/// f(0), f(1), … as constants, each written out: arrays indexed so stay in registers.
-template <int N, class F>
-inline void unrolled(F const& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
-  (std::make_integer_sequence<int, N>{});
-}
 
 /// Sizes of blocks: a tile of sums lives in registers, the packed blocks of A and B in the second-level cache.
 template <class Sum>
@@ -82,7 +75,7 @@ inline void pack(E const* from, std::int64_t count, std::int64_t depth, std::int
 
 }  // namespace detail
 
-/// A product by loops. `threads` threads of a team share it; each needs a part of the workspace.
+/// A product by loops.
 class matmul_loops {
   template <class F>
   auto with_sum(F const& f) const {
@@ -95,18 +88,17 @@ class matmul_loops {
 
  public:
   matmul_loops() = default;
-  matmul_loops(matmul_problem const& problem, int threads) : p_(problem) {
+  explicit matmul_loops(matmul_problem const& problem) : p_(problem) {
     bool const any_f64 = p_.a.type == dtype::f64 || p_.b.type == dtype::f64 || p_.c.type == dtype::f64;
     sum_type_ = any_f64 ? dtype::f64 : is_float(p_.c.type) ? dtype::f32 : dtype::i64;
-    threads_ = std::max(1, threads);
   }
 
   std::size_t workspace_bytes() const {
-    return with_sum([&]<class Sum>() { return static_cast<std::size_t>(sizes<Sum>().total * threads_) * sizeof(Sum); });
+    return with_sum([&]<class Sum>() { return static_cast<std::size_t>(sizes<Sum>().total) * sizeof(Sum); });
   }
 
-  void execute(void const* a, void const* b, void* c, void* workspace, thread_team* team) const {
-    with_sum([&]<class Sum>() { run<Sum>(a, b, c, static_cast<Sum*>(workspace), team); });
+  void execute(void const* a, void const* b, void* c, void* workspace) const {
+    with_sum([&]<class Sum>() { run<Sum>(a, b, c, static_cast<Sum*>(workspace)); });
   }
 
  private:
@@ -124,23 +116,12 @@ class matmul_loops {
   }
 
   template <class Sum>
-  void run(void const* a, void const* b, void* c, Sum* workspace, thread_team* team) const {
+  void run(void const* a, void const* b, void* c, Sum* workspace) const {
     block_sizes const s = sizes<Sum>();
-    std::int64_t const down = (p_.m + s.rows - 1) / s.rows, across = (p_.n + s.columns - 1) / s.columns;
-    std::int64_t const tasks = p_.batch_count() * down * across;
-    auto const share = [&](std::int64_t thread) {
-      for (std::int64_t t = thread; t < tasks; t += threads_)
-        block<Sum>(a, b, c, workspace + thread * s.total, t / (down * across), t / across % down * s.rows,
-                   t % across * s.columns);
-    };
-    auto const some = [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t thread = first; thread < last; ++thread) share(thread);
-    };
-    if (team == nullptr) {
-      some(0, threads_);
-    } else {
-      team->parallel_for(threads_, 1, some);
-    }
+    for (std::int64_t item = 0; item < p_.batch_count(); ++item)
+      for (std::int64_t row = 0; row < p_.m; row += s.rows)
+        for (std::int64_t column = 0; column < p_.n; column += s.columns)
+          block<Sum>(a, b, c, workspace, item, row, column);
   }
 
   /// One block of C: sums over all of k in the workspace, then written out.
@@ -183,7 +164,6 @@ class matmul_loops {
 
   matmul_problem p_;
   dtype sum_type_ = dtype::f32;
-  std::int64_t threads_ = 1;
 };
 
 }  // namespace meshtensor::cpu

@@ -1,10 +1,12 @@
 // A batched matrix product as numbers: C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n], any strides, made as
-// flat as it can be.
+// flat as it can be, and cut into parts for threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "meshtensor/base/dtype.hpp"
 
@@ -91,6 +93,49 @@ inline matmul_problem flattened(matmul_problem p) {
     }
   }
   return p;
+}
+
+/// What one thread makes of a product: some matrices of a batch dim, some rows or some columns. Where they begin, in
+/// elements.
+struct matmul_part {
+  matmul_problem problem;
+  std::int64_t a = 0, b = 0, c = 0;
+};
+
+/// A flat product in at most `threads` parts, fewer where a part would be sooner done than handed over. Sums over k are
+/// never cut.
+inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
+  constexpr double worth_a_thread = 1 << 20;  // multiplications: about twenty microseconds
+  double const work =
+      static_cast<double>(p.batch_count() * p.m) * static_cast<double>(p.n * std::max<std::int64_t>(1, p.k));
+  auto const wanted = static_cast<std::int64_t>(std::min<double>(threads, work / worth_a_thread));
+  if (wanted <= 1) return {{p}};
+  // The longest batch dim, if it gives each thread as much; else the longer side of the matrices, in whole registers.
+  int longest = -1;
+  for (int i = 0; i < p.batch_dims; ++i)
+    if (longest < 0 || p.batch[i] > p.batch[longest]) longest = i;
+  bool const by_batch = longest >= 0 && (p.batch[longest] % wanted == 0 || p.batch[longest] >= 4 * wanted);
+  bool const by_rows = !by_batch && p.m >= p.n;
+  std::int64_t const grain = by_batch ? 1 : 16;
+  std::int64_t const extent = by_batch ? p.batch[longest] : by_rows ? p.m : p.n;
+  std::int64_t const grains = (extent + grain - 1) / grain, count = std::min(wanted, grains);
+  std::vector<matmul_part> parts;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t const first = grains * i / count * grain, last = std::min(extent, grains * (i + 1) / count * grain);
+    matmul_part part{p};
+    if (by_batch) {
+      part.problem.batch[longest] = last - first;
+      part.a = first * p.a.batch[longest], part.b = first * p.b.batch[longest], part.c = first * p.c.batch[longest];
+    } else if (by_rows) {
+      part.problem.m = last - first;
+      part.a = first * p.a.row, part.c = first * p.c.row;
+    } else {
+      part.problem.n = last - first;
+      part.b = first * p.b.column, part.c = first * p.c.column;
+    }
+    parts.push_back(part);
+  }
+  return parts;
 }
 
 }  // namespace meshtensor::cpu

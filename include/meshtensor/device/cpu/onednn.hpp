@@ -45,6 +45,12 @@ bool is_reference(Description const& description) {
   return std::string_view(description.impl_info_str()).find("ref") != std::string_view::npos;
 }
 
+/// Whether it would go through its BLAS-like gemm.
+template <class Description>
+bool is_gemm(Description const& description) {
+  return std::string_view(description.impl_info_str()).find("gemm:") == 0;
+}
+
 /// A primitive with a place for each argument. It runs on the threads that OpenMP had when it was made, in the calling
 /// thread; one thread at a time.
 class primitive {

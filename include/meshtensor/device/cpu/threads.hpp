@@ -1,8 +1,6 @@
-// The threads of one processor: how many it may use, and loops that they share. The only door to oneTBB; libraries with
-// threads of their own are told the same number.
+// The threads of one processor: how many it may use, and loops that they share. The only door to oneTBB.
 #pragma once
 
-#include <dlfcn.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -59,20 +57,6 @@ inline int thread_budget(int ranks = 1) {
   return std::max(1, cores / std::max(1, ranks));
 }
 
-/// Tells OpenMP (hence oneDNN) and OpenBLAS, where they are loaded, how many threads to use when they are called from
-/// the calling thread. Call it in each thread that drives them, before a matmul_plan is made.
-inline void set_library_threads(int threads) {
-  using setter = void (*)(int);
-  for (char const* name : {"omp_set_num_threads", "openblas_set_num_threads"})
-    if (void* const found = dlsym(RTLD_DEFAULT, name)) reinterpret_cast<setter>(found)(threads);
-}
-
-/// How many threads OpenMP would use if the calling thread called it now; 1 where it is not loaded.
-inline int library_threads() {
-  void* const found = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
-  return found == nullptr ? 1 : reinterpret_cast<int (*)()>(found)();
-}
-
 /// The threads of one rank: the one that calls, and workers. Its loops return when all is done; an exception in one
 /// ends the loop and reaches the caller. One thread calls at a time.
 class thread_team {
@@ -87,6 +71,14 @@ class thread_team {
   }
 
   int size() const { return size_; }
+  /// Inside a loop: which of the team's threads this is, below size().
+  int here() const {
+#if defined(MESHTENSOR_WITH_TBB)
+    return size_ == 1 ? 0 : std::clamp(tbb::this_task_arena::current_thread_index(), 0, size_ - 1);
+#else
+    return 0;
+#endif
+  }
 
   /// f(first, last) for ranges that together are [0, count), each starting at a multiple of `grain`, at the same time.
   /// Which ranges is not fixed: f may only do what does not depend on it.

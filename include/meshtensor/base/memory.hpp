@@ -11,7 +11,7 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor {
 
 /// Owns `bytes` zeroed bytes whose address is a multiple of 64, and of a large page from that size on. Moves, never
 /// copies; the address stays the same for as long as it lives.
@@ -76,4 +76,4 @@ class arena {
   std::size_t size_ = 0;
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor

@@ -1,0 +1,187 @@
+// The composites `attention` and `causal_attention` and their gradients, run whole: memory grows with the length, not
+// with its square.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "meshtensor/device/cpu/attention_blocks.hpp"
+#include "meshtensor/device/cpu/threads.hpp"
+#include "meshtensor/graph/module.hpp"
+#include "meshtensor/tensor/view.hpp"
+
+namespace meshtensor::cpu {
+
+/// Which dims of an attention are what, read from its operands.
+struct attention_form {
+  bool found, causal, backward;
+  int length, memory, head, value_head;  // dims
+};
+
+/// found: this device can run it. Operands: q, k, v; of a gradient also y, log_sum, dy.
+constexpr attention_form attention_form_of(module const& m, node const& n) {
+  attention_form f{};
+  if (n.kind != primitive::composite) return f;
+  name const& label = m.names[n.attribute[0]];
+  f.causal = label == name("causal_attention") || label == name("causal_attention_gradient");
+  f.backward = label == name("attention_gradient") || label == name("causal_attention_gradient");
+  if (!f.causal && !f.backward && label != name("attention")) return f;
+  if (n.operands.count != (f.backward ? 6 : 3) || n.results.count != (f.backward ? 3 : 2)) return f;
+  for (int i = 0; i < m.node_count; ++i)  // what must be brought together first is for the fallback
+    if (m.nodes[i].region == m.region_of(n, 0) &&
+        (is_collective(m.nodes[i].kind) || m.nodes[i].kind == primitive::local_slice))
+      return f;
+  auto const dims = [&](int i) -> shape const& { return m.operand_value(n, i).dims; };
+  shape const &q = dims(0), &k = dims(1), &v = dims(2);
+  shape const& log_sum = f.backward ? dims(4) : m.result_value(n, 1).dims;
+  shape const& y = f.backward ? dims(3) : m.result_value(n, 0).dims;
+  f.length = f.memory = f.head = f.value_head = -1;
+  int lengths = 0, memories = 0, heads = 0, value_heads = 0;
+  for (int i = 0; i < q.count; ++i) {
+    int const d = q.at[i];
+    if (!k.has(d)) f.length = d, ++lengths;
+    else if (!log_sum.has(d)) f.head = d, ++heads;
+    else if (!v.has(d)) return f;
+  }
+  for (int i = 0; i < k.count; ++i)
+    if (!q.has(k.at[i])) f.memory = k.at[i], ++memories;
+  for (int i = 0; i < v.count; ++i)
+    if (!q.has(v.at[i]) ? v.at[i] != f.memory : v.at[i] == f.head) f.value_head = v.at[i], ++value_heads;
+  f.found = lengths == 1 && memories == 1 && heads == 1 && value_heads == 1 && v.has(f.memory) && !v.has(f.length) &&
+            y.has(f.length) && y.has(f.value_head) && y.count == log_sum.count + 1 && log_sum.count + 1 == q.count &&
+            v.count == k.count;
+  return f;
+}
+constexpr bool is_attention(module const& m, node const& n) { return attention_form_of(m, n).found; }
+
+/// A composite that this device runs itself.
+class composite_kernel {
+ public:
+  virtual ~composite_kernel() = default;
+  /// Of which the pieces start at multiples of 64.
+  virtual std::int64_t workspace_bytes() const = 0;
+  virtual void run(view const* operands, view const* results, std::byte* workspace, thread_team& team) = 0;
+};
+
+/// Attention, or its gradient, of elements E, computed in T. Each task has some blocks of one batch and head; what it
+/// computes does not depend on how blocks are shared out, so any number of threads gives the same bits.
+template <class T, class E>
+class attention final : public composite_kernel {
+  using blocks = attention_blocks<T, E>;
+
+ public:
+  attention(module const& m, node const& n, view const* operands, int threads)
+      : form_(attention_form_of(m, n)), threads_(threads) {
+    view const &q = operands[0], &k = operands[1], &v = operands[2];
+    auto const extent = [](view const& x, int d) { return x.extent[x.find(d)]; };
+    int const at = q.find(form_.length);
+    sizes_ = {q.extent[at],
+              extent(k, form_.memory),
+              extent(q, form_.head),
+              extent(v, form_.value_head),
+              q.origin[at] - k.origin[k.find(form_.memory)],
+              form_.causal,
+              1 / std::sqrt(static_cast<double>(extent(q, form_.head)))};
+    heads_ = 1;
+    for (int i = 0; i < q.count; ++i)
+      if (q.dim[i] != form_.length && q.dim[i] != form_.head) outer_.push_back(q.dim[i]), heads_ *= q.extent[i];
+    std::int64_t const count =
+        blocks::blocks_of(form_.backward ? std::min(sizes_.length, sizes_.memory) : sizes_.length);
+    bool const enough = heads_ % threads == 0 || heads_ >= 4 * threads;
+    parts_ = enough ? 1 : std::min(count, (4 * threads + heads_ - 1) / heads_);
+  }
+
+  std::int64_t workspace_bytes() const override { return threads_ * each_bytes(); }
+
+  void run(view const* operands, view const* results, std::byte* workspace, thread_team& team) override {
+    if (heads_ == 0 || sizes_.length == 0 || sizes_.memory == 0) return;
+    std::int64_t const kinds = form_.backward && parts_ > 1 ? 2 : 1;
+    team.parallel_for(heads_ * parts_ * kinds, 1, [&](std::int64_t first, std::int64_t last) {
+      std::byte* const own = workspace + team.here() * each_bytes();
+      for (std::int64_t task = first; task < last; ++task) {
+        std::int64_t const head = task / (parts_ * kinds), part = task / kinds % parts_;
+        if (!form_.backward) forward(operands, results, head, part, own);
+        else if (kinds == 1) backward(operands, results, head, 0, sizes_.memory, 0, sizes_.length, own);
+        else if (task % kinds == 0)
+          backward(operands, results, head, start(part, sizes_.memory), start(part + 1, sizes_.memory), -1, -1, own);
+        else backward(operands, results, head, -1, -1, start(part, sizes_.length), start(part + 1, sizes_.length), own);
+      }
+    });
+  }
+
+ private:
+  std::int64_t each_bytes() const {
+    blocks const b(sizes_);
+    return ((form_.backward ? b.backward_bytes() : b.forward_bytes()) + 63) / 64 * 64;
+  }
+  /// Where a part of `all` rows begins: at a block.
+  std::int64_t start(std::int64_t part, std::int64_t all) const {
+    return std::min(all, blocks::blocks_of(all) * part / parts_ * blocks::block);
+  }
+  /// The rows of one batch and head, along dim `row`; `column` -1: one element each.
+  attention_rows rows(view const& x, std::int64_t head, int row, int column) const {
+    std::int64_t offset = 0;
+    for (std::size_t i = outer_.size(); i-- > 0;) {
+      int const at = x.find(outer_[i]);
+      offset += head % x.extent[at] * x.stride[at], head /= x.extent[at];
+    }
+    return {x.as<E>() + offset, x.stride[x.find(row)], column < 0 ? 1 : x.stride[x.find(column)]};
+  }
+
+  void forward(view const* in, view const* out, std::int64_t head, std::int64_t part, std::byte* own) const {
+    blocks b(sizes_);
+    b.prepare_forward(rows(in[1], head, form_.memory, form_.head), rows(in[2], head, form_.memory, form_.value_head),
+                      own);
+    std::int64_t const end = start(part + 1, sizes_.length);
+    for (std::int64_t i = start(part, sizes_.length); i < end; i += blocks::block)
+      b.forward(rows(in[0], head, form_.length, form_.head), rows(out[0], head, form_.length, form_.value_head),
+                rows(out[1], head, form_.length, -1), i, std::min(blocks::block, end - i));
+  }
+  /// Slopes of answers [first, last) asked by all, or of questions [from, to) by all answers, or both of all.
+  void backward(view const* in, view const* out, std::int64_t head, std::int64_t first, std::int64_t last,
+                std::int64_t from, std::int64_t to, std::byte* own) const {
+    bool const answers = first >= 0, questions = from >= 0;
+    if (!answers) first = 0, last = sizes_.memory;
+    if (!questions) from = 0, to = sizes_.length;
+    auto const k = rows(in[1], head, form_.memory, form_.head), v = rows(in[2], head, form_.memory, form_.value_head);
+    auto const dk = rows(out[1], head, form_.memory, form_.head),
+               dv = rows(out[2], head, form_.memory, form_.value_head);
+    blocks b(sizes_);
+    b.prepare_backward(rows(in[0], head, form_.length, form_.head), rows(in[3], head, form_.length, form_.value_head),
+                       rows(in[4], head, form_.length, -1), rows(in[5], head, form_.length, form_.value_head), own);
+    for (std::int64_t m = first; m < last; m += blocks::block)
+      b.backward(k, v, answers ? &dk : nullptr, answers ? &dv : nullptr, m, std::min(blocks::block, last - m), from, to,
+                 questions);
+    if (questions) b.store_question_slopes(rows(out[0], head, form_.length, form_.head), from, to);
+  }
+
+  attention_form form_;
+  attention_sizes sizes_;
+  int threads_;
+  std::vector<int> outer_;  // dims of batches and heads
+  std::int64_t heads_ = 1, parts_ = 1;
+};
+
+/// Dtypes as a mask, and those of a module's attentions.
+constexpr unsigned mask_of(dtype t) { return 1u << static_cast<unsigned>(t); }
+constexpr unsigned attention_types(module const& m) {
+  unsigned all = 0;
+  for (int i = 0; i < m.node_count; ++i)
+    if (is_whole(m.nodes[i])) all |= mask_of(m.operand_value(m.nodes[i], 0).type);
+  return all;
+}
+
+/// The kernel of a composite that `is_attention`, of one of the dtypes in the mask.
+template <unsigned Types>
+std::unique_ptr<composite_kernel> make_attention(module const& m, node const& n, view const* operands, int threads) {
+  dtype const type = operands[0].type;
+  if constexpr ((Types & mask_of(f32)) != 0)
+    if (type == f32) return std::make_unique<attention<float, float>>(m, n, operands, threads);
+  if constexpr ((Types & mask_of(f64)) != 0)
+    if (type == f64) return std::make_unique<attention<double, double>>(m, n, operands, threads);
+  if constexpr ((Types & mask_of(bf16)) != 0)
+    if (type == bf16) return std::make_unique<attention<float, bf16_t>>(m, n, operands, threads);
+  throw error("R31", {"attention of ", text_of(type), " has no kernel here"});
+}
+
+}  // namespace meshtensor::cpu

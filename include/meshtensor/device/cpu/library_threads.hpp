@@ -1,0 +1,58 @@
+// The threads of libraries that have some of their own: they get none, for ours share the work.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+namespace meshtensor::cpu {
+
+/// While one lives, libraries with threads of their own work on the thread that calls them: OpenMP, hence oneDNN, where
+/// this thread calls it, and OpenBLAS wherever it is called. Afterwards both are as the program had them. Our team cuts
+/// the work instead, so that no two teams wait for the same cores.
+class libraries_on_one_thread {
+ public:
+  libraries_on_one_thread() {
+    if (openmp().known()) openmp_before_ = openmp().get(), openmp().set(1);
+    if (!openblas().known()) return;
+    std::lock_guard const one(count_.guard);
+    if (count_.users++ == 0) count_.before = openblas().get(), openblas().set(1);
+  }
+  libraries_on_one_thread(libraries_on_one_thread const&) = delete;
+  libraries_on_one_thread& operator=(libraries_on_one_thread const&) = delete;
+  ~libraries_on_one_thread() {
+    if (openmp().known()) openmp().set(openmp_before_);
+    if (!openblas().known()) return;
+    std::lock_guard const one(count_.guard);
+    if (--count_.users == 0) openblas().set(count_.before);
+  }
+
+  static bool has_openblas() { return openblas().known(); }
+
+ private:
+  /// How a library is asked for its number of threads, and told; nothing where it is not loaded.
+  struct library {
+    int (*get)();
+    void (*set)(int);
+    bool known() const { return get != nullptr && set != nullptr; }
+    library(char const* getter, char const* setter)
+        : get(reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, getter))),
+          set(reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, setter))) {}
+  };
+  static library const& openmp() {
+    static library const one("omp_get_max_threads", "omp_set_num_threads");
+    return one;
+  }
+  static library const& openblas() {
+    static library const one("openblas_get_num_threads", "openblas_set_num_threads");
+    return one;
+  }
+  struct use_count {  // OpenBLAS has one number for the process
+    std::mutex guard;
+    int users, before;
+  };
+  static inline use_count count_{};
+  int openmp_before_ = 1;
+};
+
+}  // namespace meshtensor::cpu

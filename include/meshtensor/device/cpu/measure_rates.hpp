@@ -1,0 +1,54 @@
+// What this processor's threads reach at best, measured: a product large enough, and a walk over more memory than the
+// caches hold.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "meshtensor/device/cpu/matmul.hpp"
+#include "meshtensor/pass/cost.hpp"
+
+namespace meshtensor::cpu {
+
+namespace detail {
+
+/// The least that one of a few calls takes, in seconds.
+template <class F>
+double least_seconds(F const& f) {
+  using clock = std::chrono::steady_clock;
+  double least = 1e30;
+  for (int i = 0; i < 5; ++i) {
+    auto const begin = clock::now();
+    f();
+    least = std::min(least, std::chrono::duration<double>(clock::now() - begin).count());
+  }
+  return least;
+}
+
+}  // namespace detail
+
+/// Takes about a tenth of a second. The bytes are those of c = a + 3 b: two read and one written.
+inline rates measure_rates(thread_team& team) {
+  constexpr std::int64_t side = 768, length = std::int64_t{1} << 24;
+  rates best;
+  std::vector<float> a(length, 0.5f), b(length, 0.5f), c(length);
+  matmul_problem p;
+  p.m = p.n = p.k = side;
+  p.a.row = p.b.row = p.c.row = side;
+  p.a.column = p.b.column = p.c.column = 1;
+  matmul_plan plan(p, team.size());
+  std::vector<std::byte> workspace(plan.workspace_bytes() + 64);
+  auto const address = reinterpret_cast<std::uintptr_t>(workspace.data());
+  std::byte* const aligned = workspace.data() + (64 - address % 64) % 64;
+  double const product = detail::least_seconds([&] { plan.execute(a.data(), b.data(), c.data(), aligned, &team); });
+  best.flops = 2.0 * side * side * side / product;
+  double const triad = detail::least_seconds([&] {
+    team.parallel_for(length, length / team.size() / 4, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) c.data()[i] = a.data()[i] + 3 * b.data()[i];
+    });
+  });
+  best.bytes = 3.0 * sizeof(float) * length / triad;
+  return best;
+}
+
+}  // namespace meshtensor::cpu

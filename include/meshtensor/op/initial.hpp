@@ -1,0 +1,41 @@
+// The value that a variable has before the first step: a constant, or random numbers of its own.
+#pragma once
+
+#include "meshtensor/op/random.hpp"
+
+namespace meshtensor {
+
+/// What a variable starts with, in numbers: `argument` in every element, normal numbers times it, or uniform numbers
+/// from -argument to argument. The random ones follow from the key and the global index, so the order in which
+/// variables are made, and who makes which part, does not matter.
+struct initial_value {
+  initializer_kind kind;
+  double argument;
+  random_key key;
+
+  constexpr bool is_random() const { return kind == initializer_kind::normal || kind == initializer_kind::uniform; }
+  /// Whether memory that is zero has it already.
+  constexpr bool is_zero() const { return !is_random() && argument == 0; }
+};
+
+/// Fills one processor's part of a variable.
+inline void fill(view const& where, initial_value const& first) {
+  if (first.is_random())
+    random_rule::fill(where, first.kind == initializer_kind::normal ? distribution::normal : distribution::uniform,
+                      first.key, 0);
+  walk<1> w;
+  for (int i = 0; i < where.count; ++i) w.stride[0][i] = where.stride[i], w.extent[w.count++] = where.extent[i];
+  if (w.empty()) return;
+  with_element(where.type, [&]<class E>() {
+    using A = arithmetic_t<E>;
+    do {
+      E& e = where.as<E>()[w.offset[0]];
+      if (!first.is_random()) e = element_of<E>(first.argument);
+      else if (first.kind == initializer_kind::normal)
+        e = static_cast<E>(static_cast<A>(e) * static_cast<A>(first.argument));
+      else e = static_cast<E>((static_cast<A>(e) * 2 - 1) * static_cast<A>(first.argument));
+    } while (w.next());
+  });
+}
+
+}  // namespace meshtensor

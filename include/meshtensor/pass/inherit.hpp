@@ -1,0 +1,103 @@
+// Which values take the memory of another one: the next value of a variable or of a carry its memory, what a kernel
+// makes that of what it read for the last time; and what is made where it will be found, as a slice of a stacked
+// result.
+#pragma once
+
+#include "meshtensor/pass/read_kernel.hpp"
+#include "meshtensor/pass/uses.hpp"
+
+namespace meshtensor::detail {
+
+struct heirs : uses {
+  int made[max_values], last[max_values];  // of values, in the survey: first and last time of use
+  id next_value[max_values];               // of a value: whose next one it is, plus 1
+  bool fills[max_values];                  // values that are slices of a stacked result
+
+  constexpr heirs(module const& source, plan& target)
+      : uses(source, target), made{}, last{}, next_value{}, fills{}, overwrites{}, is_read{} {}
+
+  /// The operands whose memory a result of a kernel may take: read for the last time when it is written, and no other
+  /// operand's memory.
+  constexpr unsigned may_overwrite(node const& n, int result) {
+    bool& known = is_read[m.values[m.result(n, 0)].node];
+    if (!known) {
+      kernel_reading const reading = read_kernel(m, n);
+      for (int i = 0; i < n.results.count; ++i) overwrites[m.result(n, i)] = reading.overwrites[i];
+      known = true;
+    }
+    unsigned mask = overwrites[m.result(n, result)];
+    for (int i = 0; i < n.operands.count && mask != 0; ++i)
+      for (int k = 0; k < i; ++k)
+        if (root(m.operand(n, i)) == root(m.operand(n, k))) mask &= ~(1u << i | 1u << k);
+    return mask;
+  }
+  /// After the survey: finds them.
+  constexpr void find(int entry) {
+    for (int v = 0; v < m.value_count; ++v) made[v] = begin[v], last[v] = end[root(static_cast<id>(v))];
+    of_variables(entry);
+    for (int i = 0; i < m.node_count; ++i)
+      if (m.nodes[i].kind == primitive::repeat) of_loop(m.nodes[i]);
+  }
+
+ private:
+  constexpr void of_variables(int entry) {
+    id old_value[max_variables] = {};  // as it was read, plus 1
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.region != entry) continue;
+      if (n.kind == primitive::read)
+        old_value[n.attribute[0]] = old_value[n.attribute[0]] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
+      if (n.kind != primitive::write) continue;
+      id const v = m.operand(n, 0), old = old_value[n.attribute[0]];
+      if (old != 0 && old != no_id && is_made_in(static_cast<id>(entry), v))
+        take_over(v, static_cast<id>(old - 1), last[old - 1]);
+    }
+  }
+  /// The same of a loop's carries; and what an iteration gives stacked is made in its place.
+  constexpr void of_loop(node const& n) {
+    loop const l = loop::of(n);
+    id const body = m.region_of(n, 0);
+    list const arguments = m.regions[body].arguments, results = m.regions[body].results;
+    for (int i = 0; i < results.count; ++i) {
+      id v = m.link(results, i);
+      while (m.nodes[m.values[v].node].region == body && renames(m.nodes[m.values[v].node]))
+        v = m.operand(m.nodes[m.values[v].node], 0);
+      if (!is_made_in(body, v)) continue;
+      if (i < l.carries) {
+        id const old = m.link(arguments, i);
+        if (p.root[old] == old) take_over(v, old, read[old]);
+      } else if (i >= l.carries + l.sums && next_value[v] == 0) {
+        fills[v] = !fills[v] && !is_given_twice(results, v);
+      }
+    }
+  }
+  constexpr bool is_given_twice(list results, id v) {
+    int times = 0;
+    for (int i = 0; i < results.count; ++i) times += root(m.link(results, i)) == root(v) ? 1 : 0;
+    return times > 1;
+  }
+  constexpr bool is_made_in(id region, id v) const {
+    node const& maker = m.nodes[m.values[v].node];
+    bool const computed = maker.kind == primitive::kernel || is_whole(maker) ||
+                          (maker.kind >= primitive::constant && maker.kind < primitive::gradient);
+    return computed && !shares_memory(maker) && maker.region == region && next_value[v] == 0;
+  }
+  /// `v` takes the memory of `old`, which is read at `until` for the last time, if that is before `v` is made, or when
+  /// it is made by a kernel that allows it.
+  constexpr void take_over(id v, id old, int until) {
+    node const& maker = m.nodes[m.values[v].node];
+    bool const last_there = until == made[v] && maker.kind == primitive::kernel &&
+                            (may_overwrite(maker, m.values[v].index) >> place_of(maker, old) & 1) != 0;
+    if (until < made[v] || last_there) next_value[v] = static_cast<id>(old + 1);
+  }
+  constexpr int place_of(node const& n, id v) const {
+    for (int k = 0; k < n.operands.count; ++k)
+      if (m.operand(n, k) == v) return k;
+    return 31;
+  }
+
+  std::uint16_t overwrites[max_values];  // of a kernel's result: the operands whose memory it may take
+  bool is_read[max_nodes];               // kernels whose results' `overwrites` are known
+};
+
+}  // namespace meshtensor::detail

@@ -1,0 +1,25 @@
+// What a device wants of the modules that it runs.
+#pragma once
+
+#include <type_traits>
+
+#include "meshtensor/pass/inline_composites.hpp"
+
+namespace meshtensor {
+
+/// A device that wants something has `static constexpr device_wishes wishes`.
+struct device_wishes {
+  bool fuses = false;                       // what is elementwise in kernels, composites replaced by their bodies
+  composite_claim claims = claims_nothing;  // but for those that it runs itself
+};
+
+template <class Device>
+inline constexpr device_wishes wishes_of = {};
+template <class Device>
+requires(Device::wishes.fuses) inline constexpr device_wishes wishes_of<Device> = Device::wishes;
+
+/// The device, or void for all that want nothing: what is compiled for them is the same.
+template <class Device>
+using wisher = std::conditional_t<wishes_of<Device>.fuses, Device, void>;
+
+}  // namespace meshtensor

@@ -1,0 +1,167 @@
+// Where the time of a step went: a table of what took longest, with the rate that each reached.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "meshtensor/emit/table.hpp"
+#include "meshtensor/graph/spell.hpp"
+#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/run/executable.hpp"
+#include "meshtensor/run/timeline.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// A node in a few words.
+class node_words : public speller {
+ public:
+  using speller::speller;
+
+  std::string doing(node const& n) const {
+    if (n.kind == primitive::kernel) return "kernel " + steps_of(n);
+    if (n.kind == primitive::wait)
+      return "wait for " + std::string(text_of(m_.nodes[m_.values[m_.operand(n, 0)].node].kind));
+    std::string const result = n.results.count == 0 ? "" : " " + type(m_.result(n));
+    return (n.kind == primitive::composite ? label(n.attribute[0]) : std::string(text_of(n))) + result;
+  }
+
+ private:
+  /// `multiply, add, sum`: what a kernel computes, in order.
+  std::string steps_of(node const& n) const {
+    std::string all;
+    int count = 0;
+    for (int i = 0; i < m_.node_count; ++i) {
+      if (m_.nodes[i].region != m_.region_of(n, 0) || !is_computed(m_.nodes[i].kind)) continue;
+      if (m_.nodes[i].kind == primitive::broadcast || m_.nodes[i].kind == primitive::constant) continue;
+      if (++count <= steps_shown) all += (count == 1 ? "" : ", ") + std::string(text_of(m_.nodes[i]));
+    }
+    if (count > steps_shown) all += ", … " + std::to_string(count) + " in all";
+    return all + ": " + type(m_.result(n));
+  }
+  static constexpr int steps_shown = 6;
+};
+
+class profiler : node_words {
+ public:
+  profiler(module const& m, binding const& numbers, timeline const& t, rates best)
+      : node_words(m),
+        numbers_(numbers),
+        t_(t),
+        best_(best),
+        steps_(static_cast<double>(std::max<std::int64_t>(1, t.steps()))) {}
+
+  std::string text() {
+    double const step = static_cast<double>(t_.step_time()) / steps_;
+    std::vector<line> lines = gather();
+    double known = 0;
+    for (line const& l : lines) known += l.time;
+    std::sort(lines.begin(), lines.end(), [](line const& a, line const& b) { return a.time > b.time; });
+    std::string all = "profile: " + milliseconds(step) + " ms a step, mean of " + std::to_string(t_.steps()) +
+                      " steps on one processor";
+    if (best_.flops > 0)
+      all += "; at best " + rounded(static_cast<std::int64_t>(best_.flops)) + "flop/s in products, " +
+             rounded(static_cast<std::int64_t>(best_.bytes)) + "B/s from and to memory";
+    table t;
+    t.add({"     ms", " share", " calls", "  rate", " of best", "what", "where"});
+    double rest = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      line const& l = lines[i];
+      if (i < shown)
+        t.add({" " + milliseconds(l.time), " " + percent(l.time / step), " " + std::to_string(l.calls / t_.steps()),
+               " " + rate(l), " " + share_of_best(l), l.what, l.where});
+      else rest += l.time;
+    }
+    if (lines.size() > shown)
+      t.add({" " + milliseconds(rest), " " + percent(rest / step), "", "", "",
+             std::to_string(lines.size() - shown) + " smaller lines", ""});
+    t.add({" " + milliseconds(step - known), " " + percent((step - known) / step), "", "", "", "between nodes", ""});
+    return all + "\n" + t.text();
+  }
+
+ private:
+  struct line {
+    std::string what, where;
+    double time = 0, flops = 0, bytes = 0;  // a step; times in nanoseconds
+    std::int64_t calls = 0;
+    bool product = false;
+  };
+
+  std::vector<line> gather() {
+    std::vector<line> all;
+    for (int i = 0; i < m_.node_count; ++i) {
+      timeline::total const& t = t_.totals()[static_cast<std::size_t>(i)];
+      if (t.calls == 0 || t.own == 0) continue;
+      node const& n = m_.nodes[i];
+      line l{doing(n), origin(n)};
+      auto same =
+          std::find_if(all.begin(), all.end(), [&](line const& o) { return o.what == l.what && o.where == l.where; });
+      if (same == all.end()) same = all.insert(all.end(), l);
+      double const calls = static_cast<double>(t.calls) / steps_;
+      same->calls += t.calls, same->time += static_cast<double>(t.own) / steps_;
+      same->product = n.kind == primitive::einsum;
+      same->flops += calls * static_cast<double>(flops_of(m_, numbers_, n));
+      same->bytes += calls * bytes_of_node(n);
+    }
+    return all;
+  }
+  /// What a node must at least read and write; of a collective, what a processor receives.
+  double bytes_of_node(node const& n) const {
+    if (is_collective(n.kind)) return static_cast<double>(exchange_of(m_, numbers_, n).bytes);
+    if (n.regions.count != 0 && n.kind != primitive::kernel) return 0;
+    std::int64_t sum = 0;
+    for (int k = 0; k < n.operands.count; ++k) sum += numbers_.local_bytes(m_.operand_value(n, k));
+    for (int k = 0; k < n.results.count; ++k) sum += numbers_.local_bytes(m_.values[m_.result(n, k)]);
+    return static_cast<double>(sum);
+  }
+
+  static std::string milliseconds(double nanoseconds) { return fixed(nanoseconds * 1e-6, 2); }
+  static std::string percent(double share) { return fixed(share * 100, 1) + " %"; }
+  static std::string fixed(double x, int digits) {
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, "%.*f", digits, x);
+    return buffer;
+  }
+  static std::string rate(line const& l) {
+    double const amount = l.product ? l.flops : l.bytes;
+    if (amount == 0 || l.time == 0) return "";
+    return rounded(static_cast<std::int64_t>(amount / (l.time * 1e-9))) + (l.product ? "flop/s" : "B/s");
+  }
+  std::string share_of_best(line const& l) const {
+    double const best = l.product ? best_.flops : best_.bytes, amount = l.product ? l.flops : l.bytes;
+    if (best == 0 || amount == 0 || l.time == 0) return "";
+    return percent(amount / (l.time * 1e-9) / best);
+  }
+
+  static constexpr std::size_t shown = 40;
+  binding const& numbers_;
+  timeline const& t_;
+  rates best_;
+  double steps_;
+};
+
+}  // namespace detail
+
+/// What the recorded steps of one processor spent their time on, the longest first: products with their operations a
+/// second, everything else with the bytes that it must read and write, collectives with those that come from others;
+/// each beside what the device reaches at best.
+inline std::string profile(module const& graph, binding const& numbers, timeline const& recorded, rates best = {}) {
+  return detail::profiler(graph, numbers, recorded, best).text();
+}
+
+/// The same of an executable that records, for the first processor that this process holds: `step.record();` some
+/// steps, then `mt::print(job, "{}", mt::profile(step));`. Takes a tenth of a second to see what the device can do.
+///
+/// errors  R16 it does not record
+template <class... Args>
+std::string profile(executable<Args...> const& e) {
+  auto const recorded = e.recorded();
+  if (recorded.empty() || recorded[0]->steps() == 0)
+    throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
+  return profile(e.graph(), e.planned().numbers, *recorded[0], e.best_rates());
+}
+
+}  // namespace meshtensor

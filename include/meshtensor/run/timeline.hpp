@@ -1,0 +1,65 @@
+// What a processor did in its steps, and when: times by node. Nothing is recorded unless somebody asks for it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// The times of one processor's nodes, in nanoseconds of the system's steady clock. Nodes inside loops and composites
+/// lie within the span of what runs them; `own` does not count them.
+class timeline {
+ public:
+  struct span {
+    id node_id;
+    std::int64_t begin, end;
+  };
+  struct total {
+    std::int64_t calls = 0, own = 0;
+  };
+
+  explicit timeline(int nodes) : totals_(static_cast<std::size_t>(nodes)) {}
+
+  void enter() { open_.push_back({now(), 0}); }
+  void leave(id node_id) {
+    std::int64_t const end = now();
+    auto const [begin, inside] = open_.back();
+    open_.pop_back();
+    if (!open_.empty()) open_.back().inside += end - begin;
+    ++totals_[node_id].calls;
+    totals_[node_id].own += end - begin - inside;
+    if (spans_.size() < most_spans) spans_.push_back({node_id, begin, end});
+    else ++left_out_;
+  }
+  void begin_step() { began_ = now(); }
+  void end_step() { ++steps_, step_time_ += now() - began_; }
+
+  std::int64_t steps() const { return steps_; }
+  std::int64_t step_time() const { return step_time_; }  // of all steps
+  std::vector<total> const& totals() const { return totals_; }
+  /// In the order in which they ended. Of a long recording the first `most_spans`; totals have all.
+  std::vector<span> const& spans() const { return spans_; }
+  std::int64_t left_out() const { return left_out_; }
+
+  static constexpr std::size_t most_spans = std::size_t{1} << 20;
+
+  static std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+ private:
+  struct open_node {
+    std::int64_t begin, inside;
+  };
+  std::vector<total> totals_;
+  std::vector<span> spans_;
+  std::vector<open_node> open_;
+  std::int64_t steps_ = 0, step_time_ = 0, began_ = 0, left_out_ = 0;
+};
+
+}  // namespace meshtensor
