@@ -16,7 +16,8 @@ struct constants;
 template <>
 struct constants<float> {
   static constexpr float log2_e = 0x1.715476p+0f, ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
-  static constexpr float exp_lowest = -104, exp_highest = 89, expm1_lowest = -18, tanh_highest = 10, erf_highest = 4;
+  static constexpr float exp_lowest = -104, exp_highest = 89, exp_normal = -87;
+  static constexpr float expm1_lowest = -18, tanh_highest = 10, erf_highest = 4;
   static constexpr std::uint32_t sqrt_half = 0x3f3504f3u;  // the bits of sqrt(1/2), where logarithms start a binade
   // (exp(r) - 1 - r)/r², |r| <= ln2/2: 2^-28
   static constexpr float exp[] = {0.5f,           0x1.55552cp-3f,  0x1.555502p-5f,
@@ -34,7 +35,8 @@ struct constants<float> {
 template <>
 struct constants<double> {
   static constexpr double log2_e = 0x1.71547652b82fep+0, ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
-  static constexpr double exp_lowest = -746, exp_highest = 710, expm1_lowest = -38, tanh_highest = 20, erf_highest = 6;
+  static constexpr double exp_lowest = -746, exp_highest = 710, exp_normal = -708;
+  static constexpr double expm1_lowest = -38, tanh_highest = 20, erf_highest = 6;
   static constexpr std::uint64_t sqrt_half = 0x3fe6a09e667f3bcdu;
   static constexpr double exp[] = {0.5,
                                    0x1.5555555555559p-3,
@@ -127,6 +129,16 @@ template <class V>
 inline V exp(V x) {
   using c = detail::constants<scalar_of<V>>;
   return detail::joined(detail::split_exp(lesser(V(c::exp_highest), greater(V(c::exp_lowest), x))));
+}
+
+/// e^x of an x that is not above 80, sooner: 0 where the result would be near the smallest normal number or below.
+/// Error at most 1 ulp.
+template <class V>
+inline V exp_of_weight(V x) {
+  using c = detail::constants<scalar_of<V>>;
+  V const lowest(c::exp_normal);
+  auto const parts = detail::split_exp(greater(lowest, x));
+  return select(x < lowest, V(0), (V(1) + parts.tail) * power_of_two(parts.shifted));
 }
 
 /// e^x - 1, accurate near 0. Error at most 2 ulp.

@@ -71,6 +71,16 @@ TEST_CASE_TEMPLATE("errors stay within their bounds", T, float, double) {
   bool const wide = sizeof(T) == 8;
   CHECK_BOUND(1, exp, std::exp, -750, 720);
   CHECK_BOUND(1, exp, std::exp, -2, 2);
+  double error = 0;  // of an argument that is not too large
+  for (int i = 0; i <= 100000; ++i) {
+    T const x = static_cast<T>((wide ? -707 : -86) + i * ((wide ? 787 : 166) / 100000.0));
+    error = std::max(error, error_in_ulp<T>(math::exp_of_weight(x), std::exp(static_cast<long double>(x))));
+  }
+  CHECK(error <= 1);
+  CHECK(math::exp_of_weight(T(-1e30)) == 0);
+  CHECK(math::exp_of_weight(-inf<T>) == 0);
+  CHECK(math::exp_of_weight(T(0)) == 1);
+  CHECK(std::isnan(math::exp_of_weight(std::numeric_limits<T>::quiet_NaN())));
   CHECK_BOUND(2, expm1, std::expm1, -50, wide ? 709 : 88);
   CHECK_BOUND(2, expm1, std::expm1, -1, 1);
   CHECK_BOUND(1, log, std::log, 0, top<T>);

@@ -60,6 +60,7 @@ int differences(F f) {
 
 TEST_CASE_TEMPLATE("lanes equal scalars", T, float, double) {
   CHECK(differences<T>([](auto x, auto) { return math::exp(x); }) == 0);
+  CHECK(differences<T>([](auto x, auto) { return math::exp_of_weight(x); }) == 0);
   CHECK(differences<T>([](auto x, auto) { return math::expm1(x); }) == 0);
   CHECK(differences<T>([](auto x, auto) { return math::log(x); }) == 0);
   CHECK(differences<T>([](auto x, auto) { return math::log1p(x); }) == 0);

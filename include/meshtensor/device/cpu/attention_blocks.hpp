@@ -30,7 +30,7 @@ struct attention_rows {
 template <class T, class E>
 class attention_blocks {
  public:
-  static constexpr std::int64_t block = 64;  // questions, and answers, at a time
+  static constexpr std::int64_t block = 96;  // questions, and answers, at a time
 
   explicit attention_blocks(attention_sizes const& s)
       : s_(s), head_(padded(s.head)), value_(padded(s.value_head)), memory_(blocks_of(s.memory) * block) {}
@@ -38,7 +38,7 @@ class attention_blocks {
   static std::int64_t blocks_of(std::int64_t n) { return (n + block - 1) / block; }
 
   std::int64_t forward_bytes() const {
-    return bytes(s_.head * memory_ + s_.memory * value_ + block * (head_ + value_ + block + 2));
+    return bytes(s_.head * memory_ + s_.memory * value_ + block * (head_ + value_ + block + 4));
   }
   std::int64_t backward_bytes() const {
     return bytes(s_.length * (2 * head_ + value_ + 2) + block * (2 * head_ + 2 * value_ + 2 * block) +
@@ -51,13 +51,14 @@ class attention_blocks {
     keys_turned_ = take(at, s_.head * memory_), values_ = take(at, s_.memory * value_);
     question_ = take(at, block * head_), mixed_ = take(at, block * value_), scores_ = take(at, block * block);
     greatest_ = take(at, block), total_ = take(at, block);
+    next_greatest_ = take(at, block), before_ = take(at, block);
     for (std::int64_t m = 0; m < s_.memory; m += block)
       turn(k, m, std::min(block, s_.memory - m), s_.head, keys_turned_ + m * s_.head, block);
     read(v, 0, s_.memory, s_.value_head, values_, value_);
   }
   /// Questions [first, first + count), at most a block of them: y, and the logarithm of the sum of their weights.
   void forward(attention_rows q, attention_rows y, attention_rows log_sum, std::int64_t first, std::int64_t count) {
-    read(q, first, count, s_.head, question_, head_);
+    read(q, first, count, s_.head, question_, head_, static_cast<T>(s_.scale));
     std::fill_n(mixed_, count * value_, T(0));
     std::fill_n(greatest_, count, -std::numeric_limits<T>::infinity());
     std::fill_n(total_, count, T(0));
@@ -66,14 +67,14 @@ class attention_blocks {
       std::int64_t const answers = std::min(block, s_.memory - m);
       small_product<T>(count, padded(answers), s_.head, {question_, head_}, {keys_turned_ + m * s_.head, block},
                        {scores_, block}, false);
-      for (std::int64_t i = 0; i < count; ++i) weigh(i, first + i, m, answers);
+      weigh(first, count, m, answers);
       small_product<T>(count, value_, answers, {scores_, block}, {values_ + m * value_, value_}, {mixed_, value_},
                        true);
     }
     for (std::int64_t i = 0; i < count; ++i) {
       T const whole = end == 0 ? T(1) : total_[i];
       T* const mixed = mixed_ + i * value_;
-      scale_row(mixed, T(1) / whole);
+      scale_row(mixed, value_, T(1) / whole);
       write(mixed, s_.value_head, y, first + i);
       T const logarithm = greatest_[i] + math::log(whole);
       write(&logarithm, 1, log_sum, first + i);
@@ -91,7 +92,7 @@ class attention_blocks {
     T* const result = take(at, value_);
     keys_turned_ = take(at, s_.head * block), values_turned_ = take(at, s_.value_head * block);
     scores_ = take(at, block * block), slopes_ = take(at, block * block);
-    read(q, 0, s_.length, s_.head, question_, head_);
+    read(q, 0, s_.length, s_.head, question_, head_, static_cast<T>(s_.scale));
     read(dy, 0, s_.length, s_.value_head, cotangent_, value_);
     for (std::int64_t i = 0; i < s_.length; ++i) {
       read(y, i, 1, s_.value_head, result, value_);
@@ -136,7 +137,10 @@ class attention_blocks {
     }
   }
   void store_question_slopes(attention_rows dq, std::int64_t from, std::int64_t to) const {
-    for (std::int64_t i = from; i < to; ++i) write(question_slope_ + i * head_, s_.head, dq, i);
+    for (std::int64_t i = from; i < to; ++i) {
+      scale_row(question_slope_ + i * head_, head_, static_cast<T>(s_.scale));
+      write(question_slope_ + i * head_, s_.head, dq, i);
+    }
   }
 
  private:
@@ -167,14 +171,14 @@ class attention_blocks {
     for (; j < elements; ++j) row[j * x.column] = detail::element_of<E>(from[j]);
   }
   static void read(attention_rows x, std::int64_t first, std::int64_t count, std::int64_t elements, T* to,
-                   std::int64_t stride) {
+                   std::int64_t stride, T scale = 1) {
     for (std::int64_t i = 0; i < count; ++i) {
       E const* const from = static_cast<E const*>(x.data) + (first + i) * x.row;
       T* const row = to + i * stride;
       std::int64_t j = 0;
       if (x.column == 1)
-        for (; j + width <= elements; j += width) store(load<T>(from + j), row + j);
-      for (; j < elements; ++j) row[j] = detail::number_of_element<T>(from[j * x.column]);
+        for (; j + width <= elements; j += width) store(load<T>(from + j) * vec<T>(scale), row + j);
+      for (; j < elements; ++j) row[j] = detail::number_of_element<T>(from[j * x.column]) * scale;
       std::fill(row + elements, row + stride, T(0));
     }
   }
@@ -196,46 +200,61 @@ class attention_blocks {
     for (std::int64_t j = 0; j < elements; ++j) std::fill(to + j * stride + count, to + j * stride + filled, T(0));
   }
 
-  /// One row of scores against answers from m on becomes weights; what was mixed before is scaled to them.
-  void weigh(std::int64_t i, std::int64_t row, std::int64_t m, std::int64_t answers) {
-    T* const score = scores_ + i * block;
-    vec<T> const scale(static_cast<T>(s_.scale));
-    std::int64_t const seen = std::min(answers, seen_by(row) - m), wide = padded(answers);
-    vec<T> most(greatest_[i]);
-    for (std::int64_t j = 0; j < wide; j += width) {
-      vec<T> const x = hidden(load<T>(static_cast<T const*>(score + j)) * scale, j, seen);
-      store(x, score + j);
-      most = greater(most, x);
+  /// Scores of questions against answers from m on become weights; what was mixed before is scaled to them.
+  void weigh(std::int64_t first, std::int64_t count, std::int64_t m, std::int64_t answers) {
+    std::int64_t const wide = padded(answers);
+    for (std::int64_t i = 0; i < count; ++i) {
+      T* const score = scores_ + i * block;
+      std::int64_t const seen = std::min(answers, seen_by(first + i) - m);
+      vec<T> most(greatest_[i]);
+      std::int64_t j = 0;
+      for (; j + width <= seen; j += width) most = greater(most, load<T>(static_cast<T const*>(score + j)));
+      for (; j < wide; j += width) {
+        vec<T> const x = hidden(load<T>(static_cast<T const*>(score + j)), j, seen);
+        store(x, score + j);
+        most = greater(most, x);
+      }
+      next_greatest_[i] = greatest_of_lanes(most);
     }
-    T const greatest = fold(most, [](T a, T b) { return a > b ? a : b; });
-    vec<T> sum(T(0));
-    vec<T> const top(greatest);
-    for (std::int64_t j = 0; j < wide; j += width) {
-      vec<T> x = math::exp(load<T>(static_cast<T const*>(score + j)) - top);
-      if (j + width > answers)
-        x = select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(answers)), x, vec<T>(T(0)));
-      store(x, score + j);
-      sum = sum + x;
+    for (std::int64_t i = 0; i < count; i += width) {
+      vec<T> const next = load<T>(static_cast<T const*>(next_greatest_ + i));
+      store(math::exp_of_weight(load<T>(static_cast<T const*>(greatest_ + i)) - next), before_ + i);
+      store(next, greatest_ + i);
     }
-    T const before = greatest_[i] == greatest ? T(1) : math::exp(greatest_[i] - greatest);
-    total_[i] = total_[i] * before + sum_of_lanes(sum);
-    greatest_[i] = greatest;
-    if (before == T(1)) return;
-    scale_row(mixed_ + i * value_, before);
+    for (std::int64_t i = 0; i < count; ++i) {
+      T* const score = scores_ + i * block;
+      vec<T> const greatest(greatest_[i]);
+      vec<T> sum(T(0));
+      std::int64_t j = 0;
+      for (; j + width <= answers; j += width) {
+        vec<T> const x = math::exp_of_weight(load<T>(static_cast<T const*>(score + j)) - greatest);
+        store(x, score + j);
+        sum = sum + x;
+      }
+      if (j < answers) {  // the last register has lanes of no answer
+        vec<T> const x = math::exp_of_weight(load<T>(static_cast<T const*>(score + j)) - greatest);
+        vec<T> const own =
+            select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(answers)), x, vec<T>(T(0)));
+        store(own, score + j);
+        sum = sum + own;
+      }
+      total_[i] = total_[i] * before_[i] + sum_of_lanes(sum);
+      if (before_[i] != T(1)) scale_row(mixed_ + i * value_, value_, before_[i]);
+    }
   }
-  void scale_row(T* row, T by) const {
-    for (std::int64_t j = 0; j < value_; j += width)
+  static void scale_row(T* row, std::int64_t elements, T by) {
+    for (std::int64_t j = 0; j < elements; j += width)
       store(load<T>(static_cast<T const*>(row + j)) * vec<T>(by), row + j);
   }
   /// One row: scores become weights, and the slopes of weights those of scores.
   void slope(std::int64_t r, std::int64_t row, std::int64_t first, std::int64_t answers) {
     T *const score = scores_ + r * block, *const change = slopes_ + r * block;
-    vec<T> const scale(static_cast<T>(s_.scale)), logarithm(logarithm_[row]), straight(straight_[row]);
+    vec<T> const logarithm(logarithm_[row]), straight(straight_[row]);
     std::int64_t const seen = std::min(answers, seen_by(row) - first);
     for (std::int64_t j = 0; j < padded(answers); j += width) {
-      vec<T> weight = math::exp(hidden(load<T>(static_cast<T const*>(score + j)) * scale, j, seen) - logarithm);
+      vec<T> const weight = math::exp_of_weight(hidden(load<T>(static_cast<T const*>(score + j)), j, seen) - logarithm);
       store(weight, score + j);
-      store(weight * (load<T>(static_cast<T const*>(change + j)) - straight) * scale, change + j);
+      store(weight * (load<T>(static_cast<T const*>(change + j)) - straight), change + j);
     }
   }
   /// What the rest of the library puts in the place of scores that nobody may see.
@@ -247,7 +266,8 @@ class attention_blocks {
   attention_sizes s_;
   std::int64_t head_, value_, memory_;  // padded: to registers, to blocks
   T *keys_turned_ = nullptr, *values_ = nullptr, *values_turned_ = nullptr, *question_ = nullptr, *mixed_ = nullptr;
-  T *scores_ = nullptr, *slopes_ = nullptr, *greatest_ = nullptr, *total_ = nullptr, *cotangent_ = nullptr;
+  T *next_greatest_ = nullptr, *before_ = nullptr, *scores_ = nullptr, *slopes_ = nullptr, *greatest_ = nullptr,
+    *total_ = nullptr, *cotangent_ = nullptr;
   T *question_slope_ = nullptr, *logarithm_ = nullptr, *straight_ = nullptr, *key_ = nullptr, *key_slope_ = nullptr;
   T* value_slope_ = nullptr;
 };

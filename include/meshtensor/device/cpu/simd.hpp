@@ -259,9 +259,33 @@ inline T fold(vec<T> v, F f) {
     for (int i = 0; i < half; ++i) a.at[i] = f(a.at[i], a.at[i + half]);
   return a.at[0];
 }
+
+#if defined(XSIMD_HPP) && defined(__AVX__)
+/// The same tree, in registers.
+template <class F>
+inline float fold_floats(__m256 v, F f) {
+  __m128 x = f(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  x = f(x, _mm_movehl_ps(x, x));
+  return _mm_cvtss_f32(f(x, _mm_shuffle_ps(x, x, 1)));
+}
+#endif
+
 template <class T>
 inline T sum_of_lanes(vec<T> v) {
+#if defined(XSIMD_HPP) && defined(__AVX__)
+  if constexpr (std::is_same_v<T, float> && vec<T>::width == 8)
+    return fold_floats(v.value, [](__m128 a, __m128 b) { return _mm_add_ps(a, b); });
+#endif
   return fold(v, [](T a, T b) { return static_cast<T>(a + b); });
+}
+/// Any lane where lanes are nan.
+template <class T>
+inline T greatest_of_lanes(vec<T> v) {
+#if defined(XSIMD_HPP) && defined(__AVX__)
+  if constexpr (std::is_same_v<T, float> && vec<T>::width == 8)
+    return fold_floats(v.value, [](__m128 a, __m128 b) { return _mm_max_ps(a, b); });
+#endif
+  return fold(v, [](T a, T b) { return a > b ? a : b; });
 }
 
 }  // namespace meshtensor::cpu

@@ -19,7 +19,8 @@ namespace detail {
 
 /// Rows × Vectors registers of sums. Rows of b and c are contiguous.
 template <int Rows, int Vectors, class T>
-inline void product_tile(std::int64_t depth, block_view<T const> a, block_view<T const> b, block_view<T> c, bool add) {
+[[gnu::always_inline]] inline void product_tile(std::int64_t depth, block_view<T const> a, block_view<T const> b,
+                                                block_view<T> c, bool add) {
   constexpr int width = vec<T>::width;
   vec<T> sum[Rows][Vectors];
   unrolled<Rows>([&](auto i) {
