@@ -49,36 +49,38 @@ inline std::vector<product> products_of(mt::module const& m, mt::binding const& 
     found[{size[0], size[1], size[2], size[3]}] += static_cast<double>(runs.of[node.region]);
   }
   std::vector<product> all;
-  for (auto const& [size, times] : found) {
-    auto const [batch, rows, columns, depth] = size;
-    product p{batch, rows, columns, depth, times};
-    using desc = dnnl::memory::desc;
-    auto const any = dnnl::memory::format_tag::any;
-    using data_type = dnnl::memory::data_type;
-    auto const element = type == "bf16" ? data_type::bf16 : data_type::f32;
-    bool const flat = batch == 1;
-    auto const dims = [&](std::int64_t x, std::int64_t y) {
-      return flat ? dnnl::memory::dims{x, y} : dnnl::memory::dims{batch, x, y};
-    };
-    desc const a(dims(rows, depth), element, any), b(dims(depth, columns), element, any),
-        c(dims(rows, columns), element, any);
+  for (auto const& [size, times] : found) try {
+      auto const [batch, rows, columns, depth] = size;
+      product p{batch, rows, columns, depth, times};
+      using desc = dnnl::memory::desc;
+      auto const any = dnnl::memory::format_tag::any;
+      using data_type = dnnl::memory::data_type;
+      auto const element = type == "bf16" ? data_type::bf16 : data_type::f32;
+      bool const flat = batch == 1;
+      auto const dims = [&](std::int64_t x, std::int64_t y) {
+        return flat ? dnnl::memory::dims{x, y} : dnnl::memory::dims{batch, x, y};
+      };
+      desc const a(dims(rows, depth), element, any), b(dims(depth, columns), element, any),
+          c(dims(rows, columns), element, any);
 #if DNNL_VERSION_MAJOR >= 3
-    dnnl::matmul::primitive_desc const chosen(processor(), a, b, c);
+      dnnl::matmul::primitive_desc const chosen(processor(), a, b, c);
 #else
-    dnnl::matmul::primitive_desc const chosen(dnnl::matmul::desc(a, b, c), processor());
+      dnnl::matmul::primitive_desc const chosen(dnnl::matmul::desc(a, b, c), processor());
 #endif
-    p.how = dnnl::matmul(chosen);
-    auto const filled = [](desc const& d) {
-      dnnl::memory memory(d, processor());
-      std::fill_n(static_cast<char*>(memory.get_data_handle()), d.get_size(),
-                  '\x3f');  // near 0.75 as float, and as bf16
-      return memory;
-    };
-    p.arguments = {{DNNL_ARG_SRC, filled(chosen.src_desc())},
-                   {DNNL_ARG_WEIGHTS, filled(chosen.weights_desc())},
-                   {DNNL_ARG_DST, filled(chosen.dst_desc())}};
-    all.push_back(std::move(p));
-  }
+      p.how = dnnl::matmul(chosen);
+      auto const filled = [](desc const& d) {
+        dnnl::memory memory(d, processor());
+        std::fill_n(static_cast<char*>(memory.get_data_handle()), d.get_size(),
+                    '\x3f');  // near 0.75 as float, and as bf16
+        return memory;
+      };
+      p.arguments = {{DNNL_ARG_SRC, filled(chosen.src_desc())},
+                     {DNNL_ARG_WEIGHTS, filled(chosen.weights_desc())},
+                     {DNNL_ARG_DST, filled(chosen.dst_desc())}};
+      all.push_back(std::move(p));
+    } catch (dnnl::error const&) {
+      return {};  // nothing to be measured against: this processor has no instructions for the type
+    }
   return all;
 }
 

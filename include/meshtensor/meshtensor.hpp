@@ -16,6 +16,7 @@
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/gradient.hpp"
+#include "meshtensor/op/rematerialize.hpp"
 #include "meshtensor/op/rules.hpp"
 
 #include "meshtensor/nn/nn.hpp"

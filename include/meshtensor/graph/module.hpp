@@ -34,7 +34,7 @@ struct node {
   std::uint8_t mesh;
   id region, path, site;
   id ordinal;  // random: which one of its path; with the path its identity
-  id copy;     // recomputed nodes are merged only with nodes of the same copy; 0: not recomputed
+  id copy;     // of a layer that may be made again: merged only with nodes of the same copy; 0: of none
   id attribute[4];
   list operands, results, regions;
 };

@@ -1,7 +1,8 @@
 // Decides what crosses from a loop to one that comes later and runs over the same dim, as that of its gradient does.
 // before: differentiated; all that the later loop asks for is kept, as a stacked output of the earlier one.  after: of
-// all ways to make some of it again in the later loop, by arithmetic alone, the one that keeps least: a minimum cut.
-// why: what is kept for every iteration is most of the memory of a training step.
+// all ways to make some of it again in the later loop, by arithmetic alone or, in a layer that asks for it, by
+// anything, the one that keeps least: a minimum cut. why: what is kept for every iteration is most of the memory of a
+// training step.
 //
 // Values are weighed by dtype and number of dims: a structure must not depend on extents.
 #pragma once
@@ -108,7 +109,7 @@ struct kept_values {
     for (int i = 0; i < count; ++i) {
       node const& n = maker(waiting[i]);
       int const in = at[waiting[i]];
-      if (is_arithmetic(n.kind))
+      if (may_be_made_again(n))
         for (int k = 0; k < n.operands.count; ++k)
           flow.add_edge(visit(canonical(m.operand(n, k))) + 1, in, flow_network::unlimited);
       else if (!is_at_hand(n, how)) flow.add_edge(source, in, flow_network::unlimited);
@@ -116,6 +117,15 @@ struct kept_values {
     flow.fill(source, sink);
     for (int i = 0; i < count; ++i)
       kept[waiting[i]] = !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
+  }
+
+  // What is arithmetic alone; of a layer that asks for it everything that makes one value of others. Products within a
+  // composite are left to it: a device may have a way to make it that never has them whole.
+  constexpr bool may_be_made_again(node const& n) const {
+    if (is_arithmetic(n.kind)) return true;
+    if (n.copy == 0 || n.results.count != 1 || n.regions.count != 0) return false;
+    if (n.kind == primitive::einsum) return !is_in_composite(m, n);
+    return n.kind > primitive::iteration && n.kind < primitive::gradient;
   }
 
   // What a loop takes from outside later loops can take, too. A slice of what an enclosing loop computes is no better
@@ -188,7 +198,7 @@ struct saving : rebuild {
     if (choice.kept[v] || n.kind == primitive::argument) {
       made = crossed(earlier, later, (*this)[choice.in_body(v)]);
     } else {
-      id_list<4> operands{};
+      id_list<> operands{};
       for (int k = 0; k < n.operands.count; ++k) operands.add(made_again(earlier, later, from.operand(n, k)));
       made = copied_to(later, n, from.values[v], operands);
     }

@@ -10,6 +10,7 @@
 #include "meshtensor/graph/print.hpp"
 #include "meshtensor/nn/dropout.hpp"
 #include "meshtensor/nn/norm.hpp"
+#include "meshtensor/op/rematerialize.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/verify.hpp"
@@ -122,6 +123,25 @@ struct positions {
   }
 };
 
+/// Products, norms, random numbers: all that a layer has, made again but for what it starts from.
+inline constexpr mt::layer rich_block = [](mt::scope auto s, auto x) {
+  auto h = einsum(mt::nn::layer_norm(s / "norm", x, in), s.parameter("w", in, hidden), mt::to(batch, hidden));
+  auto kept = mt::nn::dropout(s / "drop", maximum(h + s.parameter("bias", hidden), 0), 0.25);
+  return x + einsum(kept, s.parameter("v", hidden, in), mt::to(batch, in));
+};
+struct rich {
+  constexpr void operator()(mt::scope auto s) const { train(s, rich_block); }
+};
+struct rematerialized {
+  constexpr void operator()(mt::scope auto s) const { train(s, mt::rematerialize(rich_block)); }
+};
+/// One layer of two is made again, the other is kept.
+struct half_rematerialized {
+  constexpr void operator()(mt::scope auto s) const {
+    train(s, [](mt::scope auto r, auto x) { return rich_block(r / "b", mt::rematerialize(rich_block)(r / "a", x)); });
+  }
+};
+
 /// Two losses: what both loops of their gradients need is made again in each.
 struct two_gradients {
   constexpr void operator()(mt::scope auto s) const {
@@ -165,7 +185,7 @@ struct handed_on {
 }  // namespace
 
 TEST_CASE_TEMPLATE("the same results, bit for bit", P, deep, recurrent, chain, normalized, dropping, widened, inside,
-                   two_gradients, seen, handed_on, positions) {
+                   rich, rematerialized, half_rematerialized, two_gradients, seen, handed_on, positions) {
   auto const f = forms_of<P>();
   CAPTURE(mt::text_of(*f.after));
   check_equal_results(*f.before, *f.after);
@@ -195,6 +215,21 @@ TEST_CASE("through two loops") {
   // the carries of both loops, and p; g, which the inner loop has from the outer one, follows from the outer carry
   CHECK(stacked(*forms_of<inside>().after) ==
         "f32[layers, batch, in]; f32[layers, batch]; f32[layers, time, batch, in]; f32[time, batch, in]");
+}
+
+TEST_CASE("a layer that asks for it keeps what it starts from") {
+  CHECK(stacked(*forms_of<rich>().after) ==
+        "bool[layers, batch, hidden]; f32[layers, batch, hidden]; f32[layers, batch, in]; f32[layers, batch]; "
+        "f32[layers, batch]");
+  CHECK(stacked(*forms_of<rematerialized>().after) == "f32[layers, batch, in]");
+  // what the second layer starts from follows from what the first one starts from
+  CHECK(stacked(*forms_of<half_rematerialized>().after) == stacked(*forms_of<rich>().after));
+}
+
+TEST_CASE("random numbers and products are the same when they are made again") {
+  auto const plain = forms_of<rich>(), again = forms_of<rematerialized>();
+  CHECK(count(*again.after, mt::primitive::random) == 2 * count(*plain.after, mt::primitive::random));
+  CHECK(count(*again.after, mt::primitive::einsum) > count(*plain.after, mt::primitive::einsum));
 }
 
 TEST_CASE("for two loops") { CHECK(stacked(*forms_of<two_gradients>().after) == "f32[layers, batch, in]"); }
