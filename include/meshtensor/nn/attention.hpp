@@ -54,7 +54,7 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
   if constexpr (attends<Q, K, V, Length, Memory, Head>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
     auto const results = composite_with_gradient(
-        Causal ? name("causal_attention") : name("attention"),
+        Causal ? name("nn.causal_attention") : name("nn.attention"),
         [=](Q const& a, K const& b, V const& c) {
           auto const s = scores<Causal>(a, b, length, memory, head);
           auto const greatest = max(s, memory);
@@ -125,7 +125,7 @@ struct self_attention_body {
 
 }  // namespace detail
 
-/// softmax(Q Kᵀ / √head) V for every other dim: the composite `attention`, which a device may have a faster form of.
+/// softmax(Q Kᵀ / √head) V for every other dim: the composite `nn.attention`, which a device may have a faster form of.
 ///
 /// dims    q [length, head, …], k [memory, head, …], v [memory, head, …] -> those of q and k without `head`, those of
 /// v, all
@@ -139,7 +139,7 @@ constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length 
                                      line const& where = {}) {
   return detail::attend<false>(q, k, v, length, memory, head, where);
 }
-/// The same, where no position sees those after it: the composite `causal_attention`.
+/// The same, where no position sees those after it: the composite `nn.causal_attention`.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                             line const& where = {}) {

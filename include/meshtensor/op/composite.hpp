@@ -66,7 +66,8 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
 }
 }  // namespace detail
 
-/// A region with a name: its body is its definition, oracle and fallback; a device may implement it whole.
+/// A region with a name: its body is its definition, oracle and fallback; a device may implement it whole. Devices go
+/// by the name: those that begin with `nn.` are the library's own.
 template <class Body, handle... H>
 constexpr auto composite(name const& label, Body const& body, H const&... operands) {
   return detail::record_composite(*detail::owner_of(operands...), label, body, detail::no_gradient{}, operands...);

@@ -152,6 +152,38 @@ TEST_CASE("f64, causal") { hold<attends<mt::dtype::f64, true>>(1e-12); }
 TEST_CASE("bf16, causal") { hold<attends<mt::dtype::bf16, true>>(0.03); }
 TEST_CASE("dims in other orders, a dim of its own for values") { hold<attends<mt::dtype::f64, false, true>>(1e-12); }
 
+/// A composite of the program's own, with the form of attention and another meaning.
+struct namesake {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const q = s.input("q", mt::f64, batch, length, heads, head);
+    auto const k = s.input("k", mt::f64, batch, memory, heads, head);
+    auto const v = s.input("v", mt::f64, batch, memory, heads, head);
+    auto const [y, total] = mt::composite_with_gradient(
+        "attention",
+        [](auto a, auto b, auto c) {
+          auto const scores = einsum(a, b, mt::to(batch, length, heads, memory));
+          return std::tuple(einsum(scores, c, mt::to(batch, length, heads, head)), sum(scores, memory));
+        },
+        [](auto a, auto b, auto c, auto, auto, auto dy, auto d_total) {
+          auto const scores = einsum(a, b, mt::to(batch, length, heads, memory));
+          auto const slopes = einsum(dy, c, mt::to(batch, length, heads, memory)) + d_total;
+          return std::tuple(einsum(slopes, b, mt::to(batch, length, heads, head)),
+                            einsum(slopes, a, mt::to(batch, memory, heads, head)),
+                            einsum(scores, dy, mt::to(batch, memory, heads, head)));
+        },
+        q, k, v);
+    auto const weights = s.input("weights", mt::f64, batch, length, heads);
+    auto const [dq, dk, dv] = mt::gradient(sum(y * weights) + sum(total), q, k, v);
+    s.output("y", y), s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
+  }
+};
+
+TEST_CASE("a composite of the same name is the program's own") {
+  subject<namesake> s({2, 5, 3, 3, 7});
+  CHECK(s.fault({}, {}, 1, true, 1e-12) == "");
+  CHECK(s.composites() == 0);
+}
+
 TEST_CASE("scores of any size") {
   for (double largest : {1e4, 1e-40}) {
     CHECK(subject<attends<mt::dtype::f32, true>>({1, 70, 70, 2, 8}, largest).fault({}, {}, 1, true, 1e-2) == "");

@@ -1,5 +1,5 @@
-// The composites `attention` and `causal_attention` and their gradients, run whole: memory grows with the length, not
-// with its square.
+// The composites `nn.attention` and `nn.causal_attention` and their gradients, run whole: memory grows with the length,
+// not with its square.
 #pragma once
 
 #include <memory>
@@ -23,9 +23,9 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
   if (n.kind != primitive::composite) return f;
   name const& label = m.names[n.attribute[0]];
-  f.causal = label == name("causal_attention") || label == name("causal_attention_gradient");
-  f.backward = label == name("attention_gradient") || label == name("causal_attention_gradient");
-  if (!f.causal && !f.backward && label != name("attention")) return f;
+  f.causal = label == name("nn.causal_attention") || label == name("nn.causal_attention_gradient");
+  f.backward = label == name("nn.attention_gradient") || label == name("nn.causal_attention_gradient");
+  if (!f.causal && !f.backward && label != name("nn.attention")) return f;
   if (n.operands.count != (f.backward ? 6 : 3) || n.results.count != (f.backward ? 3 : 2)) return f;
   for (int i = 0; i < m.node_count; ++i)  // what must be brought together first is for the fallback
     if (m.nodes[i].region == m.region_of(n, 0) &&

@@ -72,7 +72,7 @@ class attention_blocks {
                        true);
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      T const whole = end == 0 ? T(1) : total_[i];
+      T const whole = end <= 0 ? T(1) : total_[i];
       T* const mixed = mixed_ + i * value_;
       scale_row(mixed, value_, T(1) / whole);
       write(mixed, s_.value_head, y, first + i);

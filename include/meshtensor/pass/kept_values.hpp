@@ -1,0 +1,149 @@
+// Which values of a loop are kept for one that comes later, and which are made again there: a minimum cut.
+//
+// Values are weighed by dtype and number of dims: a structure must not depend on extents.
+#pragma once
+
+#include "meshtensor/graph/module.hpp"
+#include "meshtensor/pass/min_cut.hpp"
+
+namespace meshtensor::detail {
+
+/// Where values of loops come from, and which of them are to be kept.
+struct kept_values {
+  module const& m;
+  id owner[max_regions];     // of a region: its node plus 1
+  id shown[max_values];      // of a value inside a composite: the result that it becomes in a loop's body, plus 1
+  bool leaves[max_values];   // a result of a loop that is used in other ways than as a later loop's stacked operand
+  bool crosses[max_values];  // a later loop asks for it
+  bool kept[max_values];
+  id waiting[max_values];
+
+  constexpr explicit kept_values(module const& source)
+      : m(source), owner{}, shown{}, leaves{}, crosses{}, kept{}, waiting{} {
+    for (int i = 0; i < m.node_count; ++i)
+      for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
+    bool asked[max_nodes] = {};  // loops that hand something to later ones
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      find_uses(n);
+      if (n.kind == primitive::composite && m.regions[n.region].kind == region_kind::body)
+        for (int k = 0; k < n.results.count; ++k)
+          shown[canonical(m.result(n, k))] = static_cast<id>(m.result(n, k) + 1);
+      if (n.kind != primitive::argument || !is_crossing(m.result(n))) continue;
+      id const v = origin(m.result(n));
+      crosses[canonical(v)] = asked[owner[m.values[v].region] - 1] = true;
+    }
+    for (int i = 0; i < m.node_count; ++i)
+      if (asked[i]) choose(static_cast<id>(i));
+  }
+
+  /// The value of an earlier loop's body whose iterations a stacked argument stands for; other values are their own.
+  constexpr id origin(id v) const {
+    node const& a = maker(v);
+    if (a.kind != primitive::argument || !is_stacked(a)) return v;
+    id const given = origin(m.operand(owner_of(a), a.attribute[0]));
+    node const& l = maker(given);
+    if (l.kind != primitive::repeat || m.values[given].index < loop::of(l).carries + loop::of(l).sums) return v;
+    return m.link(m.regions[m.region_of(l, 0)].results, m.values[given].index);
+  }
+  constexpr bool is_crossing(id v) const { return origin(v) != v; }
+
+  /// The same value where it is made: inside of composites.
+  constexpr id canonical(id v) const {
+    for (;;) {
+      node const& n = maker(v);
+      if (n.kind == primitive::composite) v = m.link(m.regions[m.region_of(n, 0)].results, m.values[v].index);
+      else if (n.kind == primitive::argument && m.regions[n.region].kind == region_kind::composite)
+        v = m.operand(owner_of(n), n.attribute[0]);
+      else return v;
+    }
+  }
+  /// The value as the loop's body calls it; no_id: it is inside of a composite only.
+  constexpr id in_body(id v) const {
+    return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<id>(shown[v] - 1);
+  }
+
+  constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
+  constexpr node const& owner_of(node const& n) const { return m.nodes[owner[n.region] - 1]; }
+
+ private:
+  constexpr bool is_stacked(node const& argument) const {
+    if (owner[argument.region] == 0 || owner_of(argument).kind != primitive::repeat) return false;
+    loop const how = loop::of(owner_of(argument));
+    return argument.attribute[0] >= how.carries && argument.attribute[0] < how.carries + how.stacked;
+  }
+  constexpr void find_uses(node const& n) {
+    loop const how = n.kind == primitive::repeat ? loop::of(n) : loop{};
+    for (int k = 0; k < n.operands.count; ++k)
+      if (k < how.carries || k >= how.carries + how.stacked) leaves[m.operand(n, k)] = true;
+    for (int k = 0; k < n.regions.count; ++k) {
+      list const given = m.regions[m.region_of(n, k)].results;
+      for (int i = 0; i < given.count; ++i)
+        if (n.kind != primitive::repeat || i < how.carries + how.sums) leaves[m.link(given, i)] = true;
+    }
+  }
+
+  // The value's own edge, from `in` to `in + 1`, is what keeping it costs; its operands lead to `in`.
+  constexpr void choose(id l) {
+    flow_network flow{};
+    id at[max_values] = {};  // `in` of a value
+    int count = 0, source = flow.add_vertex(), sink = flow.add_vertex();
+    auto const visit = [&](id v) {
+      if (at[v] == 0) {
+        at[v] = static_cast<id>(flow.add_vertex());
+        flow.add_edge(at[v], flow.add_vertex(), cost(v, l));
+        waiting[count++] = v;
+      }
+      return at[v];
+    };
+    list const results = m.regions[m.region_of(m.nodes[l], 0)].results;
+    loop const how = loop::of(m.nodes[l]);
+    for (int i = how.carries + how.sums; i < results.count; ++i)
+      if (id const v = canonical(m.link(results, i)); crosses[v])
+        flow.add_edge(visit(v) + 1, sink, flow_network::unlimited);
+    for (int i = 0; i < count; ++i) {
+      node const& n = maker(waiting[i]);
+      int const in = at[waiting[i]];
+      if (may_be_made_again(n))
+        for (int k = 0; k < n.operands.count; ++k)
+          flow.add_edge(visit(canonical(m.operand(n, k))) + 1, in, flow_network::unlimited);
+      else if (!is_at_hand(n, how)) flow.add_edge(source, in, flow_network::unlimited);
+    }
+    flow.fill(source, sink);
+    for (int i = 0; i < count; ++i)
+      kept[waiting[i]] = !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
+  }
+
+  // What is arithmetic alone; of a layer that asks for it everything that makes one value of others. Products within a
+  // composite are left to it: a device may have a way to make it that never has them whole.
+  constexpr bool may_be_made_again(node const& n) const {
+    if (is_arithmetic(n.kind)) return true;
+    if (n.copy == 0 || n.results.count != 1 || n.regions.count != 0) return false;
+    if (n.kind == primitive::einsum) return !is_in_composite(m, n);
+    return n.kind > primitive::iteration && n.kind < primitive::gradient;
+  }
+
+  // What a loop takes from outside later loops can take, too. A slice of what an enclosing loop computes is no better
+  // than any value of that size.
+  constexpr bool is_at_hand(node const& n, loop const& how) const {
+    if (n.kind != primitive::argument || n.attribute[0] < how.carries) return false;
+    if (n.attribute[0] >= how.carries + how.stacked) return true;
+    node const& outer = maker(m.operand(owner_of(n), n.attribute[0]));
+    if (m.regions[outer.region].kind != region_kind::body) return true;
+    return outer.kind == primitive::argument && is_at_hand(outer, loop::of(owner_of(outer)));
+  }
+
+  constexpr std::int64_t cost(id v, id l) const {
+    id const called = in_body(v);
+    if (called == no_id) return flow_network::unlimited;
+    list const results = m.regions[m.region_of(m.nodes[l], 0)].results;
+    loop const how = loop::of(m.nodes[l]);
+    for (int i = how.carries + how.sums; i < results.count; ++i)
+      if (canonical(m.link(results, i)) == v && leaves[m.result(m.nodes[l], i)]) return 0;
+    shape const& dims = m.values[v].dims;
+    if (dims.has(how.dim)) return flow_network::unlimited;
+    return static_cast<std::int64_t>(bytes_of(m.values[v].type)) << 5 * dims.count;
+  }
+};
+
+}  // namespace meshtensor::detail
