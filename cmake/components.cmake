@@ -114,6 +114,17 @@ function(meshtensor_find_cpu)
   endif()
 endfunction()
 
+# meshtensor_add_compiled(NAME [COMPONENT...]): what is the same for all programs, compiled once, as a library of the
+# caller's project. Who links NAME compiles that much less, and links nothing else of meshtensor. Both must be compiled
+# for one instruction set.
+function(meshtensor_add_compiled name)
+  set(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compiled")
+  add_library(${name} STATIC EXCLUDE_FROM_ALL "${folder}/core.cpp" "${folder}/cpu.cpp")
+  list(TRANSFORM ARGN PREPEND meshtensor::)
+  target_link_libraries(${name} PUBLIC meshtensor::meshtensor ${ARGN})
+  target_compile_definitions(${name} PUBLIC MESHTENSOR_COMPILED=1)
+endfunction()
+
 # Targets made in this project's own build must be seen by the project that added it: global there, as the caller says.
 function(meshtensor_define_component name)
   if(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)

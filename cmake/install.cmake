@@ -14,4 +14,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/meshtensor-config-versio
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/meshtensor-config.cmake" "${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
               cmake/components.cmake cmake/dependencies.sh DESTINATION "${package_folder}")
+install(DIRECTORY cmake/compiled DESTINATION "${package_folder}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/meshtensor")

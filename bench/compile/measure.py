@@ -122,6 +122,11 @@ def main():
             row("examples/transformer.cpp, -O2", example, ["-O2"])
             row("examples/transformer.cpp, -O0 -g", example, ["-O0", "-g"])
             row("the same, passes at start-up", example, ["-O0", "-g", "-DMESHTENSOR_EARLY=0"])
+            linked = ["-DMESHTENSOR_COMPILED=1"]
+            row("with the compiled part, -O2", example, [*linked, "-O2"])
+            row("with it, passes at start-up, -O1", example, [*linked, "-O1", "-DMESHTENSOR_EARLY=0"])
+            for part in ("core", "cpu"):
+                row(f"that part once: {part}, -O2", root / "cmake" / "compiled" / f"{part}.cpp", [*linked, "-O2"])
         if a.only in (None, "depth"):
             for n in (1, 12, 96):
                 generated(f"a step of {n} blocks in a repeat, -O2", looped(n), ["-O2"])

@@ -20,6 +20,7 @@
 #include <meshtensor/pass/cost.hpp>
 #include <meshtensor/run/main.hpp>
 #include <meshtensor/run/profile.hpp>
+#include <meshtensor/run/simulate.hpp>
 
 #include "products.hpp"
 
@@ -113,31 +114,36 @@ void run(mt::processors const& job, std::string const& name, std::string const& 
   auto const own = bench::products_of(train.graph(), train.planned().numbers, type);
   std::vector<double> took, alone;
   for (int i = 0; i < steps; ++i) {  // in turn, so that a machine whose speed drifts is fair to both
-    double const t = now();
+    double const t = now() + job.get().ahead();
     last = one();
-    took.push_back(now() - t);
+    took.push_back(now() + job.get().ahead() - t);
     if (i % std::max(1, steps / 20) != 0) continue;
     alone.push_back(bench::seconds_alone(own));
     // OpenMP's threads look for more work for a while, on cores that a step needs.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     one();
   }
-  if (profiled) {
-    train.record();
-    for (int i = 0; i < steps; ++i) one();
-    mt::print(job, "{}", mt::profile(train));
-  }
+  train.record();
+  for (int i = 0; i < steps; ++i) one();
+  if (profiled) mt::print(job, "{}", mt::profile(train));
+  auto const* const modelled = dynamic_cast<mt::simulated_job const*>(&job.get());
+  double const network = modelled == nullptr ? 0 : modelled->communicated() / static_cast<double>(weights.step());
+  double const exposed = mt::exposed_communication(train.graph(), *train.recorded()[0]);
   auto const flops = static_cast<double>(mt::work_of(train.graph(), train.planned().numbers).products);
+  std::int64_t const received = mt::traffic_of(train.graph(), train.planned()).bytes;
   double const stored = static_cast<double>(train.planned().arena_bytes + train.planned().variable_bytes);
   mt::print(job,
             "{{\"peer\": \"meshtensor\", \"workload\": \"{}\", \"dtype\": \"{}\", \"mesh\": \"data={},model={}\", "
             "\"step_ms\": {:.2f}, \"min_ms\": {:.2f}, "
-            "\"products_alone_ms\": {:.2f}, \"alone_over_step\": {:.3f}, \"gflops\": {:.1f}, \"bind_s\": {:.3f}, "
+            "\"products_alone_ms\": {:.2f}, \"alone_over_step\": {:.3f}, \"gflops\": {:.1f}, \"exposed_ms\": {:.2f}, "
+            "\"network_ms\": {:.2f}, \"received_mb\": {:.1f}, "
+            "\"bind_s\": {:.3f}, "
             "\"start_up_s\": {:.2f}, "
             "\"peak_rss_mb\": {}, \"planned_mb\": {:.0f}, \"loss_first\": {:.4f}, \"loss_last\": {:.4f}}}\n",
             name, type, on_data, on_model, median(took) * 1e3, *std::min_element(took.begin(), took.end()) * 1e3,
-            median(alone) * 1e3, median(alone) / median(took), flops / median(took) * 1e-9, bound, start_up, resident,
-            stored / 1048576, first, last);
+            median(alone) * 1e3, median(alone) / median(took), flops / median(took) * 1e-9, exposed * 1e3,
+            network * 1e3, static_cast<double>(received) / 1e6, bound, start_up, resident, stored / 1048576, first,
+            last);
 }
 
 }  // namespace lm
@@ -162,6 +168,9 @@ int main(int argc, char** argv) {
   app.add_option("--steps", steps, "Steps to time");
   bool again = false;
   app.add_flag("--rematerialize", again, "Make layers again for their gradient (f32)");
+  double gbit = 0, latency = 20;
+  app.add_option("--gbit", gbit, "Run one processor of the mesh, with a model of a network of so many Gbit/s");
+  app.add_option("--latency", latency, "… and so many microseconds a message");
   bool profiled = false;
   app.add_flag("--profile", profiled, "Also a table of where the time of a step goes");
   CLI11_PARSE(app, argc, argv);
@@ -174,6 +183,11 @@ int main(int argc, char** argv) {
                     : again          ? lm::run<lm::step_again>
                                      : lm::run<lm::step_f32>;
   return meshtensor::run_main(argc, argv, [&](meshtensor::processors const& job) {
-    run(job, name, type, z, on_data, on_model, steps, profiled);
+    if (gbit == 0) return run(job, name, type, z, on_data, on_model, steps, profiled);
+    using namespace meshtensor;
+    double const seconds = latency * 1e-6, bytes = gbit * 1e9 / 8;
+    std::vector<meshtensor::link> network{{"data", seconds, bytes}, {"model", seconds, bytes}};
+    run(processors(std::make_unique<simulated_job>(std::move(network))), name, type, z, on_data, on_model, steps,
+        profiled);
   });
 }

@@ -4,6 +4,7 @@
 #include <meshtensor/graph/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/run/explain.hpp>
+#include <meshtensor/run/simulate.hpp>
 #include <meshtensor/run/trace_events.hpp>
 #include <xtensor/xmath.hpp>
 

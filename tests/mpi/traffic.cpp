@@ -13,6 +13,7 @@ TEST_CASE("the calls of a step are those of its plan") {
     t.add(label);
   t.add_spread("mlp");
   CHECK(t.runs == 8 * 3 + 1);
+  CHECK(t.joined > 0);
   for (mt::primitive kind :
        {mt::primitive::all_reduce, mt::primitive::reduce_scatter, mt::primitive::all_gather, mt::primitive::all_to_all})
     CHECK_MESSAGE(t.kinds[kind] > 0, std::string(mt::text_of(kind)));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/pass/cost.hpp"
+#include "meshtensor/run/by_transport.hpp"
 #include "meshtensor/run/mpi_job.hpp"
 #include "mpi/counted.hpp"
 #include "mpi/ranks.hpp"
@@ -52,7 +53,7 @@ struct trial {
   Device const device;
   mt::processors const ranks{std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)};
   mt::mesh_shape const mesh = mesh_of(ranks.get().size());
-  int runs = 0, kernels = 0;
+  int runs = 0, kernels = 0, joined = 0;
   std::map<mt::primitive, int> kinds;
   std::map<std::string, int> functions;
 
@@ -68,11 +69,17 @@ struct trial {
       mt::node const& n = low.graph.nodes[i];
       kernels += n.kind == mt::primitive::kernel;
       if (!mt::is_collective(n.kind)) continue;
-      add_planned(planned, run.held()[0].exchange(static_cast<mt::id>(i)), times.of[n.region]);
       ++kinds[n.kind];
+      if (mt::goes_with_another(low.planned, i)) continue;
+      auto const alone = low.planned.joined[i] == 0;
+      joined += !alone;
+      mt::processor const& mine = run.held()[0];
+      auto const node_id = static_cast<mt::id>(i);
+      if (alone) add_planned(planned, mine.exchange(node_id), times.of[n.region]);
+      else add_planned(planned, mt::joined_exchange(low.graph, low.planned, mine, node_id), times.of[n.region]);
     }
     for (auto const& [label, b] : inputs) run.feed(label, b.data());
-    std::int64_t const reported = mt::traffic_of(low.graph, low.planned.numbers).bytes;
+    std::int64_t const reported = mt::traffic_of(low.graph, low.planned).bytes;
     for (int t = 0; t < 2; ++t) {
       counted::clear();
       run.step();

@@ -104,11 +104,12 @@ void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& r
   auto const partitioned = mt::on_heap([&] { return mt::partition(*simplified_, mesh, rules); });
   if (!partitioned->report.empty()) return refuse(partitioned->report, t);
   if (!is_new(mesh, *partitioned)) return void(++t.repeated);
-  auto const laid = mt::on_heap([&] { return mt::overlap(*partitioned); });
+  auto const sliced = mt::on_heap([&] { return mt::slice_collectives(*partitioned); });
+  auto const laid = mt::on_heap([&] { return mt::overlap(*sliced); });
   auto const bound = mt::on_heap([&] { return mt::bind(*laid, mesh, extents_); });
   if (!bound->report.empty()) return refuse(bound->report, t);
   std::string fault;
-  for (mt::module const* m : {partitioned.get(), laid.get()}) {
+  for (mt::module const* m : {partitioned.get(), sliced.get(), laid.get()}) {
     if (fault.empty()) fault = mt::verify(*m).view();
     if (fault.empty()) fault = mt::verify_layout(*m).view();
   }

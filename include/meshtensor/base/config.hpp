@@ -15,6 +15,10 @@
 #  define MESHTENSOR_EARLY 1
 #endif
 
+#ifndef MESHTENSOR_COMPILED  // 1: what is the same for all programs is linked: see compiled/
+#  define MESHTENSOR_COMPILED 0
+#endif
+
 #ifdef __OPTIMIZE__
 #  define MESHTENSOR_OPTIMIZES 1
 #else  // then what counts is how soon the compiler is done
@@ -25,6 +29,11 @@ namespace meshtensor {
 
 inline constexpr bool optimizes = MESHTENSOR_OPTIMIZES != 0;
 inline constexpr bool early = MESHTENSOR_EARLY != 0;
+#if MESHTENSOR_WITH_MPI
+inline constexpr bool with_mpi = true;
+#else
+inline constexpr bool with_mpi = false;
+#endif
 
 inline constexpr int max_nodes = MESHTENSOR_MAX_NODES;
 inline constexpr int max_values = max_nodes + max_nodes / 2;
@@ -39,9 +48,9 @@ inline constexpr int max_numbers = 512;
 inline constexpr int max_variables = 384;
 inline constexpr int max_rules = 64;  // rules of one layout
 
-/// `template <class = when_used>` before a function that most programs never call: the compiler makes it, and what it
-/// calls for every dtype, only for those that do. (g++ makes what is named with fixed arguments all the same: hand the
-/// parameter on.)
+/// `template <class = when_used>` before a function that is the same for all programs, or that most never call: the
+/// compiler makes it, and what it calls for every dtype, only where it is called and not linked (see compiled/). (g++
+/// makes what is named with fixed arguments all the same: hand the parameter on.)
 struct when_used;
 
 }  // namespace meshtensor

@@ -32,4 +32,11 @@ inline std::chrono::milliseconds wait_limit() {
   return std::chrono::milliseconds(seconds > 0 ? static_cast<std::int64_t>(seconds * 1000) : 0);
 }
 
+/// Whether a thread of its own drives a rank's messages while the rank computes; else it looks after them between its
+/// kernels. What the environment says in MESHTENSOR_PROGRESS: `thread`, which holds without it, or `polls`.
+inline bool progress_by_thread() {
+  char const* const given = std::getenv("MESHTENSOR_PROGRESS");
+  return given == nullptr || std::string_view(given) != "polls";
+}
+
 }  // namespace meshtensor

@@ -85,6 +85,19 @@ class local_member {
     return request(this, slot);
   }
 
+  /// Takes every collective in flight as far as it goes, so that waits may come in any order.
+  void progress() {
+    if (hall_.failed()) hall_.raise();
+    for (std::size_t i = 0; i < flights_.size(); ++i) {
+      flight& f = *flights_[i];
+      while (f.active && !f.done && f.meeting->complete(f.stage, f.over->count())) {
+        hall_.while_reading(rank_, [&] { act(f); });
+        if (++f.stage < f.stages) arrive(f);
+        else f.done = true, f.over->leave(*f.meeting);
+      }
+    }
+  }
+
   bool test(request& r) {
     if (r.owner_ == nullptr) return true;
     progress();
@@ -153,19 +166,6 @@ class local_member {
     comm::circle const& over = *f.over;
     if (f.meeting->arrive(f.stage, f.index, over.count()))
       for (int rank : over.members) hall_.at(rank).post();
-  }
-
-  // Takes every collective in flight as far as it goes, so that waits may come in any order.
-  void progress() {
-    if (hall_.failed()) hall_.raise();
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      flight& f = *flights_[i];
-      while (f.active && !f.done && f.meeting->complete(f.stage, f.over->count())) {
-        hall_.while_reading(rank_, [&] { act(f); });
-        if (++f.stage < f.stages) arrive(f);
-        else f.done = true, f.over->leave(*f.meeting);
-      }
-    }
   }
 
   // What a member does once all have come to a stage.

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "meshtensor/comm/communicator.hpp"
-#include "meshtensor/comm/mpi/flight.hpp"
+#include "meshtensor/comm/mpi/progress.hpp"
 
 namespace meshtensor {
 
@@ -26,6 +26,10 @@ struct mpi_options {
   reductions made = reductions::ordered;
   /// A wait that lasts longer aborts the job, naming the collective; 0: never.
   std::chrono::milliseconds timeout = std::chrono::milliseconds(0);
+  /// What is under way is driven by a thread of the world, beside the program, where MPI was initialised for threads
+  /// that take turns (MPI_THREAD_SERIALIZED): the program then calls MPI itself only while nothing is under way. Else
+  /// only `test`, `wait` and `progress` drive it.
+  bool in_background = false;
 };
 
 /// The processes of an MPI communicator, which is duplicated; a communicator, used by one thread. MPI is initialised if
@@ -51,6 +55,7 @@ class mpi_world {
     int ended = 0;
     if (MPI_Finalized(&ended); ended != 0) return;
     if (std::uncaught_exceptions() > exceptions_) abort("it left the world by an exception");
+    progress_.end();
     for (comm::mpi_circle& c : circles_) {
       if (c.first != world_) MPI_Comm_free(&c.first);
       MPI_Comm_free(&c.second);
@@ -68,7 +73,9 @@ class mpi_world {
   /// Makes the MPI communicators of a group, collectively over its members. Nothing to make for one process.
   void prepare(group const& g) {
     require_valid(g, rank_, size_);
+    auto const held = progress_.lock();
     if (g.count == 1 || find(g) != nullptr) return;
+    if (options_.in_background && comm::takes_turns()) progress_.begin_thread();
     comm::mpi_circle c{std::vector<int>(g.members, g.members + g.count)};
     bool everybody = g.count == size_;
     for (int j = 0; j < g.count; ++j) everybody = everybody && g.members[j] == j;
@@ -89,6 +96,8 @@ class mpi_world {
 
   request start(collective_call const& call, group const& g, void const* in, void* out, void* workspace) {
     require_valid(call, g.count);
+    auto const held = progress_.lock();
+    progress_.raise();
     comm::mpi_form const form = comm::mpi_form_of(call, g.count, options_.made);
     if (form.first == comm::mpi_function::none) {
       if (g.count == 1) reference(call, 1, &in, 0, out);
@@ -109,10 +118,21 @@ class mpi_world {
     f.counts = static_cast<std::byte*>(workspace);
     f.packed = f.counts + form.counts_bytes;
     f.received = f.packed + form.packed_bytes;
-    return {flights_.begin(f)};
+    request const r{flights_.begin(f)};
+    progress_.begun();
+    return r;
+  }
+
+  /// Takes what is under way as far as it goes, where no thread does.
+  void progress() {
+    if (progress_.has_thread()) return;
+    while (flights_.under_way() && flights_.step(false))
+      ;
   }
 
   bool test(request& r) {
+    auto const held = progress_.lock();
+    progress_.raise();
     do flights_.release(r.slot);
     while (r.slot != -1 && flights_.step(false));
     return r.slot == -1;
@@ -122,6 +142,8 @@ class mpi_world {
     using clock = std::chrono::steady_clock;
     bool const patient = options_.timeout.count() == 0;
     auto const deadline = patient ? clock::time_point::max() : clock::now() + options_.timeout;
+    auto held = progress_.lock();
+    progress_.raise();
     for (flights_.release(r.slot); r.slot != -1; flights_.release(r.slot)) {
       if (flights_.step(patient)) continue;
       comm::mpi_flight const& f = flights_[r.slot];
@@ -134,7 +156,11 @@ class mpi_world {
   }
 
   void barrier() {
-    request r{flights_.barrier(world_)};
+    request r;
+    {
+      auto const held = progress_.lock();
+      r.slot = flights_.barrier(world_);
+    }
     wait(r);
   }
 
@@ -169,6 +195,7 @@ class mpi_world {
   int rank_ = 0, size_ = 0;
   std::deque<comm::mpi_circle> circles_;
   comm::mpi_flights flights_;
+  comm::mpi_progress progress_{flights_};
 };
 
 static_assert(communicator<mpi_world>);

@@ -125,6 +125,13 @@ class drawing : speller {
 }  // namespace detail
 
 /// The module in the DOT language: `dot -Tsvg`.
-inline std::string graphviz(module const& m) { return detail::drawing(m).text(); }
+template <class = when_used>
+std::string graphviz(module const& m) {
+  return detail::drawing(m).text();
+}
+
+#if MESHTENSOR_COMPILED
+extern template std::string graphviz<when_used>(module const&);
+#endif
 
 }  // namespace meshtensor

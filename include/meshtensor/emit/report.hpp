@@ -154,9 +154,11 @@ class reporter : speller {
       if (same == lines.end()) lines.push_back(one);
       else same->runs += one.runs, same->bytes += one.bytes;
     }
-    exchanged const all = traffic_of(m_, numbers());
+    exchanged const all = traffic_of(m_, p_);
     text_ += "\ncommunication: a processor receives " + bytes(all.bytes) + " in " + std::to_string(all.collectives()) +
-             " collectives a step\n";
+             " collectives a step";
+    if (all.exchanges != all.collectives()) text_ += ", small ones together: " + std::to_string(all.exchanges);
+    text_ += "\n";
     table t;
     for (auto const& [_, place] : largest_first(lines)) {
       line_of_exchange const& l = lines[place];
@@ -229,8 +231,13 @@ class reporter : speller {
 /// axes, how often it runs in a step, the bytes that a processor receives by it and the user's line that caused it, the
 /// costliest first; operations; memory, and what holds it at its fullest. Nothing runs, no memory of the plan's size is
 /// needed.
-inline std::string report(module const& graph, plan const& planned, mesh_shape const& mesh) {
+template <class = when_used>
+std::string report(module const& graph, plan const& planned, mesh_shape const& mesh) {
   return detail::reporter(graph, planned, mesh).text();
 }
+
+#if MESHTENSOR_COMPILED
+extern template std::string report<when_used>(module const&, plan const&, mesh_shape const&);
+#endif
 
 }  // namespace meshtensor

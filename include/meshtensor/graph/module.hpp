@@ -188,6 +188,18 @@ constexpr int depth_of(module const& m, int path, name const& label) {
 /// A composite that the device runs itself: its body is what it means, but is not run and has no memory.
 constexpr bool is_whole(node const& n) { return n.kind == primitive::composite && n.attribute[2] != 0; }
 
+/// An all_reduce of a slice that a loop stacks, made in that slice. It is waited for behind the loop; before that, when
+/// the next one of it starts.
+constexpr bool ends_behind_loop(node const& n) { return n.kind == primitive::all_reduce && n.attribute[3] != 0; }
+
+/// The collective that a wait waits for.
+constexpr node const& awaited(module const& m, node const& wait) {
+  value const& v = m.operand_value(wait, 0);
+  node const& n = m.nodes[v.node];
+  return n.kind != primitive::repeat ? n
+                                     : m.nodes[m.values[m.link(m.regions[m.region_of(n, 0)].results, v.index)].node];
+}
+
 /// Whether a node is in the body of a composite, or in its gradient.
 constexpr bool is_in_composite(module const& m, node const& n) {
   region_kind const kind = m.regions[n.region].kind;

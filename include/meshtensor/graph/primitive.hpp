@@ -45,7 +45,7 @@ enum class primitive : std::uint8_t {
   composite,   // attribute 0: its name; 2: whether the device runs it whole; regions: body and, if it brings one,
                // gradient
   // communication, inserted by `partition`; attribute 0: mask of axes
-  all_reduce,
+  all_reduce,      // attribute 3: whether it ends behind its loop; set by `overlap`
   reduce_scatter,  // attribute 1: dim
   all_gather,      // attribute 1: dim
   all_to_all,      // attribute 1: dim that becomes sharded, 2: dim that becomes whole

@@ -33,8 +33,8 @@ constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
   return r;
 }
 
-/// One collective as planned: the processors that take part and the bytes that the first of them receives. None
-/// receives more. A collective of one processor moves nothing.
+/// One collective as planned, where it travels alone: the processors that take part and the bytes that the first of
+/// them receives. None receives more. A collective of one processor moves nothing.
 struct planned_exchange {
   std::int64_t members, bytes;
 };
@@ -53,23 +53,27 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
   }
 }
 
-/// The collectives of one step, over more than one processor, and the bytes that one processor receives from others.
+/// The collectives of one step, over more than one processor, and the bytes that one processor receives from others;
+/// `exchanges` counts those that travel together as one.
 struct exchanged {
   std::int64_t all_reduces, reduce_scatters, all_gathers, all_to_alls, permutes;
-  std::int64_t bytes;
+  std::int64_t exchanges, bytes;
 
   constexpr std::int64_t collectives() const {
     return all_reduces + reduce_scatters + all_gathers + all_to_alls + permutes;
   }
 };
 
-constexpr exchanged traffic_of(module const& m, binding const& numbers) {
+constexpr exchanged traffic_of(module const& m, plan const& p) {
   exchanged t{};
-  run_counts const runs = run_counts_of(m, numbers);
+  run_counts const runs = run_counts_of(m, p.numbers);
+  std::int64_t together[max_nodes] = {};  // elements, of those that are joined
+  for (int i = 0; i < m.node_count; ++i)
+    if (p.joined[i] != 0) together[p.joined[i] - 1] += p.numbers.local_size(m.operand_value(m.nodes[i], 0));
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     if (!is_collective(n.kind)) continue;
-    planned_exchange const e = exchange_of(m, numbers, n);
+    planned_exchange const e = exchange_of(m, p.numbers, n);
     if (e.members < 2) continue;
     std::int64_t const times = runs.of[n.region];
     switch (n.kind) {
@@ -79,7 +83,11 @@ constexpr exchanged traffic_of(module const& m, binding const& numbers) {
       case primitive::all_to_all: t.all_to_alls += times; break;
       default: t.permutes += times; break;
     }
-    t.bytes += times * e.bytes;
+    if (goes_with_another(p, i)) continue;
+    auto const each = static_cast<std::int64_t>(bytes_of(m.operand_value(n, 0).type));
+    t.exchanges += times;
+    t.bytes +=
+        times * (p.joined[i] == 0 ? e.bytes : all_reduce_bytes(together[i], each, static_cast<int>(e.members), 0));
   }
   return t;
 }
@@ -141,7 +149,7 @@ template <class... Args>
 inline constexpr exchanged traffic = [] {
   using stages = detail::stages_of<Args...>;
   static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
-  return traffic_of(stages::graph, stages::bound);
+  return traffic_of(stages::graph, stages::planned);
 }();
 
 }  // namespace meshtensor

@@ -16,6 +16,7 @@
 #include "meshtensor/pass/save_or_recompute.hpp"
 #include "meshtensor/pass/select.hpp"
 #include "meshtensor/pass/simplify.hpp"
+#include "meshtensor/pass/slice_collectives.hpp"
 #include "meshtensor/pass/verify.hpp"
 #include "meshtensor/pass/wishes.hpp"
 
@@ -57,11 +58,12 @@ struct whole_program : traced_programs<Programs, Mark> {
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, std::uint64_t Mark>
 struct partitioned_program : whole_program<Programs, Entry, Mark> {
   static constexpr module partitioned = partition(partitioned_program::simplified, Mesh::shape, Layout::rules);
+  static constexpr module sliced = slice_collectives(partitioned);
 };
 
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Wisher, std::uint64_t Mark>
 struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout, Mark> {
-  static constexpr module fused = fuse(program_of_processor::partitioned, wishes_of<Wisher>);
+  static constexpr module fused = fuse(program_of_processor::sliced, wishes_of<Wisher>);
   static constexpr module graph = overlap(fused);
   static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);
@@ -100,16 +102,18 @@ struct lowering {
 /// Lowers the entry called `label` of a traced module. Throws what does not fit.
 ///
 /// errors  S codes of `partition` and `bind`
-inline std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
-                                       layout_rules const& rules, std::span<dim_extent const> extents,
-                                       device_wishes const& wishes = {}) {
+template <class = when_used>
+std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
+                                layout_rules const& rules, std::span<dim_extent const> extents,
+                                device_wishes const& wishes = {}) {
   auto const selected = verified([&] { return select(traced, find_entry(traced, label)); });
   auto const differentiated = verified([&] { return differentiate(*selected); });
   auto const saved = verified([&] { return save_or_recompute(*differentiated); });
   auto const simplified = verified([&] { return simplify(*saved); });
   std::unique_ptr<lowering> result(new lowering{});
   auto const partitioned = verified([&] { return partition(*simplified, mesh, rules); });
-  auto const fused = verified([&] { return fuse(*partitioned, wishes); });
+  auto const sliced = verified([&] { return slice_collectives(*partitioned); });
+  auto const fused = verified([&] { return fuse(*sliced, wishes); });
   result->graph = overlap(*fused);
   raise(verify(result->graph));
   auto const bound = on_heap([&] { return meshtensor::bind(result->graph, mesh, extents); });
@@ -118,5 +122,24 @@ inline std::unique_ptr<lowering> lower(module const& traced, name const& label, 
   result->planned = plan_memory(result->graph, result->entry, *bound);
   return result;
 }
+
+/// The plan of an entry that the compiler has lowered, for a mesh and extents that are known only now.
+///
+/// errors  S codes of `bind`
+template <class = when_used>
+std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape const& mesh,
+                                    std::span<dim_extent const> extents) {
+  auto const bound = on_heap([&] { return bind(graph, mesh, extents); });
+  raise(bound->report);
+  return on_heap([&] { return plan_memory(graph, entry, *bound); });
+}
+
+#if MESHTENSOR_COMPILED
+extern template std::unique_ptr<lowering> lower<when_used>(module const&, name const&, mesh_shape const&,
+                                                           layout_rules const&, std::span<dim_extent const>,
+                                                           device_wishes const&);
+extern template std::unique_ptr<plan> plan_at_start<when_used>(module const&, int, mesh_shape const&,
+                                                               std::span<dim_extent const>);
+#endif
 
 }  // namespace meshtensor

@@ -1,6 +1,7 @@
 // Takes every collective apart into its start and its wait, and moves them away from each other.
 // before: fused.  after: a collective starts as soon as its operand is there and is waited for where its result is used
-// first. why: what the mesh does in between costs nothing. All processors have the same order, so nothing can deadlock.
+// first; one of a slice that a loop stacks, behind the loop. why: what the mesh does in between costs nothing. All
+// processors have the same order, so nothing can deadlock.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -12,20 +13,30 @@ struct overlapper {
   module const& from;
   rebuild w;
   id first_use[max_values];  // of the result of a collective: the node that needs it, plus 1
+  bool used_twice[max_values];
+  bool stacked[max_values];  // a loop's body gives it as a slice
   id follows[max_nodes];     // the first collective to start behind a node, plus 1
   id next[max_nodes];        // the next one to start there, plus 1
-  id awaited[max_nodes];     // the first collective to wait for before a node, plus 1
-  id next_awaited[max_nodes];
+  id awaited[max_nodes];     // the first value to wait for before a node, plus 1
+  id next_awaited[max_values];
 
   constexpr overlapper(module const& source, module& target)
-      : from(source), w(source, target), first_use{}, follows{}, next{}, awaited{}, next_awaited{} {
+      : from(source),
+        w(source, target),
+        first_use{},
+        used_twice{},
+        stacked{},
+        follows{},
+        next{},
+        awaited{},
+        next_awaited{} {
     find_uses();
+    find_places();
     for (int i = 0; i < from.node_count; ++i) {
-      for (id c = awaited[i]; c != 0; c = next_awaited[c - 1]) wait(from.nodes[c - 1]);
+      for (id v = awaited[i]; v != 0; v = next_awaited[v - 1]) wait(static_cast<id>(v - 1));
       node const& n = from.nodes[i];
-      if (!is_collective(n.kind)) w.copy(n);
-      else if (!starts_early(n)) w.copy(n);
-      for (id c = follows[i]; c != 0; c = next[c - 1]) w.copy(from.nodes[c - 1]);
+      if (!is_collective(n.kind) || !starts_early(n)) w.copy(n);
+      for (id c = follows[i]; c != 0; c = next[c - 1]) begin(from.nodes[c - 1]);
     }
   }
 
@@ -36,36 +47,71 @@ struct overlapper {
     return !is_collective(maker.kind) && maker.region == n.region;
   }
 
+  /// It can be made in the slice that its operand lies in, which nothing else looks at before the loop has ended.
+  constexpr bool ends_late(node const& n) const {
+    id const operand = from.operand(n, 0), result = from.result(n);
+    node const& maker = from.nodes[from.values[operand].node];
+    return n.kind == primitive::all_reduce && starts_early(n) && stacked[result] && !used_twice[result] &&
+           !used_twice[operand] && maker.kind != primitive::argument && maker.kind != primitive::repeat;
+  }
+
+  constexpr void use(id v, int by) {
+    used_twice[v] = first_use[v] != 0;
+    first_use[v] = static_cast<id>(by + 1);
+  }
   constexpr void find_uses() {
     id owner[max_regions] = {};
     for (int i = from.node_count; i-- > 0;) {
       node const& n = from.nodes[i];
-      for (int k = 0; k < n.operands.count; ++k) first_use[from.operand(n, k)] = static_cast<id>(i + 1);
-      for (int k = 0; k < n.regions.count; ++k) owner[from.region_of(n, k)] = static_cast<id>(i + 1);
+      for (int k = 0; k < n.regions.count; ++k) owner[from.region_of(n, k)] = static_cast<id>(i);
     }
-    for (int r = 0; r < from.region_count; ++r)
-      for (int k = 0; k < from.regions[r].results.count; ++k) {
-        id const v = from.link(from.regions[r].results, k);
-        if (first_use[v] == 0) first_use[v] = owner[r];
+    for (int r = 0; r < from.region_count; ++r) {
+      list const results = from.regions[r].results;
+      node const& n = from.nodes[owner[r]];
+      loop const l = loop::of(n);
+      for (int k = 0; k < results.count; ++k) {
+        use(from.link(results, k), owner[r]);
+        stacked[from.link(results, k)] = n.kind == primitive::repeat && k >= l.carries + l.sums;
       }
+    }
+    for (int i = from.node_count; i-- > 0;)
+      for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k), i);
+  }
+  /// `v` is what a collective gives, or what a loop has stacked of that.
+  constexpr void await(id v) {
+    id const at = first_use[v];
+    if (at != 0) next_awaited[v] = awaited[at - 1], awaited[at - 1] = static_cast<id>(v + 1);
+  }
+  constexpr void find_places() {
     for (int i = from.node_count; i-- > 0;) {
       node const& n = from.nodes[i];
+      if (n.kind == primitive::repeat) {
+        list const results = from.regions[from.region_of(n, 0)].results;
+        for (int k = results.count; k-- > 0;)
+          if (node const& c = from.nodes[from.values[from.link(results, k)].node];
+              is_collective(c.kind) && ends_late(c))
+            await(from.result(n, k));
+      }
       if (!is_collective(n.kind)) continue;
       int const maker = from.operand_value(n, 0).node;
       if (starts_early(n)) next[i] = follows[maker], follows[maker] = static_cast<id>(i + 1);
-      id const use = first_use[from.result(n)];
-      if (use != 0) next_awaited[i] = awaited[use - 1], awaited[use - 1] = static_cast<id>(i + 1);
+      if (!ends_late(n)) await(from.result(n));
     }
   }
 
-  constexpr void wait(node const& n) {
-    id const started = w[from.result(n)];
+  constexpr void begin(node const& n) {
+    id const made = w.copy(n);
+    if (ends_late(n)) w.m.nodes[made].attribute[3] = 1;
+  }
+  constexpr void wait(id v) {
+    node const& n = from.nodes[from.values[v].node];
+    id const started = w[v];
     w.enter(n);
-    id const operands[] = {started, w[from.operand(n, 0)]};
-    value const v = w.m.values[started];
-    id const done = w.b.add(primitive::wait, 0, operands, v.type, v.dims);
-    w.m.values[done].layout = v.layout;
-    w.replace(from.result(n), done);
+    id const operands[] = {started, is_collective(n.kind) ? w[from.operand(n, 0)] : started};
+    value const made = w.m.values[started];
+    id const done = w.b.add(primitive::wait, 0, operands, made.type, made.dims);
+    w.m.values[done].layout = made.layout;
+    w.replace(v, done);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "meshtensor/pass/gaps.hpp"
 #include "meshtensor/pass/inherit.hpp"
+#include "meshtensor/pass/join_collectives.hpp"
 
 namespace meshtensor {
 
@@ -169,6 +170,7 @@ constexpr plan plan_memory(module const& m, int entry, binding const& numbers) {
   p.steps = schedule(m);
   detail::planner planner(m, p);
   planner.run(entry);
+  join_collectives(m, p);
   return p;
 }
 

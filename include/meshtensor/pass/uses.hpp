@@ -20,6 +20,7 @@ struct plan {
   order steps;
   id root[max_values];  // the value whose memory a value shares; itself: its own
   place where[max_values];
+  id joined[max_nodes];  // of a collective that travels with others: the one at which they start, plus 1
   std::int64_t offset[max_values];
   std::int64_t arena_bytes;
   std::int64_t variable_bytes, input_bytes;  // beside the arena, per processor
@@ -66,7 +67,7 @@ struct uses {
   /// What gives its operand another name. A collective of one processor does, but where it stands between what outlives
   /// the step or the iteration and what replaces that: there it keeps the two apart, as it does for several.
   constexpr bool renames(node const& n) const {
-    if (shares_memory(n)) return true;
+    if (shares_memory(n) || ends_behind_loop(n)) return true;
     return is_alone(n) && !(replaces[m.result(n)] && outlives(m.operand(n, 0)));
   }
   constexpr bool outlives(id v) const {

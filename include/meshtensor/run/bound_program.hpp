@@ -42,9 +42,7 @@ class bound_program {
       if (!extents.empty()) raise(meshtensor::bind(stages::graph, mesh, extents).report);
     } else {
       static_assert(delivered<stages::partitioned> && delivered<stages::checked>);
-      auto const bound = on_heap([&] { return meshtensor::bind(stages::graph, mesh, extents); });
-      raise(bound->report);
-      plan_ = on_heap([&] { return plan_memory(stages::graph, entry(), *bound); });
+      plan_ = plan_at_start(stages::graph, entry(), mesh, extents);
     }
   }
 

@@ -23,8 +23,13 @@ struct outside {
 class exchanges {
  public:
   virtual ~exchanges() = default;
+  /// What the node started before, and nobody has waited for, ends first.
   virtual void start(std::span<processor> processors, id node_id, id from, id to) = 0;
   virtual void wait(id node_id) = 0;
+  /// Called between nodes: drives what is under way.
+  virtual void progress() {}
+  /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
+  virtual std::int64_t ahead() const { return 0; }
 };
 
 /// All processors of a mesh, node by node, on one thread: exchanges read all blocks directly.
@@ -69,9 +74,9 @@ class engine {
   void run(int entry, std::span<outside> around, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     around_ = around;
     for (processor& p : processors_) p.context = {numbers, seed, step, 0, 0};
-    if (record_) record_->begin_step();
+    if (record_) record_->begin_step(now());
     region_nodes(static_cast<id>(entry));
-    if (record_) record_->end_step();
+    if (record_) record_->end_step(now());
   }
 
   /// From now on, what takes how long; or no longer.
@@ -115,10 +120,11 @@ class engine {
 
   void run_node(id node_id) {
     if (!record_) return do_node(node_id);
-    record_->enter();
+    record_->enter(now());
     do_node(node_id);
-    record_->leave(node_id);
+    record_->leave(node_id, now());
   }
+  std::int64_t now() const { return timeline::now() + exchange_->ahead(); }
   void do_node(id node_id) {
     node const& n = m_.nodes[node_id];
     switch (n.kind) {
@@ -141,11 +147,12 @@ class engine {
       default: break;
     }
     if (is_collective(n.kind)) {
-      if (!is_alone(node_id)) return exchange_->start(processors_, node_id, m_.operand(n, 0), m_.result(n));
+      if (!is_alone(node_id)) return start(node_id);
       return each([&](processor& p, outside&) { copy(p.pointer(m_.result(n)), p, m_.operand(n, 0)); });
     }
     if (n.kind == primitive::wait) {
-      if (id const started = m_.values[m_.operand(n, 0)].node; !is_alone(started)) exchange_->wait(started);
+      node const& started = awaited(m_, n);
+      if (id const c = m_.values[m_.result(started)].node; !is_alone(c)) exchange_->wait(c);
       return;
     }
     if (shares_memory(n)) return;
@@ -153,10 +160,17 @@ class engine {
       load(processors_[k], n);
       launch(kernel_of(k, node_id), {m_, n, operands_, results_, processors_[k].context});
     }
+    exchange_->progress();
   }
 
   /// A collective of one processor: its result is its operand, most often under another name.
   bool is_alone(id node_id) const { return processors_[0].exchange(node_id).with.count == 1; }
+
+  void start(id node_id) {
+    node const& n = m_.nodes[node_id];
+    exchange_->start(processors_, node_id, m_.operand(n, 0), m_.result(n));
+    if (ends_behind_loop(n) && p_.where[p_.root[m_.result(n)]] != place::filled) exchange_->wait(node_id);
+  }
 
   template <class F>
   void each(F f) {

@@ -10,8 +10,8 @@
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/feed.hpp"
+#include "meshtensor/run/linked.hpp"
 #include "meshtensor/run/ports.hpp"
-#include "meshtensor/run/session.hpp"
 #include "meshtensor/run/step_result.hpp"
 #include "meshtensor/run/unused.hpp"
 

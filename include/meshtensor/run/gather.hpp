@@ -57,6 +57,7 @@ class gathering {
     std::int64_t const stride = mesh.stride(along), at = mesh.coordinate(rank, along);
     for (std::int64_t k = 0; k < mesh.axes[along].extent; ++k)
       c->members.push_back(static_cast<int>(rank + (k - at) * stride));
+    c->axes.push_back(mesh.axes[along].label);
     c->call = call;
     c->with.members = c->members.data();
     c->with.count = static_cast<int>(c->members.size()), c->with.index = static_cast<int>(at);

@@ -10,7 +10,8 @@ namespace meshtensor {
 class mpi_job final : public job {
  public:
   mpi_job() : mpi_job(MPI_COMM_WORLD) {}
-  explicit mpi_job(MPI_Comm user) : world_(user, {.timeout = wait_limit()}), end_(world_) {}
+  explicit mpi_job(MPI_Comm user)
+      : world_(user, {.timeout = wait_limit(), .in_background = progress_by_thread()}), end_(world_) {}
 
   int size() const override { return world_.size(); }
   std::vector<int> held(int) const override { return {world_.rank()}; }

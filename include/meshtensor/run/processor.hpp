@@ -18,6 +18,7 @@ struct planned_collective {
   collective_call call;
   std::vector<int> members;
   group with;
+  std::vector<name> axes;  // along which the members lie
 };
 
 class processor {
@@ -73,6 +74,8 @@ class processor {
     auto c = std::make_unique<planned_collective>();
     unsigned const mask = n.attribute[0];
     std::int64_t const size = mesh_.size();
+    for (int a = 0; a < mesh_.count; ++a)
+      if ((mask >> a & 1u) != 0) c->axes.push_back(mesh_.axes[a].label);
     for (std::int64_t r = 0; r < size; ++r) {
       bool together = true;
       for (int a = 0; a < mesh_.count; ++a)

@@ -18,23 +18,34 @@
 
 namespace meshtensor {
 
+namespace detail {
+
+/// Ranks of MPI if a launcher started this process, else threads.
+template <bool WithMpi>
+std::unique_ptr<job> started_job() {
+  int const started = launched_processes();
+#if MESHTENSOR_WITH_MPI
+  if (started > 0) return std::make_unique<mpi_job>();
+#else
+  if (started > 1)
+    throw error("R09", {"a launcher started ", started,
+                        " processes, but this program was built without MPI: link meshtensor::mpi (without CMake: "
+                        "mpicxx -DMESHTENSOR_WITH_MPI=1), or start it alone"});
+#endif
+  return std::make_unique<threads_job>();
+}
+#if MESHTENSOR_COMPILED
+extern template std::unique_ptr<job> started_job<with_mpi>();
+#endif
+
+}  // namespace detail
+
 class processors {
  public:
   /// MPI ranks if a launcher started this process, else threads, as many as the mesh of an executable asks for.
   ///
   /// errors  R09 a launcher started several processes, but the program was built without MPI
-  processors(int, char**) {
-    int const started = launched_processes();
-#if MESHTENSOR_WITH_MPI
-    if (started > 0) job_ = std::make_unique<mpi_job>();
-#else
-    if (started > 1)
-      throw error("R09", {"a launcher started ", started,
-                          " processes, but this program was built without MPI: link meshtensor::mpi (without CMake: "
-                          "mpicxx -DMESHTENSOR_WITH_MPI=1), or start it alone"});
-#endif
-    if (!job_) job_ = std::make_unique<threads_job>();
-  }
+  processors(int, char**) : job_(detail::started_job<with_mpi>()) {}
 #if MESHTENSOR_WITH_MPI
   /// The ranks of a communicator that a program has already: a mesh's axes count row-major over them.
   explicit processors(MPI_Comm ranks) : job_(std::make_unique<mpi_job>(ranks)) {}

@@ -23,8 +23,7 @@ class node_words : public speller {
 
   std::string doing(node const& n) const {
     if (n.kind == primitive::kernel) return "kernel " + steps_of(n);
-    if (n.kind == primitive::wait)
-      return "wait for " + std::string(text_of(m_.nodes[m_.values[m_.operand(n, 0)].node].kind));
+    if (n.kind == primitive::wait) return "wait for " + std::string(text_of(awaited(m_, n).kind));
     std::string const result = n.results.count == 0 ? "" : " " + type(m_.result(n));
     return (n.kind == primitive::composite ? label(n.attribute[0]) : std::string(text_of(n))) + result;
   }
@@ -145,10 +144,21 @@ class profiler : node_words {
 
 }  // namespace detail
 
+/// Seconds of a recorded step, in the mean, in which a processor did nothing but communicate: started collectives, and
+/// waited for them.
+inline double exposed_communication(module const& graph, timeline const& recorded) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < graph.node_count; ++i)
+    if (is_collective(graph.nodes[i].kind) || graph.nodes[i].kind == primitive::wait)
+      sum += recorded.totals()[static_cast<std::size_t>(i)].own;
+  return static_cast<double>(sum) * 1e-9 / static_cast<double>(std::max<std::int64_t>(1, recorded.steps()));
+}
+
 /// What the recorded steps of one processor spent their time on, the longest first: products with their operations a
 /// second, everything else with the bytes that it must read and write, collectives with those that come from others;
 /// each beside what the device reaches at best.
-inline std::string profile(module const& graph, binding const& numbers, timeline const& recorded, rates best = {}) {
+template <class = when_used>
+std::string profile(module const& graph, binding const& numbers, timeline const& recorded, rates best = {}) {
   return detail::profiler(graph, numbers, recorded, best).text();
 }
 
@@ -163,5 +173,9 @@ std::string profile(executable<Args...> const& e) {
     throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
   return profile(e.graph(), e.planned().numbers, *recorded[0], e.best_rates());
 }
+
+#if MESHTENSOR_COMPILED
+extern template std::string profile<when_used>(module const&, binding const&, timeline const&, rates);
+#endif
 
 }  // namespace meshtensor

@@ -8,7 +8,7 @@
 
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/agree.hpp"
-#include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/by_transport.hpp"
 #include "meshtensor/run/fingerprint.hpp"
 #include "meshtensor/run/store.hpp"
 
@@ -209,12 +209,8 @@ class session {
   void make_engine(int rank, transport& t) {
     std::size_t const k = index_of(rank);
     processor& p = processors_[k];
-    std::vector<int> numbers(static_cast<std::size_t>(m_.node_count));
-    for (int i = 0; i < m_.node_count; ++i)
-      if (is_collective(m_.nodes[i].kind))
-        numbers[static_cast<std::size_t>(i)] = t.prepare(p.exchange(static_cast<id>(i)));
-    engines_[k] = std::make_unique<engine<Device>>(m_, p_, one_device(), std::span<processor>(&p, 1),
-                                                   std::make_unique<by_transport>(t, std::move(numbers)));
+    auto ways = std::make_unique<by_transport>(t, m_, p_, p);
+    engines_[k] = std::make_unique<engine<Device>>(m_, p_, one_device(), std::span<processor>(&p, 1), std::move(ways));
   }
 
   /// The device of one of the processors that run at the same time here: they share the cores.
@@ -222,19 +218,6 @@ class session {
     if constexpr (requires { device_.shared_by(1); }) return device_.shared_by(static_cast<int>(ranks_.size()));
     else return device_;
   }
-
-  class by_transport final : public exchanges {
-   public:
-    by_transport(transport& t, std::vector<int> numbers) : t_(t), numbers_(std::move(numbers)) {}
-    void start(std::span<processor> one, id node_id, id from, id to) override {
-      t_.start(numbers_[node_id], one[0].exchange(node_id), one[0].pointer(from), one[0].pointer(to));
-    }
-    void wait(id node_id) override { t_.wait(numbers_[node_id]); }
-
-   private:
-    transport& t_;
-    std::vector<int> numbers_;  // of the transport, by node
-  };
 
   std::size_t index_of(int rank) const {
     for (std::size_t k = 0; k < ranks_.size(); ++k)

@@ -10,8 +10,8 @@
 
 namespace meshtensor {
 
-/// The times of one processor's nodes, in nanoseconds of the system's steady clock. Nodes inside loops and composites
-/// lie within the span of what runs them; `own` does not count them.
+/// The times of one processor's nodes, in nanoseconds of the system's steady clock, or of a model's. Nodes inside loops
+/// and composites lie within the span of what runs them; `own` does not count them.
 class timeline {
  public:
   struct span {
@@ -24,9 +24,8 @@ class timeline {
 
   explicit timeline(int nodes) : totals_(static_cast<std::size_t>(nodes)) {}
 
-  void enter() { open_.push_back({now(), 0}); }
-  void leave(id node_id) {
-    std::int64_t const end = now();
+  void enter(std::int64_t begin) { open_.push_back({begin, 0}); }
+  void leave(id node_id, std::int64_t end) {
     auto const [begin, inside] = open_.back();
     open_.pop_back();
     if (!open_.empty()) open_.back().inside += end - begin;
@@ -35,8 +34,8 @@ class timeline {
     if (spans_.size() < most_spans) spans_.push_back({node_id, begin, end});
     else ++left_out_;
   }
-  void begin_step() { began_ = now(); }
-  void end_step() { ++steps_, step_time_ += now() - began_; }
+  void begin_step(std::int64_t begin) { began_ = begin; }
+  void end_step(std::int64_t end) { ++steps_, step_time_ += end - began_; }
 
   std::int64_t steps() const { return steps_; }
   std::int64_t step_time() const { return step_time_; }  // of all steps

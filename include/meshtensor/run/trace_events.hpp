@@ -30,8 +30,8 @@ inline std::vector<double> all_numbers(job& j, std::vector<double> const& mine) 
 }
 
 /// Rank, node, begin and end of every span, in nanoseconds since all ranks met, of all ranks.
-inline std::vector<double> spans_of_all(job& j, std::vector<int> const& ranks,
-                                        std::vector<timeline const*> const& held) {
+template <class = when_used>
+std::vector<double> spans_of_all(job& j, std::vector<int> const& ranks, std::vector<timeline const*> const& held) {
   agreement greatest(j);
   greatest(0);  // clocks of other machines tell other times: all count from here, where they meet
   auto const met = static_cast<double>(timeline::now());
@@ -54,6 +54,33 @@ inline std::string quoted_json(std::string const& text) {
   return r + "\"";
 }
 
+/// Spans as four numbers each: rank, node, begin, end.
+template <class = when_used>
+std::string text_of_spans(module const& graph, std::vector<double> const& all) {
+  double first = 0;
+  for (std::size_t i = 0; i < all.size(); i += 4)
+    if (all[i] >= 0 && all[i + 2] < first) first = all[i + 2];
+  node_words const words(graph);
+  std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+  char numbers[160];
+  for (std::size_t i = 0; i < all.size(); i += 4) {
+    if (all[i] < 0) continue;
+    node const& n = graph.nodes[static_cast<int>(all[i + 1])];
+    std::snprintf(numbers, sizeof numbers, "\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f",
+                  static_cast<int>(all[i]), (all[i + 2] - first) * 1e-3, (all[i + 3] - all[i + 2]) * 1e-3);
+    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + quoted_json(words.doing(n)) +
+            ", \"cat\": " + quoted_json(text_of(n.kind)) + ", " + numbers +
+            ", \"args\": {\"from\": " + quoted_json(words.origin(n)) + "}}";
+  }
+  return text + "\n]}\n";
+}
+
+#if MESHTENSOR_COMPILED
+extern template std::vector<double> spans_of_all<when_used>(job&, std::vector<int> const&,
+                                                            std::vector<timeline const*> const&);
+extern template std::string text_of_spans<when_used>(module const&, std::vector<double> const&);
+#endif
+
 }  // namespace detail
 
 /// What `step.record()` has kept, as text in JSON, the same on every process, which all must call it: a bar for every
@@ -65,23 +92,7 @@ std::string trace_events(executable<Args...> const& e) {
   auto const held = e.recorded();
   if (held.empty() || held[0]->steps() == 0)
     throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
-  std::vector<double> const all = detail::spans_of_all(e.processors_job(), e.ranks(), held);
-  double first = 0;
-  for (std::size_t i = 0; i < all.size(); i += 4)
-    if (all[i] >= 0 && all[i + 2] < first) first = all[i + 2];
-  detail::node_words const words(e.graph());
-  std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
-  char numbers[160];
-  for (std::size_t i = 0; i < all.size(); i += 4) {
-    if (all[i] < 0) continue;
-    node const& n = e.graph().nodes[static_cast<int>(all[i + 1])];
-    std::snprintf(numbers, sizeof numbers, "\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f",
-                  static_cast<int>(all[i]), (all[i + 2] - first) * 1e-3, (all[i + 3] - all[i + 2]) * 1e-3);
-    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + detail::quoted_json(words.doing(n)) +
-            ", \"cat\": " + detail::quoted_json(text_of(n.kind)) + ", " + numbers +
-            ", \"args\": {\"from\": " + detail::quoted_json(words.origin(n)) + "}}";
-  }
-  return text + "\n]}\n";
+  return detail::text_of_spans(e.graph(), detail::spans_of_all(e.processors_job(), e.ranks(), held));
 }
 
 /// The same, written to a file by the process that speaks for the job.

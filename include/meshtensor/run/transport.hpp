@@ -22,6 +22,10 @@ class transport {
   virtual int prepare(planned_collective const& c) = 0;
   virtual void start(int number, planned_collective const& c, void const* in, void* out) = 0;
   virtual void wait(int number) = 0;
+  /// Drives what is under way, where nothing else does.
+  virtual void progress() {}
+  /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
+  virtual std::int64_t ahead() const { return 0; }
 };
 
 /// A transport over any communicator. It takes memory in `prepare` only.
@@ -43,6 +47,9 @@ class transport_over final : public transport {
     f.request = c_.start(c.call, c.with, in, out, aligned);
   }
   void wait(int number) override { c_.wait(flights_[static_cast<std::size_t>(number)].request); }
+  void progress() override {
+    if constexpr (requires { c_.progress(); }) c_.progress();
+  }
 
  private:
   struct flight {
@@ -68,6 +75,8 @@ class job {
   virtual bool in_lockstep() const { return false; }
   /// Calls work(rank, transport) for every processor that this process holds, at once, and waits for all.
   virtual void run(int size, processor_work work) = 0;
+  /// Seconds by which the job's clock is ahead of this machine's: what a model of a network has added.
+  virtual double ahead() const { return 0; }
   /// Whether this process speaks for the job.
   virtual bool speaks() const { return true; }
   /// This process has failed, and has said why: ends the others too, which would wait for it for ever. Returns where

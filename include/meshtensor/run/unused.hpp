@@ -12,7 +12,8 @@ namespace meshtensor::detail {
 
 /// Says which rules of a layout change nothing in a set of programs, given as bits; every module made of the set has
 /// its tables.
-inline void warn_unused(job const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
+template <class = when_used>
+void warn_unused(job const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
   for (int r = 0; r < layout.count; ++r) {
     if ((unused >> r & 1) == 0) continue;
     std::vector<std::string> dims, scopes;
@@ -33,5 +34,9 @@ inline void warn_unused(job const& j, module const& m, layout_rules const& layou
                               : "no tensor there has this dim"));
   }
 }
+
+#if MESHTENSOR_COMPILED
+extern template void warn_unused<when_used>(job const&, module const&, layout_rules const&, std::uint64_t);
+#endif
 
 }  // namespace meshtensor::detail

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/comm/collective.hpp"
+#include "meshtensor/run/by_transport.hpp"
 #include "meshtensor/run/explain.hpp"
-#include "meshtensor/run/processor.hpp"
 #include "support/layouts.hpp"
 #include "unit/run/two_layers.hpp"
 
@@ -44,17 +44,22 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
         auto const l = lowered(mesh, rules, 24);
         auto const runs = mt::run_counts_of(l->graph, l->planned.numbers);
         mt::processor const first(l->graph, l->planned, mesh, 0);
-        std::int64_t bytes = 0, count = 0;
+        std::int64_t bytes = 0, count = 0, exchanges = 0;
         for (int i = 0; i < l->graph.node_count; ++i) {
           mt::node const& n = l->graph.nodes[i];
           if (!mt::is_collective(n.kind)) continue;
           auto const& e = first.exchange(static_cast<mt::id>(i));
           std::int64_t const received = mt::received_bytes_of(e.call, e.with.count, e.with.index);
           CHECK(mt::exchange_of(l->graph, l->planned.numbers, n).bytes == received);
-          bytes += received * runs.of[n.region];
           if (e.with.count > 1) count += runs.of[n.region];
+          if (mt::goes_with_another(l->planned, i)) continue;
+          exchanges += e.with.count > 1 ? runs.of[n.region] : 0;
+          auto const together = mt::joined_exchange(l->graph, l->planned, first, static_cast<mt::id>(i));
+          auto const& call = l->planned.joined[i] == 0 ? e.call : together.call;
+          bytes += mt::received_bytes_of(call, e.with.count, e.with.index) * runs.of[n.region];
         }
-        auto const all = mt::traffic_of(l->graph, l->planned.numbers);
+        auto const all = mt::traffic_of(l->graph, l->planned);
+        CHECK(all.exchanges == exchanges);
         CHECK(all.bytes == bytes);
         CHECK(all.collectives() == count);
         std::int64_t held = 0;
@@ -77,10 +82,11 @@ TEST_CASE("what a layout exchanges is a constant") {
   struct data_parallel : mt::layout<mt::shard<fixed::batch, fixed::data>> {};
   static_assert(mt::traffic<fixed::train_step, mesh, replicated>.collectives() == 0);
   static_assert(mt::traffic<fixed::train_step, mesh, replicated>.bytes == 0);
-  // The loss, and each of the ten parameters' gradients once: 1 + 12·24 + 24 + 2·(24·12 + 12 + 12·24 + 24 + 2·24) +
-  // 24·6 + 6 numbers of four bytes, of which each of two processors receives its half twice.
+  // The loss, and each of the ten parameters' gradients once, of the two layers' two matrices in the loop: 1 + 12·24 +
+  // 24 + 2·(24·12 + 12 + 12·24 + 24 + 2·24) + 24·6 + 6 numbers of four bytes, of which each of two processors receives
+  // its half twice.
   constexpr auto exchanged = mt::traffic<fixed::train_step, mesh, data_parallel>;
-  static_assert(exchanged.all_reduces == 11 && exchanged.collectives() == 11);
+  static_assert(exchanged.all_reduces == 11 + 2 && exchanged.collectives() == 13 && exchanged.exchanges < 8);
   static_assert(exchanged.bytes == 4 * (1 + 12 * 24 + 24 + 2 * (24 * 12 + 12 + 12 * 24 + 24 + 2 * 24) + 24 * 6 + 6));
 }
 

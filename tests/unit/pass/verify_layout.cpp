@@ -69,11 +69,13 @@ TEST_CASE_TEMPLATE("partition and what follows it give placements that fit", P, 
       if (!m->report.empty()) continue;
       ++checked;
       CAPTURE(mt::text_of(*m));
-      auto const inlined = made([&] { return mt::inline_composites(*m); });
+      auto const sliced = made([&] { return mt::slice_collectives(*m); });
+      auto const inlined = made([&] { return mt::inline_composites(*sliced); });
       auto const fused = made([&] { return mt::fuse(*inlined); });
       auto const overlapped = made([&] { return mt::overlap(*fused); });
       auto const again = made([&] { return mt::simplify(*m); });
-      for (mt::module const* stage : {m.get(), inlined.get(), fused.get(), overlapped.get(), again.get()}) {
+      for (mt::module const* stage :
+           {m.get(), sliced.get(), inlined.get(), fused.get(), overlapped.get(), again.get()}) {
         CHECK(mt::verify(*stage).view() == "");
         CHECK(mt::verify_layout(*stage).view() == "");
       }

@@ -41,6 +41,9 @@ class mpi_flights {
  public:
   mpi_flight& operator[](int slot) { return flights_[static_cast<std::size_t>(slot)]; }
 
+  /// Whether a message is waited for.
+  bool under_way() const { return !requests_.empty(); }
+
   /// Gives `slot` free again and sets it to -1, if its collective is complete.
   void release(int& slot) {
     if (slot == -1 || (*this)[slot].at != stage::done) return;

@@ -28,7 +28,7 @@ class mpi_session {
     if (ended != 0) throw error("R25", "MPI has been finalised already; make the world before that");
     if (begun != 0) return;
     int level = 0;
-    must(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+    must(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
     owned_ = true;
     if (level >= MPI_THREAD_FUNNELED) return;
     MPI_Finalize();
@@ -43,6 +43,13 @@ class mpi_session {
  private:
   bool owned_ = false;
 };
+
+/// Whether several threads may call MPI, one at a time.
+inline bool takes_turns() {
+  int level = 0;
+  must(MPI_Query_thread(&level), "MPI_Query_thread");
+  return level >= MPI_THREAD_SERIALIZED;
+}
 
 /// The type that moves elements of this size, whatever they mean.
 inline MPI_Datatype moved(dtype type) {

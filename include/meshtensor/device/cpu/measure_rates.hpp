@@ -28,7 +28,8 @@ double least_seconds(F const& f) {
 }  // namespace detail
 
 /// Takes about a tenth of a second. The bytes are those of c = a + 3 b: two read and one written.
-inline rates measure_rates(thread_team& team) {
+template <class = when_used>
+rates measure_rates(thread_team& team) {
   constexpr std::int64_t side = 768, length = std::int64_t{1} << 24;
   rates best;
   std::vector<float> a(length, 0.5f), b(length, 0.5f), c(length);
@@ -50,5 +51,9 @@ inline rates measure_rates(thread_team& team) {
   best.bytes = 3.0 * sizeof(float) * length / triad;
   return best;
 }
+
+#if MESHTENSOR_COMPILED
+extern template rates measure_rates<when_used>(thread_team&);
+#endif
 
 }  // namespace meshtensor::cpu

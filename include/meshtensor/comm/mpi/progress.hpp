@@ -1,0 +1,75 @@
+// Progress of what is under way over MPI while the program computes: a thread that looks now and then. Many MPI
+// libraries move messages only inside of calls, and reductions that are made here follow a message's arrival.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "meshtensor/comm/mpi/flight.hpp"
+
+namespace meshtensor::comm {
+
+/// Whoever touches the flights holds `lock()`: at most one thread calls MPI at a time (MPI_THREAD_SERIALIZED).
+class mpi_progress {
+ public:
+  explicit mpi_progress(mpi_flights& flights) : flights_(flights) {}
+  mpi_progress(mpi_progress const&) = delete;
+  mpi_progress& operator=(mpi_progress const&) = delete;
+  ~mpi_progress() { end(); }
+  /// Ends the thread.
+  void end() {
+    if (!thread_.joinable()) return;
+    {
+      std::lock_guard const held(mutex_);
+      ended_ = true;
+    }
+    begun_.notify_one();
+    thread_.join();
+  }
+
+  std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  /// Starts the thread, if it does not run.
+  void begin_thread() {
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  }
+  bool has_thread() const { return thread_.joinable(); }
+  /// Something was started; with the lock held.
+  void begun() {
+    if (thread_.joinable()) begun_.notify_one();
+  }
+  /// Throws what the thread has met; with the lock held.
+  void raise() const {
+    if (failed_) std::rethrow_exception(failed_);
+  }
+
+ private:
+  // Often enough for the buffers of sockets, seldom enough to leave the processor to the program.
+  static constexpr std::chrono::microseconds pause{200};
+
+  void run() {
+    std::unique_lock held(mutex_);
+    while (!ended_ && !failed_) {
+      begun_.wait(held, [this] { return ended_ || flights_.under_way(); });
+      try {
+        while (!ended_ && flights_.under_way() && flights_.step(false))
+          ;
+      } catch (...) { failed_ = std::current_exception(); }
+      if (!flights_.under_way()) continue;
+      held.unlock();
+      std::this_thread::sleep_for(pause);
+      held.lock();
+    }
+  }
+
+  mpi_flights& flights_;
+  std::mutex mutex_;
+  std::condition_variable begun_;
+  std::exception_ptr failed_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace meshtensor::comm

@@ -1,0 +1,93 @@
+// Brings collectives of what loops give slice by slice into the loops: one of each slice, as soon as that is made.
+// before: partitioned.  after: the gradients of a layer are on their way while those of the next one are computed, and
+// of unfinished sums a loop stacks only what is finished. why: behind a loop all of it would be waited for at once.
+#pragma once
+
+#include "meshtensor/pass/rebuild.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+struct collective_slicer {
+  module const& from;
+  rebuild w;
+  std::uint8_t uses[max_values];
+  id of_slice[max_values];  // of what a loop's body gives: the collective behind the loop that goes there, plus 1
+  bool moved[max_nodes];
+
+  constexpr collective_slicer(module const& source, module& target)
+      : from(source), w(source, target), uses{}, of_slice{}, moved{} {
+    count_uses();
+    for (int i = 0; i < from.node_count; ++i)
+      if (id const slice = slice_for(from.nodes[i]); slice != no_id)
+        of_slice[slice] = static_cast<id>(i + 1), moved[i] = true;
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      if (moved[i]) {
+        stands_for(n);
+      } else {
+        w.copy(n);
+        for (int k = 0; k < n.results.count; ++k)
+          if (of_slice[from.result(n, k)] != 0) begin(from.result(n, k));
+      }
+    }
+  }
+
+ private:
+  constexpr void use(id v) { uses[v] = static_cast<std::uint8_t>(uses[v] < 2 ? uses[v] + 1 : 2); }
+  constexpr void count_uses() {
+    for (int i = 0; i < from.node_count; ++i)
+      for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k));
+    for (int r = 0; r < from.region_count; ++r)
+      for (int k = 0; k < from.regions[r].results.count; ++k) use(from.link(from.regions[r].results, k));
+  }
+
+  /// The slice over which a collective can be made: its operand is stacked by a loop, and neither is used otherwise.
+  /// Vectors are left to be sent as one.
+  constexpr id slice_for(node const& n) const {
+    if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter) return no_id;
+    value const& whole = from.operand_value(n, 0);
+    node const& owner = from.nodes[whole.node];
+    if (owner.kind != primitive::repeat || uses[from.operand(n, 0)] != 1) return no_id;
+    loop const l = loop::of(owner);
+    if (whole.index < l.carries + l.sums) return no_id;
+    if (n.kind == primitive::reduce_scatter && n.attribute[1] == l.dim) return no_id;
+    id const body = from.region_of(owner, 0), slice = from.link(from.regions[body].results, whole.index);
+    node const& maker = from.nodes[from.values[slice].node];
+    bool const fits = uses[slice] == 1 && maker.kind != primitive::argument && from.values[slice].dims.count >= 2;
+    return fits ? slice : no_id;
+  }
+
+  constexpr void begin(id slice) {
+    node const& c = from.nodes[of_slice[slice] - 1];
+    id const operand = w[slice];
+    value const v = w.m.values[operand];
+    id const made = w.b.add_again(c, v, ids(&operand, 1));
+    w.m.values[made].layout = of_dims(from.result_value(c), v.dims);
+    w.replace(slice, made);
+  }
+  constexpr void stands_for(node const& c) {
+    id const stacked = w[from.operand(c, 0)];
+    w.m.values[stacked].layout = of_dims(from.result_value(c), w.m.values[stacked].dims);
+    w.replace(from.result(c), stacked);
+  }
+  /// How a tensor of these dims lies, as `v` does.
+  static constexpr placement of_dims(value const& v, shape const& dims) {
+    placement p = v.layout;
+    for (int a = 0; a < max_axes; ++a)
+      if (p.dim[a] != 0) p.dim[a] = static_cast<std::uint8_t>(dims.find(v.dims.at[p.dim[a] - 1]) + 1);
+    return p;
+  }
+};
+
+}  // namespace detail
+
+/// The module with such collectives in loops.
+constexpr module slice_collectives(module const& m) {
+  module result{};
+  if (!m.report.empty()) result.report = m.report;
+  else detail::collective_slicer(m, result);
+  return result;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,117 @@
+// What one processor's engine exchanges, by its transport: each collective by itself, or small ones as one.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "meshtensor/pass/join_collectives.hpp"
+#include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/transport.hpp"
+
+namespace meshtensor {
+
+/// The collective that carries those that are joined to `last`: their blocks one behind the other.
+inline planned_collective joined_exchange(module const& m, plan const& p, processor const& mine, id last) {
+  planned_collective const& one = mine.exchange(last);
+  planned_collective all;
+  all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
+  all.call.type = one.call.type, all.call.op = one.call.op, all.call.kind = one.call.kind;
+  all.call.dims = 1, all.call.extent[0] = 0;
+  for (int i = 0; i < m.node_count; ++i)
+    if (p.joined[i] == last + 1) all.call.extent[0] += elements_of(mine.exchange(static_cast<id>(i)).call);
+  return all;
+}
+
+class by_transport final : public exchanges {
+ public:
+  /// Makes all collectives known to the transport: all processors do this alike.
+  by_transport(transport& t, module const& m, plan const& p, processor const& mine)
+      : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
+    for (int i = 0; i < m.node_count; ++i) {
+      if (!is_collective(m.nodes[i].kind)) continue;
+      auto const node_id = static_cast<id>(i);
+      if (p.joined[i] == 0) ways_[node_id].number = t.prepare(mine.exchange(node_id));
+      else if (!goes_with_another(p, i)) add_bucket(m, p, mine, node_id);
+    }
+  }
+
+  void start(std::span<processor> one, id node_id, id from, id to) override {
+    way& w = ways_[node_id];
+    if (w.in != nullptr) {
+      part& mine = w.in->parts[w.place];
+      mine.in = one[0].pointer(from), mine.next = one[0].pointer(to);
+      if (w.place + 1 == w.in->parts.size()) send(*w.in);
+      return;
+    }
+    wait(node_id);
+    t_.start(w.number, one[0].exchange(node_id), one[0].pointer(from), one[0].pointer(to));
+    w.under_way = true;
+  }
+  void wait(id node_id) override {
+    way& w = ways_[node_id];
+    if (w.in != nullptr) return receive(*w.in);
+    if (w.under_way) t_.wait(w.number);
+    w.under_way = false;
+  }
+  void progress() override { t_.progress(); }
+  std::int64_t ahead() const override { return t_.ahead(); }
+
+ private:
+  struct part {
+    std::size_t first, bytes;
+    std::byte const* in = nullptr;
+    std::byte *out = nullptr, *next = nullptr;  // of what is under way, of what is not yet
+  };
+  struct bucket {
+    planned_collective with;
+    std::vector<std::byte> memory;
+    std::vector<part> parts;  // in the order of their starts
+    int number = 0;
+    bool under_way = false;
+  };
+  struct way {
+    bucket* in = nullptr;  // null: it goes alone
+    std::size_t place = 0;
+    int number = 0;  // of the transport
+    bool under_way = false;
+  };
+
+  void add_bucket(module const& m, plan const& p, processor const& mine, id last) {
+    bucket& b = *buckets_.emplace_back(std::make_unique<bucket>());
+    b.with = joined_exchange(m, p, mine, last);
+    std::size_t at = 0;
+    id const r = m.nodes[last].region;
+    for (int i = 0; i < p.steps.count[r]; ++i) {
+      id const c = p.steps.nodes[p.steps.first[r] + i];
+      if (p.joined[c] != last + 1) continue;
+      ways_[c].in = &b, ways_[c].place = b.parts.size();
+      b.parts.push_back({at, static_cast<std::size_t>(bytes_of(mine.exchange(c).call))});
+      at += b.parts.back().bytes;
+    }
+    b.memory.resize(at);
+    b.number = t_.prepare(b.with);
+  }
+  void send(bucket& b) {
+    receive(b);
+    for (part& x : b.parts) {
+      std::memcpy(b.memory.data() + x.first, x.in, x.bytes);
+      x.out = x.next;
+    }
+    t_.start(b.number, b.with, b.memory.data(), b.memory.data());
+    b.under_way = true;
+  }
+  void receive(bucket& b) {
+    if (!b.under_way) return;
+    t_.wait(b.number);
+    for (part const& x : b.parts) std::memcpy(x.out, b.memory.data() + x.first, x.bytes);
+    b.under_way = false;
+  }
+
+  transport& t_;
+  std::vector<way> ways_;  // by node
+  std::vector<std::unique_ptr<bucket>> buckets_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,42 @@
+// What is the same for all programs and is linked instead of compiled with each, where the build has it
+// (MESHTENSOR_COMPILED, the target meshtensor::compiled): here engines and sessions of the devices; functions that are
+// linked say so where they stand.
+#pragma once
+
+#include "meshtensor/device/reference.hpp"
+#include "meshtensor/run/session.hpp"
+
+#if MESHTENSOR_COMPILED && MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#  include "meshtensor/device/cpu/device.hpp"
+#endif
+
+namespace meshtensor {
+
+#if MESHTENSOR_COMPILED
+extern template class engine<reference_device>;
+extern template class session<reference_device>;
+#  if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+extern template class engine<cpu_device>;
+extern template class session<cpu_device>;
+namespace cpu {
+extern template class attention<float, float>;
+extern template class attention<double, double>;
+extern template class attention<float, bf16_t>;
+}  // namespace cpu
+#  endif
+
+/// What must be the same in the library and in what is linked with it: no library, no symbol.
+template <int MostNodes, int LanesOfFloat>
+struct compiled_for {
+  static int check();
+};
+inline int const linked_well = compiled_for<max_nodes,
+#  if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+                                            cpu::width_of<float>
+#  else
+                                            0
+#  endif
+                                            >::check();
+#endif
+
+}  // namespace meshtensor

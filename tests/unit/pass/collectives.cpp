@@ -1,0 +1,147 @@
+// Where collectives stand and what travels together: over each slice inside a loop instead of over all of them behind
+// it, waited for later; small ones as one. Steps run so give what the interpreter gives.
+#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/run/by_transport.hpp"
+#include "unit/pass/planned.hpp"
+
+using namespace meshtensor_test;
+
+namespace {
+
+inline constexpr struct rows : mt::dim<"rows", 12> {
+} rows;
+inline constexpr struct width : mt::dim<"width", 12> {
+} width;
+inline constexpr struct inner : mt::dim<"inner", 5> {
+} inner;
+
+inline constexpr struct blocks : mt::dim<"blocks", 3> {
+} blocks;
+
+/// Two matrices, a bias and a gain in each of some layers, and a gain behind them.
+struct trains {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto y = repeat(s / "blocks", blocks, x, [](mt::scope auto r, auto h) {
+      auto up = r.parameter("up", width, inner, mt::normal(0.3));
+      auto down = r.parameter("down", inner, width, mt::normal(0.3));
+      auto bias = r.parameter("bias", inner), gain = r.parameter("gain", width, mt::normal(1));
+      return h + einsum(tanh(einsum(h, up, mt::to(rows, inner)) + bias), down, mt::to(rows, width)) * gain;
+    });
+    auto off = y * s.parameter("gain", width, mt::normal(1)) - 1.0;
+    auto loss = mean(off * off);
+    s.output("loss", loss);
+    mt::adam{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// What an iteration gives stacked is an unfinished sum that the iteration itself goes on with.
+struct uses_its_slice {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width), k = s.input("k", mt::f32, rows, inner);
+    auto start = s.input("start", mt::f32, blocks);
+    auto [y, all] = scan(s / "blocks", blocks, x, start, [=](mt::scope auto, auto h, auto b) {
+      auto e = einsum(h, k, mt::to(width, inner)) * 0.1 + b * 0.0;
+      return std::tuple(tanh(h + einsum(k, e, mt::to(rows, width))), e);
+    });
+    s.output("y", y), s.output("all", all), s.output("sum", einsum(all, mt::to(width)));
+  }
+};
+
+struct found {
+  int behind_loop = 0, filled = 0, scattered_in_loops = 0, outside = 0;
+  template <class P>
+  explicit found(planned<P> const& s) {
+    mt::module const& m = s.low->graph;
+    for (int i = 0; i < m.node_count; ++i) {
+      mt::node const& n = m.nodes[i];
+      bool const in_loop = m.regions[n.region].kind == mt::region_kind::body;
+      behind_loop += mt::ends_behind_loop(n);
+      if (mt::ends_behind_loop(n)) {
+        CHECK(in_loop);
+        mt::id const root = s.plan().root[m.result(n)];
+        CHECK(root == s.plan().root[m.operand(n, 0)]);
+        filled += s.plan().where[root] == mt::place::filled;
+      }
+      scattered_in_loops += in_loop && n.kind == mt::primitive::reduce_scatter;
+      outside += !in_loop && n.kind == mt::primitive::all_reduce;
+    }
+  }
+};
+
+mt::layout_rules data_parallel() {
+  mt::layout_rules rules{};
+  rules.shard("rows", {"ax"});
+  return rules;
+}
+
+}  // namespace
+
+TEST_CASE("matrices' gradients are summed layer by layer, in their slices; vectors' behind the loop, as one") {
+  for (std::int64_t processors : {2, 3, 4, 6}) {
+    CAPTURE(processors);
+    planned<trains> s(data_parallel(), processors);
+    found const f(s);
+    CHECK(f.behind_loop == 2);
+    CHECK(f.filled == 2);
+    CHECK(f.outside == 4);  // two vectors of the layers, one behind them, the loss
+    auto const all = mt::traffic_of(s.low->graph, s.plan());
+    CHECK(all.all_reduces == 2 * 3 + 4);
+    CHECK(all.exchanges < all.collectives());
+    s.check_steps();
+    s.check_steps(mt::processors::as_threads());
+  }
+}
+
+TEST_CASE("what an optimizer needs in parts is scattered inside the loop, and only that is stacked") {
+  auto rules = data_parallel();
+  rules.shard("width", {"ax"}, "optimizer");
+  for (std::int64_t processors : {2, 3, 6}) {
+    CAPTURE(processors);
+    planned<trains> s(rules, processors);
+    CHECK(found(s).scattered_in_loops == 2);
+    s.check_steps();
+    s.check_steps(mt::processors::as_threads());
+  }
+}
+
+TEST_CASE("a slice that is used in its iteration, too") {
+  for (std::int64_t processors : {2, 3, 6}) {
+    CAPTURE(processors);
+    planned<uses_its_slice> s(data_parallel(), processors);
+    CHECK(found(s).behind_loop == 0);
+    s.check_steps();
+    s.check_steps(mt::processors::as_threads());
+  }
+}
+
+TEST_CASE("one processor has nothing to send") {
+  planned<trains> s(data_parallel(), 1);
+  CHECK(mt::traffic_of(s.low->graph, s.plan()).exchanges == 0);
+  for (int i = 0; i < s.low->graph.node_count; ++i) CHECK(s.plan().joined[i] == 0);
+  s.check_steps(mt::processors::as_threads());
+}
+
+TEST_CASE("what travels together starts when the last of it is there, before any of it is needed") {
+  planned<trains> s(data_parallel(), 2);
+  mt::module const& m = s.low->graph;
+  mt::order const& steps = s.plan().steps;
+  std::vector<int> when(static_cast<std::size_t>(m.node_count));
+  for (int r = 0; r < m.region_count; ++r)
+    for (int i = 0; i < steps.count[r]; ++i) when[steps.nodes[steps.first[r] + i]] = i;
+  int together = 0;
+  for (int i = 0; i < m.node_count; ++i) {
+    mt::node const& n = m.nodes[i];
+    if (n.kind == mt::primitive::wait && s.plan().joined[m.values[m.result(mt::awaited(m, n))].node] != 0) {
+      auto const last = static_cast<std::size_t>(s.plan().joined[m.values[m.result(mt::awaited(m, n))].node] - 1);
+      CHECK(when[last] < when[static_cast<std::size_t>(i)]);
+    }
+    if (s.plan().joined[i] == 0) continue;
+    ++together;
+    CHECK(when[static_cast<std::size_t>(i)] <= when[static_cast<std::size_t>(s.plan().joined[i] - 1)]);
+    CHECK(s.plan().joined[s.plan().joined[i] - 1] == s.plan().joined[i]);
+    CHECK(n.region == m.nodes[s.plan().joined[i] - 1].region);
+  }
+  CHECK(together > 1);
+}
