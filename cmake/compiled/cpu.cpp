@@ -1,4 +1,4 @@
-// The cpu device's engine, compiled once.
+// The cpu device's engine, compiled once; and for what this library was compiled.
 #include <meshtensor/run/linked.hpp>
 
 namespace meshtensor {
@@ -10,14 +10,15 @@ template class cpu::attention<float, float>;
 template class cpu::attention<double, double>;
 template class cpu::attention<float, bf16_t>;
 template rates cpu::measure_rates<when_used>(cpu::thread_team&);
-template <>
-int compiled_for<max_nodes, cpu::width_of<float>>::check() {
-  return 1;
-}
 #endif
-template <>
-int compiled_for<max_nodes, 0>::check() {
+
+template <int MostNodes, int LanesOfFloat>
+int compiled_for<MostNodes, LanesOfFloat>::check() {
   return 1;
 }
+template struct compiled_for<max_nodes, 0>;
+#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+template struct compiled_for<max_nodes, cpu::width_of<float>>;
+#endif
 
 }  // namespace meshtensor
