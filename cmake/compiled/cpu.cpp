@@ -9,6 +9,9 @@ template class session<cpu_device>;
 template class cpu::attention<float, float>;
 template class cpu::attention<double, double>;
 template class cpu::attention<float, bf16_t>;
+template void cpu::interpret<when_used>(cpu::fused_kernel&);
+template std::unique_ptr<cpu::composite_kernel> cpu::detail::make_any_attention<when_used>(module const&, node const&,
+                                                                                           view const*, int);
 template rates cpu::measure_rates<when_used>(cpu::thread_team&);
 #endif
 

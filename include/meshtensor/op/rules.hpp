@@ -131,4 +131,8 @@ void evaluate(evaluation const& e) {
   if (!done) throw error("R01", {"no evaluation rule for ", text_of(e.n.kind)});
 }
 
+#if MESHTENSOR_COMPILED
+extern template void evaluate<primitives::all()>(evaluation const&);
+#endif
+
 }  // namespace meshtensor

@@ -55,6 +55,12 @@ std::unique_ptr<composite_kernel> make_any_attention(module const& m, node const
 
 }  // namespace detail
 
+#if MESHTENSOR_COMPILED
+extern template void interpret<when_used>(fused_kernel&);
+extern template std::unique_ptr<composite_kernel> detail::make_any_attention<when_used>(module const&, node const&,
+                                                                                        view const*, int);
+#endif
+
 struct code {
   kernel_table kernels;
   void (*interpret)(fused_kernel&);  // those that the table lacks
