@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "meshtensor/comm/reference.hpp"
+#include "meshtensor/op/accumulate.hpp"
 #include "meshtensor/run/processor.hpp"
 #include "meshtensor/run/timeline.hpp"
 
@@ -214,7 +215,7 @@ class engine {
       region_nodes(m_.region_of(n, 0));
       each([&](processor& p, outside&) {
         for (int i = l.carries; i < body.results.count; ++i) {
-          if (i < l.carries + l.sums) add(p.at(m_.result(n, i)), p.at(given(i)));
+          if (i < l.carries + l.sums) add_to(p.at(m_.result(n, i)), p.at(given(i)));
           else copy(p.pointer(m_.result(n, i)) + index * p.bytes(given(i)), p, given(i));
         }
         for (int i = 0; i < l.carries; ++i) copy(p.pointer(argument(i)), p, given(i));
@@ -222,12 +223,10 @@ class engine {
     }
     each([&](processor& p, outside&) { p.context.iteration = before, p.context.index = index_before; });
   }
-  static void add(view const& total, view const& term) {
-    with_element(total.type, [&]<class E>() {
-      for (std::int64_t i = 0, size = total.size(); i < size; ++i)
-        total.as<E>()[i] = static_cast<E>(static_cast<arithmetic_t<E>>(total.as<E>()[i]) +
-                                          static_cast<arithmetic_t<E>>(term.as<E>()[i]));
-    });
+  /// A term of a loop's sum.
+  void add_to(view const& total, view const& term) {
+    if constexpr (requires { device_.accumulate(total, term); }) device_.accumulate(total, term);
+    else accumulate(total, term, 0, total.size());
   }
 
   module const& m_;

@@ -11,6 +11,7 @@
 #include "meshtensor/device/cpu/lookup.hpp"
 #include "meshtensor/device/cpu/measure_rates.hpp"
 #include "meshtensor/device/cpu/product.hpp"
+#include "meshtensor/op/accumulate.hpp"
 
 namespace meshtensor {
 
@@ -48,6 +49,14 @@ class cpu_device {
 
   /// A block of zeros with what a variable starts with.
   void fill(view const& where, initial_value const& first) { cpu::fill(where, first, *team_); }
+
+  /// Adds a dense block to another.
+  void accumulate(view const& total, view const& term) {
+    constexpr std::int64_t grain = 1 << 14;
+    team_->parallel_for(total.size(), grain, [&](std::int64_t first, std::int64_t last) {
+      meshtensor::accumulate(total, term, first, last);
+    });
+  }
 
   kernel prepare(module const& m, node const& n, view const* operands, view const* results) {
     view const& y = results[0];
