@@ -41,7 +41,8 @@ struct random_key {
 /// The random words of one tensor in one iteration of the loops around it. Derived once, then asked by global index.
 ///
 /// The key of its Philox is the first two words of Philox(counter = (identity, step), key = seed), low words first; the
-/// counter is (global index, iteration), low words first. One element is one counter, so any block can be made alone.
+/// counter is (number, iteration), low words first. Which element has which number and word depends on the index alone,
+/// so any block can be made alone.
 struct random_stream {
   philox_key key{};
   std::uint64_t iteration = 0;
@@ -53,8 +54,14 @@ struct random_stream {
     key = {derived[0], derived[1]};
   }
 
-  constexpr philox_counter words(std::uint64_t global_index) const {
-    return philox({low(global_index), high(global_index), low(iteration), high(iteration)}, key);
+  /// Four words of one number; `second`: four others.
+  constexpr philox_counter words(std::uint64_t number, bool second = false) const {
+    return philox({low(number), high(number), low(iteration), high(iteration) ^ (second ? 0x80000000u : 0u)}, key);
+  }
+  /// One word of an element: sixteen neighbours have four numbers together, and of four neighbours each the same word,
+  /// so that a register of numbers gives registers of neighbours.
+  constexpr std::uint32_t word(std::uint64_t global_index, bool second = false) const {
+    return words(global_index / 16 * 4 + global_index % 4, second)[global_index / 4 % 4];
   }
 
  private:
@@ -122,8 +129,8 @@ inline V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_of<
 /// Uniform in [0, 1), of one element; T is float or double. See math::uniform_of.
 template <class T>
 inline T random_uniform(random_stream const& stream, std::uint64_t global_index) {
-  auto const w = stream.words(global_index);
-  return math::uniform_of<T>(w[0], w[1]);
+  std::uint32_t const more = sizeof(T) == 8 ? stream.word(global_index, true) : 0;
+  return math::uniform_of<T>(stream.word(global_index), more);
 }
 
 /// Standard normal, of one element; T is float or double. See math::normal_of.

@@ -31,7 +31,20 @@ TEST_CASE("key and counter hold what they say") {
   static_assert(stream.key[0] == derived[0] && stream.key[1] == derived[1]);
   static_assert(stream.words(0x99999999aaaaaaaa) ==
                 philox({0xaaaaaaaa, 0x99999999, 0x88888888, 0x77777777}, {derived[0], derived[1]}));
+  static_assert(stream.words(5, true) == philox({5, 0, 0x88888888, 0xf7777777}, {derived[0], derived[1]}));
   static_assert(mt::random_bits(key, 3, 4) == mt::random_stream(key, 3).words(4)[0]);
+}
+
+TEST_CASE("every word of every number is the word of one element") {
+  constexpr mt::random_stream stream({1, 2, 3}, 4);
+  for (bool second : {false, true}) {
+    std::multiset<std::uint32_t> of_elements, of_numbers;
+    for (std::uint64_t i = 160; i < 320; ++i) of_elements.insert(stream.word(i, second));
+    for (std::uint64_t n = 40; n < 80; ++n)
+      for (std::uint32_t w : stream.words(n, second)) of_numbers.insert(w);
+    CHECK(of_elements == of_numbers);
+  }
+  CHECK(stream.word(3) != stream.word(3, true));
 }
 
 TEST_CASE("each part of the key and the counter matters, its high half too") {

@@ -90,10 +90,15 @@ TEST_CASE_TEMPLATE("random numbers do not depend on who makes them", T, float, d
        {std::uint64_t{0}, std::uint64_t{5}, (std::uint64_t{1} << 32) - 3, ~std::uint64_t{0} - 1000})
     for (std::uint64_t stride : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{1} << 31}) {
       mt::random_stream const stream({1, first, 2}, stride << 20);
-      auto const uniform = mt::cpu::random_uniform<T>(stream, first, stride).lane_array();
+      mt::cpu::uniform_source<T> source;
+      for (std::uint64_t k = 0; k < 7; ++k) {  // on from register to register, and back
+        std::uint64_t const from = first + k % 5 * vec<T>::width * stride;
+        auto const uniform = source(stream, from, stride).lane_array();
+        for (std::uint64_t i = 0; i < vec<T>::width; ++i)
+          wrong += !same(uniform.at[i], mt::random_uniform<T>(stream, from + i * stride));
+      }
       auto const normal = mt::cpu::random_normal<T>(stream, first, stride).lane_array();
       for (std::uint64_t i = 0; i < vec<T>::width; ++i) {
-        wrong += !same(uniform.at[i], mt::random_uniform<T>(stream, first + i * stride));
         wrong += !same(normal.at[i], mt::random_normal<T>(stream, first + i * stride));
       }
     }

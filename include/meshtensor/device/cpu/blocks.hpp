@@ -182,11 +182,15 @@ inline void random_block(dtype t, void* out, distribution d, random_stream const
                          std::uint64_t stride, std::int64_t n) {
   with_element(t, [&]<class E>() {
     using T = register_t<E>;
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_floating_point_v<T>) {
+      uniform_source<T> uniform;
       detail::each_pack(n, [&](std::int64_t i, auto count) {
         auto const at = first + static_cast<std::uint64_t>(i) * stride;
-        detail::store_some(settled<E>(random_pack<T>(d, s, at, stride)), static_cast<T*>(out) + i, count);
+        auto const x =
+            d == distribution::uniform ? uniform_pack<T>(uniform, s, at, stride) : normal_pack<T>(s, at, stride);
+        detail::store_some(settled<E>(x), static_cast<T*>(out) + i, count);
       });
+    }
   });
 }
 

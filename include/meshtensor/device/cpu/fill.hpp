@@ -16,12 +16,12 @@ inline void fill_run(T* to, std::int64_t count, initial_value const& first, rand
                      std::uint64_t index) {
   constexpr int width = vec<T>::width;
   vec<T> const argument(static_cast<T>(first.argument));
+  uniform_source<T> uniform;
   for (std::int64_t i = 0; i < count; i += width) {
     vec<T> x = argument;
     auto const at = index + static_cast<std::uint64_t>(i);
     if (first.kind == initializer_kind::normal) x = cpu::random_normal<T>(stream, at) * argument;
-    if (first.kind == initializer_kind::uniform)
-      x = (cpu::random_uniform<T>(stream, at) * vec<T>(2) - vec<T>(1)) * argument;
+    if (first.kind == initializer_kind::uniform) x = (uniform(stream, at) * vec<T>(2) - vec<T>(1)) * argument;
     if (i + width <= count) store(x, to + i);
     else store(x, to + i, static_cast<int>(count - i));
   }

@@ -53,6 +53,16 @@ struct kernel_loop {
   template <int... S>
   struct lanes_of<std::integer_sequence<int, S...>> : lanes<S>... {};
 
+  /// What the uniform numbers of a step along the vector come from, while a task lasts.
+  template <int I>
+  struct uniforms {
+    uniform_source<register_t<element<I>>> value;
+  };
+  template <class S>
+  struct uniforms_of;
+  template <int... S>
+  struct uniforms_of<std::integer_sequence<int, S...>> : uniforms<S>... {};
+
   static constexpr loop_facts facts{D};
 
   /// A list of the facts, of one phase or of all, as a sequence: `all<&loop_facts::starts, P>{}`.
@@ -78,6 +88,7 @@ struct kernel_loop {
     std::byte* scratch;
     std::int64_t row_bytes;
     cells uniform;
+    uniforms_of<all<&loop_facts::random_steps>> drawn;
 
     body(fused_kernel const& kernel, launch_arguments const& given, std::byte* own)
         : k(kernel), a(given), scratch(own), row_bytes(kernel.width * 8 + 64) {
@@ -159,11 +170,20 @@ struct kernel_loop {
       } else if constexpr (s.kind == step_kind::position) {
         value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream], 0);
       } else if constexpr (is_random(s.kind)) {
-        value<I>(c) = settled<element<I>>(random_pack<register_t<element<I>>>(
-            kind_of(s.kind), a.random[I], static_cast<std::uint64_t>(t.offset[stream] + r * t.row_stride[stream]), 0));
+        uniform_source<register_t<element<I>>> once;
+        draw<I>(c, once, t.offset[stream] + r * t.row_stride[stream], 0);
       } else {
         compute<I>(c);
       }
+    }
+    template <int I>
+    [[gnu::always_inline]] void draw(cells& c, [[maybe_unused]] uniform_source<register_t<element<I>>>& from,
+                                     std::int64_t first, std::int64_t stride) const {
+      using T = register_t<element<I>>;
+      auto const at = static_cast<std::uint64_t>(first), by = static_cast<std::uint64_t>(stride);
+      if constexpr (D.step(I).kind == step_kind::uniform)
+        value<I>(c) = settled<element<I>>(uniform_pack<T>(from, a.random[I], at, by));
+      else value<I>(c) = settled<element<I>>(normal_pack<T>(a.random[I], at, by));
     }
     template <int I>
     void add_total(tile const& t, totals_of<I> x) const {
@@ -244,10 +264,8 @@ struct kernel_loop {
           value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream],
                                               k.across[stream]);
         } else if constexpr (is_random(s.kind)) {
-          value<I>(c) = settled<element<I>>(random_pack<register_t<element<I>>>(
-              kind_of(s.kind), a.random[I],
-              static_cast<std::uint64_t>(t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream]),
-              static_cast<std::uint64_t>(k.across[stream])));
+          draw<I>(c, static_cast<uniforms<I>&>(drawn).value,
+                  t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream], k.across[stream]);
         } else {
           compute<I>(c);
         }
@@ -295,10 +313,6 @@ struct kernel_loop {
       if (D.result_class(R) == extent_class::uniform && !(t.first && r == 0)) return;
       auto* const p = reinterpret_cast<E*>(a.memory[stream]) + t.offset[stream] + r * t.row_stride[stream];
       store_pack<E>(value<s.code>(c), p, 1);
-    }
-
-    static constexpr distribution kind_of(step_kind k_) {
-      return k_ == step_kind::uniform ? distribution::uniform : distribution::normal;
     }
 
     template <int I>

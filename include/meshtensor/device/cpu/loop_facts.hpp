@@ -20,6 +20,7 @@ struct loop_facts {
   // what there is to do: once for a task; for a row before its elements and after them; for as many elements as a
   // register has
   chosen uniform_steps, starts[max_kernel_phases], ends[max_kernel_phases], steps[max_kernel_phases];
+  chosen random_steps;  // of those
   chosen uniform_operands, row_operands, operands[max_kernel_phases];
   chosen rereads[max_kernel_phases];  // steps of earlier phases, from their scratch rows
   chosen row_results, last_results;   // of the last phase: those that no step of it makes
@@ -33,6 +34,7 @@ struct loop_facts {
         starts{},
         ends{},
         steps{},
+        random_steps{},
         uniform_operands{},
         row_operands{},
         operands{},
@@ -72,6 +74,7 @@ struct loop_facts {
       if (sums_up || s.level == extent_class::row) starts[s.phase].add(i);
       if (sums_up) ends[s.phase].add(i);
       if (s.level == extent_class::vector) steps[s.phase].add(i);
+      if (s.level == extent_class::vector && is_random(s.kind)) random_steps.add(i);
       for (int p = s.phase + 1; p < d.phases(); ++p)
         if (place[i] >= 0 && reads[p][i]) rereads[p].add(i);
     }

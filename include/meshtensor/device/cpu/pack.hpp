@@ -262,15 +262,24 @@ inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t strid
   for (int i = 0; i < pack_width; ++i, first += stride) a.at[i] = static_cast<T>(first);
   return settled<E>(lane_pack<T>::of(a));
 }
-/// Random numbers of the elements first, first + stride, …
-template <class T>
-inline lane_pack<T> random_pack(distribution d, random_stream const& s, std::uint64_t first, std::uint64_t stride) {
+/// Random numbers of the elements first, first + stride, …, by `draw(first, stride)` for one register.
+template <class T, class F>
+inline lane_pack<T> random_pack(std::uint64_t first, std::uint64_t stride, F draw) {
   lane_pack<T> r;
   for (auto& p : r.part) {
-    p = d == distribution::uniform ? random_uniform<T>(s, first, stride) : random_normal<T>(s, first, stride);
+    p = draw(first, stride);
     first += static_cast<std::uint64_t>(vec<T>::width) * stride;
   }
   return r;
+}
+template <class T>
+inline lane_pack<T> uniform_pack(uniform_source<T>& from, random_stream const& s, std::uint64_t first,
+                                 std::uint64_t stride) {
+  return random_pack<T>(first, stride, [&](std::uint64_t i, std::uint64_t by) { return from(s, i, by); });
+}
+template <class T>
+inline lane_pack<T> normal_pack(random_stream const& s, std::uint64_t first, std::uint64_t stride) {
+  return random_pack<T>(first, stride, [&](std::uint64_t i, std::uint64_t by) { return random_normal<T>(s, i, by); });
 }
 
 }  // namespace meshtensor::cpu

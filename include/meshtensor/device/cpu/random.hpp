@@ -1,7 +1,11 @@
 // The random numbers of base/philox.hpp, a register at a time: each lane has the bits of its global index.
 #pragma once
 
+#include <cstring>
+#include <type_traits>
+
 #include "meshtensor/base/philox.hpp"
+#include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/math.hpp"
 
 namespace meshtensor::cpu {
@@ -37,21 +41,28 @@ struct product_of_words {
   static vec<Word> bits_as_narrow(vec<std::uint64_t> x) { return vec<Word>::of(std::bit_cast<lanes<Word>>(x.value)); }
 };
 
-/// The four words of the elements first, first + stride, …, one element a lane.
+/// The four words of some numbers, one a lane.
 template <class T>
 struct random_lanes {
   using bits = math::bits_of<vec<T>>;
   using word = typename bits::scalar;
   bits words[4];
 
-  random_lanes(random_stream const& stream, std::uint64_t first, std::uint64_t stride) {
+  /// Of first, first + stride, …
+  random_lanes(random_stream const& stream, std::uint64_t first, std::uint64_t stride, bool second = false)
+      : random_lanes(
+            stream, [=](int i) { return first + static_cast<std::uint64_t>(i) * stride; }, second) {}
+  template <class Numbers>
+  requires std::is_invocable_v<Numbers, int> random_lanes(random_stream const& stream, Numbers const& number,
+                                                          bool second) {
     typename bits::array low, high;
-    for (int i = 0; i < bits::width; ++i, first += stride) {
-      low.at[i] = static_cast<std::uint32_t>(first);
-      high.at[i] = static_cast<std::uint32_t>(first >> 32);
+    for (int i = 0; i < bits::width; ++i) {
+      low.at[i] = static_cast<std::uint32_t>(number(i));
+      high.at[i] = static_cast<std::uint32_t>(number(i) >> 32);
     }
     bits c0 = bits::of(low), c1 = bits::of(high);
-    bits c2(static_cast<std::uint32_t>(stream.iteration)), c3(static_cast<std::uint32_t>(stream.iteration >> 32));
+    bits c2(static_cast<std::uint32_t>(stream.iteration));
+    bits c3(static_cast<std::uint32_t>(stream.iteration >> 32) ^ (second ? 0x80000000u : 0u));
     auto [k0, k1] = stream.key;
     for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
       product_of_words<word> const p0(c0, 0xD2511F53u), p1(c2, 0xCD9E8D57u);
@@ -62,15 +73,95 @@ struct random_lanes {
   }
 };
 
+/// `random_stream::word` of elements, registers at a time. Of neighbours four registers are made at once and kept until
+/// others are asked for.
+class neighbouring_words {
+  using narrow = vec<std::uint32_t>;
+  using array = typename narrow::array;
+  static constexpr int width = narrow::width;
+
+ public:
+  /// `count` words, at most a register of them, of the elements first, first + stride, …; there until others are asked
+  /// for.
+  [[gnu::always_inline]] std::uint32_t const* read(random_stream const& stream, std::uint64_t first,
+                                                   std::uint64_t stride, bool second, std::uint64_t count) {
+    std::uint64_t const offset = first - begin_;
+    if (stride == 1 && offset < made_ && offset + count <= made_) return words_ + offset;
+    return make(stream, first, stride, second, count);
+  }
+
+ private:
+  static constexpr std::uint64_t kept = width < 4 ? 16 : 4 * width;
+
+  [[gnu::noinline]] std::uint32_t const* make(random_stream const& stream, std::uint64_t first, std::uint64_t stride,
+                                              bool second, std::uint64_t count) {
+    auto const element = [=](std::uint64_t i) { return first + i * stride; };
+    if constexpr (width < 4) {
+      for (std::uint64_t i = 0; i < count; ++i) others_[i] = stream.word(element(i), second);
+    } else if (stride == 1) {
+      if (first % kept + count <= kept) {
+        make_group(stream, first / kept, second);
+        return words_ + first % kept;
+      }
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (element(i) - begin_ >= made_) make_group(stream, element(i) / kept, second);
+        others_[i] = words_[element(i) - begin_];
+      }
+    } else {
+      random_lanes<float> const numbers(
+          stream,
+          [=](int i) {
+            std::uint64_t const e = element(static_cast<std::uint64_t>(i));
+            return e / 16 * 4 + e % 4;
+          },
+          second);
+      for (std::uint64_t i = 0; i < count; ++i) others_[i] = numbers.words[element(i) / 4 % 4].lane_array().at[i];
+    }
+    return others_;
+  }
+  void make_group(random_stream const& stream, std::uint64_t group, bool second) {
+    random_lanes<float> const numbers(stream, group * static_cast<std::uint64_t>(width), 1, second);
+    for (int w = 0; w < 4; ++w) {
+      array const lanes = numbers.words[w].lane_array();
+      for (int k = 0; k < width / 4; ++k) std::memcpy(words_ + k * 16 + w * 4, lanes.at + 4 * k, 16);
+    }
+    begin_ = group * kept, made_ = kept;
+  }
+
+  std::uint64_t begin_ = 0, made_ = 0;  // the first of the elements whose words are here, and how many they are
+  alignas(64) std::uint32_t words_[kept];
+  alignas(64) std::uint32_t others_[width];  // what is not of one group
+};
+
 }  // namespace detail
 
 /// The uniform numbers in [0, 1) of the elements first, first + stride, …, one a lane: the bits of
-/// `meshtensor::random_uniform<T>`. T is float or double.
+/// `meshtensor::random_uniform<T>`. T is float or double. Of one stream: what it has made for neighbours it keeps.
 template <class T>
-inline vec<T> random_uniform(random_stream const& stream, std::uint64_t first, std::uint64_t stride = 1) {
-  detail::random_lanes<T> const lanes(stream, first, stride);
-  return math::uniform_of<vec<T>>(lanes.words[0], lanes.words[1]);
-}
+class uniform_source {
+ public:
+  vec<T> operator()(random_stream const& stream, std::uint64_t first, std::uint64_t stride = 1) {
+    using bits = math::bits_of<vec<T>>;
+    bits const word = read(words_, stream, first, stride, false);
+    return math::uniform_of<vec<T>>(word, sizeof(T) == 8 ? read(more_, stream, first, stride, true) : word);
+  }
+
+ private:
+  static math::bits_of<vec<T>> read(detail::neighbouring_words& from, random_stream const& stream, std::uint64_t first,
+                                    std::uint64_t stride, bool second) {
+    using bits = math::bits_of<vec<T>>;
+    std::uint32_t const* const words = from.read(stream, first, stride, second, bits::width);
+    if constexpr (sizeof(T) == sizeof *words) {
+      return load<std::uint32_t>(words);
+    } else {
+      typename bits::array lanes;
+      for (int i = 0; i < bits::width; ++i) lanes.at[i] = words[i];
+      return bits::of(lanes);
+    }
+  }
+
+  detail::neighbouring_words words_, more_;
+};
 
 /// The standard normal numbers likewise.
 template <class T>
