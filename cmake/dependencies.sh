@@ -17,6 +17,7 @@ cblas        | libopenblas-dev            | header cblas.h                  | op
 mpi          | libopenmpi-dev openmpi-bin | command mpicxx mpirun           | openmpi         | openmpi          | library
 cli11        | libcli11-dev               | header CLI/CLI.hpp              | cli11           | cli11            | examples
 doctest      | doctest-dev                | header doctest/doctest.h        | doctest         | doctest          | tests
+benchmark    | libbenchmark-dev           | header benchmark/benchmark.h    | benchmark       | benchmark        | all
 python       | python3                    | command python3                 | python          | python           | tests
 clang        | clang-19                   | command clang++-19              | clangxx=19      | llvm@19          | all
 clang-format | clang-format               | command clang-format            | clang-format=14 | llvm@14          | all
