@@ -137,17 +137,57 @@ struct kernel_loop {
       (splat<I>(c, t.offset[I] + r * t.row_stride[I]), ...);
     }
 
+    // Where the streams of a row begin and how they go on. A store of a register may change any memory, as far as the
+    // compiler knows; what is a local variable stays.
+    template <int Stream>
+    struct place {
+      std::byte* begin;
+      std::int64_t first, across;  // of what goes by an index
+    };
+    template <class O, class R, class S>
+    struct places_of;
+    template <int... O, int... R, int... S>
+    struct places_of<std::integer_sequence<int, O...>, std::integer_sequence<int, R...>,
+                     std::integer_sequence<int, S...>>
+        : place<O>..., place<first_result_stream + R>..., place<first_step_stream + S>... {
+      std::byte* scratch;
+      std::int64_t row_bytes;
+      places_of(body const& b, tile const& t, std::int64_t r)
+          : place<O>(b.template in_memory<O, source::operands + O>(t, r))...,
+            place<first_result_stream + R>(b.template in_memory<first_result_stream + R, D.result(R).code>(t, r))...,
+            place<first_step_stream + S>(b.template by_index<S>(t, r))...,
+            scratch(b.scratch),
+            row_bytes(b.row_bytes) {}
+    };
+    template <int P>
+    using places =
+        places_of<all<&loop_facts::operands, P>, all<&loop_facts::vector_results>, all<&loop_facts::walking_steps, P>>;
+    template <int Stream, int Code>
+    place<Stream> in_memory(tile const& t, std::int64_t r) const {
+      std::int64_t const first = t.offset[Stream] + r * t.row_stride[Stream];
+      return {a.memory[Stream] + first * static_cast<std::int64_t>(sizeof(element<Code>)), 0, k.across[Stream]};
+    }
+    template <int I>
+    place<first_step_stream + I> by_index(tile const& t, std::int64_t r) const {
+      constexpr int stream = first_step_stream + I;
+      if constexpr (goes_over(D.step(I).kind)) return {t.totals + k.total_at[I], 0, 0};
+      else return {nullptr, t.offset[stream] + r * t.row_stride[stream], k.across[stream]};
+    }
+
     template <int P>
     void phase(cells& c, tile const& t, std::int64_t r) {
       lanes_of<all<&loop_facts::ends, P>> sums;
       start(c, sums, t, r, all<&loop_facts::starts, P>{});
       if constexpr (facts.has_vector[P]) {
+        places<P> const at(*this, t, r);
+        cells const row_values = c;
+        std::int64_t const width = t.width;
         std::int64_t i = 0;
         if constexpr (optimizes)
-          for (; i + pack_width <= t.width; i += pack_width)
-            batch<P>(c, sums, t, r, i, std::integral_constant<int, pack_width>{});
-        for (; i < t.width; i += pack_width)
-          batch<P>(c, sums, t, r, i, static_cast<int>(std::min<std::int64_t>(pack_width, t.width - i)));
+          for (; i + pack_width <= width; i += pack_width)
+            batch<P>(row_values, sums, at, i, std::integral_constant<int, pack_width>{});
+        for (; i < width; i += pack_width)
+          batch<P>(row_values, sums, at, i, static_cast<int>(std::min<std::int64_t>(pack_width, width - i)));
       }
       end(c, sums, t, all<&loop_facts::ends, P>{});
     }
@@ -205,54 +245,53 @@ struct kernel_loop {
 
     // What is done for as many elements as a register has.
     template <int P, class N>
-    [[gnu::always_inline]] void batch(cells const& row_values, auto& sums, tile const& t, std::int64_t r,
-                                      std::int64_t i, N n) {
+    [[gnu::always_inline]] void batch(cells const& row_values, auto& sums, places<P> const& at, std::int64_t i, N n) {
       cells c = row_values;
-      load(c, t, r, i, n, all<&loop_facts::operands, P>{});
-      load_again(c, i, all<&loop_facts::rereads, P>{});
-      run(c, sums, t, r, i, n, all<&loop_facts::steps, P>{});
-      if constexpr (P == D.phases() - 1) store(c, t, r, i, n, all<&loop_facts::last_results>{});
+      load(c, at, i, n, all<&loop_facts::operands, P>{});
+      load_again(c, at, i, all<&loop_facts::rereads, P>{});
+      run(c, sums, at, i, n, all<&loop_facts::steps, P>{});
+      if constexpr (P == D.phases() - 1) store(c, at, i, n, all<&loop_facts::last_results>{});
+    }
+    template <int Stream>
+    static place<Stream> const& of(auto const& at) {
+      return at;
     }
     template <class N, int... O>
-    [[gnu::always_inline]] void load([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                     [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                     [[maybe_unused]] N n, std::integer_sequence<int, O...>) const {
-      (load_vector<O>(c, t, r, i, n), ...);
+    [[gnu::always_inline]] static void load([[maybe_unused]] cells& c, [[maybe_unused]] auto const& at,
+                                            [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                            std::integer_sequence<int, O...>) {
+      (load_vector<O>(c, of<O>(at), i, n), ...);
     }
     template <int O, class N>
-    [[gnu::always_inline]] void load_vector(cells& c, tile const& t, std::int64_t r, std::int64_t i, N n) const {
-      using E = element<source::operands + O>;
-      auto const* const p =
-          reinterpret_cast<E const*>(a.memory[O]) + t.offset[O] + r * t.row_stride[O] + i * k.across[O];
-      if constexpr (D.operand_class(O) == extent_class::vector) value<source::operands + O>(c) = load_some(p, n);
-      else value<source::operands + O>(c) = load_pack_strided(p, k.across[O], n);
+    [[gnu::always_inline]] static void load_vector(cells& c, place<O> const& from, std::int64_t i, N n) {
+      auto const* const p = reinterpret_cast<element<source::operands + O> const*>(from.begin);
+      if constexpr (D.operand_class(O) == extent_class::vector) value<source::operands + O>(c) = load_some(p + i, n);
+      else value<source::operands + O>(c) = load_pack_strided(p + i * from.across, from.across, n);
     }
     template <int... I>
-    [[gnu::always_inline]] void load_again([[maybe_unused]] cells& c, [[maybe_unused]] std::int64_t i,
-                                           std::integer_sequence<int, I...>) const {
-      ((value<I>(c) = load_pack(scratch_row<I>() + i)), ...);
+    [[gnu::always_inline]] static void load_again([[maybe_unused]] cells& c, [[maybe_unused]] auto const& at,
+                                                  [[maybe_unused]] std::int64_t i, std::integer_sequence<int, I...>) {
+      ((value<I>(c) = load_pack(scratch_row<I>(at) + i)), ...);
     }
     template <int I>
-    auto* scratch_row() const {
-      return reinterpret_cast<register_t<element<I>>*>(scratch + facts.place[I] * row_bytes);
+    [[gnu::always_inline]] static auto* scratch_row(auto const& at) {
+      return reinterpret_cast<register_t<element<I>>*>(at.scratch + facts.place[I] * at.row_bytes);
     }
     template <class N, int... I>
     [[gnu::always_inline]] void run([[maybe_unused]] cells& c, [[maybe_unused]] auto& sums,
-                                    [[maybe_unused]] tile const& t, [[maybe_unused]] std::int64_t r,
-                                    [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
-                                    std::integer_sequence<int, I...>) {
-      (run_vector<I>(c, sums, t, r, i, n), ...);
+                                    [[maybe_unused]] auto const& at, [[maybe_unused]] std::int64_t i,
+                                    [[maybe_unused]] N n, std::integer_sequence<int, I...>) {
+      (run_vector<I>(c, sums, at, i, n), ...);
     }
     template <int I, class N>
-    [[gnu::always_inline]] void run_vector(cells& c, [[maybe_unused]] auto& sums, tile const& t, std::int64_t r,
-                                           std::int64_t i, N n) {
+    [[gnu::always_inline]] void run_vector(cells& c, [[maybe_unused]] auto& sums, auto const& at, std::int64_t i, N n) {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
       if constexpr (is_reduction(s.kind)) {
         constexpr reduction_kind kind = reduction_of(s.kind);
         auto x = convert_pack<totals_of<I>>(value<s.from[0].code>(c));
         if constexpr (goes_over(s.kind)) {
-          auto* const total = reinterpret_cast<totals_of<I>*>(t.totals + k.total_at[I]) + i;
+          auto* const total = reinterpret_cast<totals_of<I>*>(of<stream>(at).begin) + i;
           store_some(combined<kind>(load_some(total, n), x), total, n);
         } else {
           if constexpr (std::is_same_v<N, int>) x = first_lanes_of<kind>(x, n);
@@ -261,42 +300,41 @@ struct kernel_loop {
         }
       } else {
         if constexpr (s.kind == step_kind::position) {
-          value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream],
-                                              k.across[stream]);
+          place<stream> const& from = of<stream>(at);
+          value<I>(c) = positions<element<I>>(from.first + i * from.across, from.across);
         } else if constexpr (is_random(s.kind)) {
-          draw<I>(c, static_cast<uniforms<I>&>(drawn).value,
-                  t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream], k.across[stream]);
+          place<stream> const& from = of<stream>(at);
+          draw<I>(c, static_cast<uniforms<I>&>(drawn).value, from.first + i * from.across, from.across);
         } else {
           compute<I>(c);
         }
-        if constexpr (facts.place[I] >= 0) store_pack(value<I>(c), scratch_row<I>() + i);
-        store_step<I>(c, t, r, i, n, results{});
+        if constexpr (facts.place[I] >= 0) store_pack(value<I>(c), scratch_row<I>(at) + i);
+        store_step<I>(c, at, i, n, results{});
       }
     }
     template <int I, class N, int... R>
-    [[gnu::always_inline]] void store_step([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                           [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                           [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
-      (store_if<D.result(R) == at_step(I), R>(c, t, r, i, n), ...);
+    [[gnu::always_inline]] static void store_step([[maybe_unused]] cells& c, [[maybe_unused]] auto const& at,
+                                                  [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                                  std::integer_sequence<int, R...>) {
+      (store_if<D.result(R) == at_step(I), R>(c, at, i, n), ...);
     }
     template <class N, int... R>
-    [[gnu::always_inline]] void store([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                      [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                      [[maybe_unused]] N n, std::integer_sequence<int, R...>) const {
-      (store_if<true, R>(c, t, r, i, n), ...);
+    [[gnu::always_inline]] static void store([[maybe_unused]] cells& c, [[maybe_unused]] auto const& at,
+                                             [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
+                                             std::integer_sequence<int, R...>) {
+      (store_if<true, R>(c, at, i, n), ...);
     }
     template <bool Here, int R, class N>
-    [[gnu::always_inline]] void store_if([[maybe_unused]] cells& c, [[maybe_unused]] tile const& t,
-                                         [[maybe_unused]] std::int64_t r, [[maybe_unused]] std::int64_t i,
-                                         [[maybe_unused]] N n) const {
+    [[gnu::always_inline]] static void store_if([[maybe_unused]] cells& c, [[maybe_unused]] auto const& at,
+                                                [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n) {
       if constexpr (Here) {
         constexpr int code = D.result(R).code, stream = first_result_stream + R;
         using E = element<code>;
-        auto* const p =
-            reinterpret_cast<E*>(a.memory[stream]) + t.offset[stream] + r * t.row_stride[stream] + i * k.across[stream];
+        place<stream> const& to = of<stream>(at);
+        auto* const p = reinterpret_cast<E*>(to.begin);
         if constexpr (D.result_class(R) == extent_class::strided)
-          store_pack_strided<E>(value<code>(c), p, k.across[stream], n);
-        else store_some<E>(value<code>(c), p, n);
+          store_pack_strided<E>(value<code>(c), p + i * to.across, to.across, n);
+        else store_some<E>(value<code>(c), p + i, n);
       }
     }
 

@@ -20,7 +20,9 @@ struct loop_facts {
   // what there is to do: once for a task; for a row before its elements and after them; for as many elements as a
   // register has
   chosen uniform_steps, starts[max_kernel_phases], ends[max_kernel_phases], steps[max_kernel_phases];
-  chosen random_steps;  // of those
+  chosen random_steps;                      // of those
+  chosen walking_steps[max_kernel_phases];  // those that go by an index, or have totals of their own
+  chosen vector_results;
   chosen uniform_operands, row_operands, operands[max_kernel_phases];
   chosen rereads[max_kernel_phases];  // steps of earlier phases, from their scratch rows
   chosen row_results, last_results;   // of the last phase: those that no step of it makes
@@ -35,6 +37,8 @@ struct loop_facts {
         ends{},
         steps{},
         random_steps{},
+        walking_steps{},
+        vector_results{},
         uniform_operands{},
         row_operands{},
         operands{},
@@ -75,6 +79,8 @@ struct loop_facts {
       if (sums_up) ends[s.phase].add(i);
       if (s.level == extent_class::vector) steps[s.phase].add(i);
       if (s.level == extent_class::vector && is_random(s.kind)) random_steps.add(i);
+      if (s.level == extent_class::vector && (is_random(s.kind) || s.kind == step_kind::position || goes_over(s.kind)))
+        walking_steps[s.phase].add(i);
       for (int p = s.phase + 1; p < d.phases(); ++p)
         if (place[i] >= 0 && reads[p][i]) rereads[p].add(i);
     }
@@ -87,6 +93,7 @@ struct loop_facts {
     for (int r = 0; r < d.result_count; ++r) {
       source const s = d.result(r);
       if (d.result_class(r) >= extent_class::vector) {
+        vector_results.add(r);
         if (!is_vector_step(d, s)) last_results.add(r);
       } else if (!s.is_step() || !(goes_over(d.step(s.index()).kind) || is_total(d.step(s.index()).kind))) {
         row_results.add(r);
