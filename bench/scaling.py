@@ -33,7 +33,7 @@ def main():
         it = step(given.program, launcher, ["--data", processors, "--batch", batch, "--steps", given.steps, *extra, *rest],
                   1)
         per_window = it["step_ms"] / batch * processors
-        base = alone.setdefault("", it["step_ms"] / batch)
+        base = alone.setdefault("", per_window)
         print(f"{label:>16} {batch:>7} {it['step_ms']:>10.1f} {base / per_window:>11.3f} {it['exposed_ms']:>12.2f} "
               f"{it['network_ms']:>12.2f} {it['received_mb']:>13.1f}", flush=True)
 

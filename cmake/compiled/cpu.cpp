@@ -15,13 +15,13 @@ template std::unique_ptr<cpu::composite_kernel> cpu::detail::make_any_attention<
 template rates cpu::measure_rates<when_used>(cpu::thread_team&);
 #endif
 
-template <int MostNodes, int LanesOfFloat>
-int compiled_for<MostNodes, LanesOfFloat>::check() {
+template <int MostNodes, class InstructionSet>
+int compiled_for<MostNodes, InstructionSet>::check() {
   return 1;
 }
-template struct compiled_for<max_nodes, 0>;
+template struct compiled_for<max_nodes, void>;
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
-template struct compiled_for<max_nodes, cpu::width_of<float>>;
+template struct compiled_for<max_nodes, cpu::instruction_set>;
 #endif
 
 }  // namespace meshtensor

@@ -147,13 +147,18 @@ class mpi_world {
     for (flights_.release(r.slot); r.slot != -1; flights_.release(r.slot)) {
       if (flights_.step(patient)) continue;
       comm::mpi_flight const& f = flights_[r.slot];
-      if (clock::now() > deadline)
+      if (clock::now() > deadline) {
+        held.unlock();
         abort("it waited " + std::to_string(options_.timeout.count()) + " ms for collective " +
                   std::to_string(f.sequence) + " of its group of " + std::to_string(f.count) + ", " + text_of(f.call),
               "R22");
+      }
       std::this_thread::yield();
     }
   }
+
+  /// What is under way is driven no more: it will not end, and its memory may go.
+  void abandon() { progress_.end(); }
 
   void barrier() {
     request r;
@@ -169,6 +174,7 @@ class mpi_world {
     std::fprintf(stderr, "meshtensor %s: rank %d failed: %.*s\n", code, rank_, static_cast<int>(message.size()),
                  message.data());
     std::fflush(stderr);
+    progress_.end();  // one thread at a time calls MPI
     MPI_Abort(world_, 1);
     std::abort();
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
+#include "meshtensor/pass/schedule.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -47,12 +48,17 @@ struct overlapper {
     return !is_collective(maker.kind) && maker.region == n.region;
   }
 
-  /// It can be made in the slice that its operand lies in, which nothing else looks at before the loop has ended.
+  /// It can be made in the slice that its operand lies in, which nothing else looks at, by any name, before the loop
+  /// has ended.
   constexpr bool ends_late(node const& n) const {
-    id const operand = from.operand(n, 0), result = from.result(n);
-    node const& maker = from.nodes[from.values[operand].node];
-    return n.kind == primitive::all_reduce && starts_early(n) && stacked[result] && !used_twice[result] &&
-           !used_twice[operand] && maker.kind != primitive::argument && maker.kind != primitive::repeat;
+    id const result = from.result(n);
+    if (n.kind != primitive::all_reduce || !starts_early(n) || !stacked[result] || used_twice[result]) return false;
+    id v = from.operand(n, 0);
+    while (!used_twice[v] && shares_memory(from.nodes[from.values[v].node]))
+      v = from.operand(from.nodes[from.values[v].node], 0);
+    node const& maker = from.nodes[from.values[v].node];
+    return !used_twice[v] && maker.region == n.region && maker.kind != primitive::argument &&
+           maker.kind != primitive::repeat && !is_collective(maker.kind);
   }
 
   constexpr void use(id v, int by) {

@@ -42,6 +42,17 @@ struct collective_slicer {
       for (int k = 0; k < from.regions[r].results.count; ++k) use(from.link(from.regions[r].results, k));
   }
 
+  /// Whether a loop takes slices of variables: layers, which are few and large, not positions of a sequence.
+  constexpr bool goes_over_layers(node const& owner) const {
+    loop const l = loop::of(owner);
+    for (int k = l.carries; k < l.carries + l.stacked; ++k) {
+      node const* n = &from.nodes[from.operand_value(owner, k).node];
+      while (n->operands.count == 1 && n->regions.count == 0) n = &from.nodes[from.operand_value(*n, 0).node];
+      if (n->kind == primitive::read) return true;
+    }
+    return false;
+  }
+
   /// The slice over which a collective can be made: its operand is stacked by a loop, and neither is used otherwise.
   /// Vectors are left to be sent as one.
   constexpr id slice_for(node const& n) const {
@@ -50,7 +61,7 @@ struct collective_slicer {
     node const& owner = from.nodes[whole.node];
     if (owner.kind != primitive::repeat || uses[from.operand(n, 0)] != 1) return no_id;
     loop const l = loop::of(owner);
-    if (whole.index < l.carries + l.sums) return no_id;
+    if (whole.index < l.carries + l.sums || !goes_over_layers(owner)) return no_id;
     if (n.kind == primitive::reduce_scatter && n.attribute[1] == l.dim) return no_id;
     id const body = from.region_of(owner, 0), slice = from.link(from.regions[body].results, whole.index);
     node const& maker = from.nodes[from.values[slice].node];

@@ -37,6 +37,16 @@ class by_transport final : public exchanges {
     }
   }
 
+  by_transport(by_transport const&) = delete;
+  by_transport& operator=(by_transport const&) = delete;
+  /// Where a step has failed with something under way, whose memory goes now.
+  ~by_transport() override {
+    bool left = false;
+    for (way const& w : ways_) left = left || w.under_way;
+    for (auto const& b : buckets_) left = left || b->under_way;
+    if (left) t_.abandon();
+  }
+
   void start(std::span<processor> one, id node_id, id from, id to) override {
     way& w = ways_[node_id];
     if (w.in != nullptr) {

@@ -26,17 +26,15 @@ extern template class attention<float, bf16_t>;
 #  endif
 
 /// What must be the same in the library and in what is linked with it: no library, no symbol.
-template <int MostNodes, int LanesOfFloat>
+template <int MostNodes, class InstructionSet>
 struct compiled_for {
   static int check();
 };
-inline int const linked_well = compiled_for<max_nodes,
 #  if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
-                                            cpu::width_of<float>
+inline int const linked_well = compiled_for<max_nodes, cpu::instruction_set>::check();
 #  else
-                                            0
+inline int const linked_well = compiled_for<max_nodes, void>::check();
 #  endif
-                                            >::check();
 #endif
 
 }  // namespace meshtensor

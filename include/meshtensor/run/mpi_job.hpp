@@ -17,6 +17,7 @@ class mpi_job final : public job {
   std::vector<int> held(int) const override { return {world_.rank()}; }
   bool speaks() const override { return world_.rank() == 0; }
   void end(int exit_code) override {
+    world_.abandon();
     if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
   }
   void run(int, processor_work work) override { work(world_.rank(), end_); }

@@ -85,6 +85,9 @@ inline int simulated_job::network::prepare(planned_collective const& c) {
     while (i < links_.size() && !(links_[i].axis == axis)) ++i;
     if (i == links_.size())
       throw error("R28", {"the mesh axis '", axis, "' has no link: a model of a network needs one for each axis"});
+    if (!(links_[i].bytes_per_second > 0) || links_[i].latency < 0)
+      throw error("R28",
+                  {"the link of the mesh axis '", axis, "' carries no bytes: give it a rate, in bytes a second"});
     f.over.push_back(i);
     f.takes = std::max(f.takes, static_cast<std::int64_t>(seconds_of(links_[i], c.call, c.with.count) * 1e9));
   }

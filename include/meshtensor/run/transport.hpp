@@ -24,6 +24,8 @@ class transport {
   virtual void wait(int number) = 0;
   /// Drives what is under way, where nothing else does.
   virtual void progress() {}
+  /// What is under way will not end: touches its memory no more.
+  virtual void abandon() {}
   /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
 };
@@ -49,6 +51,9 @@ class transport_over final : public transport {
   void wait(int number) override { c_.wait(flights_[static_cast<std::size_t>(number)].request); }
   void progress() override {
     if constexpr (requires { c_.progress(); }) c_.progress();
+  }
+  void abandon() override {
+    if constexpr (requires { c_.abandon(); }) c_.abandon();
   }
 
  private:

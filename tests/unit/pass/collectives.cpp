@@ -16,6 +16,8 @@ inline constexpr struct width : mt::dim<"width", 12> {
 inline constexpr struct inner : mt::dim<"inner", 5> {
 } inner;
 
+inline constexpr struct other : mt::dim<"other", 5> {
+} other;
 inline constexpr struct blocks : mt::dim<"blocks", 3> {
 } blocks;
 
@@ -46,6 +48,22 @@ struct uses_its_slice {
       return std::tuple(tanh(h + einsum(k, e, mt::to(rows, width))), e);
     });
     s.output("y", y), s.output("all", all), s.output("sum", einsum(all, mt::to(width)));
+  }
+};
+
+/// The gradient of what the layers share is, by another name, that of each layer's own.
+struct shares_by_another_name {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto shared = s.parameter("shared", width, inner, mt::normal(0.3));
+    auto y = repeat(s / "blocks", blocks, x, [=](mt::scope auto r, auto h) {
+      auto own = r.parameter("own", width, other, mt::normal(0.3));
+      auto w = rename(own, other, inner) + shared;
+      return h + tanh(einsum(einsum(h, w, mt::to(rows, inner)), w, mt::to(rows, width)));
+    });
+    auto loss = mean(y * y);
+    s.output("loss", loss);
+    mt::adam{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
   }
 };
 
@@ -110,6 +128,16 @@ TEST_CASE("a slice that is used in its iteration, too") {
   for (std::int64_t processors : {2, 3, 6}) {
     CAPTURE(processors);
     planned<uses_its_slice> s(data_parallel(), processors);
+    CHECK(found(s).behind_loop == 0);
+    s.check_steps();
+    s.check_steps(mt::processors::as_threads());
+  }
+}
+
+TEST_CASE("a slice that is a term of a sum, by another name, keeps it") {
+  for (std::int64_t processors : {2, 3, 6}) {
+    CAPTURE(processors);
+    planned<shares_by_another_name> s(data_parallel(), processors);
     CHECK(found(s).behind_loop == 0);
     s.check_steps();
     s.check_steps(mt::processors::as_threads());

@@ -111,12 +111,14 @@ TEST_CASE("two axes are busy at the same time, one axis with one thing at a time
   CHECK(both.step > data_alone.step * 0.99);
 }
 
-TEST_CASE("an axis without a link is named") {
-  try {
-    of(2, 2, {{"data", 1e-6, 1e9}});
-    CHECK(false);
-  } catch (mt::error const& e) {
-    CHECK(e.code() == "R28");
-    CHECK(std::string(e.what()).find("'model'") != std::string::npos);
+TEST_CASE("an axis without a link is named, and a link that carries nothing") {
+  for (std::vector<mt::link> const& links :
+       {std::vector<mt::link>{{"data", 1e-6, 1e9}}, std::vector<mt::link>{{"data", 1e-6, 1e9}, {"model", 1e-6}}}) {
+    std::string code, text;
+    try {
+      of(2, 2, links);
+    } catch (mt::error const& e) { code = e.code(), text = e.what(); }
+    CHECK(code == "R28");
+    CHECK(text.find("'model'") != std::string::npos);
   }
 }

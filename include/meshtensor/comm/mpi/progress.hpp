@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "meshtensor/comm/mpi/flight.hpp"
@@ -31,9 +32,12 @@ class mpi_progress {
   }
 
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-  /// Starts the thread, if it does not run.
+  /// Starts the thread, if it does not run; where the system has none to give, there is none.
   void begin_thread() {
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    if (thread_.joinable() || ended_) return;
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (std::system_error const&) {}
   }
   bool has_thread() const { return thread_.joinable(); }
   /// Something was started; with the lock held.

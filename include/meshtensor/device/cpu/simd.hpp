@@ -35,6 +35,7 @@ using lane_mask = xsimd::batch_bool<T>;
 template <class T>
 inline constexpr int width_of = static_cast<int>(xsimd::batch<T>::size);
 namespace on_lanes = xsimd;
+using instruction_set = xsimd::default_arch;
 #else
 template <class T>
 using lanes = T;
@@ -42,6 +43,7 @@ template <class T>
 using lane_mask = bool;
 template <class T>
 inline constexpr int width_of = 1;
+using instruction_set = void;
 namespace on_lanes {
 template <class T>
 inline T select(bool condition, T a, T b) {
