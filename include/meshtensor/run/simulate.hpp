@@ -29,7 +29,7 @@ struct link {
 ///         MPICH", 2005
 constexpr double seconds_of(link const& l, collective_call const& call, int count) {
   if (count < 2) return 0;
-  int const levels = std::bit_width(static_cast<unsigned>(count - 1));
+  int const levels = static_cast<int>(std::bit_width(static_cast<unsigned>(count - 1)));
   bool const by_parts = call.kind == collective::all_reduce && !is_gathered(bytes_of(call), count);
   return (by_parts ? 2 : 1) * levels * l.latency +
          static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;

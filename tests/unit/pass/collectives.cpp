@@ -28,7 +28,8 @@ struct trains {
     auto y = repeat(s / "blocks", blocks, x, [](mt::scope auto r, auto h) {
       auto up = r.parameter("up", width, inner, mt::normal(0.3));
       auto down = r.parameter("down", inner, width, mt::normal(0.3));
-      auto bias = r.parameter("bias", inner), gain = r.parameter("gain", width, mt::normal(1));
+      auto bias = r.parameter("bias", inner);
+      auto gain = r.parameter("gain", width, mt::normal(1));
       return h + einsum(tanh(einsum(h, up, mt::to(rows, inner)) + bias), down, mt::to(rows, width)) * gain;
     });
     auto off = y * s.parameter("gain", width, mt::normal(1)) - 1.0;
@@ -41,7 +42,8 @@ struct trains {
 /// What an iteration gives stacked is an unfinished sum that the iteration itself goes on with.
 struct uses_its_slice {
   constexpr void operator()(mt::scope auto s) const {
-    auto x = s.input("x", mt::f32, rows, width), k = s.input("k", mt::f32, rows, inner);
+    auto x = s.input("x", mt::f32, rows, width);
+    auto k = s.input("k", mt::f32, rows, inner);
     auto start = s.input("start", mt::f32, blocks);
     auto [y, all] = scan(s / "blocks", blocks, x, start, [=](mt::scope auto, auto h, auto b) {
       auto e = einsum(h, k, mt::to(width, inner)) * 0.1 + b * 0.0;

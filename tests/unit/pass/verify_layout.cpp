@@ -14,6 +14,7 @@
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/simplify.hpp"
+#include "meshtensor/pass/slice_collectives.hpp"
 #include "meshtensor/pass/verify.hpp"
 #include "unit/pass/results.hpp"
 

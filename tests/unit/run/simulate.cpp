@@ -38,7 +38,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, rows, width);
     auto y = repeat(s / "blocks", blocks, x, [](mt::scope auto r, auto h) {
-      auto up = r.parameter("up", width, inner, mt::normal(0.3)), down = r.parameter("down", inner, width);
+      auto up = r.parameter("up", width, inner, mt::normal(0.3));
+      auto down = r.parameter("down", inner, width);
       return h + einsum(tanh(einsum(h, up, mt::to(rows, inner))), down, mt::to(rows, width));
     });
     auto loss = mean(y * y);

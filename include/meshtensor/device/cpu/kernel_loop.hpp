@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "meshtensor/device/cpu/fused.hpp"
+#include "meshtensor/device/cpu/kernel_step.hpp"
 #include "meshtensor/device/cpu/loop_facts.hpp"
 
 namespace meshtensor::cpu {
@@ -20,48 +21,21 @@ struct kernel_loop {
 
   static constexpr source at_step(int i) { return {static_cast<std::uint8_t>(i)}; }
   template <int Code>
-  using element = element_t<D.type_of(source{Code})>;
+  using element = element_of_code<D, Code>;
   template <int Code>
   using registers = lane_pack<register_t<element<Code>>>;
-
-  // ---- values: uniform ones for the whole task, those of a row, those of a few elements of the vector ----
-
-  template <int Code>
-  struct cell {
-    registers<Code> value;
-  };
-  template <class S, class O, class N>
-  struct cells_of;
-  template <int... S, int... O, int... N>
-  struct cells_of<std::integer_sequence<int, S...>, std::integer_sequence<int, O...>, std::integer_sequence<int, N...>>
-      : cell<S>..., cell<source::operands + O>..., cell<source::numbers + N>... {};
-  using cells = cells_of<steps, operands, numbers>;
-  template <int Code>
-  static auto& value(cells& c) {
-    return static_cast<cell<Code>&>(c).value;
-  }
-
+  /// Values: uniform ones for the whole task, those of a row, those of a few elements of the vector.
+  using cells = items<typename joined<steps, typename moved<source::operands, operands>::type,
+                                      typename moved<source::numbers, numbers>::type>::type,
+                      registers>;
   /// Sums of a reduction along the vector, while a row lasts.
   template <int I>
   using totals_of = total_t<register_t<element<I>>>;
   template <int I>
-  struct lanes {
-    lane_pack<totals_of<I>> value;
-  };
-  template <class S>
-  struct lanes_of;
-  template <int... S>
-  struct lanes_of<std::integer_sequence<int, S...>> : lanes<S>... {};
-
+  using lanes = lane_pack<totals_of<I>>;
   /// What the uniform numbers of a step along the vector come from, while a task lasts.
   template <int I>
-  struct uniforms {
-    uniform_source<register_t<element<I>>> value;
-  };
-  template <class S>
-  struct uniforms_of;
-  template <int... S>
-  struct uniforms_of<std::integer_sequence<int, S...>> : uniforms<S>... {};
+  using uniforms = uniform_source<register_t<element<I>>>;
 
   static constexpr loop_facts facts{D};
 
@@ -88,7 +62,7 @@ struct kernel_loop {
     std::byte* scratch;
     std::int64_t row_bytes;
     cells uniform;
-    uniforms_of<all<&loop_facts::random_steps>> drawn;
+    items<all<&loop_facts::random_steps>, uniforms> drawn;
 
     body(fused_kernel const& kernel, launch_arguments const& given, std::byte* own)
         : k(kernel), a(given), scratch(own), row_bytes(kernel.width * 8 + 64) {
@@ -103,7 +77,7 @@ struct kernel_loop {
     template <int I>
     void set_number() {
       using E = element<source::numbers + I>;
-      value<source::numbers + I>(uniform) =
+      of<source::numbers + I>(uniform) =
           registers<source::numbers + I>(number_of_element<register_t<E>>(meshtensor::element_of<E>(a.numbers[I])));
     }
     template <int... I>
@@ -113,12 +87,12 @@ struct kernel_loop {
     template <int I>
     void splat(cells& c, std::int64_t offset) const {
       using E = element<source::operands + I>;
-      value<source::operands + I>(c) = registers<source::operands + I>(
+      of<source::operands + I>(c) = registers<source::operands + I>(
           number_of_element<register_t<E>>(reinterpret_cast<E const*>(a.memory[I])[offset]));
     }
     template <int... I>
     void run_uniform(std::integer_sequence<int, I...>) {
-      (compute<I>(uniform), ...);
+      (compute<D, I>(uniform), ...);
     }
 
     void operator()(tile const& t) {
@@ -139,36 +113,39 @@ struct kernel_loop {
 
     // Where the streams of a row begin and how they go on. A store of a register may change any memory, as far as the
     // compiler knows; what is a local variable stays.
-    template <int Stream>
     struct place {
       std::byte* begin;
       std::int64_t first, across;  // of what goes by an index
     };
-    template <class O, class R, class S>
-    struct places_of;
-    template <int... O, int... R, int... S>
-    struct places_of<std::integer_sequence<int, O...>, std::integer_sequence<int, R...>,
-                     std::integer_sequence<int, S...>>
-        : place<O>..., place<first_result_stream + R>..., place<first_step_stream + S>... {
+    template <int>
+    using place_of = place;
+    template <int P>
+    struct places
+        : items<typename joined<all<&loop_facts::operands, P>,
+                                typename moved<first_result_stream, all<&loop_facts::vector_results>>::type,
+                                typename moved<first_step_stream, all<&loop_facts::walking_steps, P>>::type>::type,
+                place_of> {
       std::byte* scratch;
       std::int64_t row_bytes;
-      places_of(body const& b, tile const& t, std::int64_t r)
-          : place<O>(b.template in_memory<O, source::operands + O>(t, r))...,
-            place<first_result_stream + R>(b.template in_memory<first_result_stream + R, D.result(R).code>(t, r))...,
-            place<first_step_stream + S>(b.template by_index<S>(t, r))...,
-            scratch(b.scratch),
-            row_bytes(b.row_bytes) {}
     };
-    template <int P>
-    using places =
-        places_of<all<&loop_facts::operands, P>, all<&loop_facts::vector_results>, all<&loop_facts::walking_steps, P>>;
+    template <int P, int... O, int... R, int... S>
+    [[gnu::always_inline]] places<P> places_in(tile const& t, std::int64_t r, std::integer_sequence<int, O...>,
+                                               std::integer_sequence<int, R...>,
+                                               std::integer_sequence<int, S...>) const {
+      places<P> all;
+      all.scratch = scratch, all.row_bytes = row_bytes;
+      ((of<O>(all) = in_memory<O, source::operands + O>(t, r)), ...);
+      ((of<first_result_stream + R>(all) = in_memory<first_result_stream + R, D.result(R).code>(t, r)), ...);
+      ((of<first_step_stream + S>(all) = by_index<S>(t, r)), ...);
+      return all;
+    }
     template <int Stream, int Code>
-    place<Stream> in_memory(tile const& t, std::int64_t r) const {
+    place in_memory(tile const& t, std::int64_t r) const {
       std::int64_t const first = t.offset[Stream] + r * t.row_stride[Stream];
       return {a.memory[Stream] + first * static_cast<std::int64_t>(sizeof(element<Code>)), 0, k.across[Stream]};
     }
     template <int I>
-    place<first_step_stream + I> by_index(tile const& t, std::int64_t r) const {
+    place by_index(tile const& t, std::int64_t r) const {
       constexpr int stream = first_step_stream + I;
       if constexpr (goes_over(D.step(I).kind)) return {t.totals + k.total_at[I], 0, 0};
       else return {nullptr, t.offset[stream] + r * t.row_stride[stream], k.across[stream]};
@@ -176,10 +153,11 @@ struct kernel_loop {
 
     template <int P>
     void phase(cells& c, tile const& t, std::int64_t r) {
-      lanes_of<all<&loop_facts::ends, P>> sums;
+      items<all<&loop_facts::ends, P>, lanes> sums;
       start(c, sums, t, r, all<&loop_facts::starts, P>{});
       if constexpr (facts.has_vector[P]) {
-        places<P> const at(*this, t, r);
+        places<P> const at = places_in<P>(t, r, all<&loop_facts::operands, P>{}, all<&loop_facts::vector_results>{},
+                                          all<&loop_facts::walking_steps, P>{});
         cells const row_values = c;
         std::int64_t const width = t.width;
         std::int64_t i = 0;
@@ -203,17 +181,16 @@ struct kernel_loop {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
       if constexpr (goes_along(s.kind) || is_total(s.kind)) {
-        static_cast<lanes<I>&>(sums).value =
-            lane_pack<totals_of<I>>(reduction_start<reduction_of(s.kind), totals_of<I>>);
+        of<I>(sums) = lane_pack<totals_of<I>>(reduction_start<reduction_of(s.kind), totals_of<I>>);
       } else if constexpr (goes_over(s.kind)) {
-        add_total<I>(t, convert_pack<totals_of<I>>(value<s.from[0].code>(c)).lane_array().at[0]);
+        add_total<I>(t, convert_pack<totals_of<I>>(of<s.from[0].code>(c)).lane_array().at[0]);
       } else if constexpr (s.kind == step_kind::position) {
-        value<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream], 0);
+        of<I>(c) = positions<element<I>>(t.offset[stream] + r * t.row_stride[stream], 0);
       } else if constexpr (is_random(s.kind)) {
         uniform_source<register_t<element<I>>> once;
         draw<I>(c, once, t.offset[stream] + r * t.row_stride[stream], 0);
       } else {
-        compute<I>(c);
+        compute<D, I>(c);
       }
     }
     template <int I>
@@ -222,8 +199,8 @@ struct kernel_loop {
       using T = register_t<element<I>>;
       auto const at = static_cast<std::uint64_t>(first), by = static_cast<std::uint64_t>(stride);
       if constexpr (D.step(I).kind == step_kind::uniform)
-        value<I>(c) = settled<element<I>>(uniform_pack<T>(from, a.random[I], at, by));
-      else value<I>(c) = settled<element<I>>(normal_pack<T>(a.random[I], at, by));
+        of<I>(c) = settled<element<I>>(uniform_pack<T>(from, a.random[I], at, by));
+      else of<I>(c) = settled<element<I>>(normal_pack<T>(a.random[I], at, by));
     }
     template <int I>
     void add_total(tile const& t, totals_of<I> x) const {
@@ -238,9 +215,9 @@ struct kernel_loop {
     template <int I>
     void end_step([[maybe_unused]] cells& c, auto& sums, [[maybe_unused]] tile const& t) {
       constexpr kernel_step s = D.step(I);
-      auto const sum = folded<reduction_of(s.kind)>(static_cast<lanes<I>&>(sums).value);
+      auto const sum = folded<reduction_of(s.kind)>(of<I>(sums));
       if constexpr (is_total(s.kind)) add_total<I>(t, sum);
-      else value<I>(c) = settled<element<I>>(convert_pack<register_t<element<I>>>(lane_pack<totals_of<I>>(sum)));
+      else of<I>(c) = settled<element<I>>(convert_pack<register_t<element<I>>>(lane_pack<totals_of<I>>(sum)));
     }
 
     // What is done for as many elements as a register has.
@@ -252,10 +229,6 @@ struct kernel_loop {
       run(c, sums, at, i, n, all<&loop_facts::steps, P>{});
       if constexpr (P == D.phases() - 1) store(c, at, i, n, all<&loop_facts::last_results>{});
     }
-    template <int Stream>
-    static place<Stream> const& of(auto const& at) {
-      return at;
-    }
     template <class N, int... O>
     [[gnu::always_inline]] static void load([[maybe_unused]] cells& c, [[maybe_unused]] auto const& at,
                                             [[maybe_unused]] std::int64_t i, [[maybe_unused]] N n,
@@ -263,15 +236,15 @@ struct kernel_loop {
       (load_vector<O>(c, of<O>(at), i, n), ...);
     }
     template <int O, class N>
-    [[gnu::always_inline]] static void load_vector(cells& c, place<O> const& from, std::int64_t i, N n) {
+    [[gnu::always_inline]] static void load_vector(cells& c, place const& from, std::int64_t i, N n) {
       auto const* const p = reinterpret_cast<element<source::operands + O> const*>(from.begin);
-      if constexpr (D.operand_class(O) == extent_class::vector) value<source::operands + O>(c) = load_some(p + i, n);
-      else value<source::operands + O>(c) = load_pack_strided(p + i * from.across, from.across, n);
+      if constexpr (D.operand_class(O) == extent_class::vector) of<source::operands + O>(c) = load_some(p + i, n);
+      else of<source::operands + O>(c) = load_pack_strided(p + i * from.across, from.across, n);
     }
     template <int... I>
     [[gnu::always_inline]] static void load_again([[maybe_unused]] cells& c, [[maybe_unused]] auto const& at,
                                                   [[maybe_unused]] std::int64_t i, std::integer_sequence<int, I...>) {
-      ((value<I>(c) = load_pack(scratch_row<I>(at) + i)), ...);
+      ((of<I>(c) = load_pack(scratch_row<I>(at) + i)), ...);
     }
     template <int I>
     [[gnu::always_inline]] static auto* scratch_row(auto const& at) {
@@ -289,26 +262,26 @@ struct kernel_loop {
       constexpr int stream = first_step_stream + I;
       if constexpr (is_reduction(s.kind)) {
         constexpr reduction_kind kind = reduction_of(s.kind);
-        auto x = convert_pack<totals_of<I>>(value<s.from[0].code>(c));
+        auto x = convert_pack<totals_of<I>>(of<s.from[0].code>(c));
         if constexpr (goes_over(s.kind)) {
           auto* const total = reinterpret_cast<totals_of<I>*>(of<stream>(at).begin) + i;
           store_some(combined<kind>(load_some(total, n), x), total, n);
         } else {
           if constexpr (std::is_same_v<N, int>) x = first_lanes_of<kind>(x, n);
-          auto& sum = static_cast<lanes<I>&>(sums).value;
+          auto& sum = of<I>(sums);
           sum = combined<kind>(sum, x);
         }
       } else {
         if constexpr (s.kind == step_kind::position) {
-          place<stream> const& from = of<stream>(at);
-          value<I>(c) = positions<element<I>>(from.first + i * from.across, from.across);
+          place const& from = of<stream>(at);
+          of<I>(c) = positions<element<I>>(from.first + i * from.across, from.across);
         } else if constexpr (is_random(s.kind)) {
-          place<stream> const& from = of<stream>(at);
-          draw<I>(c, static_cast<uniforms<I>&>(drawn).value, from.first + i * from.across, from.across);
+          place const& from = of<stream>(at);
+          draw<I>(c, of<I>(drawn), from.first + i * from.across, from.across);
         } else {
-          compute<I>(c);
+          compute<D, I>(c);
         }
-        if constexpr (facts.place[I] >= 0) store_pack(value<I>(c), scratch_row<I>(at) + i);
+        if constexpr (facts.place[I] >= 0) store_pack(of<I>(c), scratch_row<I>(at) + i);
         store_step<I>(c, at, i, n, results{});
       }
     }
@@ -330,11 +303,11 @@ struct kernel_loop {
       if constexpr (Here) {
         constexpr int code = D.result(R).code, stream = first_result_stream + R;
         using E = element<code>;
-        place<stream> const& to = of<stream>(at);
+        place const& to = of<stream>(at);
         auto* const p = reinterpret_cast<E*>(to.begin);
         if constexpr (D.result_class(R) == extent_class::strided)
-          store_pack_strided<E>(value<code>(c), p + i * to.across, to.across, n);
-        else store_some<E>(value<code>(c), p + i, n);
+          store_pack_strided<E>(of<code>(c), p + i * to.across, to.across, n);
+        else store_some<E>(of<code>(c), p + i, n);
       }
     }
 
@@ -350,30 +323,7 @@ struct kernel_loop {
       constexpr int stream = first_result_stream + R;
       if (D.result_class(R) == extent_class::uniform && !(t.first && r == 0)) return;
       auto* const p = reinterpret_cast<E*>(a.memory[stream]) + t.offset[stream] + r * t.row_stride[stream];
-      store_pack<E>(value<s.code>(c), p, 1);
-    }
-
-    template <int I>
-    [[gnu::always_inline]] static void compute(cells& c) {
-      constexpr kernel_step s = D.step(I);
-      constexpr auto f = static_cast<function>(s.kind);
-      using E = element<I>;
-      if constexpr (f == function::cast) {
-        using From = register_t<element<s.from[0].code>>;
-        auto const& x = value<s.from[0].code>(c);
-        if constexpr (s.type == dtype::boolean)
-          value<I>(c) = compare_packs<function::not_equal>(x, lane_pack<From>(From(0)));
-        else value<I>(c) = settled<E>(convert_pack<register_t<E>>(x));
-      } else if constexpr (f == function::select) {
-        value<I>(c) = select_packs(value<s.from[0].code>(c), value<s.from[1].code>(c), value<s.from[2].code>(c));
-      } else if constexpr (is_comparison(f)) {
-        value<I>(c) = compare_packs<f>(value<s.from[0].code>(c), value<s.from[1].code>(c));
-      } else {
-        constexpr int second = arity(f) == 2 ? 1 : 0;
-        auto const y = apply_to_packs<f>(value<s.from[0].code>(c), value<s.from[second].code>(c));
-        if constexpr (must_settle(f, s.type)) value<I>(c) = settled<E>(y);
-        else value<I>(c) = y;
-      }
+      store_pack<E>(of<s.code>(c), p, 1);
     }
   };
 

@@ -1,0 +1,44 @@
+// Variables told apart by a number that the compiler knows: registers of a kernel's steps, lanes of its sums, places of
+// its streams. Each is a variable of its own, so that it can live in a register.
+#pragma once
+
+#include <utility>
+
+namespace meshtensor::cpu::detail {
+
+template <int I, class T>
+struct item {
+  T value;
+};
+
+/// For each number I of a sequence an `Of<I>`.
+template <class Numbers, template <int> class Of>
+struct items;
+template <int... I, template <int> class Of>
+struct items<std::integer_sequence<int, I...>, Of> : item<I, Of<I>>... {};
+
+/// That of number I: `of<3>(cells)`.
+template <int I, class T>
+[[gnu::always_inline]] inline T& of(item<I, T>& all) {
+  return all.value;
+}
+template <int I, class T>
+[[gnu::always_inline]] inline T const& of(item<I, T> const& all) {
+  return all.value;
+}
+
+/// A sequence with `By` added to each number, and sequences one behind the other.
+template <int By, class Numbers>
+struct moved;
+template <int By, int... I>
+struct moved<By, std::integer_sequence<int, I...>> {
+  using type = std::integer_sequence<int, I + By...>;
+};
+template <class A, class B, class C>
+struct joined;
+template <int... A, int... B, int... C>
+struct joined<std::integer_sequence<int, A...>, std::integer_sequence<int, B...>, std::integer_sequence<int, C...>> {
+  using type = std::integer_sequence<int, A..., B..., C...>;
+};
+
+}  // namespace meshtensor::cpu::detail
