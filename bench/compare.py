@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs ours and its peers in turn, and prints one table: medians over rounds, their spread, and ratios within a round.
 
-compare.sh lm|lm_base|tiny|attention [--dtype f32|bf16] [--peers torch,jax] [--rounds 5] [--check] [sizes]
+compare.sh lm|lm_base|tiny|attention [--dtype f32|bf16|f64] [--peers torch,jax] [--rounds 5] [--check] [sizes]
 
-Sizes of one's own: --d-model 640 --heads 10 --d-ff 2560 --length 200 --layers 3 --batch 8. With --check the exit code is
+Sizes of one's own: --d-model 640 --heads 10 --d-ff 2560 --length 200 --layers 3 --batch 8 --vocab 50000. With --check the exit code is
 1 where a target is missed. PyTorch and JAX are installed into an environment of their own when they are asked for first.
 """
 
@@ -16,7 +16,7 @@ import sys
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
-SIZES = ["layers", "d-model", "heads", "d-ff", "length", "batch"]
+SIZES = ["layers", "d-model", "heads", "d-ff", "length", "batch", "vocab"]
 PACKAGES = {"torch": ["torch", "numpy"], "jax": ["jax[cpu]", "numpy"]}
 # What must be reached: of ours alone, and over the best mode of a peer.
 TARGETS = {
@@ -53,9 +53,8 @@ def commands(given, python):
                 yield f"attention {length}", [python, HERE / "peers/torch_attention.py", "--length", length]
         return
     sizes = [part for name in SIZES if (value := getattr(given, name.replace("-", "_"))) for part in ("--" + name, value)]
-    common = ["--size", given.workload, *sizes]
-    yield given.workload, [given.programs / "lm_step", *common]
-    peer = ["--dtype", given.dtype, *common]
+    peer = ["--dtype", given.dtype, "--size", given.workload, *sizes]
+    yield given.workload, [given.programs / "lm_step", *peer]
     if "torch" in given.peers:
         yield given.workload, [python, HERE / "peers/torch_lm.py", "--mode", "eager", *peer]
         if not given.no_compile:
@@ -72,7 +71,7 @@ def spread(values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workload", choices=["lm", "lm_base", "tiny", "attention"])
-    parser.add_argument("--dtype", choices=["f32"], default="f32")
+    parser.add_argument("--dtype", choices=["f32", "bf16", "f64"], default="f32")
     parser.add_argument("--peers", type=lambda text: [p for p in text.split(",") if p], default=["torch"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--lengths", type=lambda text: [int(n) for n in text.split(",")], default=[512, 2048, 8192])

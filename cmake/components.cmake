@@ -115,14 +115,24 @@ function(meshtensor_find_cpu)
 endfunction()
 
 # meshtensor_add_compiled(NAME [COMPONENT...]): what is the same for all programs, compiled once, as a library of the
-# caller's project. Who links NAME compiles that much less, and links nothing else of meshtensor. Both must be compiled
-# for one instruction set.
+# caller's project; its headers are read once. Who links NAME compiles that much less, and links nothing else of
+# meshtensor. Both must be compiled for one instruction set.
 function(meshtensor_add_compiled name)
   set(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compiled")
   add_library(${name} STATIC EXCLUDE_FROM_ALL "${folder}/core.cpp" "${folder}/cpu.cpp")
   list(TRANSFORM ARGN PREPEND meshtensor::)
   target_link_libraries(${name} PUBLIC meshtensor::meshtensor ${ARGN})
   target_compile_definitions(${name} PUBLIC MESHTENSOR_COMPILED=1)
+  set(headers meshtensor device/default run/explain run/main run/profile run/trace_events)
+  list(TRANSFORM headers REPLACE "(.+)" "<meshtensor/\\1.hpp>")
+  target_precompile_headers(${name} PRIVATE ${headers})
+endfunction()
+
+# meshtensor_use_compiled(TARGET NAME): links NAME, which meshtensor_add_compiled made, to TARGET, which takes the headers
+# as they were read for NAME: its other flags must be the same.
+function(meshtensor_use_compiled target name)
+  target_link_libraries(${target} PRIVATE ${name})
+  target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
 
 # Targets made in this project's own build must be seen by the project that added it: global there, as the caller says.

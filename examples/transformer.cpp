@@ -207,7 +207,11 @@ int run(mt::processors const& job, options const& o) {
   mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
             windows.size(), windows.held_out_bytes());
   mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
-  mt::progress(job, "the first step begins after {:.1f} s\n", seconds_now() - begin);
+  mt::memory_use const use = t.step.memory();
+  auto const mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  mt::progress(job,
+               "the first step begins after {:.1f} s; memory: {:.1f} MB planned, {:.1f} for libraries, {:.1f} else\n",
+               seconds_now() - begin, mb(use.planned), mb(use.workspace), mb(use.process));
   t.train();
 
   mt::byte_pairs learnt, asked;

@@ -115,6 +115,18 @@ def main():
             source.write_text(text)
             row(label, source, options)
 
+        def read_headers(options):
+            """Reads what meshtensor_use_compiled has read once; the options that use it."""
+            names = ["meshtensor", "device/default", "run/explain", "run/main", "run/profile", "run/trace_events"]
+            header = pathlib.Path(folder) / "read.hpp"
+            header.write_text("".join(f"#include <meshtensor/{name}.hpp>\n" for name in names))
+            read = f"{header}.{'pch' if 'clang' in a.compiler else 'gch'}"
+            label = " ".join(o for o in options if o.startswith("-O"))
+            command = [a.compiler, *given, *gcc, *options, "-x", "c++-header", str(header), "-o", read]
+            seconds, mib = measure(command, a.repeat)
+            print(f"  {'its headers once, ' + label:44} {seconds:7.1f} s {mib:7.0f} MiB", flush=True)
+            return [*options, *(["-include-pch", read] if "clang" in a.compiler else ["-include", str(header)])]
+
         if a.only in (None, "example"):
             umbrella = "#include <meshtensor/meshtensor.hpp>\n"
             generated("the umbrella header alone, -O2", umbrella, ["-O2"])
@@ -125,6 +137,8 @@ def main():
             linked = ["-DMESHTENSOR_COMPILED=1"]
             row("with the compiled part, -O2", example, [*linked, "-O2"])
             row("with it, passes at start-up, -O1", example, [*linked, "-O1", "-DMESHTENSOR_EARLY=0"])
+            row("with its headers read, -O2", example, read_headers([*linked, "-O2"]))
+            row("the same, passes at start-up, -O1", example, read_headers([*linked, "-O1", "-DMESHTENSOR_EARLY=0"]))
             for part in ("core", "cpu"):
                 row(f"that part once: {part}, -O2", root / "cmake" / "compiled" / f"{part}.cpp", [*linked, "-O2"])
         if a.only in (None, "depth"):

@@ -2,7 +2,7 @@
 
 import lm
 
-given, size = lm.options(__doc__, ["jit"])
+given, size = lm.options(__doc__, ["jit"], ["f32", "bf16"])
 
 import functools
 

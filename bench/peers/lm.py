@@ -15,11 +15,11 @@ SIZES = {
 }
 
 
-def options(description, modes):
+def options(description, modes, dtypes):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--size", choices=SIZES, default="lm")
     parser.add_argument("--mode", choices=modes, default=modes[0])
-    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--dtype", choices=dtypes, default="f32")
     parser.add_argument("--steps", type=int, default=7)
     parser.add_argument("--threads", type=int, default=0)
     for name in SIZES["lm"]:

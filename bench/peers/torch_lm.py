@@ -2,7 +2,7 @@
 
 import lm
 
-given, size = lm.options(__doc__, ["eager", "compile"])
+given, size = lm.options(__doc__, ["eager", "compile"], ["f32", "bf16", "f64"])
 
 import torch
 from torch import nn
@@ -51,10 +51,10 @@ class Model(nn.Module):
 
     def forward(self, text, next_text):
         logits = self.logits(self.layers(self.tokens(text) + self.positions))
-        return functional.cross_entropy(logits.flatten(0, 1).float(), next_text.flatten())
+        return functional.cross_entropy((logits if given.dtype == "f64" else logits.float()).flatten(0, 1), next_text.flatten())
 
 
-model = Model()
+model = Model().to(torch.float64 if given.dtype == "f64" else torch.float32)
 loss_of = torch.compile(model) if given.mode == "compile" else model
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
 data = lm.batches(size)

@@ -1,5 +1,5 @@
-// A training step of a decoder Transformer on bytes: how long it takes, and how long its own matrix products would take
-// alone, each by the fastest form that oneDNN has for its shape. Prints one line of JSON.
+// A training step of a decoder Transformer on tokens: how long it takes, and how long its own matrix products would
+// take alone, each by the fastest form that oneDNN has for its shape. Prints one line of JSON.
 //
 //   cmake --preset quickstart -DMESHTENSOR_BENCH=ON && cmake --build build/quickstart --target bench_run_lm_step
 //   build/quickstart/bench/run/lm_step [--size lm|lm_base|tiny] [--layers N …] [--data 1 --model 1]
@@ -32,7 +32,7 @@ using namespace mt::nn;
 inline constexpr struct batch   : mt::dim<"batch">              {} batch;
 inline constexpr struct length  : mt::dim<"length">             {} length;
 inline constexpr struct memory  : mt::dim<"memory", length + 0> {} memory;
-inline constexpr struct vocab   : mt::dim<"vocab", 256>         {} vocab;
+inline constexpr struct vocab   : mt::dim<"vocab">              {} vocab;
 inline constexpr struct layers  : mt::dim<"layers">             {} layers;
 inline constexpr struct d_model : mt::dim<"d_model">            {} d_model;
 inline constexpr struct heads   : mt::dim<"heads">              {} heads;
@@ -54,8 +54,8 @@ inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
 template <bool Again>
 struct step_of {
   constexpr void operator()(mt::scope auto s) const {
-    auto text = s.input("text", mt::u8, batch, length);
-    auto next = s.input("next", mt::u8, batch, length);
+    auto text = s.input("text", mt::i32, batch, length);
+    auto next = s.input("next", mt::i32, batch, length);
     auto x = embed(s / "tokens", text, vocab, d_model) + s.parameter("positions", length, d_model, mt::normal(0.02));
     auto deep = [&] {
       if constexpr (Again) return repeat(s / "layers", layers, x, mt::rematerialize(block));
@@ -74,7 +74,7 @@ struct step_f64 : mt::precision<step_of<false>, mt::f64> {};
 struct step_bf16 : mt::precision<step_of<false>, mt::f32, mt::bf16> {};  // parameters and what is done to them in f32
 
 struct sizes {
-  std::int64_t layers, d_model, heads, d_ff, length, batch;
+  std::int64_t layers, d_model, heads, d_ff, length, batch, vocab = 256;
 };
 std::map<std::string, sizes> const known = {
     {"lm", {6, 512, 8, 2048, 128, 16}}, {"lm_base", {12, 768, 12, 3072, 256, 4}}, {"tiny", {2, 64, 4, 256, 16, 1}}};
@@ -97,16 +97,17 @@ void run(mt::processors const& job, std::string const& name, std::string const& 
   mt::store weights(job);
   mt::executable<Step, mesh, layout, mt::default_device> train(
       weights, data(on_data), model(on_model), batch(z.batch), length(z.length), layers(z.layers), d_model(z.d_model),
-      heads(z.heads), d_head(z.d_model / z.heads), d_ff(z.d_ff));
+      heads(z.heads), d_head(z.d_model / z.heads), d_ff(z.d_ff), vocab(z.vocab));
   auto const count = static_cast<std::size_t>(z.batch * z.length);
-  std::vector<std::uint8_t> text(count), next(count);
+  std::vector<std::int32_t> text(count), next(count);
   std::mt19937 random(1);
   auto const one = [&] {
-    for (std::size_t i = 0; i < count; ++i) text[i] = static_cast<std::uint8_t>(random() % 64);
-    for (std::size_t i = 0; i < count; ++i) next[i] = static_cast<std::uint8_t>(text[i] * 3 % 64);
+    for (std::size_t i = 0; i < count; ++i) text[i] = static_cast<std::int32_t>(random() % 64);
+    for (std::size_t i = 0; i < count; ++i) next[i] = text[i] * 3 % 64;
     return static_cast<double>(train(mt::feed<"text">(text), mt::feed<"next">(next)).template get<"loss">());
   };
   double const bound = now() - begin;
+  auto const said = static_cast<double>(train.memory().all());
   double const first = one();
   double const start_up = now() - begin;
   double last = one();
@@ -139,11 +140,12 @@ void run(mt::processors const& job, std::string const& name, std::string const& 
             "\"network_ms\": {:.2f}, \"received_mb\": {:.1f}, "
             "\"bind_s\": {:.3f}, "
             "\"start_up_s\": {:.2f}, "
-            "\"peak_rss_mb\": {}, \"planned_mb\": {:.0f}, \"loss_first\": {:.4f}, \"loss_last\": {:.4f}}}\n",
+            "\"peak_rss_mb\": {}, \"planned_mb\": {:.0f}, \"peak_over_said\": {:.3f}, \"loss_first\": {:.4f}, "
+            "\"loss_last\": {:.4f}}}\n",
             name, type, on_data, on_model, median(took) * 1e3, *std::min_element(took.begin(), took.end()) * 1e3,
             median(alone) * 1e3, median(alone) / median(took), flops / median(took) * 1e-9, exposed * 1e3,
-            network * 1e3, static_cast<double>(received) / 1e6, bound, start_up, resident, stored / 1048576, first,
-            last);
+            network * 1e3, static_cast<double>(received) / 1e6, bound, start_up, resident, stored / 1048576,
+            static_cast<double>(resident) * 1048576 / said, first, last);
 }
 
 }  // namespace lm
@@ -154,13 +156,14 @@ int main(int argc, char** argv) {
   app.add_option("--size", name)->check(CLI::IsMember({"lm", "lm_base", "tiny"}));
   std::string type = "f32";
   app.add_option("--dtype", type)->check(CLI::IsMember({"f32", "f64", "bf16"}));
-  lm::sizes given{};
+  lm::sizes given{.vocab = 0};
   app.add_option("--layers", given.layers);
   app.add_option("--d-model", given.d_model);
   app.add_option("--heads", given.heads);
   app.add_option("--d-ff", given.d_ff);
   app.add_option("--length", given.length);
   app.add_option("--batch", given.batch);
+  app.add_option("--vocab", given.vocab);
   std::int64_t on_data = 1, on_model = 1;
   app.add_option("--data", on_data, "Processors along data");
   app.add_option("--model", on_model, "Processors along model");
@@ -177,7 +180,8 @@ int main(int argc, char** argv) {
   lm::sizes z = lm::known.at(name);
   auto const choose = [](std::int64_t& to, std::int64_t from) { to = from == 0 ? to : from; };
   choose(z.layers, given.layers), choose(z.d_model, given.d_model), choose(z.heads, given.heads);
-  choose(z.d_ff, given.d_ff), choose(z.length, given.length), choose(z.batch, given.batch);
+  choose(z.d_ff, given.d_ff), choose(z.length, given.length), choose(z.batch, given.batch),
+      choose(z.vocab, given.vocab);
   auto* const run = type == "f64"    ? lm::run<lm::step_f64>
                     : type == "bf16" ? lm::run<lm::step_bf16>
                     : again          ? lm::run<lm::step_again>

@@ -3,7 +3,7 @@
 
 namespace meshtensor {
 
-#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#if MESHTENSOR_COMPILED_CPU
 template class engine<cpu_device>;
 template class session<cpu_device>;
 template class cpu::attention<float, float>;
@@ -20,7 +20,7 @@ int compiled_for<MostNodes, InstructionSet>::check() {
   return 1;
 }
 template struct compiled_for<max_nodes, void>;
-#if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#if MESHTENSOR_COMPILED_CPU
 template struct compiled_for<max_nodes, cpu::instruction_set>;
 #endif
 

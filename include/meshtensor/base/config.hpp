@@ -18,6 +18,7 @@
 #ifndef MESHTENSOR_COMPILED  // 1: what is the same for all programs is linked: see compiled/
 #  define MESHTENSOR_COMPILED 0
 #endif
+#define MESHTENSOR_COMPILED_CPU (MESHTENSOR_COMPILED && MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB)
 
 #ifdef __OPTIMIZE__
 #  define MESHTENSOR_OPTIMIZES 1

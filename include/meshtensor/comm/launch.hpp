@@ -39,4 +39,11 @@ inline bool progress_by_thread() {
   return given == nullptr || std::string_view(given) != "polls";
 }
 
+/// Whether ranks that a launcher started, and left the same cores of a machine, split those between them. What the
+/// environment says in MESHTENSOR_PIN: `yes`, which holds without it, or `no`.
+inline bool keeps_to_own_cores() {
+  char const* const given = std::getenv("MESHTENSOR_PIN");
+  return given == nullptr || std::string_view(given) != "no";
+}
+
 }  // namespace meshtensor

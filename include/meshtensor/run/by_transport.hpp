@@ -66,6 +66,11 @@ class by_transport final : public exchanges {
     w.under_way = false;
   }
   void progress() override { t_.progress(); }
+  std::int64_t workspace_bytes() const override {
+    std::size_t joined = 0;
+    for (auto const& b : buckets_) joined += b->memory.size();
+    return t_.workspace_bytes() + static_cast<std::int64_t>(joined);
+  }
   std::int64_t ahead() const override { return t_.ahead(); }
 
  private:

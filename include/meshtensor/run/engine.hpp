@@ -29,6 +29,8 @@ class exchanges {
   virtual void wait(id node_id) = 0;
   /// Called between nodes: drives what is under way.
   virtual void progress() {}
+  /// What collectives take beside their operands and results.
+  virtual std::int64_t workspace_bytes() const { return 0; }
   /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
 };
@@ -84,6 +86,12 @@ class engine {
   void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
   timeline const* recorded() const { return record_.get(); }
   Device& device() { return device_; }
+  /// Memory beside the plan's: of kernels and of collectives.
+  std::int64_t workspace_bytes() const {
+    std::int64_t of_kernels = 0;
+    if constexpr (requires { device_.workspace_bytes(); }) of_kernels = device_.workspace_bytes();
+    return of_kernels + exchange_->workspace_bytes();
+  }
 
  private:
   bool computes(node const& n) const {

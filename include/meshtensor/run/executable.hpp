@@ -144,6 +144,8 @@ class executable_of {
   void record(bool on = true) { session_->record(on); }
   /// Of each processor that this process holds; nothing before `record`.
   std::vector<timeline const*> recorded() const { return session_->recorded(); }
+  /// The memory of this process: what the plan says, and what is beside it.
+  memory_use memory() const { return session_->memory(); }
   rates best_rates() const { return session_->best_rates(); }
 
   job& processors_job() const { return values_->job(); }

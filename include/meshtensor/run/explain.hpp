@@ -11,10 +11,15 @@
 
 namespace meshtensor {
 
-/// What an executable does on each processor: `mt::print(job, "{}", mt::explain(step))`. See emit/report.hpp.
+/// What an executable does on each processor, and what this process has of memory: `mt::print(job, "{}",
+/// mt::explain(step))`. See emit/report.hpp.
 template <class... Args>
 std::string explain(executable<Args...> const& e) {
-  return report(e.graph(), e.planned(), e.processors_mesh());
+  memory_use const use = e.memory();
+  return report(e.graph(), e.planned(), e.processors_mesh()) +
+         "beside it, in this process: " + detail::rounded(use.workspace) +
+         "B of workspace for kernels, libraries and messages, " + detail::rounded(use.process) +
+         "B of code, libraries and plans\n";
 }
 
 /// An executable as it would be, on a mesh that need not be here: nothing is started, no memory of the plan's size is

@@ -6,7 +6,7 @@
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/run/session.hpp"
 
-#if MESHTENSOR_COMPILED && MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#if MESHTENSOR_COMPILED_CPU
 #  include "meshtensor/device/cpu/device.hpp"
 #endif
 
@@ -15,7 +15,7 @@ namespace meshtensor {
 #if MESHTENSOR_COMPILED
 extern template class engine<reference_device>;
 extern template class session<reference_device>;
-#  if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#  if MESHTENSOR_COMPILED_CPU
 extern template class engine<cpu_device>;
 extern template class session<cpu_device>;
 namespace cpu {
@@ -30,7 +30,7 @@ template <int MostNodes, class InstructionSet>
 struct compiled_for {
   static int check();
 };
-#  if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
+#  if MESHTENSOR_COMPILED_CPU
 inline int const linked_well = compiled_for<max_nodes, cpu::instruction_set>::check();
 #  else
 inline int const linked_well = compiled_for<max_nodes, void>::check();

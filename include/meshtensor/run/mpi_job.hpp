@@ -3,13 +3,15 @@
 
 #include "meshtensor/comm/launch.hpp"
 #include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/comm/mpi/pin.hpp"
 #include "meshtensor/run/transport.hpp"
 
 namespace meshtensor {
 
 class mpi_job final : public job {
  public:
-  mpi_job() : mpi_job(MPI_COMM_WORLD) {}
+  /// All ranks that the launcher started: they keep apart on a machine that they share.
+  mpi_job() : mpi_job(MPI_COMM_WORLD) { comm::keep_apart(world_.handle(), keeps_to_own_cores()); }
   explicit mpi_job(MPI_Comm user)
       : world_(user, {.timeout = wait_limit(), .in_background = progress_by_thread()}), end_(world_) {}
 

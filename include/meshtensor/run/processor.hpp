@@ -44,6 +44,8 @@ class processor {
     r.data = pointer(v);
     return r;
   }
+  /// The block for what a step makes.
+  arena const& memory() const { return arena_; }
   /// The windows of all values, by id, without memory.
   view const* windows() const { return views_.data(); }
   std::int64_t bytes(id v) const { return views_[v].bytes(); }

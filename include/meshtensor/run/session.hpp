@@ -1,15 +1,20 @@
 // A plan at work: its processors, their memory, what is fed and what comes out, by name.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/agree.hpp"
 #include "meshtensor/run/by_transport.hpp"
 #include "meshtensor/run/fingerprint.hpp"
+#include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/store.hpp"
 
 namespace meshtensor {
@@ -154,6 +159,20 @@ class session {
     else return rates{};
   }
 
+  /// What this process has of memory, for this session and beside it.
+  memory_use memory() const {
+    memory_use use;
+    use.planned = (p_.arena_bytes + p_.variable_bytes + p_.input_bytes) * static_cast<std::int64_t>(processors_.size());
+    for (auto const& e : engines_) use.workspace += e->workspace_bytes();
+    std::int64_t planned_here = 0;
+    for (processor const& p : processors_) planned_here += resident_bytes(p.memory().data(), p_.arena_bytes);
+    for (std::span<std::byte const> const v : variables_) planned_here += resident_bytes(v.data(), std::ssize(v));
+    for (port const& p : inputs_)
+      for (auto const& m : p.memory) planned_here += resident_bytes(m.data(), std::ssize(m) * 8);
+    use.process = std::max<std::int64_t>(0, resident_bytes() - planned_here - use.workspace);
+    return use;
+  }
+
   module const& graph() const { return m_; }
   plan const& planned() const { return p_; }
   std::vector<processor> const& held() const { return processors_; }
@@ -188,7 +207,11 @@ class session {
                                      if constexpr (requires { device_.fill(block, first); }) device_.fill(block, first);
                                      else if (!first.is_zero()) fill(block, first);
                                    });
-        for (std::size_t k = 0; k < around_.size(); ++k) around_[k].variables[n.attribute[0]] = s.block_of(k);
+        for (std::size_t k = 0; k < around_.size(); ++k) {
+          std::byte*& block = around_[k].variables[n.attribute[0]];
+          if (block == nullptr) variables_.emplace_back(s.block_of(k), static_cast<std::size_t>(s.local_bytes()));
+          block = s.block_of(k);
+        }
         updates_ = updates_ || n.kind == primitive::write;
       }
       if (n.kind == primitive::input) inputs_.push_back({m_.names[n.attribute[0]], static_cast<id>(i), false, {}});
@@ -243,6 +266,7 @@ class session {
   std::vector<int> ranks_;
   std::vector<processor> processors_;
   std::vector<outside> around_;
+  std::vector<std::span<std::byte const>> variables_;     // blocks of the store, of all processors held here
   std::vector<std::unique_ptr<engine<Device>>> engines_;  // of each processor held here; in lockstep one for all
   std::vector<port> inputs_, outputs_;
   settings settings_;

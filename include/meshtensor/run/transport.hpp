@@ -26,6 +26,8 @@ class transport {
   virtual void progress() {}
   /// What is under way will not end: touches its memory no more.
   virtual void abandon() {}
+  /// What its collectives take beside their operands and results.
+  virtual std::int64_t workspace_bytes() const { return 0; }
   /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
 };
@@ -51,6 +53,11 @@ class transport_over final : public transport {
   void wait(int number) override { c_.wait(flights_[static_cast<std::size_t>(number)].request); }
   void progress() override {
     if constexpr (requires { c_.progress(); }) c_.progress();
+  }
+  std::int64_t workspace_bytes() const override {
+    std::size_t words = 0;
+    for (flight const& f : flights_) words += f.workspace.size();
+    return static_cast<std::int64_t>(words * sizeof(double));
   }
   void abandon() override {
     if constexpr (requires { c_.abandon(); }) c_.abandon();

@@ -1,4 +1,4 @@
-// Teams: every index once, exceptions; how cores are shared; the arena.
+// Teams: every index once, exceptions; the affinity mask; the arena.
 // needs: tbb
 #include "meshtensor/device/cpu/threads.hpp"
 
@@ -59,33 +59,19 @@ TEST_CASE("an exception reaches the caller, and the team works on") {
 TEST_CASE("the affinity mask decides how many cores are usable") {
   cpu_set_t before, one;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-  CHECK(cpu::usable_cores().count() == static_cast<std::size_t>(CPU_COUNT(&before)));
+  CHECK(mt::usable_cores().count() == static_cast<std::size_t>(CPU_COUNT(&before)));
   int core = 0;
   while (!CPU_ISSET(core, &before)) ++core;
   CPU_ZERO(&one);
   CPU_SET(core, &one);
   REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
-  auto const bound = cpu::usable_cores();
+  auto const bound = mt::usable_cores();
   int const budget = cpu::thread_budget();
   sched_setaffinity(0, sizeof before, &before);
   CHECK(bound.count() == 1);
   CHECK(bound[static_cast<std::size_t>(core)]);
   CHECK(budget == 1);
   CHECK(cpu::thread_budget(1 << 20) == 1);
-}
-
-TEST_CASE("ranks share cores") {
-  using set = cpu::core_set;
-  set const all(0xff), low(0x0f), high(0xf0), few(0x03);
-  set const shared[] = {all, all}, bound[] = {low, high}, alone[] = {all}, nested[] = {all, few},
-            crowd[] = {few, few, few};
-  CHECK(cpu::thread_budget(shared, 0) == 4);
-  CHECK(cpu::thread_budget(bound, 0) == 4);
-  CHECK(cpu::thread_budget(bound, 1) == 4);
-  CHECK(cpu::thread_budget(alone, 0) == 8);
-  CHECK(cpu::thread_budget(nested, 0) == 7);
-  CHECK(cpu::thread_budget(nested, 1) == 1);
-  CHECK(cpu::thread_budget(crowd, 2) == 1);
 }
 
 TEST_CASE("an arena is aligned, zeroed and moves with its address") {

@@ -125,15 +125,6 @@ block_function cast_block(dtype from, dtype to) {
 inline block_function settle_block(dtype t) {
   return t == dtype::bf16 ? &detail::run_settle<bf16_t> : t == dtype::u8 ? &detail::run_settle<std::uint8_t> : nullptr;
 }
-/// Whether a function may give what its dtype cannot hold.
-constexpr bool must_settle(function f, dtype t) {
-  if (t == dtype::bf16)
-    return !is_comparison(f) && f != function::negate && f != function::abs && f != function::select &&
-           f != function::maximum && f != function::minimum && f != function::relu;
-  return t == dtype::u8 && (f == function::cast || f == function::negate ||
-                            (f >= function::add && f <= function::multiply) || f == function::power);
-}
-
 /// n elements of memory, `stride` apart, to a block; and back.
 inline void load_block(dtype t, void* out, std::byte const* from, std::int64_t stride, std::int64_t n) {
   with_element(t, [&]<class E>() {

@@ -55,7 +55,7 @@ std::unique_ptr<composite_kernel> make_any_attention(module const& m, node const
 
 }  // namespace detail
 
-#if MESHTENSOR_COMPILED
+#if MESHTENSOR_COMPILED_CPU
 extern template void interpret<when_used>(fused_kernel&);
 extern template std::unique_ptr<composite_kernel> detail::make_any_attention<when_used>(module const&, node const&,
                                                                                         view const*, int);

@@ -45,6 +45,8 @@ class cpu_device {
     return cpu_device(code_, std::max(1, threads_ / std::max(1, processors)));
   }
   int threads() const { return threads_; }
+  /// Of the kernels prepared so far: they take turns with it.
+  std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(memory_.size()); }
   rates best_rates() { return cpu::measure_rates(*team_); }
 
   /// A block of zeros with what a variable starts with.

@@ -52,7 +52,7 @@ rates measure_rates(thread_team& team) {
   return best;
 }
 
-#if MESHTENSOR_COMPILED
+#if MESHTENSOR_COMPILED_CPU
 extern template rates measure_rates<when_used>(thread_team&);
 #endif
 

@@ -124,6 +124,14 @@ inline lane_pack<register_t<E>> settled(lane_pack<register_t<E>> v) {
   }
   return v;
 }
+/// Whether a function may give what its dtype cannot hold.
+constexpr bool must_settle(function f, dtype t) {
+  if (t == dtype::bf16)
+    return !is_comparison(f) && f != function::negate && f != function::abs && f != function::select &&
+           f != function::maximum && f != function::minimum && f != function::relu;
+  return t == dtype::u8 && (f == function::cast || f == function::negate ||
+                            (f >= function::add && f <= function::multiply) || f == function::power);
+}
 
 // ---- functions ----
 

@@ -1,16 +1,10 @@
 // The threads of one processor: how many it may use, and loops that they share. The only door to oneTBB.
 #pragma once
 
-#include <sched.h>
-
 #include <algorithm>
-#include <bitset>
-#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <span>
-#include <thread>
 
+#include "meshtensor/base/cores.hpp"
 #include "meshtensor/base/function_ref.hpp"
 
 #if defined(MESHTENSOR_WITH_TBB)
@@ -20,41 +14,11 @@
 
 namespace meshtensor::cpu {
 
-/// The cores that a thread may run on. A plain value: processes can send it to each other.
-using core_set = std::bitset<1024>;
-
-/// The cores that the calling thread may run on: what taskset, mpirun's binding or a container left of the machine.
-inline core_set usable_cores() {
-  core_set result;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (std::size_t i = 0; i < result.size() && i < CPU_SETSIZE; ++i) result[i] = CPU_ISSET(i, &set);
-  } else {
-    auto const count = std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = 0; i < result.size() && i < count; ++i) result[i] = true;
-  }
-  return result;
-}
-
-/// How many threads the rank with cores `of_ranks[self]` should use, given the cores of all ranks on this machine: its
-/// share of each core, at least one. Right for ranks bound to cores of their own and for ranks that share them.
-inline int thread_budget(std::span<core_set const> of_ranks, std::size_t self) {
-  double share = 0;
-  for (std::size_t core = 0; core < core_set().size(); ++core)
-    if (of_ranks[self][core])
-      share +=
-          1.0 / static_cast<double>(std::count_if(of_ranks.begin(), of_ranks.end(), [&](auto& s) { return s[core]; }));
-  return std::max(1, static_cast<int>(share + 1e-6));
-}
-
-/// The same where `ranks` ranks share the calling thread's cores, as ranks that are threads of one process do. The
-/// environment's MESHTENSOR_THREADS, where it is a number, stands for the number of cores.
+/// How many threads one of `ranks` ranks that are threads of this process should use: its share of the cores that the
+/// calling thread may run on, or of MESHTENSOR_THREADS; at least one.
 inline int thread_budget(int ranks = 1) {
-  int cores = static_cast<int>(usable_cores().count());
-  if (char const* const given = std::getenv("MESHTENSOR_THREADS"))
-    if (int const n = std::atoi(given); n > 0) cores = n;
-  return std::max(1, cores / std::max(1, ranks));
+  int const asked = asked_threads(), all = asked > 0 ? asked : static_cast<int>(usable_cores().count());
+  return std::max(1, all / std::max(1, ranks));
 }
 
 /// The threads of one rank: the one that calls, and workers. Its loops return when all is done; an exception in one

@@ -1,0 +1,96 @@
+// The cores of this machine: those that a thread may run on, and how the ranks of a job that have the same share them.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace meshtensor {
+
+/// Cores of one machine, by their numbers. A plain value: processes can send it to each other.
+using core_set = std::bitset<1024>;
+
+/// The cores that the calling thread may run on: what taskset, mpirun's binding or a container left of the machine.
+inline core_set usable_cores() {
+  core_set result;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (std::size_t i = 0; i < result.size() && i < CPU_SETSIZE; ++i) result[i] = CPU_ISSET(i, &set);
+  } else {
+    auto const count = std::max(1u, std::thread::hardware_concurrency());
+    for (std::size_t i = 0; i < result.size() && i < count; ++i) result[i] = true;
+  }
+  return result;
+}
+
+/// How many threads a process is asked to use, in the environment's MESHTENSOR_THREADS; 0: it is not.
+inline int asked_threads() {
+  char const* const given = std::getenv("MESHTENSOR_THREADS");
+  return given == nullptr ? 0 : std::max(0, std::atoi(given));
+}
+
+/// From now on the calling thread, and those that it starts, run on these cores only. false: the system refuses.
+inline bool stay_on(core_set const& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (std::size_t i = 0; i < cores.size() && i < CPU_SETSIZE; ++i)
+    if (cores[i]) CPU_SET(i, &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+/// Where a core lies: its processor, the core on it, and which of the threads of that core it is. What the system does
+/// not say is 0.
+using core_place = std::array<int, 3>;
+
+inline core_place place_of_core(std::size_t core) {
+  auto const asked = [&](char const* what) {
+    int number = 0;
+    std::string const file = "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/" + what;
+    if (std::FILE* const f = std::fopen(file.c_str(), "r")) {
+      if (std::fscanf(f, "%d", &number) != 1) number = 0;
+      std::fclose(f);
+    }
+    return number;
+  };
+  return {asked("physical_package_id"), asked("core_id"), static_cast<int>(core)};
+}
+
+/// The part of its cores that a rank should use, given those of all ranks on its machine: ranks that have the same
+/// cores split them, neighbours on the machine together; where there are more ranks than cores, several have one. A
+/// rank whose cores no other has, or others only in part, keeps its own.
+template <class Place>
+core_set own_cores(std::span<core_set const> of_ranks, std::size_t self, Place place) {
+  core_set const& all = of_ranks[self];
+  std::size_t sharers = 0, before = 0;
+  for (std::size_t r = 0; r < of_ranks.size(); ++r) {
+    if (of_ranks[r] != all) continue;
+    ++sharers;
+    before += r < self;
+  }
+  if (sharers == 1 || all.none()) return all;
+  std::vector<std::size_t> cores;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i]) cores.push_back(i);
+  std::vector<core_place> places(all.size());
+  for (std::size_t const core : cores) places[core] = place(core);
+  std::sort(cores.begin(), cores.end(), [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
+  std::size_t const first = before * cores.size() / sharers, last = (before + 1) * cores.size() / sharers;
+  core_set own;
+  for (std::size_t i = first; i < std::max(last, first + 1); ++i) own[cores[i]] = true;
+  return own;
+}
+inline core_set own_cores(std::span<core_set const> of_ranks, std::size_t self) {
+  return own_cores(of_ranks, self, place_of_core);
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,28 @@
+// Ranks that share a machine keep apart: each stays on cores of its own.
+#pragma once
+
+#include <vector>
+
+#include "meshtensor/base/cores.hpp"
+#include "meshtensor/comm/mpi/library.hpp"
+
+namespace meshtensor::comm {
+
+/// Of the ranks of a communicator those on one machine that may run on the same cores split them: from now on the
+/// calling thread, and those that it starts, stay on this rank's, unless it does not want to or is asked to use more
+/// threads than that. All ranks must call it.
+inline void keep_apart(MPI_Comm ranks, bool wants) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  must(MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine), "MPI_Comm_split_type");
+  int rank = 0, size = 0;
+  must(MPI_Comm_rank(machine, &rank), "MPI_Comm_rank");
+  must(MPI_Comm_size(machine, &size), "MPI_Comm_size");
+  std::vector<core_set> of_ranks(static_cast<std::size_t>(size));
+  core_set const mine = usable_cores();
+  must(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, of_ranks.data(), sizeof mine, MPI_BYTE, machine), "MPI_Allgather");
+  must(MPI_Comm_free(&machine), "MPI_Comm_free");
+  core_set const own = own_cores(of_ranks, static_cast<std::size_t>(rank));
+  if (wants && own != mine && static_cast<std::size_t>(asked_threads()) <= own.count()) stay_on(own);
+}
+
+}  // namespace meshtensor::comm
