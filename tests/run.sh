@@ -17,7 +17,7 @@ Installs what is missing (apt-get, as root or through sudo), builds in build/rel
     clang         every file through clang 19, a sample of the tests run
     sanitize      the tests of one process under the address and undefined-behaviour sanitizers
     compile-fail  programs that must not compile, with both compilers
-    package       small projects that use the library: installed, included, without CMake
+    package       every header alone; small projects that use the library: installed, included, without CMake
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
 folder of data sets; tests that need one are skipped without it. Example: tests/run.sh -- -R unit/base

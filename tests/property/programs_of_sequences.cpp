@@ -6,9 +6,9 @@ using namespace property;
 
 TEST_CASE("transformers under many layouts") {
   tally t;
-  hold_under_every_layout("language_model", {.assignments = 30, .drawn = 30}, t);
-  hold_under_every_layout("translator", {.assignments = 20, .drawn = 20}, t);
-  at_least(260, t.tried);
+  hold_under_every_layout("language_model", {.assignments = 15, .drawn = 15}, t);
+  hold_under_every_layout("translator", {.assignments = 12, .drawn = 12}, t);
+  at_least(150, t.tried);
 }
 
 TEST_CASE("in other precisions") {

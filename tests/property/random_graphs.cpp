@@ -67,7 +67,7 @@ double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
 
 TEST_CASE("graphs made by chance") { at_least(17000, try_graphs(purpose::values, 1, quick() ? 60 : 1500)); }
 TEST_CASE("gradients of graphs made by chance") {
-  at_least(18000, try_graphs(purpose::gradients, 1000001, quick() ? 60 : 1500));
+  at_least(8800, try_graphs(purpose::gradients, 1000001, quick() ? 60 : 750));
 }
 
 // Loops within loops, composites within loops: the derivative along one direction, against a central difference.

@@ -10,13 +10,16 @@ namespace {
 constexpr auto f64 = mt::dtype::f64;
 constexpr mt::reduction_kind kinds[] = {mt::reduction_kind::sum, mt::reduction_kind::max, mt::reduction_kind::min};
 
-/// `make(graph, u, v, w)` of u and v, reduced along n, unfinished wherever n is sharded, and w; all are [a, c]. The two
-/// are reduced in all ways, for what may stay as it is depends on that.
+enum class reads { one, both };
+
+/// `make(graph, u, v, w)` of u and v, reduced along n, unfinished wherever n is sharded, and w; all are [a, c]. Those
+/// of the two that it reads are reduced in all ways, for what may stay as it is depends on that.
 template <class F>
-void hold(char const* what, F make, tally& t) {
+void hold(char const* what, reads which, F make, tally& t) {
   INFO(std::string(what));
   for (auto first : kinds)
     for (auto second : kinds) {
+      if (which == reads::one && second != first) continue;
       graph g;
       mt::id const x = g.input("x", f64, "nac"), y = g.input("y", f64, "nac");
       mt::id const z = g.input("z", f64, "ac"), one = mt::constant(g.b, 1, f64);
@@ -35,48 +38,50 @@ TEST_CASE("elementwise functions") {
   for (int f = 0; f < static_cast<int>(mt::function::select); ++f) {
     auto const fun = static_cast<mt::function>(f);
     if (mt::is_logical(fun) || fun == mt::function::cast) continue;
-    auto const hold_of = [&](auto operands) {
+    auto const hold_of = [&](reads which, auto operands) {
       hold(
-          mt::text_of(fun),
+          mt::text_of(fun), mt::arity(fun) == 1 ? reads::one : which,
           [&](graph& g, mt::id u, mt::id v, mt::id w) {
             auto const [p, q] = operands(u, v, w);
             return mt::arity(fun) == 2 ? mt::elementwise(g.b, fun, p, q) : mt::elementwise(g.b, fun, p);
           },
           t);
     };
-    hold_of([](mt::id u, mt::id v, mt::id) { return std::pair(u, v); });
+    hold_of(reads::both, [](mt::id u, mt::id v, mt::id) { return std::pair(u, v); });
     if (mt::arity(fun) == 1) continue;
-    hold_of([](mt::id u, mt::id, mt::id w) { return std::pair(u, w); });
-    hold_of([](mt::id u, mt::id, mt::id w) { return std::pair(w, u); });
-    hold_of([](mt::id u, mt::id, mt::id) { return std::pair(u, u); });
+    hold_of(reads::one, [](mt::id u, mt::id, mt::id w) { return std::pair(u, w); });
+    hold_of(reads::one, [](mt::id u, mt::id, mt::id w) { return std::pair(w, u); });
+    hold_of(reads::one, [](mt::id u, mt::id, mt::id) { return std::pair(u, u); });
   }
   hold(
-      "select",
+      "select", reads::both,
       [](graph& g, mt::id u, mt::id v, mt::id w) {
         return mt::select(g.b, mt::elementwise(g.b, mt::function::less, w, u), u, v);
       },
       t);
   hold(
-      "select by what is whole",
+      "select by what is whole", reads::both,
       [](graph& g, mt::id u, mt::id v, mt::id w) {
         return mt::select(g.b, mt::elementwise(g.b, mt::function::less, w, mt::multiply(g.b, w, w)), u, v);
       },
       t);
   hold(
-      "cast", [](graph& g, mt::id u, mt::id, mt::id) { return mt::cast(g.b, u, mt::dtype::i32); }, t);
+      "cast", reads::one, [](graph& g, mt::id u, mt::id, mt::id) { return mt::cast(g.b, u, mt::dtype::i32); }, t);
   t.say("elementwise functions of what is unfinished");
-  at_least(110000, t.tried);
+  at_least(52000, t.tried);
 }
 
 TEST_CASE("products and reductions") {
   tally t;
   for (char const* to : {"ac", "a", "c", ""}) {
     hold(
-        "einsum of both", [&](graph& g, mt::id u, mt::id v, mt::id) { return mt::einsum(g.b, u, v, g.dims(to)); }, t);
+        "einsum of both", reads::both,
+        [&](graph& g, mt::id u, mt::id v, mt::id) { return mt::einsum(g.b, u, v, g.dims(to)); }, t);
     hold(
-        "einsum of one", [&](graph& g, mt::id u, mt::id, mt::id w) { return mt::einsum(g.b, w, u, g.dims(to)); }, t);
+        "einsum of one", reads::one,
+        [&](graph& g, mt::id u, mt::id, mt::id w) { return mt::einsum(g.b, w, u, g.dims(to)); }, t);
     hold(
-        "einsum of three",
+        "einsum of three", reads::both,
         [&](graph& g, mt::id u, mt::id v, mt::id w) {
           mt::id const all[] = {u, w, v};
           return mt::einsum(g.b, all, g.dims(to));
@@ -85,9 +90,10 @@ TEST_CASE("products and reductions") {
   }
   for (auto kind : kinds)
     hold(
-        "reduce", [&](graph& g, mt::id u, mt::id, mt::id) { return mt::reduce(g.b, kind, u, g.dims("a")); }, t);
+        "reduce", reads::one, [&](graph& g, mt::id u, mt::id, mt::id) { return mt::reduce(g.b, kind, u, g.dims("a")); },
+        t);
   t.say("products and reductions of what is unfinished");
-  at_least(25000, t.tried);
+  at_least(17000, t.tried);
 }
 
 TEST_CASE("movement") {
@@ -107,7 +113,8 @@ TEST_CASE("movement") {
        [](graph& g, mt::id u, mt::id,
           mt::id) { return mt::scatter_add(g.b, u, g.input("i", mt::dtype::i32, "a"), g.dim("d"), g.dims("dc")); }},
   };
-  for (auto const& [what, make] : all) hold(what, make, t);
+  for (auto const& [what, make] : all)
+    hold(what, std::string_view(what) == "concat" ? reads::both : reads::one, make, t);
   t.say("movement of what is unfinished");
-  at_least(17500, t.tried);
+  at_least(7600, t.tried);
 }
