@@ -53,13 +53,32 @@ struct collective_slicer {
     return false;
   }
 
-  /// The slice over which a collective can be made: its operand is stacked by a loop, and neither is used otherwise.
-  /// Vectors are left to be sent as one.
+  /// What a number scales, if it lies as the product does, unfinished, and nothing else uses it: g of `g * rate`.
+  constexpr id scaled_by_number(id v) const {
+    node const& n = from.nodes[from.values[v].node];
+    if (n.kind != primitive::elementwise || n.function != static_cast<std::uint8_t>(function::multiply)) return no_id;
+    for (int k = 0; k < 2; ++k) {
+      id const x = from.operand(n, k);
+      bool const by_number = from.operand_value(n, 1 - k).dims.count == 0;
+      if (by_number && uses[x] == 1 && from.values[x].layout == from.values[v].layout) return x;
+    }
+    return no_id;
+  }
+  /// What a collective would be made of if numbers scaled only its result.
+  constexpr id unscaled(node const& n) const {
+    id v = from.operand(n, 0);
+    for (id x = v; uses[v] == 1 && (x = scaled_by_number(v)) != no_id;) v = x;
+    return v;
+  }
+
+  /// The slice over which a collective can be made: its operand is stacked by a loop, perhaps scaled, and none of these
+  /// is used otherwise. Vectors are left to be sent as one.
   constexpr id slice_for(node const& n) const {
     if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter) return no_id;
-    value const& whole = from.operand_value(n, 0);
+    id const stack = unscaled(n);
+    value const& whole = from.values[stack];
     node const& owner = from.nodes[whole.node];
-    if (owner.kind != primitive::repeat || uses[from.operand(n, 0)] != 1) return no_id;
+    if (owner.kind != primitive::repeat || uses[stack] != 1 || uses[from.operand(n, 0)] != 1) return no_id;
     loop const l = loop::of(owner);
     if (whole.index < l.carries + l.sums || !goes_over_layers(owner)) return no_id;
     if (n.kind == primitive::reduce_scatter && n.attribute[1] == l.dim) return no_id;
@@ -78,9 +97,13 @@ struct collective_slicer {
     w.replace(slice, made);
   }
   constexpr void stands_for(node const& c) {
-    id const stacked = w[from.operand(c, 0)];
-    w.m.values[stacked].layout = of_dims(from.result_value(c), w.m.values[stacked].dims);
-    w.replace(from.result(c), stacked);
+    id const stack = unscaled(c);
+    for (id v = from.operand(c, 0);; v = scaled_by_number(v)) {
+      value& finished = w.m.values[w[v]];
+      finished.layout = of_dims(from.result_value(c), finished.dims);
+      if (v == stack) break;
+    }
+    w.replace(from.result(c), w[from.operand(c, 0)]);
   }
   /// How a tensor of these dims lies, as `v` does.
   static constexpr placement of_dims(value const& v, shape const& dims) {

@@ -35,21 +35,22 @@ struct trains {
     auto off = y * s.parameter("gain", width, mt::normal(1)) - 1.0;
     auto loss = mean(off * off);
     s.output("loss", loss);
-    mt::adam{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+    mt::momentum{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
   }
 };
 
-/// What an iteration gives stacked is an unfinished sum that the iteration itself goes on with.
-struct uses_its_slice {
+/// The gradient of each layer's own matrix is a term of that of the one that they share.
+struct shares {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, rows, width);
-    auto k = s.input("k", mt::f32, rows, inner);
-    auto start = s.input("start", mt::f32, blocks);
-    auto [y, all] = scan(s / "blocks", blocks, x, start, [=](mt::scope auto, auto h, auto b) {
-      auto e = einsum(h, k, mt::to(width, inner)) * 0.1 + b * 0.0;
-      return std::tuple(tanh(h + einsum(k, e, mt::to(rows, width))), e);
+    auto shared = s.parameter("shared", width, inner, mt::normal(0.3));
+    auto y = repeat(s / "blocks", blocks, x, [=](mt::scope auto r, auto h) {
+      auto w = r.parameter("own", width, inner, mt::normal(0.3)) + shared;
+      return h + tanh(einsum(einsum(h, w, mt::to(rows, inner)), w, mt::to(rows, width)));
     });
-    s.output("y", y), s.output("all", all), s.output("sum", einsum(all, mt::to(width)));
+    auto loss = mean(y * y);
+    s.output("loss", loss);
+    mt::momentum{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
   }
 };
 
@@ -65,7 +66,22 @@ struct shares_by_another_name {
     });
     auto loss = mean(y * y);
     s.output("loss", loss);
-    mt::adam{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+    mt::momentum{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// A matrix in each layer, trained by its gradient alone, which is scaled before it is summed.
+struct descends {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto y = repeat(s / "blocks", blocks, x, [](mt::scope auto r, auto h) {
+      auto up = r.parameter("up", width, inner, mt::normal(0.3));
+      auto down = r.parameter("down", inner, width, mt::normal(0.3));
+      return h + einsum(tanh(einsum(h, up, mt::to(rows, inner))), down, mt::to(rows, width));
+    });
+    auto loss = mean(y * y);
+    mt::sgd{.learning_rate = 0.01}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
   }
 };
 
@@ -114,6 +130,24 @@ TEST_CASE("matrices' gradients are summed layer by layer, in their slices; vecto
   }
 }
 
+TEST_CASE("gradients that a number scales are summed in their slices, before") {
+  for (std::int64_t processors : {2, 3, 4, 6}) {
+    CAPTURE(processors);
+    planned<descends> s(data_parallel(), processors);
+    found const f(s);
+    CHECK(f.behind_loop == 2);
+    CHECK(f.filled == 2);
+    CHECK(f.outside == 1);  // the loss
+    s.check_steps();
+    s.check_steps(mt::processors::as_threads());
+  }
+  auto rules = data_parallel();
+  rules.shard("width", {"ax"}, "optimizer");
+  planned<descends> s(rules, 2);
+  s.check_steps();
+  s.check_steps(mt::processors::as_threads());
+}
+
 TEST_CASE("what an optimizer needs in parts is scattered inside the loop, and only that is stacked") {
   auto rules = data_parallel();
   rules.shard("width", {"ax"}, "optimizer");
@@ -129,7 +163,7 @@ TEST_CASE("what an optimizer needs in parts is scattered inside the loop, and on
 TEST_CASE("a slice that is used in its iteration, too") {
   for (std::int64_t processors : {2, 3, 6}) {
     CAPTURE(processors);
-    planned<uses_its_slice> s(data_parallel(), processors);
+    planned<shares> s(data_parallel(), processors);
     CHECK(found(s).behind_loop == 0);
     s.check_steps();
     s.check_steps(mt::processors::as_threads());
