@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
   app.add_option("--size", name)->check(CLI::IsMember({"lm", "lm_base", "tiny"}));
   std::string type = "f32";
   app.add_option("--dtype", type)->check(CLI::IsMember({"f32", "f64", "bf16"}));
-  lm::sizes given{.vocab = 0};
+  lm::sizes given{0, 0, 0, 0, 0, 0, 0};
   app.add_option("--layers", given.layers);
   app.add_option("--d-model", given.d_model);
   app.add_option("--heads", given.heads);

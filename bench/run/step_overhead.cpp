@@ -1,5 +1,4 @@
 // What a step costs beside its work: programs with next to nothing to compute, on processors that are threads.
-#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include <fmt/format.h>
 
 #include <algorithm>

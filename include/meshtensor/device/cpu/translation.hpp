@@ -1,7 +1,7 @@
 // Turns the descriptor of a kernel into a program of blocks: which value lives where, and in which order all is done.
 #pragma once
 
-#include "meshtensor/device/cpu/block_program.hpp"
+#include "meshtensor/device/cpu/block_pairs.hpp"
 #include "meshtensor/device/cpu/fused.hpp"
 
 namespace meshtensor::cpu::detail {
@@ -30,6 +30,7 @@ class block_translator {
       free_blocks_of_phase();
     }
     for (int i = 0; i < d_->result_count; ++i) store_result(i);
+    pair_up(program, [this](instruction const& i) { return static_cast<function>(d_->step(i.step).kind); });
     choose_block();
   }
 
