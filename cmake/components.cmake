@@ -128,10 +128,23 @@ function(meshtensor_add_compiled name)
   target_precompile_headers(${name} PRIVATE ${headers})
 endfunction()
 
-# meshtensor_use_compiled(TARGET NAME): links NAME, which meshtensor_add_compiled made, to TARGET, which takes the headers
-# as they were read for NAME: its other flags must be the same.
+# meshtensor_use_compiled(TARGET NAME): links NAME, which meshtensor_add_compiled made, to TARGET, whose C++ files take the
+# headers as they were read for NAME: its other flags must be the same. Call it when TARGET has its sources.
 function(meshtensor_use_compiled target name)
   target_link_libraries(${target} PRIVATE ${name})
+  get_target_property(type ${target} TYPE)
+  get_target_property(own ${target} PRECOMPILE_HEADERS)
+  get_target_property(moves ${target} POSITION_INDEPENDENT_CODE)
+  get_target_property(read_moves ${name} POSITION_INDEPENDENT_CODE)
+  # Code for libraries that move and for programs that do is not the same to a compiler.
+  if(own OR (moves AND NOT read_moves) OR (read_moves AND (NOT moves OR type STREQUAL "EXECUTABLE")))
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "[.](cpp|cc|cxx|c[+][+]|C|hpp|h)$")
+  if(sources)
+    set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  endif()
   target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
 

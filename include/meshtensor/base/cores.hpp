@@ -20,16 +20,21 @@ namespace meshtensor {
 using core_set = std::bitset<1024>;
 
 /// The cores that the calling thread may run on: what taskset, mpirun's binding or a container left of the machine.
-inline core_set usable_cores() {
+/// None where the system does not say, or has more than a core_set holds.
+inline core_set allowed_cores() {
   core_set result;
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
     for (std::size_t i = 0; i < result.size() && i < CPU_SETSIZE; ++i) result[i] = CPU_ISSET(i, &set);
-  } else {
-    auto const count = std::max(1u, std::thread::hardware_concurrency());
+  return result;
+}
+/// The same; where the system does not say, as many as it has.
+inline core_set usable_cores() {
+  core_set result = allowed_cores();
+  auto const count = std::max(1u, std::thread::hardware_concurrency());
+  if (result.none())
     for (std::size_t i = 0; i < result.size() && i < count; ++i) result[i] = true;
-  }
   return result;
 }
 

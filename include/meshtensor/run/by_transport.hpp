@@ -1,6 +1,7 @@
 // What one processor's engine exchanges, by its transport: each collective by itself, or small ones as one.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -29,12 +30,15 @@ class by_transport final : public exchanges {
   /// Makes all collectives known to the transport: all processors do this alike.
   by_transport(transport& t, module const& m, plan const& p, processor const& mine)
       : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
+    std::int64_t const before = t_.workspace_bytes();  // of other executables
     for (int i = 0; i < m.node_count; ++i) {
       if (!is_collective(m.nodes[i].kind)) continue;
       auto const node_id = static_cast<id>(i);
       if (p.joined[i] == 0) ways_[node_id].number = t.prepare(mine.exchange(node_id));
       else if (!goes_with_another(p, i)) add_bucket(m, p, mine, node_id);
     }
+    workspace_bytes_ = t_.workspace_bytes() - before;
+    for (auto const& b : buckets_) workspace_bytes_ += static_cast<std::int64_t>(b->memory.size());
   }
 
   by_transport(by_transport const&) = delete;
@@ -66,11 +70,7 @@ class by_transport final : public exchanges {
     w.under_way = false;
   }
   void progress() override { t_.progress(); }
-  std::int64_t workspace_bytes() const override {
-    std::size_t joined = 0;
-    for (auto const& b : buckets_) joined += b->memory.size();
-    return t_.workspace_bytes() + static_cast<std::int64_t>(joined);
-  }
+  std::int64_t workspace_bytes() const override { return workspace_bytes_; }
   std::int64_t ahead() const override { return t_.ahead(); }
 
  private:
@@ -126,6 +126,7 @@ class by_transport final : public exchanges {
 
   transport& t_;
   std::vector<way> ways_;  // by node
+  std::int64_t workspace_bytes_ = 0;
   std::vector<std::unique_ptr<bucket>> buckets_;
 };
 

@@ -18,7 +18,7 @@ inline void keep_apart(MPI_Comm ranks, bool wants) {
   must(MPI_Comm_rank(machine, &rank), "MPI_Comm_rank");
   must(MPI_Comm_size(machine, &size), "MPI_Comm_size");
   std::vector<core_set> of_ranks(static_cast<std::size_t>(size));
-  core_set const mine = usable_cores();
+  core_set const mine = allowed_cores();
   must(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, of_ranks.data(), sizeof mine, MPI_BYTE, machine), "MPI_Allgather");
   must(MPI_Comm_free(&machine), "MPI_Comm_free");
   core_set const own = own_cores(of_ranks, static_cast<std::size_t>(rank));
