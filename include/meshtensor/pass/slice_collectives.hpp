@@ -53,18 +53,18 @@ struct collective_slicer {
     return false;
   }
 
-  /// What a number scales, if it lies as the product does, unfinished, and nothing else uses it: g of `g * rate`.
+  /// What a number scales, if it lies as the product does, unfinished: g of `g * rate`.
   constexpr id scaled_by_number(id v) const {
     node const& n = from.nodes[from.values[v].node];
     if (n.kind != primitive::elementwise || n.function != static_cast<std::uint8_t>(function::multiply)) return no_id;
     for (int k = 0; k < 2; ++k) {
       id const x = from.operand(n, k);
       bool const by_number = from.operand_value(n, 1 - k).dims.count == 0;
-      if (by_number && uses[x] == 1 && from.values[x].layout == from.values[v].layout) return x;
+      if (by_number && from.values[x].layout == from.values[v].layout) return x;
     }
     return no_id;
   }
-  /// What a collective would be made of if numbers scaled only its result.
+  /// What a collective would be made of if numbers scaled only its result; all on the way there is used once.
   constexpr id unscaled(node const& n) const {
     id v = from.operand(n, 0);
     for (id x = v; uses[v] == 1 && (x = scaled_by_number(v)) != no_id;) v = x;
@@ -78,7 +78,7 @@ struct collective_slicer {
     id const stack = unscaled(n);
     value const& whole = from.values[stack];
     node const& owner = from.nodes[whole.node];
-    if (owner.kind != primitive::repeat || uses[stack] != 1 || uses[from.operand(n, 0)] != 1) return no_id;
+    if (owner.kind != primitive::repeat || uses[stack] != 1) return no_id;
     loop const l = loop::of(owner);
     if (whole.index < l.carries + l.sums || !goes_over_layers(owner)) return no_id;
     if (n.kind == primitive::reduce_scatter && n.attribute[1] == l.dim) return no_id;
