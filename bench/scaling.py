@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import statistics
 import subprocess
 
 BATCH = 16
@@ -15,6 +16,20 @@ def step(program, launcher, arguments, threads):
     return json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
 
 
+def beside_threads(given, rest):
+    """Two ranks with a thread each beside one rank with two threads, in turn."""
+    ways = {"data=2": ["--data", 2], "model=2": ["--model", 2]}
+    ratios = {way: [] for way in ways}
+    for _ in range(given.rounds):
+        one = step(given.program, [], ["--steps", given.steps, *rest], 2)["step_ms"]
+        for way, arguments in ways.items():
+            two = step(given.program, ["mpirun", "-n", "2"], [*arguments, "--steps", given.steps, *rest], 1)["step_ms"]
+            ratios[way].append(one / two)
+    for way, values in ratios.items():
+        print(f"two ranks, {way}: {statistics.median(values):.3f} of the speed of two threads "
+              f"({min(values):.3f} to {max(values):.3f})")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
@@ -23,7 +38,11 @@ def main():
     parser.add_argument("--gbit", type=float, default=25)
     parser.add_argument("--latency", type=float, default=10, help="microseconds")
     parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=0,
+                        help="instead: so often two ranks with a thread each beside one with two threads")
     given, rest = parser.parse_known_args()
+    if given.rounds:
+        return beside_threads(given, rest)
 
     print(f"{'processors':>16} {'batch':>7} {'step, ms':>10} {'efficiency':>11} {'exposed, ms':>12} {'network, ms':>12} "
           f"{'received, MB':>13}")

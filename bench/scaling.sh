@@ -3,6 +3,7 @@
 # this machine and, past it, on one processor of 8, 64 and 512 with a model of the network.
 #
 #   bench/scaling.sh [--ranks "1 2"] [--simulated "8 64 512"] [--gbit 25] [--latency 10] [ARGUMENTS of lm_step]
+#   bench/scaling.sh --rounds 5 [ARGUMENTS of lm_step]    two ranks with a thread each beside one with two threads
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/environment.sh

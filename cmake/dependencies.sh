@@ -15,6 +15,7 @@ tbb          | libtbb-dev                 | header tbb/parallel_for.h       | tb
 onednn       | libdnnl-dev                | header oneapi/dnnl/dnnl.hpp     | onednn-cpu-omp  | onednn           | library
 cblas        | libopenblas-dev            | header cblas.h                  | openblas        | openblas         | library
 mpi          | libopenmpi-dev openmpi-bin | command mpicxx mpirun           | openmpi         | openmpi          | library
+mpich        | libmpich-dev mpich         | command mpicxx.mpich mpiexec.mpich | mpich       | mpich            | mpich
 cli11        | libcli11-dev               | header CLI/CLI.hpp              | cli11           | cli11            | examples
 doctest      | doctest-dev                | header doctest/doctest.h        | doctest         | doctest          | tests
 benchmark    | libbenchmark-dev           | header benchmark/benchmark.h    | benchmark       | benchmark        | all

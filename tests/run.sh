@@ -11,11 +11,12 @@ tests/run.sh [--all | --with PART... | --part PART] [-- CTEST ARGUMENTS]
 
 Installs what is missing (apt-get, as root or through sudo), builds in build/release, and runs the tests.
 
-  --all         the tests and all four parts
+  --all         the tests and all parts
   --with PART   the tests and this part
   --part PART   this part alone:
     clang         every file through clang 19, a sample of the tests run
     sanitize      the tests of one process under the address and undefined-behaviour sanitizers
+    mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same
     compile-fail  programs that must not compile, with both compilers
     package       every header alone; small projects that use the library: installed, included, without CMake
 
@@ -24,7 +25,7 @@ folder of data sets; tests that need one are skipped without it. Example: tests/
 END
 }
 
-all_parts=(clang sanitize compile-fail package)
+all_parts=(clang sanitize mpich compile-fail package)
 labels=(main)
 alone='' own_build=''
 
@@ -36,7 +37,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --all) labels+=("${all_parts[@]}") ;;
     --with) labels+=("$(checked "${2:-}")"); shift ;;
-    --part) alone=$(checked "${2:-}"); shift ;;
+    --part | --mpi) alone=$(checked "${2:-}"); shift ;;
     --build) own_build=$(checked "${2:-}"); shift ;;  # the part's own build: what the test part/PART runs
     --help | -h) usage; exit 0 ;;
     --) shift; break ;;
@@ -78,12 +79,14 @@ build_and_run() {
 ctest_arguments=("$@")
 groups=(build library examples tests)
 [[ "${labels[*]} $alone" =~ clang|sanitize|compile-fail ]] && groups+=(all)
+[[ "${labels[*]} $alone" =~ mpich ]] && groups+=(mpich)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
 
 case $own_build$alone in
   '') build_and_run release "${labels[@]}" ;;
   clang) build_and_run clang main ;;
   sanitize) build_and_run asan main ;;
+  mpich) build_and_run mpich main ;;
   package) configure release && run release package ;;
   compile-fail)
     if [ -n "$own_build" ]; then

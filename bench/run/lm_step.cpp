@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
   app.add_option("--data", on_data, "Processors along data");
   app.add_option("--model", on_model, "Processors along model");
   int steps = 7;
-  app.add_option("--steps", steps, "Steps to time");
+  app.add_option("--steps", steps, "Steps to time")->check(CLI::PositiveNumber);
   bool again = false;
   app.add_flag("--rematerialize", again, "Make layers again for their gradient (f32)");
   double gbit = 0, latency = 20;

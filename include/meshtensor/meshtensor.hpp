@@ -13,6 +13,7 @@
 
 #include "meshtensor/graph/trace.hpp"
 
+#include "meshtensor/op/call.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/gradient.hpp"

@@ -1,8 +1,12 @@
 // What the snippets of docs/ may use without declaring it: dims, axes, a program and its executable.
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include <meshtensor/graph/print.hpp>
 #include <meshtensor/meshtensor.hpp>
+#include <meshtensor/run/check.hpp>
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/simulate.hpp>
 #include <meshtensor/run/trace_events.hpp>

@@ -47,6 +47,7 @@ inline constexpr int max_names = 512;
 inline constexpr int max_paths = 512;
 inline constexpr int max_numbers = 512;
 inline constexpr int max_variables = 384;
+inline constexpr int max_calls = 64;  // operations of the user's own
 inline constexpr int max_rules = 64;  // rules of one layout
 
 /// `template <class = when_used>` before a function that is the same for all programs, or that most never call: the

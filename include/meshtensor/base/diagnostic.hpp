@@ -37,11 +37,13 @@ class phrase {
 /// M memory, R run time. `what()` is the whole sentence.
 class error : public std::runtime_error {
  public:
-  error(std::string_view code, std::string const& sentence)
-      : std::runtime_error("meshtensor " + std::string(code) + ": " + sentence), code_(code) {}
+  error(std::string_view code, std::string const& sentence, int rank = -1)
+      : std::runtime_error("meshtensor " + std::string(code) + ": " + sentence), code_(code), rank_(rank) {}
   /// `throw error("R05", {"the mesh has ", size, " processors"});`
   error(std::string_view code, std::initializer_list<phrase> sentence) : error(code, joined(sentence)) {}
   std::string const& code() const { return code_; }
+  /// The rank on which it went wrong, if that was another process; -1: here.
+  int rank() const { return rank_; }
 
  private:
   [[gnu::noinline]] static std::string joined(std::initializer_list<phrase> sentence) {
@@ -51,6 +53,7 @@ class error : public std::runtime_error {
   }
 
   std::string code_;
+  int rank_ = -1;
 };
 
 /// A finding of a pass, `S02 dim 'batch' …`: fixed-size text that can be a constant of the compiler, kept in what the

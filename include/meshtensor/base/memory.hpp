@@ -76,4 +76,10 @@ class arena {
   std::size_t size_ = 0;
 };
 
+/// Moves a value to where nothing frees it: messages that will never end may still use its memory.
+template <class T>
+void stays(T& value) {
+  static_cast<void>(new T(std::move(value)));
+}
+
 }  // namespace meshtensor

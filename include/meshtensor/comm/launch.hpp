@@ -9,20 +9,27 @@
 
 namespace meshtensor {
 
+namespace detail {
+inline int count_in_environment(char const* variable) {
+  char const* const value = std::getenv(variable);
+  if (value == nullptr) return 0;
+  std::string_view const text(value);
+  int n = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return problem == std::errc{} && end == text.data() + text.size() && n > 0 ? n : 0;
+}
+}  // namespace detail
+
 /// Processes that the launcher started together, this one included; 0 if there is no launcher. Reads what mpirun of
 /// Open MPI, launchers with a process manager interface (MPICH, Intel MPI), MVAPICH and srun leave in the environment.
 /// The size of a Slurm allocation does not count: a shell inside one has started nothing yet.
 inline int launched_processes() {
-  for (char const* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    char const* const value = std::getenv(variable);
-    if (value == nullptr) continue;
-    std::string_view const text(value);
-    int n = 0;
-    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (problem == std::errc{} && end == text.data() + text.size() && n > 0) return n;
-  }
+  for (char const* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (int const n = detail::count_in_environment(variable); n > 0) return n;
   return 0;
 }
+/// Tasks of the Slurm job in whose shell this process runs, started by no launcher; 0: no such job.
+inline int tasks_around() { return launched_processes() > 0 ? 0 : detail::count_in_environment("SLURM_NTASKS"); }
 
 /// How long a rank waits for its peers before it ends the job, naming the collective; 0: for ever. What the environment
 /// says in MESHTENSOR_WAIT_SECONDS.

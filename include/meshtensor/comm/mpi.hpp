@@ -30,11 +30,14 @@ struct mpi_options {
   /// that take turns (MPI_THREAD_SERIALIZED): the program then calls MPI itself only while nothing is under way. Else
   /// only `test`, `wait` and `progress` drive it.
   bool in_background = false;
+  /// What goes wrong on one rank is thrown on all, R21, as soon as they wait for each other, and nothing is aborted:
+  /// for guests in a program that is not ours.
+  bool throws = false;
 };
 
 /// The processes of an MPI communicator, which is duplicated; a communicator, used by one thread. MPI is initialised if
-/// nobody did, and finalised only then. Leaving the world by an exception aborts the job, for the others would wait for
-/// ever. errors R20 (calls), R23 (groups), R25 (MPI), R26 (messages of more than 2^31-1 elements)
+/// nobody did, and finalised only then. Leaving the world by an exception aborts the job, or tells the others, who
+/// would wait for ever. errors R20 (calls), R23 (groups), R25 (MPI), R26 (messages of more than 2^31-1 elements)
 class mpi_world {
  public:
   /// A collective in flight. Its buffers belong to MPI until it is complete.
@@ -48,14 +51,22 @@ class mpi_world {
     comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     comm::must(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
     comm::must(MPI_Comm_size(world_, &size_), "MPI_Comm_size");
+    if (!options_.throws || size_ == 1) return;
+    comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
+    flights_.listen(notices_);
   }
   mpi_world(mpi_world const&) = delete;
   mpi_world& operator=(mpi_world const&) = delete;
   ~mpi_world() {
     int ended = 0;
     if (MPI_Finalized(&ended); ended != 0) return;
-    if (std::uncaught_exceptions() > exceptions_) abort("it left the world by an exception");
+    bool const by_exception = std::uncaught_exceptions() > exceptions_;
+    if (by_exception && !options_.throws) abort("it left the world by an exception");
+    if (by_exception) tell("it left the job by an exception");
     progress_.end();
+    if (has_failed()) return;  // messages may be under way for ever: their communicators stay
+    flights_.end_listening();
+    if (notices_ != MPI_COMM_NULL) MPI_Comm_free(&notices_);
     for (comm::mpi_circle& c : circles_) {
       if (c.first != world_) MPI_Comm_free(&c.first);
       MPI_Comm_free(&c.second);
@@ -98,6 +109,7 @@ class mpi_world {
     require_valid(call, g.count);
     auto const held = progress_.lock();
     progress_.raise();
+    if (told_) throw error("R21", "this rank has failed before, and has told the others");
     comm::mpi_form const form = comm::mpi_form_of(call, g.count, options_.made);
     if (form.first == comm::mpi_function::none) {
       if (g.count == 1) reference(call, 1, &in, 0, out);
@@ -148,14 +160,34 @@ class mpi_world {
       if (flights_.step(patient)) continue;
       comm::mpi_flight const& f = flights_[r.slot];
       if (clock::now() > deadline) {
+        std::string const late = "it waited " + std::to_string(options_.timeout.count()) + " ms for collective " +
+                                 std::to_string(f.sequence) + " of its group of " + std::to_string(f.count) + ", " +
+                                 text_of(f.call);
         held.unlock();
-        abort("it waited " + std::to_string(options_.timeout.count()) + " ms for collective " +
-                  std::to_string(f.sequence) + " of its group of " + std::to_string(f.count) + ", " + text_of(f.call),
-              "R22");
+        if (!options_.throws) abort(late, "R22");
+        tell(late);
+        throw error("R22", "this rank gave up: " + late);
       }
       std::this_thread::yield();
     }
   }
+
+  /// Tells all other ranks why this one will not take part any more, where they are to be told.
+  void tell(std::string_view why) {
+    if (notices_ == MPI_COMM_NULL || has_failed()) return;
+    progress_.end();  // one thread at a time calls MPI
+    told_ = true;
+    std::vector<MPI_Request> sent;
+    int const n = static_cast<int>(std::min<std::size_t>(why.size(), 1023));
+    for (int r = 0; r < size_; ++r)
+      if (r != rank_) MPI_Isend(why.data(), n, MPI_CHAR, r, 0, notices_, &sent.emplace_back());
+    using clock = std::chrono::steady_clock;
+    auto const patience = clock::now() + std::chrono::seconds(2);  // a rank that is gone takes nothing
+    for (int all = 0; all == 0 && clock::now() < patience; std::this_thread::yield())
+      MPI_Testall(static_cast<int>(sent.size()), sent.data(), &all, MPI_STATUSES_IGNORE);
+  }
+  /// Whether this rank has told the others, or was told. What messages use must then stay where it is.
+  bool has_failed() const { return told_ || flights_.failed() >= 0; }
 
   /// What is under way is driven no more: it will not end, and its memory may go.
   void abandon() { progress_.end(); }
@@ -197,7 +229,8 @@ class mpi_world {
   comm::mpi_session session_;
   mpi_options options_;
   int exceptions_ = std::uncaught_exceptions();
-  MPI_Comm world_ = MPI_COMM_NULL;
+  MPI_Comm world_ = MPI_COMM_NULL, notices_ = MPI_COMM_NULL;
+  bool told_ = false;
   int rank_ = 0, size_ = 0;
   std::deque<comm::mpi_circle> circles_;
   comm::mpi_flights flights_;

@@ -49,6 +49,7 @@ struct value {
   shape dims;
   placement layout;
   id node, region;
+  id origin;  // of a processor's value: which one of the whole program it is part of, plus 1; 0: of none
 };
 
 /// How the operands and results of a loop are counted, kept in `attribute` of its node.
@@ -134,9 +135,20 @@ struct asked_row {
   id axes[max_axes];
 };
 
+struct evaluation;  // graph/rule.hpp
+
+/// An operation of the user's own, in C++: which dims its function sees whole, which it gives in their place, and the
+/// function, over a part of the points of all other dims.
+struct call_row {
+  id label;
+  shape whole, gives;
+  void (*run)(evaluation const&, std::int64_t first, std::int64_t last);
+  std::int64_t (*parts)(evaluation const&);  // how many parts there are
+};
+
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
-      site_count, variable_count, asked_count;
+      site_count, variable_count, asked_count, call_count;
   node nodes[max_nodes];
   value values[max_values];
   id links[max_links];
@@ -149,6 +161,7 @@ struct module {
   site_row sites[max_values];
   variable variables[max_variables];
   asked_row asked[max_rules];
+  call_row calls[max_calls];
   diagnostic report;  // why a pass could not do its work; empty: it could. Later passes hand such a module on as it is
 
   constexpr id link(list l, int i) const { return links[l.first + i]; }
@@ -173,6 +186,7 @@ constexpr void copy_tables(module& to, module const& from) {
   for (; to.variable_count < from.variable_count; ++to.variable_count)
     to.variables[to.variable_count] = from.variables[to.variable_count];
   for (; to.asked_count < from.asked_count; ++to.asked_count) to.asked[to.asked_count] = from.asked[to.asked_count];
+  for (; to.call_count < from.call_count; ++to.call_count) to.calls[to.call_count] = from.calls[to.call_count];
 }
 
 /// Whether `path` has the component `label`, and how deep the innermost one is counted from the root; -1: not at all.

@@ -37,6 +37,7 @@ enum class primitive : std::uint8_t {
   // lookup
   gather,       // rows of operand 0 along attribute 0, at operand 1; out of range gives zeros
   scatter_add,  // operand 0 added to zeros with dim attribute 0, at operand 1
+  call,         // a function of the user's own: attribute 0: a row of the table of calls
   // structure
   gradient,    // operands: loss, what it is differentiated by; replaced by `differentiate`
   repeat,      // see graph/module.hpp, loop
@@ -69,13 +70,16 @@ constexpr bool is_arithmetic(primitive p) {
 }
 
 constexpr char const* text_of(primitive p) {
-  constexpr char const* names[] = {
-      "nothing",   "input",      "read",           "write",       "output",     "argument",    "iteration",
-      "constant",  "iota",       "random",         "elementwise", "einsum",     "reduce",      "argmax",
-      "broadcast", "transpose",  "rename",         "reshape",     "slice",      "pad",         "reshard",
-      "concat",    "gather",     "scatter_add",    "gradient",    "repeat",     "while_loop",  "cond",
-      "composite", "all_reduce", "reduce_scatter", "all_gather",  "all_to_all", "local_slice", "collective_permute",
-      "wait",      "kernel"};
+  constexpr char const* names[] = {"nothing",    "input",      "read",        "write",
+                                   "output",     "argument",   "iteration",   "constant",
+                                   "iota",       "random",     "elementwise", "einsum",
+                                   "reduce",     "argmax",     "broadcast",   "transpose",
+                                   "rename",     "reshape",    "slice",       "pad",
+                                   "reshard",    "concat",     "gather",      "scatter_add",
+                                   "call",       "gradient",   "repeat",      "while_loop",
+                                   "cond",       "composite",  "all_reduce",  "reduce_scatter",
+                                   "all_gather", "all_to_all", "local_slice", "collective_permute",
+                                   "wait",       "kernel"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_));
   return names[static_cast<int>(p)];
 }

@@ -178,6 +178,7 @@ class printer : speller {
       case primitive::gather:
       case primitive::scatter_add: return with("along " + dim(n.attribute[0]));
       case primitive::reshard: return with(asked(n));
+      case primitive::call: return label(m_.calls[n.attribute[0]].label) + operands;
       case primitive::repeat: return repeated(n);
       case primitive::while_loop: return with("at most " + number(n.attribute[0]));
       case primitive::composite: return label(n.attribute[0]) + operands;

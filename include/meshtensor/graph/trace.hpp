@@ -34,6 +34,31 @@ struct programs {
   }
 };
 
+/// A program, or a set of programs, at one size: dims that it leaves open get their extents in the compiler, which then
+/// makes the plan: `struct small : mt::sized<train_step, batch(16), length(128)> {};`
+///
+/// errors  S10 the program does not have the dim, or its extent is another one already
+template <class Program, dim_extent... Extents>
+struct sized : Program {
+  using of_any_size = Program;
+  static constexpr void fix(module& m) { (fix(m, Extents), ...); }
+
+ private:
+  static constexpr void fix(module& m, dim_extent const& e) {
+    int d = 0;
+    while (d < m.dim_count && !(m.dim_name(d) == e.label)) ++d;
+    if (!m.report.empty()) return;
+    if (d == m.dim_count) {
+      m.report << "S10 an extent is given for the dim '" << e.label << "', which this program does not have";
+    } else if (m.dims[d].kind != dim_row::dynamic || e.extent < 1) {
+      m.report << "S10 the dim '" << e.label << "' cannot have the extent " << e.extent
+               << (e.extent < 1 ? ": an extent is at least 1" : ": the program leaves it no choice");
+    } else {
+      m.dims[d].kind = dim_row::fixed, m.dims[d].value = e.extent;
+    }
+  }
+};
+
 template <class P>
 concept program_set = requires {
   P::each([]<class>() {});
@@ -46,8 +71,14 @@ struct precision_of {
   using program = Program;
 };
 template <class P>
-requires requires { typename P::with_precision; }
-struct precision_of<P> {
+concept of_one_size = requires {
+  typename P::of_any_size;
+};
+template <of_one_size P>
+struct precision_of<P> : precision_of<typename P::of_any_size> {};
+template <class P>
+requires(!of_one_size<P> && requires { typename P::with_precision; })  //
+    struct precision_of<P> {
   using scope_t = trace_scope<P::parameters, P::compute>;
   using program = typename P::with_precision;
 };
@@ -73,6 +104,7 @@ constexpr module examine() {
   module m{};
   if constexpr (program_set<Program>) Program::each([&]<class P>() { detail::trace_entry<P>(m); });
   else detail::trace_entry<Program>(m);
+  if constexpr (detail::of_one_size<Program>) Program::fix(m);
   return m;
 }
 /// The same of a program with which nothing is wrong. Throws what is; of a constant the compiler then shows the throw

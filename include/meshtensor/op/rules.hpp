@@ -1,6 +1,7 @@
 // The table of rules: which struct holds the rules of which primitive. Passes look rules up here and nowhere else.
 #pragma once
 
+#include "meshtensor/op/call.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/lookup.hpp"
 #include "meshtensor/op/random.hpp"
@@ -31,6 +32,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::concat: return f.template operator()<concat_rule>();
     case primitive::gather: return f.template operator()<gather_rule>();
     case primitive::scatter_add: return f.template operator()<scatter_add_rule>();
+    case primitive::call: return f.template operator()<call_rule>();
     case primitive::repeat: return f.template operator()<repeat_rule>();
     case primitive::while_loop: return f.template operator()<while_rule>();
     case primitive::cond: return f.template operator()<cond_rule>();

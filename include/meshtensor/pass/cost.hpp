@@ -152,4 +152,14 @@ inline constexpr exchanged traffic = [] {
   return traffic_of(stages::graph, stages::planned);
 }();
 
+/// The plan of a program at one size, as a constant, however open its dims are: `plan_at<train_step, mesh, layout,
+/// batch(16), length(128)>.arena_bytes`. Every axis of the mesh has a number.
+template <class Program, mesh_type Mesh, layout_type Layout, dim_extent... Extents>
+inline constexpr plan const& plan_at = []() -> plan const& {
+  using program = sized<Program, Extents...>;
+  using stages = lowered<program, program, Mesh, Layout>;
+  static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
+  return stages::planned;
+}();
+
 }  // namespace meshtensor

@@ -37,6 +37,7 @@ struct forms {
     for (int v = first; v < m.value_count; ++v) {  // what lies on the way serves others too
       next_form[v] = next_form[called[old]];
       next_form[called[old]] = static_cast<id>(v + 1);
+      m.values[v].origin = static_cast<id>(old + 1);
     }
     return made;
   }

@@ -100,7 +100,7 @@ struct kernel_writer {
     for (int i = 0; i < count; ++i) {
       value const& v = from.values[old[i]];
       id const made = b.add_result(k, v.type, v.dims);
-      w.m.values[made].layout = v.layout;
+      w.m.values[made].layout = v.layout, w.m.values[made].origin = v.origin;
       w.replace(old[i], made);
     }
     w.m.nodes[k].regions = b.add_links(ids(&region, 1));

@@ -92,6 +92,14 @@ auto verified(F const& f) {
   return made;
 }
 
+/// What the user wrote, and its gradients, on whole tensors: the entry called `label`, ready for `partition`.
+inline std::unique_ptr<module> whole_entry(module const& traced, name const& label) {
+  auto const selected = verified([&] { return select(traced, find_entry(traced, label)); });
+  auto const differentiated = verified([&] { return differentiate(*selected); });
+  auto const saved = verified([&] { return save_or_recompute(*differentiated); });
+  return verified([&] { return simplify(*saved); });
+}
+
 /// The same at start-up: one structure, bound to the numbers that are known only now.
 struct lowering {
   module graph;  // the program of one processor
@@ -106,10 +114,7 @@ template <class = when_used>
 std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
                                 layout_rules const& rules, std::span<dim_extent const> extents,
                                 device_wishes const& wishes = {}) {
-  auto const selected = verified([&] { return select(traced, find_entry(traced, label)); });
-  auto const differentiated = verified([&] { return differentiate(*selected); });
-  auto const saved = verified([&] { return save_or_recompute(*differentiated); });
-  auto const simplified = verified([&] { return simplify(*saved); });
+  auto const simplified = whole_entry(traced, label);
   std::unique_ptr<lowering> result(new lowering{});
   auto const partitioned = verified([&] { return partition(*simplified, mesh, rules); });
   auto const sliced = verified([&] { return slice_collectives(*partitioned); });

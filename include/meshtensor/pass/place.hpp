@@ -38,7 +38,7 @@ struct placer : forms {
   constexpr void give(id made, id old, placement const& p) {
     value const& v = from.values[old];
     id const r = b.add_result(made, v.type, v.dims);
-    m.values[r].layout = p;
+    m.values[r].layout = p, m.values[r].origin = static_cast<id>(old + 1);
     define(old, r);
   }
 

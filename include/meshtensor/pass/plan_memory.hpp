@@ -163,10 +163,11 @@ struct planner : heirs {
 
 }  // namespace detail
 
-/// The plan of one entry of a partitioned module.
+/// The plan of one entry of a partitioned module; none of one with a report.
 constexpr plan plan_memory(module const& m, int entry, binding const& numbers) {
   plan p{};
   p.numbers = numbers;
+  if (!m.report.empty()) return p;
   p.steps = schedule(m);
   detail::planner planner(m, p);
   planner.run(entry);

@@ -42,6 +42,7 @@ constexpr form_of_node form_of(primitive p) {
     case primitive::repeat: return {{0, many}, {0, many}, {1, 1}};
     case primitive::while_loop: return {{0, many}, {1, many}, {2, 2}};
     case primitive::cond: return {{1, many}, {0, many}, {2, 2}};
+    case primitive::call: return {{1, 4}, {1, 1}, {0, 0}};
     case primitive::composite: return {{0, many}, {0, many}, {1, 2}};
     case primitive::kernel: return {{0, many}, {0, many}, {1, 1}};
     default: return {{1, 1}, {1, 1}, {0, 0}};

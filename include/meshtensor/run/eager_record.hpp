@@ -195,6 +195,7 @@ class eager_record : eager_tables, interpreter {
       upto->nodes[more.add_node(primitive::output, 0, out, {{label}})].effect = true;
     }
     auto const made = on_heap([&] { return differentiate(*upto); });
+    raise(made->report);
     blocks variables = variables_held_;
     blocks terms = interpreter(*made, numbers, loops_).run(entry_, inputs_seen_, variables, set);
     for (int i = 0; i < n.results.count; ++i)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -85,6 +86,9 @@ class engine {
   /// From now on, what takes how long; or no longer.
   void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
   timeline const* recorded() const { return record_.get(); }
+  /// Called when a node has run, while what it made is still there.
+  using observer = std::function<void(node const&, std::span<processor const>)>;
+  void observe(observer seen) { observer_ = std::move(seen); }
   Device& device() { return device_; }
   /// Memory beside the plan's: of kernels and of collectives.
   std::int64_t workspace_bytes() const {
@@ -128,10 +132,10 @@ class engine {
   }
 
   void run_node(id node_id) {
-    if (!record_) return do_node(node_id);
-    record_->enter(now());
+    if (record_) record_->enter(now());
     do_node(node_id);
-    record_->leave(node_id, now());
+    if (record_) record_->leave(node_id, now());
+    if (observer_) observer_(m_.nodes[node_id], processors_);
   }
   std::int64_t now() const { return timeline::now() + exchange_->ahead(); }
   void do_node(id node_id) {
@@ -245,6 +249,7 @@ class engine {
   std::vector<typename Device::kernel> kernels_;
   std::span<outside> around_;
   std::unique_ptr<timeline> record_;
+  observer observer_;
   view operands_[192], results_[8];
 };
 

@@ -118,12 +118,23 @@ class executable_of {
     using element = element_t<output_value<Label>().type>;
     if (session_->held().size() != 1) return any_array<element>(whole<Label>());
     view const part = session_->local(detail::letters(Label));
-    std::vector<dim_extent> dims;
-    for (int i = 0; i < part.count; ++i) dims.push_back({graph().dim_name(part.dim[i]), part.extent[i]});
-    any_array<element> a(std::move(dims),
+    any_array<element> a(dims_of(part),
                          std::span<element const>(part.as<element>(), static_cast<std::size_t>(part.size())));
     for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
     return a;
+  }
+  /// The same where it lies; see step_output. errors R06 this process holds several processors
+  template <name Label>
+  auto where_it_lies() const {
+    using element = element_t<output_value<Label>().type>;
+    if (session_->held().size() != 1)
+      throw error("R06", {"view() is one processor's part of the output '", Label, "', but this process holds ",
+                          session_->held().size(), ": use local()"});
+    view const part = session_->local(detail::letters(Label));
+    std::vector<strided_extent> dims;
+    for (int i = 0; i < part.count; ++i)
+      dims.push_back({{graph().dim_name(part.dim[i]), part.extent[i]}, part.stride[i]});
+    return array_view<element const>(part.as<element const>(), dims);
   }
   /// The whole of an output, on every process; see step_output.
   template <name Label>
@@ -147,6 +158,11 @@ class executable_of {
   /// The memory of this process: what the plan says, and what is beside it.
   memory_use memory() const { return session_->memory(); }
   rates best_rates() const { return session_->best_rates(); }
+
+  /// Bytes that this process has copied to feed inputs so far: none where `feed_local` was given what lies dense.
+  std::int64_t copied_bytes() const { return session_->copied_bytes(); }
+  /// The plan at work, for tools.
+  session<device>& running() { return *session_; }
 
   job& processors_job() const { return values_->job(); }
   /// Those that this process holds.
@@ -225,20 +241,25 @@ class executable_of {
     mesh_.axes[open].extent = started / others;
   }
 
+  std::vector<dim_extent> dims_of(view const& v) const {
+    std::vector<dim_extent> dims;
+    for (int i = 0; i < v.count; ++i) dims.push_back({graph().dim_name(v.dim[i]), v.extent[i]});
+    return dims;
+  }
+  template <name Label>
+  [[noreturn]] void refuse(view const& wanted, std::string const& given) const {
+    throw error("R11", {"the input '", Label, "' is ", detail::text_of(dims_of(wanted)), ", ", wanted.size(),
+                        " elements, but ", given, " fed"});
+  }
   template <name Label, class T, class Dims>
   void take(fed_array<Label, T, Dims> const& f) {
     check_fed<Label, T, Dims>();
     view const wanted = session_->input(detail::letters(Label));
-    auto refuse = [&](std::string const& given) {
-      std::vector<dim_extent> dims;
-      for (int i = 0; i < wanted.count; ++i) dims.push_back({graph().dim_name(wanted.dim[i]), wanted.extent[i]});
-      throw error("R11", {"the input '", Label, "' is ", detail::text_of(dims), ", ", wanted.size(), " elements, but ",
-                          given, " fed"});
-    };
     view whole = wanted;
     whole.data = const_cast<T*>(f.data);
     if constexpr (std::is_same_v<Dims, unnamed_dims>) {
-      if (static_cast<std::int64_t>(f.size) != wanted.size()) refuse(std::to_string(f.size) + " elements were");
+      if (static_cast<std::int64_t>(f.size) != wanted.size())
+        refuse<Label>(wanted, std::to_string(f.size) + " elements were");
     } else {
       bool fits = static_cast<int>(f.dims.size()) == wanted.count;
       for (int i = 0; fits && i < wanted.count; ++i) {
@@ -246,10 +267,34 @@ class executable_of {
         fits = at >= 0 && f.dims[static_cast<std::size_t>(at)].extent == wanted.extent[i];
         if (fits) whole.dim[at] = wanted.dim[i], whole.extent[at] = wanted.extent[i];
       }
-      if (!fits) refuse("an array " + detail::text_of(f.dims) + " was");
+      if (!fits) refuse<Label>(wanted, "an array " + detail::text_of(f.dims) + " was");
       whole.densify();
     }
     session_->feed(detail::letters(Label), whole);
+  }
+  template <name Label, class T>
+  void take(fed_view<Label, T> const& f) {
+    check_fed<Label, std::remove_const_t<T>, any_dims>();
+    view wanted = session_->input(detail::letters(Label));
+    view whole = f.from.as(dims_of(wanted));
+    if (whole.count < 0) refuse<Label>(wanted, "a view " + detail::text_of(f.from.dims()) + " was");
+    std::copy_n(wanted.dim, wanted.count, whole.dim);
+    session_->feed(detail::letters(Label), whole);
+  }
+  template <name Label, class T>
+  void take(fed_part_view<Label, T> const& f) {
+    check_fed<Label, std::remove_const_t<T>, any_dims>();
+    if (session_->held().size() != 1) return session_->feed_local(detail::letters(Label), f.from.data());  // refused
+    view const wanted = session_->local_input(detail::letters(Label));
+    view part = f.from.as(dims_of(wanted));
+    if (part.count < 0)
+      throw error("R11", {"this processor's part of the input '", Label, "' is ", detail::text_of(dims_of(wanted)),
+                          ", but a view ", detail::text_of(f.from.dims()), " was fed"});
+    bool dense = true;
+    for (int i = 0; i < part.count; ++i) dense = dense && (part.extent[i] == 1 || part.stride[i] == wanted.stride[i]);
+    if (dense) return session_->feed_local(detail::letters(Label), part.data, part.size());
+    std::copy_n(wanted.dim, wanted.count, part.dim);
+    session_->copy_local(detail::letters(Label), part);
   }
   template <name Label, class T>
   void take(fed_part<Label, T> const& f) {

@@ -4,7 +4,7 @@
 #include <ranges>
 #include <span>
 
-#include "meshtensor/run/array.hpp"
+#include "meshtensor/run/array_view.hpp"
 #include "meshtensor/tensor/tensor.hpp"
 
 namespace meshtensor {
@@ -39,6 +39,18 @@ template <name Label, std::ranges::contiguous_range R>
 requires(!any_array_like<R>) constexpr auto feed(R const& r) {
   return fed_array<Label, std::ranges::range_value_t<R>, unnamed_dims>{std::ranges::data(r), std::ranges::size(r), {}};
 }
+/// A whole array under a name, the same on every rank, wherever it lies: `feed<"x">(mt::in_memory(p, batch(64),
+/// width))`.
+template <name Label, class T>
+struct fed_view {
+  static constexpr name label = Label;
+  using element = std::remove_const_t<T>;
+  array_view<T> from;
+};
+template <name Label, class T>
+fed_view<Label, T> feed(array_view<T> const& v) {
+  return {v};
+}
 /// For an input without dims.
 template <name Label, class T>
 requires std::is_arithmetic_v<T>
@@ -60,6 +72,19 @@ constexpr fed_part<Label, T> feed_local(T const* part) {
 template <name Label, std::ranges::contiguous_range R>
 constexpr auto feed_local(R const& r) {
   return fed_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
+}
+
+/// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))`: the same with names; what does not lie dense, in the input's
+/// order of dims, is copied when it is given.
+template <name Label, class T>
+struct fed_part_view {
+  static constexpr name label = Label;
+  using element = std::remove_const_t<T>;
+  array_view<T> from;
+};
+template <name Label, class T>
+fed_part_view<Label, T> feed_local(array_view<T> const& v) {
+  return {v};
 }
 
 /// A number of the program, set from this step on.

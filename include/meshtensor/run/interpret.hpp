@@ -38,6 +38,7 @@ class interpreter {
  public:
   interpreter(module const& m, binding const& numbers, node_loops loops = &evaluate<>)
       : m_(m), b_(numbers), loops_(loops), values_(static_cast<std::size_t>(m.value_count)) {}
+  virtual ~interpreter() = default;
 
   /// Runs one entry: inputs by name, variables by path (missing ones are initialised, written ones replaced), gives the
   /// outputs.
@@ -53,10 +54,15 @@ class interpreter {
 
  protected:  // the eager scope runs node by node
   block& at(id v) { return values_[v]; }
+  /// Called when a node has run.
+  virtual void has_run(node const&, run_context const&) {}
 
   void run_region(id r) {
     for (int i = 0; i < m_.node_count; ++i)
-      if (m_.nodes[i].region == r && m_.nodes[i].kind != primitive::argument) run_node(m_.nodes[i]);
+      if (m_.nodes[i].region == r && m_.nodes[i].kind != primitive::argument) {
+        run_node(m_.nodes[i]);
+        has_run(m_.nodes[i], context_);
+      }
   }
 
   block fresh(id v) const { return block(m_.values[v].type, m_.values[v].dims, b_); }

@@ -11,22 +11,37 @@ namespace meshtensor {
 class mpi_job final : public job {
  public:
   /// All ranks that the launcher started: they keep apart on a machine that they share.
-  mpi_job() : mpi_job(MPI_COMM_WORLD) { comm::keep_apart(world_.handle(), keeps_to_own_cores()); }
-  explicit mpi_job(MPI_Comm user)
-      : world_(user, {.timeout = wait_limit(), .in_background = progress_by_thread()}), end_(world_) {}
+  mpi_job() : mpi_job(MPI_COMM_WORLD, false) { comm::keep_apart(world_.handle(), keeps_to_own_cores()); }
+  /// A guest among somebody's ranks: nothing is aborted, what goes wrong on one is thrown on all.
+  explicit mpi_job(MPI_Comm user) : mpi_job(user, true) {}
+  ~mpi_job() override {
+    if (world_.has_failed()) static_cast<void>(end_.release());  // messages may still use its workspaces
+  }
 
   int size() const override { return world_.size(); }
   std::vector<int> held(int) const override { return {world_.rank()}; }
   bool speaks() const override { return world_.rank() == 0; }
+  bool has_failed() const override { return world_.has_failed(); }
   void end(int exit_code) override {
     world_.abandon();
     if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
   }
-  void run(int, processor_work work) override { work(world_.rank(), end_); }
+  void run(int, processor_work work) override {
+    try {
+      work(world_.rank(), *end_);
+    } catch (std::exception const& e) {
+      world_.tell(e.what());
+      throw;
+    }
+  }
 
  private:
+  mpi_job(MPI_Comm user, bool guest)
+      : world_(user, {.timeout = wait_limit(), .in_background = progress_by_thread(), .throws = guest}),
+        end_(std::make_unique<transport_over<mpi_world>>(world_)) {}
+
   mpi_world world_;
-  transport_over<mpi_world> end_;
+  std::unique_ptr<transport_over<mpi_world>> end_;
 };
 
 }  // namespace meshtensor

@@ -24,8 +24,18 @@ namespace detail {
 template <bool WithMpi>
 std::unique_ptr<job> started_job() {
   int const started = launched_processes();
+  if (int const tasks = tasks_around(); tasks > 1)
+    throw error("R18", {"this process runs alone inside of a Slurm job of ", tasks,
+                        " tasks: start it with srun; if it is meant to be alone, with SLURM_NTASKS=1"});
 #if MESHTENSOR_WITH_MPI
-  if (started > 0) return std::make_unique<mpi_job>();
+  if (started > 0) {
+    auto ranks = std::make_unique<mpi_job>();
+    if (started > 1 && ranks->size() == 1)
+      throw error("R18", {"a launcher started this process as one of ", started, ", but ", comm::library_name(),
+                          ", which it is linked with, sees it alone: start it with that library's own mpirun, or with "
+                          "srun --mpi=pmix"});
+    return ranks;
+  }
 #else
   if (started > 1)
     throw error("R09", {"a launcher started ", started,
@@ -44,7 +54,8 @@ class processors {
  public:
   /// MPI ranks if a launcher started this process, else threads, as many as the mesh of an executable asks for.
   ///
-  /// errors  R09 a launcher started several processes, but the program was built without MPI
+  /// errors  R09 a launcher started several processes, but the program was built without MPI; R18 it is alone where
+  /// several were meant
   processors(int, char**) : job_(detail::started_job<with_mpi>()) {}
 #if MESHTENSOR_WITH_MPI
   /// The ranks of a communicator that a program has already: a mesh's axes count row-major over them.

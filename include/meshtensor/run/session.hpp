@@ -46,6 +46,13 @@ class session {
     }
   }
 
+  session(session const&) = delete;
+  session& operator=(session const&) = delete;
+  ~session() {
+    if (!store_.job().has_failed()) return;
+    stays(processors_), stays(engines_), stays(inputs_), stays(outputs_);
+  }
+
   /// The window of a whole input, dense in the order of its dims, without memory. errors R02 no input has this name
   view input(std::string_view label) const {
     id const v = m_.result(m_.nodes[find(inputs_, label, "R02", "input").node_id]);
@@ -70,6 +77,7 @@ class session {
       for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
       to.data = around_[k].fed[p.node_id] = p.buffer(k, to.bytes());
       detail::copy_by_name(whole, first, to, 0, no_id, no_id, to.extent);
+      copied_ += to.bytes();
     }
     p.fed = true;
   }
@@ -88,6 +96,20 @@ class session {
     around_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }
+  /// The window of this process's one processor on an input, dense in the order of its dims, without memory.
+  view local_input(std::string_view label) const {
+    return processors_[0].windows()[m_.result(m_.nodes[find(inputs_, label, "R02", "input").node_id])];
+  }
+  /// The same of a part whose elements lie apart: it is copied now.
+  void copy_local(std::string_view label, view const& part) {
+    port& p = find(inputs_, label, "R02", "input");
+    p.memory.resize(1);
+    view to = local_input(label);
+    to.data = p.buffer(0, to.bytes());
+    detail::copy_by_name(part, 0, to, 0, no_id, no_id, to.extent);
+    copied_ += to.bytes();
+    feed_local(label, to.data);
+  }
   void set(std::string_view label, double number) {
     if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
       known->second = number;
@@ -100,6 +122,9 @@ class session {
       }
     throw error("R07", {"the program has no number '", label, "'"});
   }
+
+  /// Bytes that were copied to feed inputs so far.
+  std::int64_t copied_bytes() const { return copied_; }
 
   /// One step. Every input must have been fed, now or before. From the third step on it takes no memory: see
   /// tests/unit/run/allocation.cpp.
@@ -131,16 +156,24 @@ class session {
   }
   /// The whole output of the last step, assembled from the processors that this process holds.
   block whole(std::string_view label) const {
-    value const& v = m_.values[m_.operand(m_.nodes[find(outputs_, label, "R08", "output").node_id], 0)];
-    block result(v.type, v.dims, p_.numbers);
-    for (std::size_t k = 0; k < processors_.size(); ++k) {
-      view const part = local(label, k), all = result.window();
-      std::int64_t first = 0;
-      for (int i = 0; i < all.count; ++i) first += all.stride[i] * part.origin[i];
-      detail::copy_by_name(part, 0, all, first, no_id, no_id, part.extent);
-    }
-    return result;
+    id const v = m_.operand(m_.nodes[find(outputs_, label, "R08", "output").node_id], 0);
+    return assembled(v, [&](std::size_t k) { return local(label, k); });
   }
+  /// The whole of each input, assembled likewise.
+  blocks fed() const {
+    blocks all;
+    for (port const& p : inputs_) {
+      if (!p.fed) throw error("R02", {"the input '", p.label, "' was not fed"});
+      id const v = m_.result(m_.nodes[p.node_id]);
+      all.emplace(p.label.text(), assembled(v, [&](std::size_t k) {
+                    view part = processors_[k].windows()[v];
+                    part.data = around_[k].fed[p.node_id];
+                    return part;
+                  }));
+    }
+    return all;
+  }
+  settings const& numbers() const { return settings_; }
 
   /// From now on, what takes how long; a session that was recording begins anew. Or no longer, and forgets.
   void record(bool on) {
@@ -152,6 +185,10 @@ class session {
     for (auto const& e : engines_)
       if (e->recorded() != nullptr) all.push_back(e->recorded());
     return all;
+  }
+  /// Calls `seen` for every node that has run, of each engine held here: in lockstep of one, with all processors.
+  void observe(typename engine<Device>::observer const& seen) {
+    for (auto& e : engines_) e->observe(seen);
   }
   /// What the device can do at best, where it knows.
   rates best_rates() {
@@ -189,6 +226,19 @@ class session {
       return reinterpret_cast<std::byte*>(memory[k].data());
     }
   };
+
+  /// A whole value, of which `part_of` gives each processor's part.
+  template <class PartOf>
+  block assembled(id v, PartOf part_of) const {
+    block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
+    for (std::size_t k = 0; k < processors_.size(); ++k) {
+      view const part = part_of(k), all = result.window();
+      std::int64_t first = 0;
+      for (int i = 0; i < all.count; ++i) first += all.stride[i] * part.origin[i];
+      detail::copy_by_name(part, 0, all, first, no_id, no_id, part.extent);
+    }
+    return result;
+  }
 
   void connect() {
     std::vector<processor*> held;
@@ -271,6 +321,7 @@ class session {
   std::vector<port> inputs_, outputs_;
   settings settings_;
   std::vector<double> numbers_;
+  std::int64_t copied_ = 0;
   bool updates_ = false;
 };
 

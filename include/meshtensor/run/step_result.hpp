@@ -15,6 +15,8 @@ class step_output {
   /// What this process holds: its processor's block, which knows its first indices; all, where all processors are its
   /// own. A part of a dim is not that dim, so the dims are values.
   auto local() const { return e_->template local<Label>(); }
+  /// The same without a copy: it lasts until the next step. errors R06 this process holds several processors
+  auto view() const { return e_->template where_it_lies<Label>(); }
   /// The whole, on every process. Where processes hold parts of it they all must call this.
   auto gather() const { return e_->template gather<Label>(); }
   /// Of an output without dims `get` gives a number; this says so of one that has some.

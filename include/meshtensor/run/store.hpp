@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "meshtensor/base/memory.hpp"
-#include "meshtensor/run/array.hpp"
+#include "meshtensor/run/array_view.hpp"
 #include "meshtensor/run/gather.hpp"
 #include "meshtensor/run/interpret.hpp"
 #include "meshtensor/run/processors.hpp"
@@ -49,6 +49,12 @@ struct stored {
 class store {
  public:
   explicit store(processors const& p, std::uint64_t seed = 0) : job_(p.get()), seed_(seed) {}
+
+  store(store const&) = delete;
+  store& operator=(store const&) = delete;
+  ~store() {
+    if (job_.has_failed()) stays(values_);
+  }
 
   meshtensor::job& job() const { return job_; }
   std::uint64_t seed() const { return seed_; }
@@ -103,7 +109,49 @@ class store {
       if (same.dims()[i].extent != s.dims[i].extent)
         throw error("R11", {"the store holds '", label, "' as ", s.text(), ", but it was given an array ",
                             detail::text_of(same.dims())});
-    for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), same.window(), false);
+    copy_in(label, same.data());
+  }
+  /// The same from memory: dense, in the order of the value's dims.
+  void copy_in(std::string const& label, void const* whole) {
+    stored& s = values_.at(label);
+    view const all = detail::dense_view(whole, s.type, s.dims);
+    for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, false);
+  }
+  /// The same from wherever it lies.
+  template <class T>
+  void set(std::string const& label, array_view<T> const& whole) {
+    stored& s = typed<std::remove_const_t<T>>(label);
+    view const all = fitted(label, s, whole);
+    for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, false);
+  }
+  /// A whole value into memory of one's own; otherwise like `get`.
+  ///
+  /// errors  R11 other dims or extents; R13, R14 as `get`
+  template <class T>
+  void get(std::string const& label, array_view<T> const& to) {
+    stored& s = typed<T>(label);
+    view const all = fitted(label, s, to);
+    if (s.blocks.size() == static_cast<std::size_t>(s.mesh.size())) {
+      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, true);
+      return;
+    }
+    any_array<T> const whole = get<T>(label);
+    view from = whole.window();
+    detail::copy_by_name(from, 0, all, 0, no_id, no_id, all.extent);
+  }
+  /// This process's one part of a value, where it lies, to be read or written between steps. Without a copy.
+  ///
+  /// errors  R06 this process holds several processors; R13, R14 as `get`
+  template <class T>
+  array_view<T> local(std::string const& label) {
+    stored& s = typed<T>(label);
+    if (s.blocks.size() != 1)
+      throw error("R06", {"local() gives one processor's part of '", label, "', but this process holds ",
+                          s.blocks.size(), ": use get and set"});
+    std::vector<strided_extent> dims;
+    for (std::size_t i = 0; i < s.dims.size(); ++i)
+      dims.push_back({{s.dims[i].label, s.windows[0].extent[i]}, s.windows[0].stride[i]});
+    return {reinterpret_cast<T*>(s.block_of(0)), dims};
   }
   /// The same with all elements in the order of the value's dims.
   template <std::ranges::contiguous_range R>
@@ -148,6 +196,16 @@ class store {
   }
 
  private:
+  /// A window on somebody's memory as the value has its dims.
+  template <class T>
+  static view fitted(std::string const& label, stored const& s, array_view<T> const& there) {
+    view const v = there.as(s.dims);
+    if (v.count < 0)
+      throw error("R11", {"the store holds '", label, "' as ", s.text(), ", but it was given a view ",
+                          detail::text_of(there.dims())});
+    return v;
+  }
+
   static stored describe(module const& m, binding const& b, variable const& v) {
     stored s{};
     s.type = v.type, s.layout = v.layout;

@@ -91,6 +91,9 @@ class job {
   virtual double ahead() const { return 0; }
   /// Whether this process speaks for the job.
   virtual bool speaks() const { return true; }
+  /// Whether a processor of another process has failed, or this one has: messages may be under way that will not end,
+  /// so memory that they use stays.
+  virtual bool has_failed() const { return false; }
   /// This process has failed, and has said why: ends the others too, which would wait for it for ever. Returns where
   /// there are none.
   virtual void end(int) {}

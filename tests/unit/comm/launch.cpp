@@ -30,6 +30,16 @@ TEST_CASE("each launcher says how many") {
   }
 }
 
+TEST_CASE("a job of several tasks that nobody launched") {
+  for (char const* v : variables) unsetenv(v);
+  CHECK(mt::tasks_around() == 0);
+  setenv("SLURM_NTASKS", "4", 1);
+  CHECK(mt::tasks_around() == 4);
+  setenv("SLURM_STEP_NUM_TASKS", "4", 1);  // srun did
+  CHECK(mt::tasks_around() == 0);
+  for (char const* v : variables) unsetenv(v);
+}
+
 TEST_CASE("what is no number of processes does not count") {
   for (char const* value : {"", "0", "-2", "4x", "four", "99999999999999"})
     CHECK(launched_with("PMI_SIZE", value) == 0);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "meshtensor/comm/mpi/library.hpp"
@@ -42,7 +44,26 @@ class mpi_flights {
   mpi_flight& operator[](int slot) { return flights_[static_cast<std::size_t>(slot)]; }
 
   /// Whether a message is waited for.
-  bool under_way() const { return !requests_.empty(); }
+  bool under_way() const { return requests_.size() > (listens_ ? 1u : 0u); }
+
+  /// From now on, whoever waits here is told what goes wrong elsewhere: see `tell`.
+  void listen(MPI_Comm notices) {
+    listens_ = true;
+    requests_.push_back(MPI_REQUEST_NULL);
+    owners_.push_back(-1);
+    must(MPI_Irecv(notice_.data(), static_cast<int>(notice_.size()), MPI_CHAR, MPI_ANY_SOURCE, 0, notices,
+                   requests_.data()),
+         "MPI_Irecv");
+  }
+  /// No longer, where nothing is under way.
+  void end_listening() {
+    if (!listens_ || failed_ >= 0) return;
+    MPI_Cancel(requests_.data());
+    MPI_Wait(requests_.data(), MPI_STATUS_IGNORE);
+    requests_.clear(), owners_.clear(), listens_ = false;
+  }
+  /// The rank that has told what went wrong; -1: none.
+  int failed() const { return failed_; }
 
   /// Gives `slot` free again and sets it to -1, if its collective is complete.
   void release(int& slot) {
@@ -73,18 +94,26 @@ class mpi_flights {
   bool step(bool block) {
     int index = MPI_UNDEFINED, complete = 1;
     int const n = static_cast<int>(requests_.size());
-    if (block) must(MPI_Waitany(n, requests_.data(), &index, MPI_STATUS_IGNORE), "MPI_Waitany");
-    else must(MPI_Testany(n, requests_.data(), &index, &complete, MPI_STATUS_IGNORE), "MPI_Testany");
+    MPI_Status status;
+    raise();
+    if (block) must(MPI_Waitany(n, requests_.data(), &index, &status), "MPI_Waitany");
+    else must(MPI_Testany(n, requests_.data(), &index, &complete, &status), "MPI_Testany");
     if (index == MPI_UNDEFINED) {
       if (block) throw error("R25", "a wait has no message to wait for, as an earlier call failed");
       return false;
     }
     auto const i = static_cast<std::size_t>(index);
+    if (owners_[i] < 0) failed_ = status.MPI_SOURCE, raise();
     mpi_flight& f = (*this)[owners_[i]];
     requests_[i] = requests_.back(), requests_.pop_back();
     owners_[i] = owners_.back(), owners_.pop_back();
     if (--f.open == 0) advance(f);
     return true;
+  }
+
+  /// Throws what another rank has told. errors R21
+  void raise() const {
+    if (failed_ >= 0) throw error("R21", "rank " + std::to_string(failed_) + " failed: " + notice_.data(), failed_);
   }
 
  private:
@@ -94,8 +123,8 @@ class mpi_flights {
     while (i < flights_.size() && flights_[i].at != stage::free) ++i;
     if (i == flights_.size()) flights_.emplace_back();
     most_messages_ = std::max(most_messages_, messages);
-    requests_.reserve(flights_.size() * most_messages_);
-    owners_.reserve(flights_.size() * most_messages_);
+    requests_.reserve(flights_.size() * most_messages_ + 1);
+    owners_.reserve(flights_.size() * most_messages_ + 1);
     return static_cast<int>(i);
   }
 
@@ -210,8 +239,11 @@ class mpi_flights {
 
   std::deque<mpi_flight> flights_;
   std::vector<MPI_Request> requests_;
-  std::vector<int> owners_;  // the flight of each request
+  std::vector<int> owners_;  // the flight of each request; -1: of none, a notice
   std::size_t most_messages_ = 1;
+  bool listens_ = false;  // the first request is the notice's
+  int failed_ = -1;
+  std::array<char, 1024> notice_{};
 };
 
 }  // namespace meshtensor::comm

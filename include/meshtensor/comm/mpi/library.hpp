@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <string>
+#include <string_view>
 
 #include "meshtensor/comm/collective.hpp"
 
@@ -43,6 +44,15 @@ class mpi_session {
  private:
   bool owned_ = false;
 };
+
+/// `Open MPI v4.1.4`
+inline std::string library_name() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int size = 0;
+  MPI_Get_library_version(text, &size);
+  std::string_view const all(text, static_cast<std::size_t>(size));
+  return std::string(all.substr(0, all.find_first_of(",\n")));
+}
 
 /// Whether several threads may call MPI, one at a time.
 inline bool takes_turns() {

@@ -92,6 +92,9 @@ class cpu_device {
       else rows->scatter_add(e.operands[0], e.operands[1], e.results[0], *team_);
     } else if (auto* const how = std::get_if<std::unique_ptr<cpu::strided_copy>>(&k.how)) {
       (*how)->run(e.operands[0].as<std::byte>() + start_of(e), e.results[0].data, team_.get());
+    } else if (e.n.kind == primitive::call) {
+      call_row const& c = e.m.calls[e.n.attribute[0]];
+      team_->parallel_for(c.parts(e), 1, [&](std::int64_t first, std::int64_t last) { c.run(e, first, last); });
     } else {
       code_.loops(e);
     }

@@ -1,0 +1,53 @@
+// The Transformer of transformer.hpp at one size on one mesh: the compiler makes the whole plan and checks what it
+// costs, and the binary has no pass, no planner and no interpreter of kernels. Prints twenty losses to the last bit.
+#include "transformer.hpp"
+
+#include <cstdint>
+#include <vector>
+
+#include <meshtensor/device/default.hpp>
+#include <meshtensor/pass/cost.hpp>
+#include <meshtensor/run/main.hpp>
+
+namespace {
+
+namespace mt = meshtensor;
+namespace net = transformer;
+
+inline constexpr struct data : mt::axis<"data", 2> {
+} data;
+inline constexpr struct model : mt::axis<"model", 2> {
+} model;
+struct mesh : mt::mesh<data, model> {};
+struct layout : mt::layout<mt::shard<net::batch, data>, mt::shard<net::heads, model>, mt::shard<net::d_ff, model>,
+                           mt::shard<net::vocab, model>> {};
+
+struct small : mt::sized<net::train_step, net::batch(8), net::length(32), net::layers(3), net::d_model(64),
+                         net::heads(4), net::d_head(16), net::d_ff(256)> {};
+
+using step_of_small = mt::executable<small, mesh, layout, mt::default_device>;
+
+// What a step costs each processor, known to the compiler: it stops where the layout, or the library, changes it.
+using plan = step_of_small::stages;
+static_assert(mt::traffic_of(plan::graph, plan::planned).collectives() == 58);
+static_assert(mt::traffic_of(plan::graph, plan::planned).bytes == 835'372);
+static_assert(plan::planned.arena_bytes + plan::planned.variable_bytes == 2'428'672);
+static_assert(mt::work_of(plan::graph, plan::planned.numbers).products == 68'444'160);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return mt::run_main(argc, argv, [](mt::processors const& job) {
+    mt::store weights(job);
+    step_of_small step(weights);
+    std::vector<std::uint8_t> text(8 * 32), next(8 * 32);
+    for (int i = 0; i < 20; ++i) {
+      for (std::size_t k = 0; k < text.size(); ++k) {
+        text[k] = static_cast<std::uint8_t>('a' + (k * 7 + static_cast<std::size_t>(i)) % 19);
+        next[k] = static_cast<std::uint8_t>(text[k] + 1);
+      }
+      auto const result = step(mt::feed<"text">(text), mt::feed<"next">(next), mt::set<"warmup">(10));
+      mt::print(job, "{:a}\n", static_cast<double>(result.get<"loss">()));
+    }
+  });
+}

@@ -1,0 +1,190 @@
+// Operations of the user's own: a C++ function over spans, legal under every layout that leaves its dims whole.
+#pragma once
+
+#include "meshtensor/graph/differentiation.hpp"
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/call_loop.hpp"
+#include "meshtensor/op/composite.hpp"
+
+namespace meshtensor {
+
+struct call_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    call_row const& c = m.calls[n.attribute[0]];
+    shape all{};
+    for (int k = 0; k < n.operands.count; ++k) all = united(all, m.operand_value(n, k).dims);
+    return united(without(all, c.whole), c.gives) == m.result_value(n).dims ? nullptr : "a call gives other dims";
+  }
+  static constexpr bool whole(module const& m, node const& n, int dim) {
+    call_row const& c = m.calls[n.attribute[0]];
+    return c.whole.has(dim) || c.gives.has(dim);
+  }
+  /// Where an operation brings a gradient, the composite around it does: see record_composite.
+  static constexpr void gradient(differentiation& d, node const& n) {
+    for (int k = 0; k < n.operands.count; ++k)
+      if (diagnostic none{}; d.differentiable(d.b.m.operand(n, k)))
+        return d.b.note(none << "G30 the operation '" << d.b.m.names[d.b.m.calls[n.attribute[0]].label]
+                             << "' has no gradient: give it one, or end differentiation before it with stop_gradient");
+  }
+  template <class = when_used>
+  static void evaluate(evaluation const& e) {
+    call_row const& c = e.m.calls[e.n.attribute[0]];
+    c.run(e, 0, c.parts(e));
+  }
+};
+
+namespace detail {
+
+constexpr shape called_rule(shape const& all, shape const& whole, shape const& gives) {
+  return united(without(all, whole), gives);
+}
+constexpr shape all_of_rule(shape const& a, shape const& b) { return united(a, b); }
+
+template <class Operation>
+concept names_whole_dims = requires {
+  Operation::whole;
+};
+template <class Operation>
+concept names_given_dims = requires {
+  Operation::gives;
+};
+template <class Operation>
+concept names_a_type = requires {
+  Operation::type;
+};
+
+template <class... D>
+constexpr auto list_of(to_dims<D...>) {
+  return dims<D...>{};
+}
+template <class Operation>
+constexpr auto whole_dims() {
+  if constexpr (names_whole_dims<Operation>) return list_of(Operation::whole);
+  else return dims<>{};
+}
+template <class Operation>
+constexpr auto given_dims_of() {
+  if constexpr (names_given_dims<Operation>) return list_of(Operation::gives);
+  else return dims<>{};
+}
+template <class Operation, dtype First>
+constexpr dtype type_of_call() {
+  if constexpr (names_a_type<Operation>) return Operation::type;
+  else return First;
+}
+
+/// Whether the function takes spans of these elements.
+template <class Operation, dtype R, dtype... T>
+concept runs_on = requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
+  Operation::run(x..., y);
+}
+|| requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
+  Operation::run(extent, x..., y);
+};
+
+template <class First, class... Rest>
+struct all_dims {
+  using type = First;
+};
+template <class A, class B, class... Rest>
+struct all_dims<A, B, Rest...> : all_dims<result_dims_t<all_of_rule, A, B>, Rest...> {};
+
+template <class Operation, class... H>
+constexpr auto record_call(H const&... operands) {
+  builder& b = *owner_of(operands...);
+  constexpr dtype first = nth<0, H...>::type::type, type = type_of_call<Operation, first>();
+  using whole = decltype(whole_dims<Operation>());
+  using gives = decltype(given_dims_of<Operation>());
+  id const label = b.intern(type_name<Operation>());
+  shape const w = shape_of(b, whole{}), g = shape_of(b, gives{});
+  shape all{};
+  ((all = united(all, b.m.values[operands.id].dims)), ...);
+  auto const run = &run_call<Operation, type, H::type...>;
+  int row = 0;
+  while (row < b.m.call_count && b.m.calls[row].run != run) ++row;
+  if (row == b.m.call_count) {
+    require(row < max_calls, "G32: a program calls at most 64 different operations of its own");
+    b.m.calls[b.m.call_count++] = {label, w, g, run, &parts_of_call};
+  }
+  id const given[] = {operands.id...};
+  id const v = b.add(primitive::call, 0, given, type, united(without(all, w), g), {{static_cast<id>(row)}});
+  using all_of_them = typename all_dims<typename H::dim_list...>::type;
+  return wrap<type, result_dims_t<called_rule, all_of_them, whole, gives>>(b, v);
+}
+
+template <class Operation, dtype R, dtype... T>
+constexpr void check_call() {
+  static_assert(runs_on<Operation, R, T...>,
+                "meshtensor T14: call: `run` of the operation takes a std::span<element const> for each operand and a "
+                "std::span<element> for the result");
+}
+template <class... H, class... W>
+constexpr void check_whole(dims<W...>) {
+  (
+      []<class D>() {
+        static_assert((has_dim<H, D> || ...),
+                      "meshtensor T01: call: no operand has a dim that the operation names in "
+                      "`whole`");
+      }.template operator()<W>(),
+      ...);
+}
+
+template <class Operation, class... H>
+constexpr auto checked_call(line const& where, H const&... operands) {
+  constexpr dtype type = type_of_call<Operation, nth<0, H...>::type::type>();
+  check_call<Operation, type, H::type...>();
+  check_whole<H...>(whole_dims<Operation>());
+  recording r(owner_of(operands...), where);
+  if constexpr (!runs_on<Operation, type, H::type...>) {
+    return std::get<0>(std::tuple(operands...));
+  } else {
+    auto const body = [](H const&... x) { return record_call<Operation>(x...); };
+    using result = decltype(body(operands...));
+    if constexpr (requires(H const&... x, result const& y) { Operation::gradient(x..., y, y); })
+      return record_composite(
+          r.b, type_name<Operation>(), body, [](auto const&... all) { return Operation::gradient(all...); },
+          operands...);
+    else return body(operands...);
+  }
+}
+
+}  // namespace detail
+
+/// A function of the user's own, in C++, as an operation of the graph: `auto y = mt::call<running_sum>(x);`
+///
+///     struct running_sum {
+///       static constexpr auto whole = mt::to(time);    // dims that the function sees whole: never spread
+///       static constexpr auto gives = mt::to(time);    // dims of the result in their place
+///       static void run(std::span<float const> x, std::span<float> y) { std::partial_sum(x.begin(), x.end(),
+///       y.begin()); } static constexpr auto gradient(auto x, auto y, auto dy) { return
+///       mt::call<running_sum_backwards>(dy); }
+///     };
+///
+/// `run` is called for every point of the other dims, by several threads: it must depend on its operands alone. Spans
+/// have the elements along `whole`, in its order; of an operand that lacks a dim, those along the others. Without
+/// `whole` and `gives` it is elementwise: spans are of equal length, whatever it is. Extents are in a first argument,
+/// if it takes one: `run(auto extent, std::span<float const> x, std::span<float> y)`, `extent(time)`.
+///
+/// dims    those of the operands without `whole`, then `gives`
+/// layout  any that leaves `whole` and `gives` whole; what it spreads of them is gathered first
+/// grad    `gradient(operands…, result, cotangent)` gives the operands' cotangents, a tuple of several; without it the
+///         call ends differentiation with G30
+/// errors  T01 no operand has a dim of `whole`; T14 `run` does not take these spans
+template <class Operation, handle A>
+constexpr auto call(A const& a, line const& where = {}) {
+  return detail::checked_call<Operation>(where, a);
+}
+template <class Operation, handle A, handle B>
+constexpr auto call(A const& a, B const& b, line const& where = {}) {
+  return detail::checked_call<Operation>(where, a, b);
+}
+template <class Operation, handle A, handle B, handle C>
+constexpr auto call(A const& a, B const& b, C const& c, line const& where = {}) {
+  return detail::checked_call<Operation>(where, a, b, c);
+}
+template <class Operation, handle A, handle B, handle C, handle D>
+constexpr auto call(A const& a, B const& b, C const& c, D const& d, line const& where = {}) {
+  return detail::checked_call<Operation>(where, a, b, c, d);
+}
+
+}  // namespace meshtensor

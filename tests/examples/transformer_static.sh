@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# A program of which the compiler has made everything: transformer_static.sh PART PROGRAM...
+#
+#   same PROGRAM OTHER       OTHER, for which every pass runs at start-up, gives the same losses, bit for bit; they fall
+#   alone PROGRAM OTHER NM   the program has no pass, no planner, no interpreter; OTHER has
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+part=$1 program=$2 other=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+case $part in
+  same)
+    "$program" >"$folder/here"
+    "$other" >"$folder/there"
+    cmp "$folder/here" "$folder/there"
+    cat "$folder/here"
+    python3 - "$folder/here" <<'PYTHON'
+import sys
+losses = [float.fromhex(line) for line in open(sys.argv[1])]
+assert len(losses) == 20 and 5 < losses[0] < 7 and losses[-1] < losses[0] / 2, losses
+PYTHON
+    ;;
+  alone)
+    "$4" -C "$program" >"$folder/here"
+    "$4" -C "$other" >"$folder/there"
+    passes='select|differentiate|save_or_recompute|simplify|partition|slice_collectives|inline_composites|fuse|overlap|schedule|plan_memory|lower|verify'
+    words="meshtensor::($passes)(\\(|<)|meshtensor::detail::(partitioner|planner|grouping)|interpreter|block_run|block_translator"
+    if grep -E "$words" "$folder/here"; then exit 1; fi
+    grep -cE "$words" "$folder/there"
+    ;;
+esac

@@ -1,0 +1,171 @@
+// A guest in a program that has its own MPI: jobs side by side, nothing left behind, and what goes wrong on one rank is
+// an exception on all, after which the program goes on.
+// ranks: 2 4 6
+#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
+#include <doctest/doctest.h>
+#include <stdlib.h>  // setenv
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "meshtensor/meshtensor.hpp"
+#include "ranks.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+int communicators = 0;  // that are made and not freed
+}  // namespace
+
+extern "C" {
+int MPI_Comm_dup(MPI_Comm c, MPI_Comm* made) {
+  ++communicators;
+  return PMPI_Comm_dup(c, made);
+}
+int MPI_Comm_create_group(MPI_Comm c, MPI_Group g, int tag, MPI_Comm* made) {
+  ++communicators;
+  return PMPI_Comm_create_group(c, g, tag, made);
+}
+int MPI_Comm_free(MPI_Comm* c) {
+  --communicators;
+  return PMPI_Comm_free(c);
+}
+}
+
+namespace {
+
+// clang-format off
+inline constexpr struct batch : mt::dim<"batch", 12> {} batch;
+inline constexpr struct width : mt::dim<"width", 40> {} width;
+inline constexpr struct data  : mt::axis<"data">     {} data;
+struct mesh   : mt::mesh<data> {};
+struct layout : mt::layout<mt::shard<batch, data>> {};
+// clang-format on
+
+/// What x is, unless this rank is told to fail.
+struct may_fail {
+  static inline bool fails = false;
+  static void run(std::span<float const> x, std::span<float> y) {
+    if (fails) throw std::runtime_error("the disk is full");
+    std::ranges::copy(x, y.begin());
+  }
+};
+
+struct train {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, width);
+    auto off = x * s.parameter("w", width, mt::normal(1)) - 1;
+    auto loss = mean(off * off);
+    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+    s.output("seen", mean(mt::call<may_fail>(x)));
+  }
+};
+using stepping = mt::executable<train, mesh, layout>;
+
+mt::array<float, batch, width> some_x() {
+  mt::array<float, batch, width> x;
+  int i = 0;
+  for (float& e : x) e = static_cast<float>(i++ % 7) / 3 - 1;
+  return x;
+}
+
+std::vector<float> losses(mt::processors const& job, int size, std::uint64_t seed) {
+  mt::store weights(job, seed);
+  stepping step(weights, data(size));
+  std::vector<float> all;
+  for (int i = 0; i < 10; ++i) all.push_back(step(mt::feed<"x">(some_x())).get<"loss">());
+  return all;
+}
+
+/// What steps throw on this rank, at the latest after the thousandth.
+template <class Before>
+std::string thrown(MPI_Comm ranks, Before before, int& failed_rank) {
+  failed_rank = -2;
+  try {
+    mt::processors const job(ranks);
+    mt::store weights(job);
+    stepping step(weights, data(job.get().size()));
+    auto const x = some_x();
+    for (int i = 0; i < 1000; ++i) {
+      before(i);
+      step(mt::feed<"x">(x));
+    }
+  } catch (mt::error const& e) {
+    failed_rank = e.rank();
+    return e.what();
+  } catch (std::exception const& e) { return e.what(); }
+  return "nothing";
+}
+
+/// The program's own MPI still works.
+void goes_on() {
+  int sum = 0, one = 1;
+  CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
+  CHECK(sum == ranks::count());
+}
+
+}  // namespace
+
+TEST_CASE("two jobs on disjoint halves train at once, and leave nothing") {
+  int const before = communicators, half = ranks::count() / 2, mine = ranks::rank() < half ? 0 : 1;
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, mine, ranks::rank(), &part);
+  auto const seed = static_cast<std::uint64_t>(7 + mine);
+  auto const here = losses(mt::processors(part), half, seed);
+  CHECK(here == losses(mt::processors::in_lockstep(), half, seed));
+  CHECK(here.back() < here.front());
+  CHECK(communicators == before);
+  PMPI_Comm_free(&part);
+  goes_on();
+}
+
+TEST_CASE("an exception in a step") {
+  int const last = ranks::count() - 1;
+  int failed = 0;
+  auto const said = thrown(
+      MPI_COMM_WORLD, [&](int i) { may_fail::fails = i == 3 && ranks::rank() == last; }, failed);
+  may_fail::fails = false;
+  if (ranks::rank() == last) {
+    CHECK(said == "the disk is full");
+  } else {
+    CHECK(said == "meshtensor R21: rank " + std::to_string(last) + " failed: the disk is full");
+    CHECK(failed == last);
+  }
+  goes_on();
+}
+
+TEST_CASE("an exception between steps") {
+  int failed = 0;
+  auto const said = thrown(
+      MPI_COMM_WORLD,
+      [&](int i) {
+        if (i == 5 && ranks::rank() == 0) throw std::runtime_error("enough");
+      },
+      failed);
+  if (ranks::rank() == 0) CHECK(said == "enough");
+  else CHECK(said == "meshtensor R21: rank 0 failed: it left the job by an exception");
+  goes_on();
+}
+
+TEST_CASE("a rank that hangs is named") {
+  setenv("MESHTENSOR_WAIT_SECONDS", "0.5", 1);
+  int failed = 0;
+  auto const said = thrown(
+      MPI_COMM_WORLD,
+      [&](int i) {
+        if (i == 5 && ranks::rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      },
+      failed);
+  unsetenv("MESHTENSOR_WAIT_SECONDS");
+  INFO(said);
+  if (ranks::rank() == 0) CHECK(said.find("it waited 500 ms for collective") != std::string::npos);
+  else CHECK((said.starts_with("meshtensor R22: ") || said.starts_with("meshtensor R21: ")));
+  goes_on();
+}
+
+TEST_CASE("a job after those that failed") {
+  CHECK(losses(mt::processors(MPI_COMM_WORLD), ranks::count(), 3) ==
+        losses(mt::processors::in_lockstep(), ranks::count(), 3));
+}
