@@ -1,5 +1,8 @@
 // The example Transformer beside PyTorch's, from the same weights: twenty losses and the norm of every parameter's
-// first gradient, as tests/data/transformer_by_torch.py has recorded them. needs: cpu optimize: 1
+// first gradient, as tests/data/transformer_by_torch.py has recorded them.
+//
+// needs: cpu
+// optimize: 1
 #include "../../examples/transformer.hpp"
 
 #include <doctest/doctest.h>
