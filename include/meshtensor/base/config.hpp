@@ -20,6 +20,20 @@
 #endif
 #define MESHTENSOR_COMPILED_CPU (MESHTENSOR_COMPILED && MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB)
 
+// The instruction set that a file is compiled for: a part of the name of all that depends on it, so that files compiled
+// for different ones can be linked.
+#if defined(__AVX512F__)
+#  define MESHTENSOR_ARCH avx512
+#elif defined(__AVX2__)
+#  define MESHTENSOR_ARCH avx2
+#elif defined(__AVX__)
+#  define MESHTENSOR_ARCH avx
+#elif defined(__SSE4_2__)
+#  define MESHTENSOR_ARCH sse4
+#else
+#  define MESHTENSOR_ARCH baseline
+#endif
+
 #ifdef __OPTIMIZE__
 #  define MESHTENSOR_OPTIMIZES 1
 #else  // then what counts is how soon the compiler is done

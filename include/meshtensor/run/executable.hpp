@@ -19,6 +19,10 @@ namespace meshtensor {
 
 namespace detail {
 
+/// Whether a device's advice has been given.
+template <class Device>
+inline std::atomic<bool> advised = false;
+
 struct no_program {
   constexpr void operator()(scope auto) const {}
 };
@@ -93,6 +97,10 @@ class executable_of {
     if (!warned.exchange(true)) {
       constexpr std::uint64_t unused = unused_rules(stages::traced, layout::rules);
       detail::warn_unused(values.job(), graph(), layout::rules, unused);
+    }
+    if constexpr (requires { device::advice(); }) {
+      if (std::string const sentence = device::advice(); !sentence.empty() && !detail::advised<device>.exchange(true))
+        warn(values.job(), sentence);
     }
     (take(given), ...);
   }

@@ -86,6 +86,7 @@ TEST_CASE("reductions") {
   CHECK(of([](auto, auto x) { return sum(x); }, one_to_six) == numbers{21});
   CHECK(of([](auto, auto x) { return sum(x, a); }, one_to_six) == numbers{5, 7, 9});
   CHECK(of([](auto, auto x) { return mean(x, b); }, one_to_six) == numbers{2, 5});
+  CHECK(of([](auto, auto x) { return mean(x); }, one_to_six) == numbers{3.5});
   CHECK(of([](auto, auto x) { return max(x, b); }, {-1, -2, -3, 4, 6, 5}) == numbers{-1, 6});
   CHECK(of([](auto, auto x) { return min(x, a); }, {-1, -2, -3, 4, -6, 5}) == numbers{-1, -6, -3});
   CHECK(of<mt::dtype::i32>([](auto, auto x) { return max(x); }, {-1, -2, -3, -4, -6, -5}) == numbers{-1});

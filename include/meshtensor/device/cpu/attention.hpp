@@ -10,7 +10,7 @@
 #include "meshtensor/graph/module.hpp"
 #include "meshtensor/tensor/view.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 /// Which dims of an attention are what, read from its operands.
 struct attention_form {
@@ -184,4 +184,4 @@ std::unique_ptr<composite_kernel> make_attention(module const& m, node const& n,
   throw error("R31", {"attention of ", text_of(type), " has no kernel here"});
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

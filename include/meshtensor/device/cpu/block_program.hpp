@@ -6,7 +6,7 @@
 
 #include "meshtensor/device/cpu/blocks.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 struct block_program {
   static constexpr std::int64_t buffer_bytes = 32 * 1024;  // all blocks of one thread
@@ -61,4 +61,4 @@ struct block_program {
   std::int64_t block = 0;  // elements
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

@@ -8,7 +8,7 @@
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -81,4 +81,4 @@ struct code {
   }
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

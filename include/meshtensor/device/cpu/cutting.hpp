@@ -4,7 +4,7 @@
 
 #include "meshtensor/device/cpu/fused.hpp"
 
-namespace meshtensor::cpu::detail {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
 
 /// Cuts a kernel's space, once its extents are known.
 struct kernel_cutter {
@@ -147,4 +147,4 @@ struct kernel_cutter {
   }
 };
 
-}  // namespace meshtensor::cpu::detail
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail

@@ -10,10 +10,12 @@
 #include "meshtensor/device/cpu/fill.hpp"
 #include "meshtensor/device/cpu/lookup.hpp"
 #include "meshtensor/device/cpu/measure_rates.hpp"
+#include "meshtensor/device/cpu/processor_level.hpp"
 #include "meshtensor/device/cpu/product.hpp"
 #include "meshtensor/op/accumulate.hpp"
 
 namespace meshtensor {
+inline namespace MESHTENSOR_ARCH {
 
 /// Runs the kernels of one processor with a team of threads. A copy is a device of its own, for another processor.
 class cpu_device {
@@ -30,7 +32,9 @@ class cpu_device {
   template <class Any = when_used>
   explicit cpu_device(int threads = cpu::thread_budget()) : cpu_device(cpu::code::for_any_module<Any>(), threads) {}
   explicit cpu_device(cpu::code own, int threads = cpu::thread_budget())
-      : code_(own), threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {}
+      : code_(own), threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {
+    cpu::check_level();
+  }
   cpu_device(cpu_device const& o) : cpu_device(o.code_, o.threads_) {}
   /// A device that runs this module alone, with kernels of its own and no interpreter.
   template <module const& Graph>
@@ -45,6 +49,8 @@ class cpu_device {
     return cpu_device(code_, std::max(1, threads_ / std::max(1, processors)));
   }
   int threads() const { return threads_; }
+  /// What it leaves unused of this processor, as a sentence; empty: nothing.
+  static std::string advice() { return cpu::unused_level(); }
   /// Of the kernels prepared so far: they take turns with it.
   std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(memory_.size()); }
   rates best_rates() { return cpu::measure_rates(*team_); }
@@ -157,4 +163,5 @@ class cpu_device {
   std::vector<std::byte> memory_;
 };
 
+}  // namespace MESHTENSOR_ARCH
 }  // namespace meshtensor

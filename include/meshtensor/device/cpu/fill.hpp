@@ -6,7 +6,7 @@
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/op/initial.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -64,4 +64,4 @@ inline void fill(view const& where, initial_value const& first, thread_team& tea
   }
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

@@ -3,7 +3,7 @@
 
 #include "meshtensor/device/cpu/kernel_loop.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 /// How a kernel is run by code of its own.
 struct instantiated {
@@ -83,4 +83,4 @@ constexpr kernel_table instantiate() {
   }
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

@@ -3,7 +3,7 @@
 
 #include "meshtensor/device/cpu/translation.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -190,4 +190,4 @@ void interpret(fused_kernel& k) {
   };
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

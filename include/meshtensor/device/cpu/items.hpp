@@ -4,7 +4,9 @@
 
 #include <utility>
 
-namespace meshtensor::cpu::detail {
+#include "meshtensor/base/config.hpp"
+
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
 
 template <int I, class T>
 struct item {
@@ -41,4 +43,4 @@ struct joined<std::integer_sequence<int, A...>, std::integer_sequence<int, B...>
   using type = std::integer_sequence<int, A..., B..., C...>;
 };
 
-}  // namespace meshtensor::cpu::detail
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail

@@ -8,7 +8,7 @@
 #include "meshtensor/device/cpu/kernel_step.hpp"
 #include "meshtensor/device/cpu/loop_facts.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -350,4 +350,4 @@ struct kernel_loop {
 
 }  // namespace detail
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

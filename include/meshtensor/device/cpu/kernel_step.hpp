@@ -5,7 +5,7 @@
 #include "meshtensor/device/cpu/pack.hpp"
 #include "meshtensor/pass/descriptor.hpp"
 
-namespace meshtensor::cpu::detail {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
 
 /// The element type of a step, an operand or a number of a kernel.
 template <descriptor D, int Code>
@@ -34,4 +34,4 @@ template <descriptor D, int I, class Cells>
   }
 }
 
-}  // namespace meshtensor::cpu::detail
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail

@@ -5,7 +5,9 @@
 
 #include <mutex>
 
-namespace meshtensor::cpu {
+#include "meshtensor/base/config.hpp"
+
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 /// While one lives, libraries with threads of their own work on the thread that calls them: OpenMP, hence oneDNN, where
 /// this thread calls it, and OpenBLAS wherever it is called. Afterwards both are as the program had them. Our team cuts
@@ -55,4 +57,4 @@ class libraries_on_one_thread {
   int openmp_before_ = 1;
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

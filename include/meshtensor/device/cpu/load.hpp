@@ -1,6 +1,7 @@
 // Loads and stores of a register: whole, or the first n lanes with the same arithmetic after it; any element type.
 #pragma once
 
+#include "meshtensor/base/config.hpp"
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/device/cpu/simd.hpp"
 
@@ -12,7 +13,7 @@
 #  pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -204,7 +205,7 @@ inline void store_strided(vec<T> v, E* p, std::ptrdiff_t stride, int n = vec<T>:
   for (int i = 0; i < n; ++i) p[i * stride] = detail::element_of<E>(a.at[i]);
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
 
 #if defined(__AVX512F__)
 #  pragma GCC diagnostic pop

@@ -3,7 +3,7 @@
 
 #include "meshtensor/pass/descriptor.hpp"
 
-namespace meshtensor::cpu::detail {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
 
 /// Some of a kernel's steps, operands or results, in order.
 struct chosen {
@@ -102,4 +102,4 @@ struct loop_facts {
   }
 };
 
-}  // namespace meshtensor::cpu::detail
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail

@@ -15,7 +15,7 @@
 #  include <cblas.h>
 #endif
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 /// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] of a flat problem that is not empty. Where libraries make it,
 /// it must be made and run while there is a `libraries_on_one_thread`.
@@ -162,4 +162,4 @@ class matmul_kernel {
   matmul_problem p_;
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

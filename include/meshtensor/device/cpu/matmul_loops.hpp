@@ -10,7 +10,7 @@
 #include "meshtensor/device/cpu/matmul_problem.hpp"
 #include "meshtensor/device/cpu/unrolled.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -166,4 +166,4 @@ class matmul_loops {
   dtype sum_type_ = dtype::f32;
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

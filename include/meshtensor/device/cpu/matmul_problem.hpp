@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/base/config.hpp"
 #include "meshtensor/base/dtype.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 inline constexpr int max_batch_dims = 6;
 
@@ -138,4 +139,4 @@ inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
   return parts;
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

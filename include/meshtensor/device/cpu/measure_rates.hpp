@@ -8,7 +8,7 @@
 #include "meshtensor/device/cpu/matmul.hpp"
 #include "meshtensor/pass/cost.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -56,4 +56,4 @@ rates measure_rates(thread_team& team) {
 extern template rates measure_rates<when_used>(thread_team&);
 #endif
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

@@ -2,6 +2,8 @@
 // how a primitive is described; that difference ends in this file.
 #pragma once
 
+#include "meshtensor/base/config.hpp"
+
 #if defined(MESHTENSOR_WITH_ONEDNN)
 
 #  include <oneapi/dnnl/dnnl.hpp>
@@ -15,7 +17,7 @@
 #  include "meshtensor/base/diagnostic.hpp"
 #  include "meshtensor/base/dtype.hpp"
 
-namespace meshtensor::cpu::onednn {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH::onednn {
 
 inline dnnl::engine const& engine() {
   static dnnl::engine const one(dnnl::engine::kind::cpu, 0);
@@ -111,6 +113,6 @@ class primitive {
   std::string name_;
 };
 
-}  // namespace meshtensor::cpu::onednn
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::onednn
 
 #endif

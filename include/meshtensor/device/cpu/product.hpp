@@ -9,7 +9,7 @@
 #include "meshtensor/device/cpu/copy.hpp"
 #include "meshtensor/device/cpu/matmul.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -231,4 +231,4 @@ class product_chain {
   std::int64_t pair_bytes_ = 0;
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

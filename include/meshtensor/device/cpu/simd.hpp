@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "meshtensor/base/config.hpp"
 #include "meshtensor/base/lane.hpp"
 
 #if !(defined(MESHTENSOR_WITH_XSIMD) && MESHTENSOR_WITH_XSIMD == 0) && __has_include(<xsimd/xsimd.hpp>)
@@ -25,7 +26,7 @@
 #  pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 #if defined(XSIMD_HPP) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
 template <class T>
@@ -290,7 +291,7 @@ inline T greatest_of_lanes(vec<T> v) {
   return fold(v, [](T a, T b) { return a > b ? a : b; });
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
 
 #if defined(__AVX512F__)
 #  pragma GCC diagnostic pop

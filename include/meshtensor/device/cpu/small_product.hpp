@@ -6,7 +6,7 @@
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/unrolled.hpp"
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 /// A matrix in memory: element (i, j) at data[i · row + j · column].
 template <class T>
@@ -65,4 +65,4 @@ inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t 
   some.template operator()<1>();
 }
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

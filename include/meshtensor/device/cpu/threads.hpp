@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "meshtensor/base/config.hpp"
 #include "meshtensor/base/cores.hpp"
 #include "meshtensor/base/function_ref.hpp"
 
@@ -12,7 +13,7 @@
 #  include <oneapi/tbb/task_arena.h>
 #endif
 
-namespace meshtensor::cpu {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
 
 /// How many threads one of `ranks` ranks that are threads of this process should use: its share of the cores that the
 /// calling thread may run on, or of MESHTENSOR_THREADS; at least one.
@@ -68,4 +69,4 @@ class thread_team {
 #endif
 };
 
-}  // namespace meshtensor::cpu
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH

@@ -4,7 +4,7 @@
 #include "meshtensor/device/cpu/block_pairs.hpp"
 #include "meshtensor/device/cpu/fused.hpp"
 
-namespace meshtensor::cpu::detail {
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
 
 template <class = when_used>
 class block_translator {
@@ -276,4 +276,4 @@ class block_translator {
   bool crosses_[64] = {}, loaded_[64] = {}, written_[max_kernel_results] = {};
 };
 
-}  // namespace meshtensor::cpu::detail
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail

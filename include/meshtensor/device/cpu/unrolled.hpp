@@ -4,7 +4,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace meshtensor::cpu::detail {
+#include "meshtensor/base/config.hpp"
+
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
 
 /// f(0), f(1), … as constants.
 template <int N, class F>
@@ -13,4 +15,4 @@ template <int N, class F>
   (std::make_integer_sequence<int, N>{});
 }
 
-}  // namespace meshtensor::cpu::detail
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail

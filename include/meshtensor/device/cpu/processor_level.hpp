@@ -1,0 +1,49 @@
+// The instruction sets of x86-64 that kernels are made for: which one this file is compiled for, which this processor
+// has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+
+namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+
+/// Each includes those before it.
+enum class processor_level : std::uint8_t { baseline, sse4, avx, avx2, avx512 };
+
+constexpr char const* text_of(processor_level l) {
+  constexpr char const* names[] = {"the baseline", "SSE4.2", "AVX", "AVX2", "AVX-512"};
+  return names[static_cast<int>(l)];
+}
+
+inline constexpr processor_level compiled_level = processor_level::MESHTENSOR_ARCH;
+
+inline processor_level level_of_this_processor() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f")) return processor_level::avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return processor_level::avx2;
+  if (__builtin_cpu_supports("avx")) return processor_level::avx;
+  if (__builtin_cpu_supports("sse4.2")) return processor_level::sse4;
+#endif
+  return processor_level::baseline;
+}
+
+/// Refuses what this processor cannot run. errors R19
+inline void check_level(processor_level compiled = compiled_level,
+                        processor_level present = level_of_this_processor()) {
+  if (compiled > present)
+    throw error("R19", {"this program was compiled for processors with ", text_of(compiled), ", but this one has ",
+                        text_of(present), ": compile it for this one, without -march=native or with another -march"});
+}
+/// What a program leaves unused of a processor, as a sentence; empty: nothing that counts.
+inline std::string unused_level(processor_level compiled = compiled_level,
+                                processor_level present = level_of_this_processor()) {
+  if (compiled >= present || present < processor_level::avx2) return "";
+  return std::string("R19: this program was compiled for ") + text_of(compiled) + ", but this processor has " +
+         text_of(present) + ": compiled with -march=native (CMake: MESHTENSOR_NATIVE=ON) its kernels are faster";
+}
+
+}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
