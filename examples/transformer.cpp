@@ -13,6 +13,7 @@
 #include <meshtensor/data/text.hpp>
 #include <meshtensor/device/default.hpp>
 #include <meshtensor/run/agree.hpp>
+#include <meshtensor/run/check.hpp>
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/main.hpp>
 #include <meshtensor/run/one_store.hpp>
@@ -159,6 +160,20 @@ struct trainer {
     line.clear();
   }
 
+  /// Compares the first step on the mesh with the same step on whole tensors.
+  int checked() {
+    windows.training(o.seed, 0, o.batch, chosen);
+    auto const found = std::apply(
+        [&](auto const&... each) {
+          return mt::check<programs, train_step, transformer::mesh, transformer::layout, mt::default_device>(
+              weights, each..., mt::feed<"text">(chosen.text), mt::feed<"next">(chosen.next),
+              mt::set<"dropout">(o.dropout));
+        },
+        sizes(o, o.batch));
+    mt::print(job, "{}\n", text_of(found));
+    return found.agrees() ? 0 : 1;
+  }
+
   /// Records twenty steps, from the fourth on where there are so many, and shows them.
   void time_steps(std::int64_t done, std::int64_t all, progress_line& line) {
     if ((!o.profile && o.trace.empty()) || all < 2) return;
@@ -212,6 +227,7 @@ int run(mt::processors const& job, options const& o) {
   mt::progress(job,
                "the first step begins after {:.1f} s; memory: {:.1f} MB planned, {:.1f} for libraries, {:.1f} else\n",
                seconds_now() - begin, mb(use.planned), mb(use.workspace), mb(use.process));
+  if (o.check) return t.checked();
   t.train();
 
   mt::byte_pairs learnt, asked;

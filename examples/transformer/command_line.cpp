@@ -101,6 +101,8 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
   add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
 
   add.group = "Where the time goes";
+  app.add_flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end")
+      ->group(add.group);
   app.add_flag("--profile", o.profile, "Print what twenty steps of training spent their time on")->group(add.group);
   add("--trace", o.trace, "FILE", "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
 

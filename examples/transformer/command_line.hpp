@@ -16,7 +16,7 @@ struct options {
   std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 400, threads = 0;
   double minutes = 0, learning_rate = 2e-3, dropout = 0, temperature = 0.7;
   std::uint64_t seed = 1;
-  bool explain = false, profile = false;
+  bool explain = false, profile = false, check = false;
 
   bool plan_only() const { return explain || !dot.empty(); }
 };

@@ -68,6 +68,8 @@ assert min(e["ts"] for e in events) == 0
 PYTHON
     "$program" "${small[@]}" --minutes 0.03 >timed.out 2>timed.err
     grep -q '^held-out loss' timed.out || fail "--minutes: $(cat timed.err)"
+    "$program" "${small[@]}" --check --dropout 0.1 >check.out 2>check.err || fail "--check: $(cat check.out check.err)"
+    grep -Eq '^all [0-9]{3} values agree with the reference$' check.out || fail "--check: $(cat check.out)"
     "$program" "${small[@]}" --steps 1 >one.out 2>one.err
     [ $? -eq 1 ] || fail 'one step is enough to beat the bigram model'
     grep -q 'is not below that of a bigram model' one.err || fail 'no word about the bigram model'

@@ -85,6 +85,23 @@ struct descends {
   }
 };
 
+/// The stacked gradient has another use, in which it stays unfinished.
+struct looks_at_gradients {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto w = s.parameter("w", blocks, width, inner, mt::normal(0.3));
+    auto const [last, each] = mt::scan(s / "blocks", blocks, x, w, [](auto, auto h, auto wi) {
+      auto const next = h + tanh(einsum(einsum(h, wi, mt::to(rows, inner)), wi, mt::to(rows, width)));
+      return std::tuple(next, sum(next));
+    });
+    auto loss = mean(last * last) + mean(each);
+    auto const slopes = gradient(loss, w);
+    s.update(w, w - slopes * 0.05);
+    s.output("loss", loss);
+    s.output("together", sum(slopes));
+  }
+};
+
 struct found {
   int behind_loop = 0, filled = 0, scattered_in_loops = 0, outside = 0;
   template <class P>
@@ -174,6 +191,16 @@ TEST_CASE("a slice that is a term of a sum, by another name, keeps it") {
   for (std::int64_t processors : {2, 3, 6}) {
     CAPTURE(processors);
     planned<shares_by_another_name> s(data_parallel(), processors);
+    CHECK(found(s).behind_loop == 0);
+    s.check_steps();
+    s.check_steps(mt::processors::as_threads());
+  }
+}
+
+TEST_CASE("what is stacked and has another use is summed behind the loop") {
+  for (std::int64_t processors : {2, 3, 6}) {
+    CAPTURE(processors);
+    planned<looks_at_gradients> s(data_parallel(), processors);
     CHECK(found(s).behind_loop == 0);
     s.check_steps();
     s.check_steps(mt::processors::as_threads());
