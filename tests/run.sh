@@ -16,6 +16,7 @@ Installs what is missing (apt-get, as root or through sudo), builds in build/rel
   --part PART   this part alone:
     clang         every file through clang 19, a sample of the tests run
     sanitize      the tests of one process under the address and undefined-behaviour sanitizers
+    threads       the thread sanitizer over processors that are threads
     mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same
     compile-fail  programs that must not compile, with both compilers
     package       every header alone; small projects that use the library: installed, included, without CMake
@@ -25,7 +26,7 @@ folder of data sets; tests that need one are skipped without it. Example: tests/
 END
 }
 
-all_parts=(clang sanitize mpich compile-fail package)
+all_parts=(clang sanitize threads mpich compile-fail package)
 labels=(main)
 alone='' own_build=''
 
@@ -78,7 +79,7 @@ build_and_run() {
 
 ctest_arguments=("$@")
 groups=(build library examples tests)
-[[ "${labels[*]} $alone" =~ clang|sanitize|compile-fail ]] && groups+=(all)
+[[ "${labels[*]} $alone" =~ clang|sanitize|threads|compile-fail ]] && groups+=(all)
 [[ "${labels[*]} $alone" =~ mpich ]] && groups+=(mpich)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
 
@@ -86,6 +87,7 @@ case $own_build$alone in
   '') build_and_run release "${labels[@]}" ;;
   clang) build_and_run clang main ;;
   sanitize) build_and_run asan main ;;
+  threads) build_and_run tsan main ;;
   mpich) build_and_run mpich main ;;
   package) configure release && run release package ;;
   compile-fail)
