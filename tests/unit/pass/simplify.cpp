@@ -158,3 +158,22 @@ TEST_CASE("a module with a finding is handed on") {
   CHECK(s->report.view() == "S99 something");
   CHECK(s->node_count == traced<network>.node_count);
 }
+
+namespace {
+/// There and back through a narrower type, and through a wider one.
+struct rounding {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    s.output("whole", mt::cast<mt::dtype::f32>(mt::cast<mt::dtype::i32>(x * 3.7)));
+    s.output("rounded", mt::cast<mt::dtype::f32>(mt::cast<mt::dtype::bf16>(x * 3.7)));
+    s.output("same", mt::cast<mt::dtype::f32>(mt::cast<mt::dtype::f64>(x * 3.7)));
+  }
+};
+}  // namespace
+
+TEST_CASE("a conversion there and back changes nothing only where the other type is wider") {
+  auto const t = made([] { return mt::trace<rounding>(); });
+  auto const s = made([&] { return mt::simplify(*t); });
+  check_equal_results(*t, *s);
+  CHECK(count(*s, mt::function::cast) == 4);
+}

@@ -203,3 +203,31 @@ TEST_CASE("defects, each named by the user's line") {
     look();
   }
 }
+
+namespace {
+inline constexpr struct down : mt::dim<"down", 37> {
+} down;
+inline constexpr struct across : mt::dim<"across", 37> {
+} across;
+inline constexpr struct aside : mt::dim<"aside", 37> {
+} aside;
+struct alone : mt::mesh<> {};
+struct whole : mt::layout<> {};
+
+/// A matrix and the same memory with its dims named the other way round, in one kernel.
+struct symmetric {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.parameter("x", down, across, mt::normal(1));
+    auto y = x * 3 + s.number("more", 1);
+    auto turned = mt::rename(mt::rename(mt::rename(y, down, aside), across, down), aside, across);
+    auto skew = y * 0.5 - turned;
+    s.output("skew", mt::rename(skew, across, aside) + 1);
+  }
+};
+}  // namespace
+
+TEST_CASE("a kernel does not overwrite what it reads under another name") {
+  auto const r = mt::check<symmetric, alone, whole, mt::default_device>();
+  INFO(text_of(r));
+  CHECK(r.agrees());
+}
