@@ -51,7 +51,8 @@ class mpi_world {
     comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     comm::must(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
     comm::must(MPI_Comm_size(world_, &size_), "MPI_Comm_size");
-    if (!options_.throws || size_ == 1) return;
+    bool const limited = options_.timeout.count() != 0;
+    if ((!options_.throws && !limited) || size_ == 1) return;
     comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
     flights_.listen(notices_);
   }
@@ -157,34 +158,28 @@ class mpi_world {
     auto held = progress_.lock();
     progress_.raise();
     for (flights_.release(r.slot); r.slot != -1; flights_.release(r.slot)) {
-      if (flights_.step(patient)) continue;
-      comm::mpi_flight const& f = flights_[r.slot];
-      if (clock::now() > deadline) {
-        std::string const late = "it waited " + std::to_string(options_.timeout.count()) + " ms for collective " +
-                                 std::to_string(f.sequence) + " of its group of " + std::to_string(f.count) + ", " +
-                                 text_of(f.call);
-        held.unlock();
-        if (!options_.throws) abort(late, "R22");
-        tell(late);
-        throw error("R22", "this rank gave up: " + late);
+      try {
+        if (flights_.step(patient)) continue;
+      } catch (error const&) {  // another one has given up waiting: it wants to know who else has waited as long
+        bool const came_late = patient || clock::now() + options_.timeout / 2 < deadline;
+        if (came_late || !flights_.notice().starts_with(gave_up)) throw;
       }
-      std::this_thread::yield();
+      if (flights_.failed() < 0 && clock::now() <= deadline) {
+        std::this_thread::yield();
+        continue;
+      }
+      std::string const late = who_is_missing(flights_[r.slot]);
+      held.unlock();
+      if (!options_.throws) abort(late, "R22");
+      throw error("R22", late);
     }
   }
 
   /// Tells all other ranks why this one will not take part any more, where they are to be told.
   void tell(std::string_view why) {
-    if (notices_ == MPI_COMM_NULL || has_failed()) return;
+    if (!options_.throws || has_failed()) return;
     progress_.end();  // one thread at a time calls MPI
-    told_ = true;
-    std::vector<MPI_Request> sent;
-    int const n = static_cast<int>(std::min<std::size_t>(why.size(), 1023));
-    for (int r = 0; r < size_; ++r)
-      if (r != rank_) MPI_Isend(why.data(), n, MPI_CHAR, r, 0, notices_, &sent.emplace_back());
-    using clock = std::chrono::steady_clock;
-    auto const patience = clock::now() + std::chrono::seconds(2);  // a rank that is gone takes nothing
-    for (int all = 0; all == 0 && clock::now() < patience; std::this_thread::yield())
-      MPI_Testall(static_cast<int>(sent.size()), sent.data(), &all, MPI_STATUSES_IGNORE);
+    send_notice(why);
   }
   /// Whether this rank has told the others, or was told. What messages use must then stay where it is.
   bool has_failed() const { return told_ || flights_.failed() >= 0; }
@@ -220,6 +215,54 @@ class mpi_world {
   }
 
  private:
+  static constexpr std::string_view gave_up = "it waited ";
+
+  void send_notice(std::string_view why) {
+    if (notices_ == MPI_COMM_NULL) return;
+    told_ = true;
+    std::vector<MPI_Request> sent;
+    int const n = static_cast<int>(std::min<std::size_t>(why.size(), 1023));
+    for (int r = 0; r < size_; ++r)
+      if (r != rank_) MPI_Isend(why.data(), n, MPI_CHAR, r, 0, notices_, &sent.emplace_back());
+    using clock = std::chrono::steady_clock;
+    auto const patience = clock::now() + std::chrono::seconds(2);  // a rank that is gone takes nothing
+    for (int all = 0; all == 0 && clock::now() < patience; std::this_thread::yield())
+      MPI_Testall(static_cast<int>(sent.size()), sent.data(), &all, MPI_STATUSES_IGNORE);
+  }
+  /// One sentence about a wait that is too long: what this rank waits for, and which members of the group have not come
+  /// to it. The others that wait are told, and tell so themselves.
+  std::string who_is_missing(comm::mpi_flight const& f) {
+    std::string const what = "collective " + std::to_string(f.sequence) + " of its group of " +
+                             std::to_string(f.count) + ", " + text_of(f.call);
+    std::string text = std::string(gave_up) + std::to_string(options_.timeout.count()) + " ms for " + what;
+    if (notices_ == MPI_COMM_NULL) return text;
+    send_notice(text);
+    std::vector<bool> waits(static_cast<std::size_t>(size_));
+    waits[static_cast<std::size_t>(rank_)] = true;
+    if (flights_.failed() >= 0) waits[static_cast<std::size_t>(flights_.failed())] = true;
+    using clock = std::chrono::steady_clock;
+    for (auto const patience = clock::now() + std::chrono::seconds(1); clock::now() < patience;) {
+      try {
+        flights_.step(false);  // takes the first notice
+      } catch (error const&) { waits[static_cast<std::size_t>(flights_.failed())] = true; }
+      int there = 0;
+      MPI_Status status;
+      MPI_Iprobe(MPI_ANY_SOURCE, 0, notices_, &there, &status);
+      if (there == 0) {
+        std::this_thread::yield();
+        continue;
+      }
+      char more[1024] = "";
+      MPI_Recv(more, sizeof(more), MPI_CHAR, status.MPI_SOURCE, 0, notices_, MPI_STATUS_IGNORE);
+      if (std::string_view(more).starts_with(gave_up)) waits[static_cast<std::size_t>(status.MPI_SOURCE)] = true;
+    }
+    std::string missing;
+    for (int j = 0; f.over != nullptr && j < f.count; ++j)
+      if (int const r = f.over->members[static_cast<std::size_t>(j)]; !waits[static_cast<std::size_t>(r)])
+        missing += (missing.empty() ? "" : ", ") + std::to_string(r);
+    return missing.empty() ? text : text + "; rank " + missing + " did not come to it";
+  }
+
   comm::mpi_circle* find(group const& g) {
     for (comm::mpi_circle& c : circles_)
       if (std::equal(c.members.begin(), c.members.end(), g.members, g.members + g.count)) return &c;

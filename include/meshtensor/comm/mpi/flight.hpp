@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meshtensor/comm/mpi/library.hpp"
@@ -64,6 +65,8 @@ class mpi_flights {
   }
   /// The rank that has told what went wrong; -1: none.
   int failed() const { return failed_; }
+  /// What it has told.
+  std::string_view notice() const { return notice_.data(); }
 
   /// Gives `slot` free again and sets it to -1, if its collective is complete.
   void release(int& slot) {
