@@ -19,6 +19,17 @@ struct line_of_ranks : mt::mesh<all> {};
 struct by_batch : mt::layout<mt::shard<batch, all>> {};
 struct whole : mt::layout<> {};
 
+// A square, spread one way or the other: graphs, memory and traffic of both are alike.
+inline constexpr struct down : mt::dim<"down", 12> {
+} down;
+inline constexpr struct across : mt::dim<"across", 12> {
+} across;
+struct square {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, down, across) * 2); }
+};
+struct in_rows : mt::layout<mt::shard<down, all>> {};
+struct in_columns : mt::layout<mt::shard<across, all>> {};
+
 std::string sentence(auto make) {
   try {
     make();
@@ -51,6 +62,13 @@ TEST_CASE("other sizes, layouts or programs") {
     CHECK(sentence([&] {
             if (other) mt::executable<programs, look, line_of_ranks, by_batch> mine(weights);
             else mt::executable<programs, grow, line_of_ranks, by_batch>(weights, batch(batches));
+          }).starts_with(expected));
+  }
+  {
+    mt::store weights(job);
+    CHECK(sentence([&] {
+            if (other) mt::executable<square, line_of_ranks, in_columns> mine(weights);
+            else mt::executable<square, line_of_ranks, in_rows> mine(weights);
           }).starts_with(expected));
   }
   mt::store weights(job);  // and what they agree on goes on
