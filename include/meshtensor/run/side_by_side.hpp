@@ -167,13 +167,16 @@ class side_by_side {
     std::string const path = path_text(whole_, made_by.path);
     difference = fmt::format(
         "{}{}{}{} gives {}{}: {:.9g} on the mesh, {:.9g} in the reference; {} of {} elements differ{}{}",
-        is_collective(n.kind) ? std::string(text_of(n.kind)) + " of " : "", text_of(made_by),
+        is_collective(n.kind) ? std::string(text_of(n.kind)) + " of " : "", what(made_by),
         path.empty() ? "" : " in " + path, place.view(), type.view(), index.empty() ? "" : ", at " + index,
         here[static_cast<std::size_t>(worst)], right.number_at(worst), wrong, right.size(),
         is_in_loop(made_by) ? fmt::format(", in iteration {}", iteration) : "",
         n.kind == primitive::kernel ? fmt::format(" (made by a kernel of {} operations)", operations(m, n)) : "");
   }
 
+  std::string what(node const& n) const {
+    return n.kind == primitive::call ? whole_.names[whole_.calls[n.attribute[0]].label].text() : text_of(n);
+  }
   bool is_in_loop(node const& n) const {
     for (id r = n.region; r != no_id; r = whole_.regions[r].parent)
       if (whole_.regions[r].kind == region_kind::body) return true;

@@ -99,6 +99,7 @@ struct by_batch : mt::layout<mt::shard<batch, rows>, mt::shard<place, cols>> {};
 struct by_time : mt::layout<mt::shard<hour, cols>, mt::shard<batch, rows>> {};
 struct by_both : mt::layout<mt::shard<batch, rows, cols>> {};
 struct by_kind : mt::layout<mt::shard<place, rows>, mt::shard<hour, cols>> {};
+struct by_result : mt::layout<mt::shard<kind, rows>> {};
 
 }  // namespace
 
@@ -162,6 +163,7 @@ TEST_CASE("under every layout, on every device, the same") {
     look.operator()<by_batch, Device>(n, parts);
     look.operator()<by_time, Device>(n, parts);
     look.operator()<by_both, Device>(n, parts);
+    if (parts % 2 == 1) look.operator()<by_result, Device>(n, parts);
     if (parts != 3) look.operator()<by_kind, Device>(n, parts);
   };
   for (int parts : {1, 2, 3, 4}) layouts.operator()<mt::reference_device>(24, parts);
