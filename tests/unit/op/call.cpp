@@ -1,4 +1,6 @@
 // Operations of the user's own: what they compute, their gradients, and that every layout leaves their dims whole.
+//
+// needs: cpu
 // optimize: 1
 #include "meshtensor/op/call.hpp"
 

@@ -1,4 +1,6 @@
 // `check` names the first value that differs from the reference, and finds nothing where nothing is wrong.
+//
+// needs: cpu
 // optimize: 1
 #include "meshtensor/run/check.hpp"
 
