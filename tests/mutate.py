@@ -50,6 +50,7 @@ class Copy:
 
     def __init__(self, number):
         self.root = ROOT / "build/mutate" / str(number)
+        self.fine = set()
         files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, text=True,
                                stdout=subprocess.PIPE).stdout.split()
         shutil.rmtree(self.root / "include", ignore_errors=True)
@@ -64,7 +65,11 @@ class Copy:
                        cwd=self.root, check=True, stdout=subprocess.DEVNULL)
 
     def caught_by(self, defect):
-        """The test that fails, or does not compile; '' if none does."""
+        """The test that fails, or does not compile; '' if none does. Each must pass without the defect."""
+        for test in defect.tests:
+            if test not in self.fine and not self.passes(test):
+                raise SystemExit(f"{test} fails without any defect")
+            self.fine.add(test)
         path = self.root / HEADERS / defect.file
         source = path.read_text(encoding="utf-8")
         path.write_text(seed(source, defect), encoding="utf-8")
@@ -89,10 +94,12 @@ class Copy:
         program = build / "tests" / (name + ".test")
         command = [program] if not ranks else ["mpirun", "-n", ranks, program]
         try:
-            return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  timeout=120).returncode == 0
+            code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode
         except subprocess.TimeoutExpired:
             return False
+        if code == 77:
+            raise SystemExit(f"{test} is skipped here: it needs what this machine lacks")
+        return code == 0
 
 
 def main():

@@ -11,6 +11,7 @@
 #include <deque>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -51,10 +52,9 @@ class mpi_world {
     comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     comm::must(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
     comm::must(MPI_Comm_size(world_, &size_), "MPI_Comm_size");
-    bool const limited = options_.timeout.count() != 0;
-    if ((!options_.throws && !limited) || size_ == 1) return;
+    if (size_ == 1) return;
     comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
-    flights_.listen(notices_);
+    if (options_.throws) flights_.listen(notices_);
   }
   mpi_world(mpi_world const&) = delete;
   mpi_world& operator=(mpi_world const&) = delete;
@@ -65,7 +65,11 @@ class mpi_world {
     if (by_exception && !options_.throws) abort("it left the world by an exception");
     if (by_exception) tell("it left the job by an exception");
     progress_.end();
-    if (has_failed()) return;  // messages may be under way for ever: their communicators stay
+    if (has_failed()) {  // messages may be under way for ever: their communicators and their memory stay
+      flights_.leave();
+      static_cast<void>(told_.release());
+      return;
+    }
     flights_.end_listening();
     if (notices_ != MPI_COMM_NULL) MPI_Comm_free(&notices_);
     for (comm::mpi_circle& c : circles_) {
@@ -182,7 +186,7 @@ class mpi_world {
     send_notice(why);
   }
   /// Whether this rank has told the others, or was told. What messages use must then stay where it is.
-  bool has_failed() const { return told_ || flights_.failed() >= 0; }
+  bool has_failed() const { return told_ != nullptr || flights_.failed() >= 0; }
 
   /// What is under way is driven no more: it will not end, and its memory may go.
   void abandon() { progress_.end(); }
@@ -217,23 +221,30 @@ class mpi_world {
  private:
   static constexpr std::string_view gave_up = "it waited ";
 
+  /// What this rank has told the others, and the messages that carry it.
+  struct told {
+    std::string text;
+    std::vector<MPI_Request> messages;
+  };
   void send_notice(std::string_view why) {
     if (notices_ == MPI_COMM_NULL) return;
-    told_ = true;
-    std::vector<MPI_Request> sent;
-    int const n = static_cast<int>(std::min<std::size_t>(why.size(), 1023));
+    told_ = std::make_unique<told>();
+    told_->text = why.substr(0, 1023);
     for (int r = 0; r < size_; ++r)
-      if (r != rank_) MPI_Isend(why.data(), n, MPI_CHAR, r, 0, notices_, &sent.emplace_back());
+      if (r != rank_)
+        MPI_Isend(told_->text.data(), static_cast<int>(told_->text.size()), MPI_CHAR, r, 0, notices_,
+                  &told_->messages.emplace_back());
     using clock = std::chrono::steady_clock;
     auto const patience = clock::now() + std::chrono::seconds(2);  // a rank that is gone takes nothing
     for (int all = 0; all == 0 && clock::now() < patience; std::this_thread::yield())
-      MPI_Testall(static_cast<int>(sent.size()), sent.data(), &all, MPI_STATUSES_IGNORE);
+      MPI_Testall(static_cast<int>(told_->messages.size()), told_->messages.data(), &all, MPI_STATUSES_IGNORE);
   }
   /// One sentence about a wait that is too long: what this rank waits for, and which members of the group have not come
   /// to it. The others that wait are told, and tell so themselves.
   std::string who_is_missing(comm::mpi_flight const& f) {
-    std::string const what = "collective " + std::to_string(f.sequence) + " of its group of " +
-                             std::to_string(f.count) + ", " + text_of(f.call);
+    std::string const what = f.over == nullptr ? "a barrier"
+                                               : "collective " + std::to_string(f.sequence) + " of its group of " +
+                                                     std::to_string(f.count) + ", " + text_of(f.call);
     std::string text = std::string(gave_up) + std::to_string(options_.timeout.count()) + " ms for " + what;
     if (notices_ == MPI_COMM_NULL) return text;
     send_notice(text);
@@ -243,8 +254,11 @@ class mpi_world {
     using clock = std::chrono::steady_clock;
     for (auto const patience = clock::now() + std::chrono::seconds(1); clock::now() < patience;) {
       try {
-        flights_.step(false);  // takes the first notice
-      } catch (error const&) { waits[static_cast<std::size_t>(flights_.failed())] = true; }
+        if (options_.throws) flights_.step(false);  // takes the first notice
+      } catch (error const&) {
+        if (!flights_.notice().starts_with(gave_up)) throw;  // that is why nobody comes
+        waits[static_cast<std::size_t>(flights_.failed())] = true;
+      }
       int there = 0;
       MPI_Status status;
       MPI_Iprobe(MPI_ANY_SOURCE, 0, notices_, &there, &status);
@@ -257,8 +271,9 @@ class mpi_world {
       if (std::string_view(more).starts_with(gave_up)) waits[static_cast<std::size_t>(status.MPI_SOURCE)] = true;
     }
     std::string missing;
-    for (int j = 0; f.over != nullptr && j < f.count; ++j)
-      if (int const r = f.over->members[static_cast<std::size_t>(j)]; !waits[static_cast<std::size_t>(r)])
+    for (int j = 0, n = f.over == nullptr ? size_ : f.count; j < n; ++j)
+      if (int const r = f.over == nullptr ? j : f.over->members[static_cast<std::size_t>(j)];
+          !waits[static_cast<std::size_t>(r)])
         missing += (missing.empty() ? "" : ", ") + std::to_string(r);
     return missing.empty() ? text : text + "; rank " + missing + " did not come to it";
   }
@@ -273,7 +288,7 @@ class mpi_world {
   mpi_options options_;
   int exceptions_ = std::uncaught_exceptions();
   MPI_Comm world_ = MPI_COMM_NULL, notices_ = MPI_COMM_NULL;
-  bool told_ = false;
+  std::unique_ptr<told> told_;
   int rank_ = 0, size_ = 0;
   std::deque<comm::mpi_circle> circles_;
   comm::mpi_flights flights_;

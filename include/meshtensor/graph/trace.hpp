@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <type_traits>
 
 #include "meshtensor/graph/scope.hpp"
 
@@ -21,6 +22,7 @@ constexpr name type_name() {
 template <class Program, dtype Parameters, dtype Compute = Parameters>
 struct precision : Program {
   using with_precision = Program;
+  using of_any_size = void;  // what it fixes is asked of `Program`
   static constexpr dtype parameters = Parameters, compute = Compute;
 };
 
@@ -34,6 +36,20 @@ struct programs {
   }
 };
 
+namespace detail {
+template <class P>
+concept of_one_size = requires {
+  typename P::of_any_size;
+}
+&&!std::is_void_v<typename P::of_any_size>;
+/// Gives a module the extents that a program's type says.
+template <class P>
+constexpr void fix_sizes(module& m) {
+  if constexpr (of_one_size<P>) P::fix(m);
+  else if constexpr (requires { typename P::with_precision; }) fix_sizes<typename P::with_precision>(m);
+}
+}  // namespace detail
+
 /// A program, or a set of programs, at one size: dims that it leaves open get their extents in the compiler, which then
 /// makes the plan: `struct small : mt::sized<train_step, batch(16), length(128)> {};`
 ///
@@ -41,7 +57,10 @@ struct programs {
 template <class Program, dim_extent... Extents>
 struct sized : Program {
   using of_any_size = Program;
-  static constexpr void fix(module& m) { (fix(m, Extents), ...); }
+  static constexpr void fix(module& m) {
+    detail::fix_sizes<Program>(m);
+    (fix(m, Extents), ...);
+  }
 
  private:
   static constexpr void fix(module& m, dim_extent const& e) {
@@ -70,17 +89,13 @@ struct precision_of {
   using scope_t = trace_scope<>;
   using program = Program;
 };
-template <class P>
-concept of_one_size = requires {
-  typename P::of_any_size;
-};
 template <of_one_size P>
 struct precision_of<P> : precision_of<typename P::of_any_size> {};
 template <class P>
 requires(!of_one_size<P> && requires { typename P::with_precision; })  //
     struct precision_of<P> {
   using scope_t = trace_scope<P::parameters, P::compute>;
-  using program = typename P::with_precision;
+  using program = typename precision_of<typename P::with_precision>::program;
 };
 template <class Program>
 constexpr void trace_entry(module& m) {
@@ -102,9 +117,14 @@ constexpr name entry_name() {
 template <class Program>
 constexpr module examine() {
   module m{};
-  if constexpr (program_set<Program>) Program::each([&]<class P>() { detail::trace_entry<P>(m); });
+  if constexpr (program_set<Program>)
+    Program::each([&]<class P>() {
+      static_assert(!detail::of_one_size<P>,
+                    "meshtensor T10: a set of programs has one size: mt::sized<mt::programs<train, ask>, batch(16)>");
+      detail::trace_entry<P>(m);
+    });
   else detail::trace_entry<Program>(m);
-  if constexpr (detail::of_one_size<Program>) Program::fix(m);
+  detail::fix_sizes<Program>(m);
   return m;
 }
 /// The same of a program with which nothing is wrong. Throws what is; of a constant the compiler then shows the throw

@@ -99,6 +99,9 @@ constexpr auto record_call(H const&... operands) {
   shape const w = shape_of(b, whole{}), g = shape_of(b, gives{});
   shape all{};
   ((all = united(all, b.m.values[operands.id].dims)), ...);
+  for (int i = 0; i < g.count && (is_any<typename H::dim_list> || ...); ++i)  // else the types have said so
+    require(w.has(g.at[i]) || !all.has(g.at[i]),
+            "T03: call: the operation gives a dim that an operand has, without naming it in `whole`");
   auto const run = &run_call<Operation, type, H::type...>;
   int row = 0;
   while (row < b.m.call_count && b.m.calls[row].run != run) ++row;
@@ -129,11 +132,23 @@ constexpr void check_whole(dims<W...>) {
       ...);
 }
 
+template <class... H, class... G, class... W>
+constexpr void check_gives(dims<G...>, dims<W...> whole) {
+  (
+      []<class D>(auto) {
+        static_assert(
+            has_dim_v<dims<W...>, D> || ((is_any<typename H::dim_list> || !has_dim_v<typename H::dim_list, D>)&&...),
+            "meshtensor T03: call: the operation gives a dim that an operand has, without naming it in `whole`");
+      }.template operator()<G>(whole),
+      ...);
+}
+
 template <class Operation, class... H>
 constexpr auto checked_call(line const& where, H const&... operands) {
   constexpr dtype type = type_of_call<Operation, nth<0, H...>::type::type>();
   check_call<Operation, type, H::type...>();
   check_whole<H...>(whole_dims<Operation>());
+  check_gives<H...>(given_dims_of<Operation>(), whole_dims<Operation>());
   recording r(owner_of(operands...), where);
   if constexpr (!runs_on<Operation, type, H::type...>) {
     return std::get<0>(std::tuple(operands...));

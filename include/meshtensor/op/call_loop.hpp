@@ -92,6 +92,12 @@ class call_operand {
   struct buffer {
     std::unique_ptr<E[]> memory;  // not std::vector, which packs bools
     std::size_t room = 0, used = 0;
+    buffer() = default;
+    buffer(buffer&& o) noexcept : memory(std::move(o.memory)), room(std::exchange(o.room, 0)), used(o.used) {}
+    buffer& operator=(buffer&& o) noexcept {
+      memory = std::move(o.memory), room = std::exchange(o.room, 0), used = o.used;
+      return *this;
+    }
     void resize(std::size_t n) {
       if (n > room) memory = std::make_unique<E[]>(room = n);
       used = n;
@@ -118,7 +124,9 @@ void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
   view const& y = e.results[0];
   call_walk const walk(e);
   call_extents const extent(e);
-  thread_local std::tuple<call_operand<element_t<T>>...> operands;
+  // Taken from the thread while they are in use: a function that waits may begin another part on this thread.
+  thread_local std::tuple<call_operand<element_t<T>>...> kept;
+  auto operands = std::move(kept);
   std::int64_t size = 1;  // of one result
   for (int i = 0; i < y.count; ++i)
     if (c.gives.has(y.dim[i])) size *= y.extent[i];
@@ -139,6 +147,7 @@ void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
     }
     (std::make_index_sequence<sizeof...(T)>{});
   }
+  kept = std::move(operands);
 }
 
 }  // namespace detail

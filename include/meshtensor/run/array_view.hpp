@@ -102,22 +102,25 @@ template <class T, class... D>
 requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent>)&&...)  //
     array_view<T> in_memory(T* data, D const&... dims) {
   strided_extent all[sizeof...(D) + 1];
+  bool given[sizeof...(D) + 1] = {};
   int count = 0;
   auto const add = [&](auto const& d) {
+    given[count] = std::is_same_v<std::remove_cvref_t<decltype(d)>, strided_extent>;
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(d)>, strided_extent>) all[count++] = d;
     else all[count++] = {d, 0};
   };
   (add(dims), ...);
   std::int64_t behind = 1;
   for (int i = count; i-- > 0;) {
-    if (all[i].stride == 0) all[i].stride = behind;
+    if (!given[i]) all[i].stride = behind;
     behind = all[i].stride * all[i].dim.extent;
   }
   return {data, std::span<strided_extent const>(all, sizeof...(D))};
 }
 /// The elements of a vector or span, the last dim varying fastest. errors R11 it has another number of them
 template <std::ranges::contiguous_range R, std::same_as<dim_extent>... D>
-requires(!detail::xtensor_like<R> && !any_array_like<std::remove_cvref_t<R>>) auto in_memory(R&& r, D const&... dims) {
+requires(std::ranges::borrowed_range<R> && !detail::xtensor_like<R> &&
+         !any_array_like<std::remove_cvref_t<R>>) auto in_memory(R&& r, D const&... dims) {
   auto const v = in_memory(std::ranges::data(r), dims...);
   if (static_cast<std::int64_t>(std::ranges::size(r)) != v.size())
     throw error("R11", {"a view ", detail::text_of(v.dims()), " has ", v.size(), " elements, but there are ",

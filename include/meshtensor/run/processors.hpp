@@ -30,10 +30,13 @@ std::unique_ptr<job> started_job() {
 #if MESHTENSOR_WITH_MPI
   if (started > 0) {
     auto ranks = std::make_unique<mpi_job>();
-    if (started > 1 && ranks->size() == 1)
-      throw error("R18", {"a launcher started this process as one of ", started, ", but ", comm::library_name(),
+    if (started > 1 && ranks->size() == 1) {
+      std::string const library = comm::library_name();
+      ranks.reset();  // not by the exception: that would end a job
+      throw error("R18", {"a launcher started this process as one of ", started, ", but ", library,
                           ", which it is linked with, sees it alone: start it with that library's own mpirun, or with "
                           "srun --mpi=pmix"});
+    }
     return ranks;
   }
 #else

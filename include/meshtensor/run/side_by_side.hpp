@@ -128,7 +128,9 @@ class side_by_side {
         do {
           auto const x = static_cast<double>(part.as<E>()[w.offset[0]]);
           double& y = made[static_cast<std::size_t>(w.offset[1])];
-          y = kind == partial::max ? std::max(x, y) : kind == partial::min ? std::min(x, y) : x + y;
+          if (kind == partial::max) y = x > y || x != x ? x : y;  // a NaN stays
+          else if (kind == partial::min) y = x < y || x != x ? x : y;
+          else y += x;
         } while (w.next());
       });
     }

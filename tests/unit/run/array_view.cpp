@@ -76,6 +76,7 @@ TEST_CASE("windows on memory") {
   CHECK(apart(rows(2), columns(1)) == 23);
   CHECK(mt::in_memory(v.data(), mt::apart(rows(4), 10), columns(3))(rows(1), columns(2)) == 12);
   CHECK(mt::in_memory(std::span(v).first(12), rows(4), columns(3))(rows(3), columns(2)) == 11);
+  CHECK(mt::in_memory(v.data(), mt::apart(rows(4), 0), columns(3))(rows(3), columns(2)) == 2);  // one row, four times
   CHECK(sentence([&] { mt::in_memory(v, rows(4), columns(3)); }) ==
         "meshtensor R11: a view [rows=4, columns=3] has 12 elements, but there are 40");
   CHECK(sentence([&] { dense(rows(4), columns(0)); }) ==

@@ -41,6 +41,17 @@ std::string sentence(auto const& f) {
 
 }  // namespace
 
+TEST_CASE("a Slurm job of several tasks, and nobody who started them") {
+  setenv("SLURM_NTASKS", "3", 1);
+  CHECK(
+      sentence([] { mt::processors(0, nullptr); }) ==
+      "meshtensor R18: this process runs alone inside of a Slurm job of 3 tasks: start it with srun; if it is meant to "
+      "be alone, with SLURM_NTASKS=1");
+  setenv("SLURM_NTASKS", "1", 1);
+  CHECK(sentence([] { mt::processors(0, nullptr); }) == "nothing was thrown");
+  unsetenv("SLURM_NTASKS");
+}
+
 TEST_CASE("a launcher and no MPI") {
   setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
   char* none[] = {nullptr};

@@ -38,6 +38,9 @@ struct both : mt::programs<train, ask> {};
 struct small : mt::sized<train, batch(6), width(4)> {};
 struct small_both : mt::sized<both, batch(6), width(4)> {};
 struct precise : mt::sized<mt::precision<train, mt::f64>, batch(6), width(4)> {};
+struct small_precise : mt::precision<small, mt::f64> {};  // the other way round
+struct of_six : mt::sized<train, batch(6)> {};
+struct by_and_by : mt::sized<of_six, width(4)> {};
 
 template <class Executable, class T, class... Sizes>
 std::vector<T> losses(std::vector<T> const& x, Sizes const&... sizes) {
@@ -66,6 +69,15 @@ TEST_CASE("a program at one size is bound by the compiler, and gives the same") 
   using fixed_f64 = mt::executable<precise, mesh, layout>;
   static_assert(fixed_f64::is_static);
   CHECK(losses<open_f64>(some<double>(), batch(6), width(4)) == losses<fixed_f64>(some<double>()));
+}
+
+TEST_CASE("sizes and precisions in any order, sizes one after another") {
+  using fixed = mt::executable<precise, mesh, layout>;
+  using turned = mt::executable<small_precise, mesh, layout>;
+  using stepwise = mt::executable<by_and_by, mesh, layout>;
+  static_assert(turned::is_static && stepwise::is_static);
+  CHECK(losses<turned>(some<double>()) == losses<fixed>(some<double>()));
+  CHECK(losses<stepwise>(some<float>()) == losses<mt::executable<small, mesh, layout>>(some<float>()));
 }
 
 TEST_CASE("a set of programs") {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +54,8 @@ class mpi_flights {
     listens_ = true;
     requests_.push_back(MPI_REQUEST_NULL);
     owners_.push_back(-1);
-    must(MPI_Irecv(notice_.data(), static_cast<int>(notice_.size()), MPI_CHAR, MPI_ANY_SOURCE, 0, notices,
+    notice_ = std::make_unique<text_of_notice>();
+    must(MPI_Irecv(notice_->data(), static_cast<int>(notice_->size()), MPI_CHAR, MPI_ANY_SOURCE, 0, notices,
                    requests_.data()),
          "MPI_Irecv");
   }
@@ -63,10 +66,12 @@ class mpi_flights {
     MPI_Wait(requests_.data(), MPI_STATUS_IGNORE);
     requests_.clear(), owners_.clear(), listens_ = false;
   }
+  /// Leaves what may still arrive the memory that it needs.
+  void leave() { static_cast<void>(notice_.release()); }
   /// The rank that has told what went wrong; -1: none.
   int failed() const { return failed_; }
   /// What it has told.
-  std::string_view notice() const { return notice_.data(); }
+  std::string_view notice() const { return failed_ < 0 ? std::string_view() : notice_->data(); }
 
   /// Gives `slot` free again and sets it to -1, if its collective is complete.
   void release(int& slot) {
@@ -99,12 +104,12 @@ class mpi_flights {
     int const n = static_cast<int>(requests_.size());
     MPI_Status status;
     raise();
+    if (block && std::all_of(requests_.begin() + (listens_ ? 1 : 0), requests_.end(),
+                             [](MPI_Request r) { return r == MPI_REQUEST_NULL; }))
+      throw error("R25", "a wait has no message to wait for, as an earlier call failed");
     if (block) must(MPI_Waitany(n, requests_.data(), &index, &status), "MPI_Waitany");
     else must(MPI_Testany(n, requests_.data(), &index, &complete, &status), "MPI_Testany");
-    if (index == MPI_UNDEFINED) {
-      if (block) throw error("R25", "a wait has no message to wait for, as an earlier call failed");
-      return false;
-    }
+    if (index == MPI_UNDEFINED) return false;
     auto const i = static_cast<std::size_t>(index);
     if (owners_[i] < 0) failed_ = status.MPI_SOURCE, raise();
     mpi_flight& f = (*this)[owners_[i]];
@@ -116,7 +121,7 @@ class mpi_flights {
 
   /// Throws what another rank has told. errors R21
   void raise() const {
-    if (failed_ >= 0) throw error("R21", "rank " + std::to_string(failed_) + " failed: " + notice_.data(), failed_);
+    if (failed_ >= 0) throw error("R21", "rank " + std::to_string(failed_) + " failed: " + notice_->data(), failed_);
   }
 
  private:
@@ -244,9 +249,10 @@ class mpi_flights {
   std::vector<MPI_Request> requests_;
   std::vector<int> owners_;  // the flight of each request; -1: of none, a notice
   std::size_t most_messages_ = 1;
-  bool listens_ = false;  // the first request is the notice's
-  int failed_ = -1;
-  std::array<char, 1024> notice_{};
+  bool listens_ = false;          // the first request is the notice's
+  std::atomic<int> failed_ = -1;  // set by whoever drives, asked by all
+  using text_of_notice = std::array<char, 1024>;
+  std::unique_ptr<text_of_notice> notice_;
 };
 
 }  // namespace meshtensor::comm
