@@ -62,7 +62,8 @@ struct alternating {
 };
 /// Gives another dim and another dtype.
 struct signs {
-  static constexpr auto whole = to(hour), gives = to(kind);
+  static constexpr auto whole = to(hour);
+  static constexpr auto gives = to(kind);
   static constexpr auto type = mt::i32;
   static void run(std::span<float const> x, std::span<std::int32_t> y) {
     y[0] = static_cast<std::int32_t>(std::ranges::count_if(x, [](float v) { return v < 0; }));

@@ -1,6 +1,7 @@
 // What a process has of memory: the plan, workspaces, and the rest, before the first step and after.
 // needs: cpu
 // optimize: 1
+// sanitize: no
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
