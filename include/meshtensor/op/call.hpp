@@ -133,7 +133,7 @@ constexpr void check_whole(dims<W...>) {
 }
 
 template <class... H, class... G, class... W>
-constexpr void check_gives(dims<G...>, dims<W...> whole) {
+constexpr void check_gives(dims<G...>, [[maybe_unused]] dims<W...> whole) {
   (
       []<class D>(auto) {
         static_assert(

@@ -10,7 +10,8 @@
 #include "meshtensor/graph/module.hpp"
 #include "meshtensor/tensor/view.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// Which dims of an attention are what, read from its operands.
 struct attention_form {
@@ -184,4 +185,5 @@ std::unique_ptr<composite_kernel> make_attention(module const& m, node const& n,
   throw error("R31", {"attention of ", text_of(type), " has no kernel here"});
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -8,7 +8,8 @@
 #include "meshtensor/device/cpu/math.hpp"
 #include "meshtensor/device/cpu/small_product.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// The sizes of one batch and head, and what it is about.
 struct attention_sizes {
@@ -272,4 +273,5 @@ class attention_blocks {
   T* value_slope_ = nullptr;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -7,7 +7,8 @@
 
 #include "meshtensor/device/cpu/block_program.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
 inline constexpr function paired[] = {function::add, function::subtract, function::multiply, function::divide};
@@ -83,4 +84,5 @@ void pair_up(block_program& program, FunctionOf function_of) {
   }
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -6,7 +6,8 @@
 
 #include "meshtensor/device/cpu/blocks.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 struct block_program {
   static constexpr std::int64_t buffer_bytes = 32 * 1024;  // all blocks of one thread
@@ -61,4 +62,5 @@ struct block_program {
   std::int64_t block = 0;  // elements
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

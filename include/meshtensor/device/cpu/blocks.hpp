@@ -8,7 +8,8 @@
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/device/cpu/pack.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// out[i] = f(a[i], b[i], c[i]) for i in [0, n).
 using block_function = void (*)(void* out, void const* a, void const* b, void const* c, std::int64_t n);
@@ -257,4 +258,5 @@ block_reduction const& reduction_block(reduction_kind k, dtype t) {
   });
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -8,7 +8,8 @@
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -81,4 +82,5 @@ struct code {
   }
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -9,7 +9,8 @@
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/tensor/view.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// A copy of a box of elements; strides count elements. Prepared once, so that running it decides nothing.
 class strided_copy {
@@ -126,4 +127,5 @@ inline strided_copy copy_by_name(view const& x, view const& y, int from, int to,
   return strided_copy(y, strides, extents, static_cast<std::int64_t>(bytes_of(y.type)));
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

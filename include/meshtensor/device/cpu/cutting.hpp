@@ -4,7 +4,9 @@
 
 #include "meshtensor/device/cpu/fused.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+namespace detail {
 
 /// Cuts a kernel's space, once its extents are known.
 struct kernel_cutter {
@@ -147,4 +149,6 @@ struct kernel_cutter {
   }
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail
+}  // namespace detail
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

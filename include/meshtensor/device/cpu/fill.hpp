@@ -6,7 +6,8 @@
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/op/initial.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -64,4 +65,5 @@ inline void fill(view const& where, initial_value const& first, thread_team& tea
   }
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

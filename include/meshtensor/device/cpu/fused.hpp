@@ -16,7 +16,8 @@
 #include "meshtensor/pass/read_kernel.hpp"
 #include "meshtensor/tensor/view.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// What walks memory, or an index, with the tiles: operands, results, then steps that give positions or random numbers.
 inline constexpr int first_result_stream = max_kernel_operands;
@@ -208,4 +209,5 @@ inline void launch(fused_kernel const& k, launch_arguments const& a, std::byte* 
   }
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -3,7 +3,8 @@
 
 #include "meshtensor/device/cpu/kernel_loop.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// How a kernel is run by code of its own.
 struct instantiated {
@@ -83,4 +84,5 @@ constexpr kernel_table instantiate() {
   }
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

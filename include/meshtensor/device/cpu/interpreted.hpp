@@ -3,7 +3,8 @@
 
 #include "meshtensor/device/cpu/translation.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -190,4 +191,5 @@ void interpret(fused_kernel& k) {
   };
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

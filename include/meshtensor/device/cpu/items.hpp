@@ -6,7 +6,9 @@
 
 #include "meshtensor/base/config.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+namespace detail {
 
 template <int I, class T>
 struct item {
@@ -43,4 +45,6 @@ struct joined<std::integer_sequence<int, A...>, std::integer_sequence<int, B...>
   using type = std::integer_sequence<int, A..., B..., C...>;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail
+}  // namespace detail
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

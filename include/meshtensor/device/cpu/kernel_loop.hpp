@@ -8,7 +8,8 @@
 #include "meshtensor/device/cpu/kernel_step.hpp"
 #include "meshtensor/device/cpu/loop_facts.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -350,4 +351,5 @@ struct kernel_loop {
 
 }  // namespace detail
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -5,7 +5,9 @@
 #include "meshtensor/device/cpu/pack.hpp"
 #include "meshtensor/pass/descriptor.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+namespace detail {
 
 /// The element type of a step, an operand or a number of a kernel.
 template <descriptor D, int Code>
@@ -34,4 +36,6 @@ template <descriptor D, int I, class Cells>
   }
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail
+}  // namespace detail
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

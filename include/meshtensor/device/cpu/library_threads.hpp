@@ -7,7 +7,8 @@
 
 #include "meshtensor/base/config.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// While one lives, libraries with threads of their own work on the thread that calls them: OpenMP, hence oneDNN, where
 /// this thread calls it, and OpenBLAS wherever it is called. Afterwards both are as the program had them. Our team cuts
@@ -57,4 +58,5 @@ class libraries_on_one_thread {
   int openmp_before_ = 1;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -13,7 +13,8 @@
 #  pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -205,7 +206,8 @@ inline void store_strided(vec<T> v, E* p, std::ptrdiff_t stride, int n = vec<T>:
   for (int i = 0; i < n; ++i) p[i * stride] = detail::element_of<E>(a.at[i]);
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu
 
 #if defined(__AVX512F__)
 #  pragma GCC diagnostic pop

@@ -5,7 +5,8 @@
 #include "meshtensor/device/cpu/copy.hpp"
 #include "meshtensor/op/scalar.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// The walk of a gather or scatter_add: over the dims of `rows`, the block that is looked up or added; its innermost
 /// dims that lie alike in the table, and that the index lacks, are one row.
@@ -96,4 +97,5 @@ class row_lookup {
                index_[max_dims_of_one] = {};
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

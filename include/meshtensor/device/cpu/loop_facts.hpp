@@ -3,7 +3,9 @@
 
 #include "meshtensor/pass/descriptor.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+namespace detail {
 
 /// Some of a kernel's steps, operands or results, in order.
 struct chosen {
@@ -102,4 +104,6 @@ struct loop_facts {
   }
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail
+}  // namespace detail
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -10,7 +10,8 @@
 #include "meshtensor/device/cpu/matmul_kernel.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n]; see matmul_problem for types and strides.
 ///
@@ -93,4 +94,5 @@ class matmul_plan {
   bool swapped_ = false;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

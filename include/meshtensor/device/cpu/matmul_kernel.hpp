@@ -15,7 +15,8 @@
 #  include <cblas.h>
 #endif
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] of a flat problem that is not empty. Where libraries make it,
 /// it must be made and run while there is a `libraries_on_one_thread`.
@@ -162,4 +163,5 @@ class matmul_kernel {
   matmul_problem p_;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -10,7 +10,8 @@
 #include "meshtensor/device/cpu/matmul_problem.hpp"
 #include "meshtensor/device/cpu/unrolled.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -166,4 +167,5 @@ class matmul_loops {
   dtype sum_type_ = dtype::f32;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -11,7 +11,8 @@
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/dtype.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 inline constexpr int max_batch_dims = 6;
 
@@ -139,4 +140,5 @@ inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
   return parts;
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -8,7 +8,8 @@
 #include "meshtensor/device/cpu/matmul.hpp"
 #include "meshtensor/pass/cost.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -56,4 +57,5 @@ rates measure_rates(thread_team& team) {
 extern template rates measure_rates<when_used>(thread_team&);
 #endif
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -17,7 +17,9 @@
 #  include "meshtensor/base/diagnostic.hpp"
 #  include "meshtensor/base/dtype.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH::onednn {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+namespace onednn {
 
 inline dnnl::engine const& engine() {
   static dnnl::engine const one(dnnl::engine::kind::cpu, 0);
@@ -113,6 +115,8 @@ class primitive {
   std::string name_;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::onednn
+}  // namespace onednn
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu
 
 #endif

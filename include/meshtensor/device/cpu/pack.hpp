@@ -8,7 +8,8 @@
 #include "meshtensor/graph/primitive.hpp"
 #include "meshtensor/op/scalar.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// The type in which elements of E lie in registers: float for bf16, 32-bit integers for what is smaller.
 template <class E>
@@ -290,4 +291,5 @@ inline lane_pack<T> normal_pack(random_stream const& s, std::uint64_t first, std
   return random_pack<T>(first, stride, [&](std::uint64_t i, std::uint64_t by) { return random_normal<T>(s, i, by); });
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

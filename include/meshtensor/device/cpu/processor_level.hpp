@@ -8,7 +8,8 @@
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/diagnostic.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// Each includes those before it.
 enum class processor_level : std::uint8_t { baseline, sse4, avx, avx2, avx512 };
@@ -46,4 +47,5 @@ inline std::string unused_level(processor_level compiled = compiled_level,
          text_of(present) + ": compiled with -march=native (CMake: MESHTENSOR_NATIVE=ON) its kernels are faster";
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

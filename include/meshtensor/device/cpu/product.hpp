@@ -9,7 +9,8 @@
 #include "meshtensor/device/cpu/copy.hpp"
 #include "meshtensor/device/cpu/matmul.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -231,4 +232,5 @@ class product_chain {
   std::int64_t pair_bytes_ = 0;
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -8,7 +8,8 @@
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/math.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
@@ -170,4 +171,5 @@ inline vec<T> random_normal(random_stream const& stream, std::uint64_t first, st
   return math::normal_of<vec<T>>(lanes.words[0], lanes.words[1], lanes.words[2], lanes.words[3]);
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -26,7 +26,8 @@
 #  pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 #if defined(XSIMD_HPP) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
 template <class T>
@@ -291,7 +292,8 @@ inline T greatest_of_lanes(vec<T> v) {
   return fold(v, [](T a, T b) { return a > b ? a : b; });
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu
 
 #if defined(__AVX512F__)
 #  pragma GCC diagnostic pop

@@ -6,7 +6,8 @@
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/unrolled.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// A matrix in memory: element (i, j) at data[i · row + j · column].
 template <class T>
@@ -65,4 +66,5 @@ inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t 
   some.template operator()<1>();
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -13,7 +13,8 @@
 #  include <oneapi/tbb/task_arena.h>
 #endif
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
 
 /// How many threads one of `ranks` ranks that are threads of this process should use: its share of the cores that the
 /// calling thread may run on, or of MESHTENSOR_THREADS; at least one.
@@ -69,4 +70,5 @@ class thread_team {
 #endif
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -4,7 +4,9 @@
 #include "meshtensor/device/cpu/block_pairs.hpp"
 #include "meshtensor/device/cpu/fused.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+namespace detail {
 
 template <class = when_used>
 class block_translator {
@@ -276,4 +278,6 @@ class block_translator {
   bool crosses_[64] = {}, loaded_[64] = {}, written_[max_kernel_results] = {};
 };
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail
+}  // namespace detail
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu

@@ -6,7 +6,9 @@
 
 #include "meshtensor/base/config.hpp"
 
-namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail {
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+namespace detail {
 
 /// f(0), f(1), … as constants.
 template <int N, class F>
@@ -15,4 +17,6 @@ template <int N, class F>
   (std::make_integer_sequence<int, N>{});
 }
 
-}  // namespace meshtensor::cpu::inline MESHTENSOR_ARCH::detail
+}  // namespace detail
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu
