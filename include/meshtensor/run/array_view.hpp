@@ -37,6 +37,22 @@ class array_view {
       dims_[i] = d.dim, stride_[i] = d.stride;
     }
   }
+  /// The same elements, to be read.
+  operator array_view<T const>() const  // NOLINT: as a pointer is
+      requires(!std::is_const_v<T>) {
+    strided_extent dims[max_dims_of_one + 1];
+    for (int i = 0; i < count_; ++i) dims[i] = {dims_[i], stride_[i]};
+    return {data_, std::span<strided_extent const>(dims, static_cast<std::size_t>(count_))};
+  }
+  /// The elements of an array.
+  explicit array_view(any_array<element> const& a) requires std::is_const_v<T>
+      : data_(a.data()), count_(static_cast<int>(a.dims().size())) {
+    std::int64_t behind = 1;
+    for (int i = count_; i-- > 0;) {
+      dims_[i] = a.dims()[static_cast<std::size_t>(i)];
+      stride_[i] = behind, behind *= dims_[i].extent;
+    }
+  }
 
   T* data() const { return data_; }
   std::span<dim_extent const> dims() const { return {dims_, static_cast<std::size_t>(count_)}; }
@@ -64,16 +80,18 @@ class array_view {
     return data_[offset];
   }
 
-  /// The window with its dims in the order of `wanted`, numbered so; count -1 if dims or extents are others.
-  view as(std::span<dim_extent const> wanted) const {
-    view v = detail::dense_view(data_, type, wanted);
-    if (v.count != count_) v.count = -1;
-    for (int i = 0; i < v.count; ++i) {
-      int const k = detail::position_of(dims(), wanted[static_cast<std::size_t>(i)].label);
-      if (k < 0 || dims_[k].extent != v.extent[i]) v.count = -1;
-      else v.stride[i] = stride_[k];
+  /// The elements as a window with the dims of `like`, which `label_of(i)` names; count -1 if dims or extents are
+  /// others.
+  template <class LabelOf>
+  view as(view like, LabelOf label_of) const {
+    int const wanted = like.count;
+    like.data = const_cast<element*>(data_), like.count = wanted == count_ ? wanted : -1;
+    for (int i = 0; i < wanted && like.count >= 0; ++i) {
+      int const k = detail::position_of(dims(), label_of(i));
+      if (k < 0 || dims_[k].extent != like.extent[i]) like.count = -1;
+      else like.stride[i] = stride_[k];
     }
-    return v;
+    return like;
   }
 
  private:

@@ -99,11 +99,19 @@ class eager : public trace_scope<Parameters, Compute> {
   void take_one(set_number<Label> const& n) {
     r_->set.named[Label.text()] = n.value;
   }
+  template <name Label, class T>
+  void take_one(fed_elements<Label, T> const& f) {
+    r_->inputs_given[Label.text()] = r_->template keep<T>({f.data, f.size}, {}, false);
+  }
   template <name Label, class T, class Dims>
   void take_one(fed_array<Label, T, Dims> const& f) {
-    for (dim_extent const& d : f.dims) r_->bind(d);
+    auto const dims = f.from.dims();
+    for (dim_extent const& d : dims) r_->bind(d);
+    any_array<T> dense({dims.begin(), dims.end()});
+    view to = dense.window(), from = f.from.as(to, [&](int i) { return dims[static_cast<std::size_t>(i)].label; });
+    detail::copy_by_name(from, 0, to, 0, no_id, no_id, to.extent);
     r_->inputs_given[Label.text()] =
-        r_->template keep<T>({f.data, f.size}, f.dims, !std::is_same_v<Dims, unnamed_dims>);
+        r_->template keep<T>({dense.data(), static_cast<std::size_t>(to.size())}, dims, true);
   }
 
   std::shared_ptr<detail::eager_record> r_;

@@ -259,55 +259,39 @@ class executable_of {
     throw error("R11", {"the input '", Label, "' is ", detail::text_of(dims_of(wanted)), ", ", wanted.size(),
                         " elements, but ", given, " fed"});
   }
+  // What was given as the input has its dims.
+  template <class T>
+  view arranged(array_view<T> const& from, view const& wanted) const {
+    return from.as(wanted, [&](int i) { return graph().dim_name(wanted.dim[i]); });
+  }
+  template <name Label, class T>
+  void take(fed_elements<Label, T> const& f) {
+    check_fed<Label, T, any_dims>();
+    view whole = session_->input(detail::letters(Label));
+    if (static_cast<std::int64_t>(f.size) != whole.size())
+      refuse<Label>(whole, std::to_string(f.size) + " elements were");
+    session_->feed(detail::letters(Label), f.data);
+  }
   template <name Label, class T, class Dims>
   void take(fed_array<Label, T, Dims> const& f) {
     check_fed<Label, T, Dims>();
-    view const wanted = session_->input(detail::letters(Label));
-    view whole = wanted;
-    whole.data = const_cast<T*>(f.data);
-    if constexpr (std::is_same_v<Dims, unnamed_dims>) {
-      if (static_cast<std::int64_t>(f.size) != wanted.size())
-        refuse<Label>(wanted, std::to_string(f.size) + " elements were");
-    } else {
-      bool fits = static_cast<int>(f.dims.size()) == wanted.count;
-      for (int i = 0; fits && i < wanted.count; ++i) {
-        int const at = detail::position_of(f.dims, graph().dim_name(wanted.dim[i]));
-        fits = at >= 0 && f.dims[static_cast<std::size_t>(at)].extent == wanted.extent[i];
-        if (fits) whole.dim[at] = wanted.dim[i], whole.extent[at] = wanted.extent[i];
-      }
-      if (!fits) refuse<Label>(wanted, "an array " + detail::text_of(f.dims) + " was");
-      whole.densify();
-    }
+    view const wanted = session_->input(detail::letters(Label)), whole = arranged(f.from, wanted);
+    if (whole.count < 0) refuse<Label>(wanted, "an array " + detail::text_of(f.from.dims()) + " was");
     session_->feed(detail::letters(Label), whole);
-  }
-  template <name Label, class T>
-  void take(fed_view<Label, T> const& f) {
-    check_fed<Label, std::remove_const_t<T>, any_dims>();
-    view wanted = session_->input(detail::letters(Label));
-    view whole = f.from.as(dims_of(wanted));
-    if (whole.count < 0) refuse<Label>(wanted, "a view " + detail::text_of(f.from.dims()) + " was");
-    std::copy_n(wanted.dim, wanted.count, whole.dim);
-    session_->feed(detail::letters(Label), whole);
-  }
-  template <name Label, class T>
-  void take(fed_part_view<Label, T> const& f) {
-    check_fed<Label, std::remove_const_t<T>, any_dims>();
-    if (session_->held().size() != 1) return session_->feed_local(detail::letters(Label), f.from.data());  // refused
-    view const wanted = session_->local_input(detail::letters(Label));
-    view part = f.from.as(dims_of(wanted));
-    if (part.count < 0)
-      throw error("R11", {"this processor's part of the input '", Label, "' is ", detail::text_of(dims_of(wanted)),
-                          ", but a view ", detail::text_of(f.from.dims()), " was fed"});
-    bool dense = true;
-    for (int i = 0; i < part.count; ++i) dense = dense && (part.extent[i] == 1 || part.stride[i] == wanted.stride[i]);
-    if (dense) return session_->feed_local(detail::letters(Label), part.data, part.size());
-    std::copy_n(wanted.dim, wanted.count, part.dim);
-    session_->copy_local(detail::letters(Label), part);
   }
   template <name Label, class T>
   void take(fed_part<Label, T> const& f) {
-    check_fed<Label, T, unnamed_dims>();
+    check_fed<Label, T, any_dims>();
     session_->feed_local(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
+  }
+  template <name Label, class T>
+  void take(fed_part_view<Label, T> const& f) {
+    check_fed<Label, T, any_dims>();
+    view const wanted = session_->local_input(detail::letters(Label)), part = arranged(f.from, wanted);
+    if (part.count < 0)
+      throw error("R11", {"this processor's part of the input '", Label, "' is ", detail::text_of(dims_of(wanted)),
+                          ", but a view ", detail::text_of(f.from.dims()), " was fed"});
+    session_->feed_local(detail::letters(Label), part);
   }
   void take(dim_extent const&) {}
   void take(axis_extent const&) {}

@@ -9,57 +9,45 @@
 
 namespace meshtensor {
 
-/// The dims of numbers that were fed without names for them: those of the input, in its order.
-struct unnamed_dims {};
-
-/// A whole array under a name, the same on every rank. `Dims`: a list, any_dims where they are values, or
-/// unnamed_dims.
+/// A whole array under a name, the same on every rank. `Dims`: a list, or any_dims where they are values.
 template <name Label, class T, class Dims>
 struct fed_array {
-  static constexpr name label = Label;
-  using element = T;
-  using dim_list = Dims;
+  array_view<T const> from;
+};
+/// All elements in the input's order, without names for their dims.
+template <name Label, class T>
+struct fed_elements {
   T const* data;
   std::size_t size;
-  std::span<dim_extent const> dims;
 };
 
 /// `feed<"image">(images)`: a whole array, the same on every rank. An array's dims may stand in another order than the
 /// input's; a plain range has all elements in the input's order, the last dim varying fastest.
 template <name Label, class T>
 auto feed(any_array<T> const& a) {
-  return fed_array<Label, T, any_dims>{a.data(), static_cast<std::size_t>(a.size()), a.dims()};
+  return fed_array<Label, T, any_dims>{array_view<T const>(a)};
 }
 template <name Label, class T, auto... Dims>
 auto feed(array<T, Dims...> const& a) {
-  return fed_array<Label, T, typename array<T, Dims...>::dim_list>{a.data(), static_cast<std::size_t>(a.size()),
-                                                                   a.dims()};
+  return fed_array<Label, T, typename array<T, Dims...>::dim_list>{array_view<T const>(a)};
+}
+/// Wherever it lies: `feed<"x">(mt::in_memory(p, batch(64), width))`.
+template <name Label, class T>
+auto feed(array_view<T> const& v) {
+  return fed_array<Label, std::remove_const_t<T>, any_dims>{v};
 }
 template <name Label, std::ranges::contiguous_range R>
 requires(!any_array_like<R>) constexpr auto feed(R const& r) {
-  return fed_array<Label, std::ranges::range_value_t<R>, unnamed_dims>{std::ranges::data(r), std::ranges::size(r), {}};
-}
-/// A whole array under a name, the same on every rank, wherever it lies: `feed<"x">(mt::in_memory(p, batch(64),
-/// width))`.
-template <name Label, class T>
-struct fed_view {
-  static constexpr name label = Label;
-  using element = std::remove_const_t<T>;
-  array_view<T> from;
-};
-template <name Label, class T>
-fed_view<Label, T> feed(array_view<T> const& v) {
-  return {v};
+  return fed_elements<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
 }
 /// For an input without dims.
 template <name Label, class T>
 requires std::is_arithmetic_v<T>
-constexpr auto feed(T const& one) { return fed_array<Label, T, unnamed_dims>{&one, 1, {}}; }
+constexpr auto feed(T const& one) { return fed_elements<Label, T>{&one, 1}; }
 
 /// This processor's part of an array, read where it lies. `size` 0: not known.
 template <name Label, class T>
 struct fed_part {
-  static constexpr name label = Label;
   T const* data;
   std::size_t size;
 };
@@ -78,19 +66,16 @@ constexpr auto feed_local(R const& r) {
 /// order of dims, is copied when it is given.
 template <name Label, class T>
 struct fed_part_view {
-  static constexpr name label = Label;
-  using element = std::remove_const_t<T>;
-  array_view<T> from;
+  array_view<T const> from;
 };
 template <name Label, class T>
-fed_part_view<Label, T> feed_local(array_view<T> const& v) {
+fed_part_view<Label, std::remove_const_t<T>> feed_local(array_view<T> const& v) {
   return {v};
 }
 
 /// A number of the program, set from this step on.
 template <name Label>
 struct set_number {
-  static constexpr name label = Label;
   double value;
 };
 /// `set<"learning_rate">(3e-4)`

@@ -81,30 +81,35 @@ class session {
     }
     p.fed = true;
   }
-  /// Lets this process's one processor read its part where it lies; `elements` 0: not known.
+  /// The window of this process's one processor on an input, dense in the order of its dims, without memory.
   ///
-  /// errors  R02 no input has this name; R06 this process holds several processors; R11 another number of elements
-  void feed_local(std::string_view label, void const* part, std::int64_t elements = 0) {
+  /// errors  R02 no input has this name; R06 this process holds several processors
+  view local_input(std::string_view label) const {
     if (processors_.size() != 1)
       throw error("R06", {"feed_local gives one processor's part, but this process holds ", processors_.size(),
                           ": feed the whole array"});
+    return processors_[0].windows()[m_.result(m_.nodes[find(inputs_, label, "R02", "input").node_id])];
+  }
+  /// Lets this process's one processor read its part where it lies; `elements` 0: not known.
+  ///
+  /// errors  those of `local_input`; R11 another number of elements
+  void feed_local(std::string_view label, void const* part, std::int64_t elements = 0) {
+    std::int64_t const wanted = local_input(label).size();
     port& p = find(inputs_, label, "R02", "input");
-    std::int64_t const wanted = processors_[0].windows()[m_.result(m_.nodes[p.node_id])].size();
     if (elements != 0 && elements != wanted)
       throw error("R11", {"this processor's part of the input '", p.label, "' has ", wanted, " elements, but ",
                           elements, " were fed"});
     around_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }
-  /// The window of this process's one processor on an input, dense in the order of its dims, without memory.
-  view local_input(std::string_view label) const {
-    return processors_[0].windows()[m_.result(m_.nodes[find(inputs_, label, "R02", "input").node_id])];
-  }
-  /// The same of a part whose elements lie apart: it is copied now.
-  void copy_local(std::string_view label, view const& part) {
+  /// The same of a part with the input's dims; one whose elements lie apart is copied now.
+  void feed_local(std::string_view label, view const& part) {
+    view to = local_input(label);
+    bool dense = true;
+    for (int i = 0; i < part.count; ++i) dense = dense && (part.extent[i] == 1 || part.stride[i] == to.stride[i]);
+    if (dense) return feed_local(label, part.data);
     port& p = find(inputs_, label, "R02", "input");
     p.memory.resize(1);
-    view to = local_input(label);
     to.data = p.buffer(0, to.bytes());
     detail::copy_by_name(part, 0, to, 0, no_id, no_id, to.extent);
     copied_ += to.bytes();

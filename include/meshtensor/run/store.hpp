@@ -199,7 +199,8 @@ class store {
   /// A window on somebody's memory as the value has its dims.
   template <class T>
   static view fitted(std::string const& label, stored const& s, array_view<T> const& there) {
-    view const v = there.as(s.dims);
+    view const v = there.as(detail::dense_view(nullptr, s.type, s.dims),
+                            [&](int i) { return s.dims[static_cast<std::size_t>(i)].label; });
     if (v.count < 0)
       throw error("R11", {"the store holds '", label, "' as ", s.text(), ", but it was given a view ",
                           detail::text_of(there.dims())});

@@ -83,9 +83,17 @@ TEST_CASE("what is given to a step") {
                              mt::set<"a_number_of_the_program">(t));
     return result.get<"sum">() == 24 * 12 * 2 * t && result.get<"counted_before_this_step">() == t;
   };
-  bool right = run(0) && run(1);
+  std::vector<float> const apart(48, 2);
+  auto const run_views = [&](int t) {  // in another order of dims, and with gaps
+    auto const result = step(mt::feed<"x">(mt::in_memory(x.data(), model(x.extent(model)), batch(x.extent(batch)))),
+                             mt::feed_local<"y_of_the_only_processor_there_is">(
+                                 mt::in_memory(apart.data(), mt::apart(batch(x.extent(batch)), 2))),
+                             mt::set<"a_number_of_the_program">(t));
+    return result.get<"sum">() == 24 * 12 * 2 * t && result.get<"counted_before_this_step">() == t;
+  };
+  bool right = run(0) && run(1) && run_views(2) && run(3);
   meshtensor_test::allocation_count count;
-  right = run(2) && run(3) && right;
+  right = run(4) && run_views(5) && run(6) && run_views(7) && right;
   count.stop();
   CHECK(right);
   INFO(count.text());

@@ -120,8 +120,9 @@ TEST_CASE("fed whole from anywhere") {
     auto const y = step(mt::feed<"x">(mt::in_memory(m, rows, columns))).get<"y">().gather();
     for (int r = 0; r < 4; ++r)
       for (int c = 0; c < 3; ++c) CHECK(y(rows(r), columns(c)) == 2 * m.elements[static_cast<std::size_t>(c * 4 + r)]);
-    CHECK(sentence([&] { step(mt::feed<"x">(mt::in_memory(m, columns, rows))); }) ==
-          "meshtensor R11: the input 'x' is [rows=4, columns=3], 12 elements, but a view [columns=4, rows=3] was fed");
+    CHECK(
+        sentence([&] { step(mt::feed<"x">(mt::in_memory(m, columns, rows))); }) ==
+        "meshtensor R11: the input 'x' is [rows=4, columns=3], 12 elements, but an array [columns=4, rows=3] was fed");
     CHECK(sentence([&] { step(mt::feed<"x">(mt::in_memory(m, rows, other))); }).find("R11") != std::string::npos);
     CHECK(sentence([&] { step(mt::feed_local<"x">(mt::in_memory(m, rows, columns))); }).find("R06") !=
           std::string::npos);
@@ -158,6 +159,14 @@ TEST_CASE("one processor: read and written where it lies") {
   gain(rows(1), columns(1)) = 100;
   step(mt::feed_local<"x">(mt::in_memory(v, rows(4), columns(3))));
   CHECK(step().get<"y">().view()(rows(1), columns(1)) == 400);
+}
+
+TEST_CASE("fed to an eager scope") {
+  columns_first m;
+  mt::eager s(rows(4), mt::feed<"x">(mt::in_memory(m, rows, columns)));
+  auto const y = s.value(s.input("x", mt::f32, rows, columns) + 1);
+  for (int r = 0; r < 4; ++r)
+    for (int c = 0; c < 3; ++c) CHECK(y(rows(r), columns(c)) == m.elements[static_cast<std::size_t>(c * 4 + r)] + 1);
 }
 
 TEST_CASE("to and from the store") {
