@@ -13,7 +13,7 @@ xtensor      | libxtensor-dev             | header xtensor/xarray.hpp       | xt
 xsimd        | libxsimd-dev               | header xsimd/xsimd.hpp          | xsimd           | xsimd            | library
 tbb          | libtbb-dev                 | header tbb/parallel_for.h       | tbb-devel       | intel-tbb        | library
 onednn       | libdnnl-dev                | header oneapi/dnnl/dnnl.hpp     | onednn-cpu-omp  | onednn           | library
-cblas        | libopenblas-dev            | header cblas.h                  | openblas        | openblas         | library
+cblas        | libopenblas-dev            | library openblas                | openblas        | openblas         | library
 mpi          | libopenmpi-dev openmpi-bin | command mpicxx mpirun           | openmpi         | openmpi          | library
 mpich        | libmpich-dev mpich         | command mpicxx.mpich mpiexec.mpich | mpich       | mpich            | mpich
 cli11        | libcli11-dev               | header CLI/CLI.hpp              | cli11           | cli11            | examples
@@ -31,12 +31,13 @@ meshtensor_is_there() {
   local kind=$1 one
   shift
   for one in "$@"; do
-    if [ "$kind" = command ]; then
-      command -v "$one" >/dev/null 2>&1 || return 1
-    else  # flags may hold several words
-      # shellcheck disable=SC2086
-      ${CXX:-c++} ${CPPFLAGS:-} ${CXXFLAGS:-} -x c++ -E -include "$one" - </dev/null >/dev/null 2>&1 || return 1
-    fi
+    # flags may hold several words
+    # shellcheck disable=SC2086
+    case $kind in
+      command) command -v "$one" >/dev/null 2>&1 || return 1 ;;
+      header) ${CXX:-c++} ${CPPFLAGS:-} ${CXXFLAGS:-} -x c++ -E -include "$one" - </dev/null >/dev/null 2>&1 || return 1 ;;
+      library) ${CXX:-c++} ${LDFLAGS:-} -shared -o /dev/null "-l$one" >/dev/null 2>&1 || return 1 ;;
+    esac
   done
 }
 

@@ -10,6 +10,7 @@
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/simulate.hpp>
 #include <meshtensor/run/trace_events.hpp>
+#include <meshtensor/run/watched.hpp>
 #include <xtensor/xmath.hpp>
 
 namespace mt = meshtensor;

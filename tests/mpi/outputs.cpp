@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/meshtensor.hpp"
+#include "meshtensor/run/watched.hpp"
 #include "ranks.hpp"
 
 namespace mt = meshtensor;
@@ -27,9 +28,11 @@ struct grow {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, batch, rows);
     auto const table = s.parameter("table", rows, columns);
-    s.output("y", einsum(x, table, to(batch, columns)));
+    auto const y = einsum(x, table, to(batch, columns));
+    s.output("y", y);
     s.output("table", table);
     s.output("sum", sum(table));
+    s.watch("twice", y * 2);
     s.update(table, table + s.number("step", 1));
   }
 };
@@ -67,6 +70,12 @@ void run() {
     CHECK(here.template get<"sum">() == there.template get<"sum">());
     auto const y = here.template get<"y">().gather();
     CHECK(y == there.template get<"y">().gather());
+    auto const seen = step.watched("twice");
+    REQUIRE(seen.size() == y.size());
+    for (std::int64_t b = 0; b < y.extent(batch); ++b)
+      for (std::int64_t c = 0; c < y.extent(columns); ++c)
+        REQUIRE(seen(batch(b), columns(c)) == 2 * y(batch(b), columns(c)));
+    CHECK(mt::watched(step) == mt::watched(same));
     auto const part = here.template get<"y">().local();
     CHECK(part.size() < y.size() + (ranks::count() == 1 || Layout::rules.count == 0));
     for (std::int64_t b = 0; b < part.extent(batch); ++b)

@@ -87,6 +87,7 @@ class drawing : speller {
     switch (n.kind) {
       case primitive::input:
       case primitive::output:
+      case primitive::watch:
       case primitive::composite: return std::string(text_of(n)) + " " + label(n.attribute[0]);
       case primitive::read:
       case primitive::write:
@@ -107,7 +108,8 @@ class drawing : speller {
       case primitive::read:
       case primitive::write: return ", fillcolor=lightyellow";
       case primitive::input:
-      case primitive::output: return ", fillcolor=lightblue";
+      case primitive::output:
+      case primitive::watch: return ", fillcolor=lightblue";
       case primitive::einsum: return ", fillcolor=palegreen";
       case primitive::constant:
       case primitive::argument: return ", shape=plaintext, style=\"\"";

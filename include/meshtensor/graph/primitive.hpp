@@ -11,7 +11,8 @@ enum class primitive : std::uint8_t {
   input,   // attribute 0: its name
   read,    // attribute 0: the variable; its value before this step
   write,   // operand: the next value of the variable in attribute 0
-  output,  // operand: what is given back under the name in attribute 0
+  output,  // operand: what is given back under the name in attribute 0; 1: whether the path belongs to it
+  watch,   // operand: what is looked at, in any loop; attribute 0: its name, 1: whether its gradient is meant
   // inside a region
   argument,   // attribute 0: its place in the region's list
   iteration,  // index along the dim of the enclosing loop, i64
@@ -70,16 +71,14 @@ constexpr bool is_arithmetic(primitive p) {
 }
 
 constexpr char const* text_of(primitive p) {
-  constexpr char const* names[] = {"nothing",    "input",      "read",        "write",
-                                   "output",     "argument",   "iteration",   "constant",
-                                   "iota",       "random",     "elementwise", "einsum",
-                                   "reduce",     "argmax",     "broadcast",   "transpose",
-                                   "rename",     "reshape",    "slice",       "pad",
-                                   "reshard",    "concat",     "gather",      "scatter_add",
-                                   "call",       "gradient",   "repeat",      "while_loop",
-                                   "cond",       "composite",  "all_reduce",  "reduce_scatter",
-                                   "all_gather", "all_to_all", "local_slice", "collective_permute",
-                                   "wait",       "kernel"};
+  // clang-format off
+  constexpr char const* names[] = {
+      "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
+      "random", "elementwise", "einsum", "reduce", "argmax", "broadcast", "transpose", "rename", "reshape",
+      "slice", "pad", "reshard", "concat", "gather", "scatter_add", "call", "gradient", "repeat",
+      "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+      "local_slice", "collective_permute", "wait", "kernel"};
+  // clang-format on
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_));
   return names[static_cast<int>(p)];
 }

@@ -164,7 +164,8 @@ class printer : speller {
       case primitive::read: return named(path_of_variable(n.attribute[0]));
       case primitive::constant: return named(number(n.attribute[0]));
       case primitive::write: return with(path_of_variable(n.attribute[0]));
-      case primitive::output: return with(label(n.attribute[0]));
+      case primitive::output:
+      case primitive::watch: return with(label(n.attribute[0]));
       case primitive::random:
         return (n.function == 0 ? "uniform(" : "normal(") + path(n.path) + " #" + std::to_string(n.ordinal) + ")";
       case primitive::reduce: return kind_of_sum(n) + operands + lost(n);

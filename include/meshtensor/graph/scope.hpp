@@ -168,6 +168,23 @@ class trace_scope {
     effect(primitive::output, x.id, name_id);
   }
 
+  /// Lets one look at a tensor, in loops too: each step gives it out under its path and this name, `layers/hidden`,
+  /// from a loop all iterations, the loop's dim first. `step.watched("layers/hidden")` is the whole of it, of whatever
+  /// layout; `mt::print(job, "{}", mt::watched(step))` says what its numbers are like. Costs the memory of an output.
+  /// An eager scope gives it by `get`.
+  ///
+  /// errors  G03 the name is taken; G33 in `cond`, `while_loop` or a composite, or in a loop over a dim of its own
+  template <handle H>
+  constexpr void watch(named_here const& label, H const& x) const {
+    watched(label, x.id, false);
+  }
+  /// The same for what `gradient` and `minimize` find on their way: the derivative of the loss by this tensor, nothing
+  /// where none is taken through it.
+  template <handle H>
+  constexpr void watch_gradient(named_here const& label, H const& x) const {
+    watched(label, x.id, true);
+  }
+
   /// A number that is set by name at start or per step: `s.number("learning_rate", 1e-3)`.
   constexpr meshtensor::number number(named_here const& label, double unless_set) const {
     return meshtensor::number::of_row(
@@ -213,10 +230,7 @@ class trace_scope {
         (dim_type<std::tuple_element_t<I, std::tuple<Args...>>> && ...),
         "meshtensor T10: a parameter is declared by its name, its dims and at last, if wanted, an initializer");
     constexpr bool given = sizeof...(Args) > sizeof...(I);
-    require(
-        b_->path == path_,
-        "G04: a scope is used outside the layer that it was made for: write the function as mt::layer f = [](mt::scope "
-        "auto s, ...) {...}");
+    in_its_layer();
     at_line(label.where);
     shape own{};
     (own.add(b_->dim(std::tuple_element_t<I, std::tuple<Args...>>::label,
@@ -239,11 +253,40 @@ class trace_scope {
     id const name_id = b_->intern(label);
     for (int i = 0; i < b_->m.node_count; ++i) {
       node const& n = b_->m.nodes[i];
-      if (n.kind != kind || n.attribute[0] != name_id || n.region != b_->region) continue;
+      if (n.attribute[0] != name_id || entry_of(n.region) != entry_of(b_->region)) continue;
+      bool const is_same = n.kind == kind && (kind != primitive::watch || n.path == path_);
+      // What is watched under no path comes out among the outputs.
+      bool const meets = kind == primitive::watch    ? n.kind == primitive::output && path_ == no_id
+                         : kind == primitive::output ? n.kind == primitive::watch && n.path == no_id
+                                                     : false;
+      if (!is_same && !meets) continue;
       diagnostic d{};
-      b_->note(d << "G03 two " << text_of(kind) << "s are called '" << label << "': give one of them another name");
+      char const* const both = !is_same || kind == primitive::output ? "outputs"
+                               : kind == primitive::input            ? "inputs"
+                                                                     : "watched tensors";
+      b_->note(d << "G03 two " << both << " are called '" << label << "': give one of them another name");
     }
     return name_id;
+  }
+  constexpr id entry_of(id region) const {
+    while (b_->m.regions[region].parent != no_id) region = b_->m.regions[region].parent;
+    return region;
+  }
+  constexpr void watched(named_here const& label, id v, bool gradient) const {
+    at_line(label.where);
+    in_its_layer();
+    id const name_id = named_once(primitive::watch, label.label);
+    for (int level = 0; level < b_->depth; ++level)
+      if (diagnostic d{}; b_->frames[level].loop_dim == no_id)
+        b_->note(d << "G33 '" << label.label
+                   << "' is watched in cond, while_loop or a composite: return it from there and watch it outside");
+    b_->m.nodes[b_->add_node(primitive::watch, 0, ids(&v, 1), {{name_id, static_cast<id>(gradient)}})].effect = true;
+  }
+  constexpr void in_its_layer() const {
+    require(
+        b_->path == path_,
+        "G04: a scope is used outside the layer that it was made for: write the function as mt::layer f = [](mt::scope "
+        "auto s, ...) {...}");
   }
   constexpr id ordered(id v, shape const& dims) const {
     shape const& given = b_->m.values[v].dims;

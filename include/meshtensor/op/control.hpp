@@ -129,6 +129,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
                     line const& where = {}) {
   static_assert(of_bool<P>, "meshtensor T02: cond: the predicate is not a bool");
   builder& b = s.recorder();
+  auto const here = s.enter();
   detail::recording const r(&b, where);
   require(b.m.values[predicate.id].dims.count == 0, "T03: cond: the predicate has dims: reduce it with any or all");
   id const site = b.site;

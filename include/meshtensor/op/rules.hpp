@@ -39,7 +39,8 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::composite: return f.template operator()<composite_rule>();
     case primitive::wait: return f.template operator()<wait_rule>();
     case primitive::write:
-    case primitive::output: return f.template operator()<effect_rule>();
+    case primitive::output:
+    case primitive::watch: return f.template operator()<effect_rule>();
     default: return f.template operator()<source_rule>();
   }
 }

@@ -28,7 +28,7 @@ struct wait_rule {
 
 struct effect_rule {
   static constexpr char const* verify(module const& m, node const& n) {
-    if (n.operands.count != 1) return "a write or an output has one operand";
+    if (n.operands.count != 1) return "an effect has one operand";
     if (n.kind == primitive::write && !(m.variables[n.attribute[0]].dims == m.operand_value(n, 0).dims))
       return "a write has other dims than its variable";
     return nullptr;

@@ -1,27 +1,44 @@
-// Replaces every gradient node by the nodes that compute it.
-// before: traced and verified.  after: no gradient node is left; composites without a gradient of their own are
-// inlined. why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
+// Replaces every gradient node by the nodes that compute it, and what is watched by outputs.
+// before: traced and verified.  after: no gradient node and no watch is left; composites without a gradient of their
+// own are inlined. why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
+#include "meshtensor/pass/watch.hpp"
 
 namespace meshtensor {
 namespace detail {
 
 struct differentiator : rebuild {
-  using rebuild::rebuild;
+  watched_values watched;
+  id loss = no_id;  // whose gradient is being taken
+  int gradients_watched = 0;
+  id gradient_watches[max_watched] = {};  // old nodes
+
+  constexpr differentiator(module const& source, module& target) : rebuild(source, target) {
+    for (int i = 0; i < from.node_count; ++i)
+      if (from.nodes[i].kind == primitive::watch && from.nodes[i].attribute[1] != 0) {
+        require(gradients_watched < max_watched, "G33: a program watches at most 64 tensors");
+        gradient_watches[gradients_watched++] = static_cast<id>(i);
+      }
+  }
 
   constexpr void run() {
-    for (int i = 0; i < from.node_count; ++i)
-      if (from.nodes[i].kind == primitive::gradient) derive(from.nodes[i]);
-      else copy(from.nodes[i]);
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      if (n.kind == primitive::gradient) derive(n);
+      else if (n.kind != primitive::watch) copy(n);
+      else if (n.attribute[1] == 0) watched.add(b, n, (*this)[from.operand(n, 0)]);
+    }
+    watched.surface(b);
   }
 
   constexpr void derive(node const& n) {
     enter(n);
     b.copy = 0;
-    id const here = b.region, loss = (*this)[from.operand(n, 0)];
+    id const here = b.region;
+    loss = (*this)[from.operand(n, 0)];
     differentiation d(b);
     for (int i = 1; i < n.operands.count; ++i) d.active[(*this)[from.operand(n, i)]] = true;
     activate(d, here, m.node_count);
@@ -82,6 +99,11 @@ struct differentiator : rebuild {
       bool any = false;
       for (int k = 0; k < n.results.count; ++k) any = any || d.has_cotangent(m.result(n, k));
       if (!any) continue;
+      for (int k = 0; k < gradients_watched; ++k)
+        if (node const& w = from.nodes[gradient_watches[k]]; has(from.operand(w, 0))) {
+          id const v = (*this)[from.operand(w, 0)];
+          if (m.values[v].node == i && d.has_cotangent(v)) watched.add(b, w, d.cotangent(v), loss);
+        }
       b.path = n.path, b.site = n.site;
       if (n.kind == primitive::repeat) loop_backwards(d, static_cast<id>(i));
       else if (n.kind == primitive::composite) composite_backwards(d, static_cast<id>(i));

@@ -24,7 +24,8 @@ constexpr form_of_node form_of(primitive p) {
     case primitive::nothing:
     case primitive::count_: return {{many, 0}, {}, {}};
     case primitive::write:
-    case primitive::output: return {{1, 1}, {0, 0}, {0, 0}};
+    case primitive::output:
+    case primitive::watch: return {{1, 1}, {0, 0}, {0, 0}};
     case primitive::input:
     case primitive::read:
     case primitive::argument:
@@ -201,6 +202,8 @@ struct verifier {
         if (!in_entry || n.attribute[0] >= m.name_count) return "an input or output has no name, or is not in an entry";
         if (n.kind == primitive::output && !n.effect) return "an output has no effect";
         return nullptr;
+      case primitive::watch:
+        return n.effect && n.attribute[0] < m.name_count ? nullptr : "a watch has no name or no effect";
       case primitive::read:
         return in_entry && n.attribute[0] < m.variable_count ? nullptr
                                                              : "a read has no variable, or is not in an entry";

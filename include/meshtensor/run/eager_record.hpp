@@ -199,7 +199,8 @@ class eager_record : eager_tables, interpreter {
     blocks variables = variables_held_;
     blocks terms = interpreter(*made, numbers, loops_).run(entry_, inputs_seen_, variables, set);
     for (int i = 0; i < n.results.count; ++i)
-      values_[b.m.result(n, i)] = std::move(terms["gradient " + std::to_string(i)]);
+      values_[b.m.result(n, i)] = std::move(terms.extract("gradient " + std::to_string(i)).mapped());
+    for (auto& [label, seen] : terms) outputs_[label] = std::move(seen);  // gradients that are watched
   }
 
   id entry_ = 0;

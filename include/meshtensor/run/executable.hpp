@@ -124,7 +124,7 @@ class executable_of {
   template <name Label>
   auto local() const {
     using element = element_t<output_value<Label>().type>;
-    if (session_->held().size() != 1) return any_array<element>(whole<Label>());
+    if (session_->held().size() != 1) return any_array<element>(gather<Label>());
     view const part = session_->local(detail::letters(Label));
     any_array<element> a(dims_of(part),
                          std::span<element const>(part.as<element>(), static_cast<std::size_t>(part.size())));
@@ -147,15 +147,31 @@ class executable_of {
   /// The whole of an output, on every process; see step_output.
   template <name Label>
   auto gather() const {
-    if (static_cast<std::int64_t>(session_->held().size()) == mesh_.size()) return whole<Label>();
-    value const& v = output_of(Label);
-    view const part = session_->local(detail::letters(Label));
-    auto& bring = gatherings_[Label.text()];
+    return as_array<Label>(whole(detail::letters(Label)));
+  }
+  /// The same by a name that is known only now. Where processes hold parts of it they all must call this.
+  block whole(std::string_view label) const {
+    if (static_cast<std::int64_t>(session_->held().size()) == mesh_.size()) return session_->whole(label);
+    value const& v = graph().values[session_->output(label)];
+    view const part = session_->local(label);
+    auto& bring = gatherings_[std::string(label)];
     if (!bring) bring = std::make_unique<gathering>(mesh_, session_->held()[0].rank(), v.layout, part);
-    std::vector<double> bytes(static_cast<std::size_t>(bring->whole_bytes() + 7) / 8);
+    block all(v.type, v.dims, planned().numbers);
     values_->job().run(static_cast<int>(mesh_.size()),
-                       [&](int, transport& t) { bring->run(t, part.data, bytes.data()); });
-    return as_array<Label>(dims_of(v), bytes.data());
+                       [&](int, transport& t) { bring->run(t, part.data, all.data()); });
+    return all;
+  }
+  /// The names of what the program watches, as `s.watch` has put them together, sorted: `layers/hidden`.
+  std::vector<std::string> watched() const { return session_->watched(); }
+  /// What was seen in the last step, whole, on every process, as numbers of f64 whatever its dtype. Where processes
+  /// hold parts of it they all must call this.
+  ///
+  /// errors  R08 nothing has this name
+  any_array<double> watched(std::string_view label) const {
+    block const b = whole(label);
+    any_array<double> numbers(dims_of(b.window()));
+    for (std::int64_t i = 0; i < b.size(); ++i) numbers.data()[i] = b.number_at(i);
+    return numbers;
   }
 
   /// From the next step on, keeps what takes how long, for `profile`; called again, it begins anew. Timing a step costs
@@ -197,17 +213,6 @@ class executable_of {
     constexpr int port = detail::find_port(stages::traced, traced_entry, primitive::output, Label);
     return stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
   }
-  // The same value as it is after lowering.
-  value const& output_of(name const& label) const {
-    node const& n = graph().nodes[detail::find_port(graph(), program_->entry(), primitive::output, label)];
-    return graph().values[graph().operand(n, 0)];
-  }
-  std::vector<dim_extent> dims_of(value const& v) const {
-    std::vector<dim_extent> dims;
-    for (int i = 0; i < v.dims.count; ++i)
-      dims.push_back({graph().dim_name(v.dims.at[i]), planned().numbers.extent[v.dims.at[i]]});
-    return dims;
-  }
 
   // The type of a dim, as the program's own: variables, for a constant of a function cannot enter clang's lambdas.
   template <name Label, int I>
@@ -216,23 +221,18 @@ class executable_of {
   static constexpr extent_rule rule_of_output = detail::rule_of(stages::traced, output_value<Label>().dims.at[I]);
 
   template <name Label>
-  auto as_array(std::vector<dim_extent> const& dims, void const* data) const {
+  auto as_array(block const& whole) const {
     constexpr value v = output_value<Label>();
     using element = element_t<v.type>;
+    std::vector<dim_extent> const dims = dims_of(whole.window());
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       array<element, dim<dim_of_output<Label, I>, rule_of_output<Label, I>>{}...> a(
           dims[static_cast<std::size_t>(I)]...);
-      std::copy_n(static_cast<element const*>(data), a.size(), a.data());
+      std::copy_n(whole.as<element>(), a.size(), a.data());
       return a;
     }
     (std::make_integer_sequence<int, v.dims.count>{});
   }
-  template <name Label>
-  auto whole() const {
-    block const b = session_->whole(detail::letters(Label));
-    return as_array<Label>(dims_of(output_of(Label)), b.data());
-  }
-
   // One axis that the type and the caller leave open takes what was started; of a program started alone, itself.
   void bind_open_axis(int started) {
     int open = -1;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "meshtensor/graph/owner.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/initial.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -19,6 +20,13 @@ inline std::string path_text(module const& m, id path) {
   if (path == no_id) return "";
   std::string const prefix = path_text(m, m.paths[path].parent);
   return (prefix.empty() ? "" : prefix + "/") + m.names[m.paths[path].label].text();
+}
+
+/// Under which name a value is given back: what is watched, with its path.
+inline std::string label_of_output(module const& m, node const& n) {
+  std::string const own = m.names[n.attribute[0]].text();
+  bool const with_path = n.kind == primitive::watch || n.attribute[1] != 0;
+  return with_path && n.path != no_id ? path_text(m, n.path) + "/" + own : own;
 }
 
 /// Values by name: inputs, outputs, variables.
@@ -87,7 +95,8 @@ class interpreter {
         break;
       }
       case primitive::write: next_[path_text(m_, m_.variables[n.attribute[0]].path)] = at(m_.operand(n, 0)); break;
-      case primitive::output: outputs_[m_.names[n.attribute[0]].text()] = at(m_.operand(n, 0)); break;
+      case primitive::output: outputs_[label_of_output(m_, n)] = at(m_.operand(n, 0)); break;
+      case primitive::watch: watch(n); break;
       case primitive::repeat: run_repeat(n); break;
       case primitive::while_loop: run_while(n); break;
       case primitive::cond: run_cond(n); break;
@@ -95,6 +104,18 @@ class interpreter {
       case primitive::kernel: call(m_.region_of(n, 0), n, 0, n.operands.count, 0); break;
       default: run_rule(n);
     }
+  }
+
+  // Of a module that is not differentiated: later ones have outputs instead. Enclosing loops stack what is seen.
+  void watch(node const& n) {
+    if (n.attribute[1] != 0) return;  // its gradient is meant
+    block const& seen = at(m_.operand(n, 0));
+    shape dims = m_.operand_value(n, 0).dims;
+    for (id r = n.region; m_.regions[r].parent != no_id; r = m_.regions[r].parent)
+      dims = led_by(loop::of(m_.nodes[node_owning(m_, r)]).dim, dims);
+    block& all = outputs_.try_emplace(label_of_output(m_, n), seen.type(), dims, b_).first->second;
+    std::memcpy(static_cast<char*>(all.data()) + static_cast<std::int64_t>(context_.iteration) * seen.bytes(),
+                seen.data(), static_cast<std::size_t>(seen.bytes()));
   }
 
   void run_rule(node const& n) {

@@ -159,10 +159,21 @@ class session {
     v.data = around_[k].given[n];
     return v;
   }
+  /// What is given back under a name, and how it lies.
+  id output(std::string_view label) const {
+    return m_.operand(m_.nodes[find(outputs_, label, "R08", "output").node_id], 0);
+  }
   /// The whole output of the last step, assembled from the processors that this process holds.
   block whole(std::string_view label) const {
-    id const v = m_.operand(m_.nodes[find(outputs_, label, "R08", "output").node_id], 0);
-    return assembled(v, [&](std::size_t k) { return local(label, k); });
+    return assembled(output(label), [&](std::size_t k) { return local(label, k); });
+  }
+  /// The names of what the program watches, sorted.
+  std::vector<std::string> watched() const {
+    std::vector<std::string> all;
+    for (port const& p : outputs_)
+      if (m_.nodes[p.node_id].attribute[1] != 0) all.push_back(p.label);
+    std::ranges::sort(all);
+    return all;
   }
   /// The whole of each input, assembled likewise.
   blocks fed() const {
@@ -170,7 +181,7 @@ class session {
     for (port const& p : inputs_) {
       if (!p.fed) throw error("R02", {"the input '", p.label, "' was not fed"});
       id const v = m_.result(m_.nodes[p.node_id]);
-      all.emplace(p.label.text(), assembled(v, [&](std::size_t k) {
+      all.emplace(p.label, assembled(v, [&](std::size_t k) {
                     view part = processors_[k].windows()[v];
                     part.data = around_[k].fed[p.node_id];
                     return part;
@@ -222,7 +233,7 @@ class session {
  private:
   /// A named end of the program.
   struct port {
-    name label;
+    std::string label;
     id node_id;
     bool fed = false;
     std::vector<std::vector<double>> memory;  // of each processor held here
@@ -269,9 +280,10 @@ class session {
         }
         updates_ = updates_ || n.kind == primitive::write;
       }
-      if (n.kind == primitive::input) inputs_.push_back({m_.names[n.attribute[0]], static_cast<id>(i), false, {}});
+      if (n.kind == primitive::input)
+        inputs_.push_back({m_.names[n.attribute[0]].text(), static_cast<id>(i), false, {}});
       if (n.kind != primitive::output) continue;
-      port& p = outputs_.emplace_back(port{m_.names[n.attribute[0]], static_cast<id>(i), false, {}});
+      port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<id>(i), false, {}});
       p.memory.resize(processors_.size());
       for (std::size_t k = 0; k < around_.size(); ++k)
         around_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
@@ -304,11 +316,10 @@ class session {
   }
   template <class Ports>
   static auto& find(Ports& ports, std::string_view label, char const* code, char const* what) {
-    name const wanted = name::of(label);
     for (auto& p : ports)
-      if (p.label == wanted) return p;
+      if (p.label == label) return p;
     std::string known;
-    for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label.text();
+    for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label;
     throw error(code, {"the program has no ", what, " '", label, "'; it has: ", known});
   }
 

@@ -116,14 +116,17 @@ void compare(int steps = 1) {
   int kernels = 0, again = 0;
   auto const interpreted = outcome<Program>(mt::cpu_device(1), steps, kernels);
   auto const instantiated = outcome<Program>(mt::cpu_device(own, 1), steps, again);
-  auto const by_three = outcome<Program>(mt::cpu_device(own, 3), steps, again);
   CHECK(own.kernels.count == kernels);
   CHECK(kernels > 0);
-  for (auto const& [label, b] : interpreted)
-    for (auto const* other : {&instantiated, &by_three}) {
-      auto const d = meshtensor_test::difference(other->at(label).window(), b);
+  auto const alike = [](auto const& one, auto const& other) {
+    for (auto const& [label, b] : one) {
+      auto const d = meshtensor_test::difference(other.at(label).window(), b);
       CHECK_MESSAGE(d.empty(), label << ": " << d);
     }
+  };
+  alike(interpreted, instantiated);
+  // By themselves, for a library's product may round otherwise in three parts than in one.
+  alike(outcome<Program>(mt::cpu_device(3), steps, again), outcome<Program>(mt::cpu_device(own, 3), steps, again));
 }
 
 }  // namespace

@@ -56,10 +56,10 @@ entry loops
       %6: f32[in]  = multiply(%3, %5)  # loops.cpp:8 decoder
       %8: f32[in]  = add(%6, %7)       # loops.cpp:8 decoder
       give carry %8
-  %14: f32[in]              = cond(%1, %9, %9)            # loops.cpp:10
+  %14: f32[in]              = cond(%1, %9, %9)            # loops.cpp:10 choice
     then %11: f32[in]
-      %10: f32[]    = constant(2)         # loops.cpp:11
-      %12: f32[in]  = multiply(%11, %10)  # loops.cpp:11
+      %10: f32[]    = constant(2)         # loops.cpp:11 choice
+      %12: f32[in]  = multiply(%11, %10)  # loops.cpp:11 choice
       give %12
     otherwise %13: f32[in]
       give %13

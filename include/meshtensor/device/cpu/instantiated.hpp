@@ -19,8 +19,7 @@ struct instantiated {
   }
   void bind(fused_kernel& k) const {
     k.block = 4096;
-    k.scratch_bytes = scratch_rows * (k.width * 8 + 64);
-    k.scratch_bytes = (k.scratch_bytes + 63) / 64 * 64;
+    k.scratch_bytes = scratch_rows * bytes_of_scratch_row(k.width);
     k.task = task;
     std::copy_n(reductions, k.key().step_count, k.reductions);
   }

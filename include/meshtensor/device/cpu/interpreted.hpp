@@ -25,7 +25,11 @@ struct block_run {
 
   block_run(fused_kernel const& kernel, block_program const& p, launch_arguments const& given, std::byte* own,
             std::byte* scratch)
-      : k(kernel), program(p), a(given), buffer(own), row_bytes(std::max(kernel.width, kernel.block) * 8 + 64) {
+      : k(kernel),
+        program(p),
+        a(given),
+        buffer(own),
+        row_bytes(bytes_of_scratch_row(std::max<std::int64_t>(kernel.width, kernel.block))) {
     for (std::size_t i = 0; i < p.places.size(); ++i) {
       place const& x = p.places[i];
       move[i] = x.moves ? x.bytes : 0;
@@ -178,7 +182,7 @@ template <class = when_used>
 void interpret(fused_kernel& k) {
   auto program = std::make_shared<block_program>(std::move(detail::block_translator<>(k).program));
   k.block = program->block;
-  k.scratch_bytes = program->scratch_rows * (std::max(k.width, k.block) * 8 + 64);
+  k.scratch_bytes = program->scratch_rows * bytes_of_scratch_row(std::max<std::int64_t>(k.width, k.block));
   k.program = std::move(program);
   for (int i = 0; i < k.key().step_count; ++i)
     if (kernel_step const s = k.key().step(i); is_reduction(s.kind))

@@ -66,7 +66,7 @@ struct kernel_loop {
     items<all<&loop_facts::random_steps>, uniforms> drawn;
 
     body(fused_kernel const& kernel, launch_arguments const& given, std::byte* own)
-        : k(kernel), a(given), scratch(own), row_bytes(kernel.width * 8 + 64) {
+        : k(kernel), a(given), scratch(own), row_bytes(bytes_of_scratch_row(kernel.width)) {
       set_numbers(numbers{});
       set_uniform_operands(all<&loop_facts::uniform_operands>{});
       run_uniform(all<&loop_facts::uniform_steps>{});

@@ -18,6 +18,12 @@ using register_t =
 
 inline constexpr int pack_width = vec<std::int32_t>::width;
 
+/// The memory of a row of `n` elements of any register type that is written in whole packs; a multiple of 64.
+inline std::int64_t bytes_of_scratch_row(std::int64_t n) {
+  constexpr std::int64_t step = pack_width < 8 ? 8 : pack_width;
+  return (n + step - 1) / step * step * 8;
+}
+
 template <class T>
 struct lane_pack {
   static constexpr int parts = pack_width / vec<T>::width;

@@ -1,0 +1,58 @@
+// What a program watches, wherever it is, becomes outputs of its entry: in a loop, one more stacked result of it.
+//
+// `differentiate` collects, for the gradients of watched tensors are found there and nowhere else. Afterwards there are
+// outputs only, so that every later pass, device and mesh treats what is watched like what is given back.
+#pragma once
+
+#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/graph/owner.hpp"
+
+namespace meshtensor::detail {
+
+/// Values of a module that is being made, with the names under which they come out.
+class watched_values {
+ public:
+  /// `n`: the node that watches; `v`: the tensor, or its cotangent, of `loss`.
+  constexpr void add(builder& b, node const& n, id v, id loss = no_id) {
+    require(count_ < max_watched, "G33: a program watches at most 64 tensors");
+    for (int i = 0; i < count_; ++i) {
+      if (all_[i].label != n.attribute[0] || all_[i].path != n.path) continue;
+      if (all_[i].loss == loss) return;  // by other parameters: the cotangent is the same
+      diagnostic d{};
+      b.site = n.site;
+      return b.note(d << "G03 the gradients of two losses by '" << b.m.names[n.attribute[0]]
+                      << "' are watched under one name: watch what gradient gives instead");
+    }
+    all_[count_++] = {n.attribute[0], n.path, n.site, v, loss};
+  }
+
+  /// Adds the outputs, when all loops are complete.
+  constexpr void surface(builder& b) const {
+    for (int i = 0; i < count_; ++i) {
+      b.path = all_[i].path, b.site = all_[i].site, b.copy = 0;
+      id v = all_[i].value;
+      for (id around = parent_of(b.m, v); around != no_id; around = parent_of(b.m, v)) {
+        id const loop_node = node_owning(b.m, b.m.values[v].region);
+        if (id const dim = loop::of(b.m.nodes[loop_node]).dim; b.m.values[v].dims.has(dim)) {
+          diagnostic d{};
+          return b.note(d << "G33 '" << b.m.names[all_[i].label] << "' is watched in a loop over '" << b.m.dim_name(dim)
+                          << "' and has that dim itself: rename it first");
+        }
+        v = b.add_stacked_output(loop_node, v);
+      }
+      b.region = b.m.values[v].region;
+      b.m.nodes[b.add_node(primitive::output, 0, ids(&v, 1), {{all_[i].label, 1}})].effect = true;
+    }
+  }
+
+ private:
+  struct watched_value {
+    id label, path, site, value, loss;
+  };
+  static constexpr id parent_of(module const& m, id v) { return m.regions[m.values[v].region].parent; }
+
+  int count_ = 0;
+  watched_value all_[max_watched] = {};
+};
+
+}  // namespace meshtensor::detail

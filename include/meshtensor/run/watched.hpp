@@ -1,0 +1,38 @@
+// What a program watches, as text: what the numbers of each tensor are like.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "meshtensor/emit/table.hpp"
+#include "meshtensor/run/executable.hpp"
+
+namespace meshtensor {
+
+/// Of each tensor that `s.watch` names, as it was in the last step: its dims, mean and standard deviation, least and
+/// greatest element, and how many elements are no finite numbers, which count for nothing else:
+/// `mt::print(job, "{}", mt::watched(step));`. Where processes hold parts of them they all must call this.
+template <class... Args>
+std::string watched(executable<Args...> const& e) {
+  detail::table t;
+  t.add({"watched", "dims", " mean", " deviation", " least", " greatest", " not finite"});
+  for (std::string const& label : e.watched()) {
+    any_array<double> const a = e.watched(label);
+    std::int64_t count = 0;
+    double sum = 0, squares = 0, least = std::numeric_limits<double>::infinity(), greatest = -least;
+    for (double const x : a)
+      if (std::isfinite(x)) ++count, sum += x, least = std::min(least, x), greatest = std::max(greatest, x);
+    double const mean = count == 0 ? 0 : sum / static_cast<double>(count);
+    for (double const x : a)
+      if (std::isfinite(x)) squares += (x - mean) * (x - mean);
+    auto const number = [&](double x) { return count == 0 ? std::string(" -") : fmt::format(" {:.4g}", x); };
+    t.add({label, detail::text_of(a.dims()), number(mean),
+           number(std::sqrt(squares / static_cast<double>(std::max<std::int64_t>(1, count)))), number(least),
+           number(greatest), " " + std::to_string(a.size() - count)});
+  }
+  return t.text();
+}
+
+}  // namespace meshtensor
