@@ -32,10 +32,12 @@ constexpr auto einsum_like(Like const& like, H const&... operands) {
   return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
 }
 
-template <bool Causal, handle Q, handle K, class Length, class Memory, class Head>
-constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head) {
+/// `seen`: nothing, or which positions may be seen.
+template <bool Causal, handle Q, handle K, class Length, class Memory, class Head, handle... Seen>
+constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head, Seen const&... seen) {
   auto const all = meshtensor::detail::einsum_by<scores_rule, dims<Head>>(q, k) * rsqrt(extent(head));
   if constexpr (Causal) return meshtensor::detail::hidden_after(all, length, memory);
+  else if constexpr (sizeof...(Seen) > 0) return meshtensor::detail::hidden_unless(all, seen...);
   else return all;
 }
 
@@ -43,20 +45,26 @@ template <class Q, class K, class V, class Length, class Memory, class Head>
 concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> && has_dim<K, Head> &&
     has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
 
-template <bool Causal, handle Q, handle K, handle V, class Length, class Memory, class Head>
-constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where) {
+template <bool Causal, handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Seen>
+constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
+                      Seen const&... seen) {
   static_assert(has_dim<Q, Length> && has_dim<Q, Head>, "meshtensor T01: attention: the queries lack a dim");
   static_assert(has_dim<K, Memory> && has_dim<K, Head>, "meshtensor T01: attention: the keys lack a dim");
   static_assert(has_dim<V, Memory>, "meshtensor T01: attention: the values lack the dim of the positions that answer");
   static_assert(same_dtype_as<Q, K> && same_dtype_as<Q, V>,
                 "meshtensor T02: the dtypes of the operands differ: cast one of them");
   static_assert(of_float<Q>, "meshtensor T04: this function takes tensors of floats: cast the operand");
+  static_assert((of_bool<Seen> && ...) && (has_dim<Seen, Memory> && ...),
+                "meshtensor T01: attention: what may be seen is a tensor of bools with the dim of the positions that "
+                "answer");
   if constexpr (attends<Q, K, V, Length, Memory, Head>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
     auto const results = composite_with_gradient(
-        Causal ? name("nn.causal_attention") : name("nn.attention"),
-        [=](Q const& a, K const& b, V const& c) {
-          auto const s = scores<Causal>(a, b, length, memory, head);
+        Causal                ? name("nn.causal_attention")
+        : sizeof...(Seen) > 0 ? name("nn.masked_attention")
+                              : name("nn.attention"),
+        [=](Q const& a, K const& b, V const& c, Seen const&... open) {
+          auto const s = scores<Causal>(a, b, length, memory, head, open...);
           auto const greatest = max(s, memory);
           auto const e = exp(s - greatest);
           auto const total = sum(e, memory);
@@ -64,17 +72,17 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           return std::tuple(mixed, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
-        [=](Q const& a, K const& b, V const& c, auto y, auto log_sum, auto dy, auto) {
-          auto const weights = exp(scores<Causal>(a, b, length, memory, head) - log_sum);
+        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy, auto) {
+          auto const weights = exp(scores<Causal>(a, b, length, memory, head, open...) - log_sum);
           auto const dc = einsum_like(c, weights, dy);
           auto const d_weights = einsum_like(weights, dy, c);
           auto const straight = d_weights - einsum_like(log_sum, dy, y);
           auto const d_scores = weights * straight * rsqrt(extent(head));
           auto const da = einsum_like(a, d_scores, b);
           auto const db = einsum_like(b, d_scores, a);
-          return std::tuple(da, db, dc);
+          return std::tuple(da, db, dc, open...);  // bools have no gradient
         },
-        q, k, v);
+        q, k, v, seen...);
     return std::get<0>(results);
   } else {
     return q;
@@ -83,9 +91,9 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
 
 template <bool Causal>
 struct attention_body {
-  template <scope S, handle X, handle Y>
+  template <scope S, handle X, handle Y, handle... Seen>
   constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads,
-                            auto head) const {
+                            auto head, Seen const&... seen) const {
     static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>,
                   "meshtensor T01: attention: the operand lacks a dim");
     static_assert(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>,
@@ -100,7 +108,7 @@ struct attention_body {
       auto const q = project(x, s.parameter("query", model, heads, head, start));
       auto const k = project(y, s.parameter("key", model, heads, head, start));
       auto const v = project(y, s.parameter("value", model, heads, head, start));
-      auto const mixed = attend<Causal>(q, k, v, length, memory, head, s.where());
+      auto const mixed = attend<Causal>(q, k, v, length, memory, head, s.where(), seen...);
       auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
       return einsum_like(x, mixed, out);
     } else {
@@ -111,12 +119,13 @@ struct attention_body {
 
 template <bool Causal>
 struct self_attention_body {
-  template <scope S, handle X>
-  constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head) const {
+  template <scope S, handle X, handle... Seen>
+  constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head,
+                            Seen const&... seen) const {
     static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>,
                   "meshtensor T01: attention: the operand lacks a dim");
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)>) {
-      return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head);
+      return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, seen...);
     } else {
       return x;
     }
@@ -139,6 +148,14 @@ constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length 
                                      line const& where = {}) {
   return detail::attend<false>(q, k, v, length, memory, head, where);
 }
+/// The same, of which only those positions of `memory` take part where `seen` holds: the composite
+/// `nn.masked_attention`. Where no position does, all take part alike. Sentences that are padded to one length:
+/// `seen` [batch, memory].
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Seen>
+constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
+                                     Seen const& seen, line const& where = {}) {
+  return detail::attend<false>(q, k, v, length, memory, head, where, seen);
+}
 /// The same, where no position sees those after it: the composite `nn.causal_attention`.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
@@ -147,7 +164,8 @@ constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, 
 }
 
 /// Attention of a sequence to itself, by several heads: `attention(s / "attention", x, length, memory, d_model, heads,
-/// d_head)`, where `memory` is a second name for `length`, of the same extent.
+/// d_head)`, where `memory` is a second name for `length`, of the same extent. A tensor of bools with `memory` may
+/// follow: which positions may be seen.
 ///
 /// parameters  query, key, value [model, heads, head]; out [heads, head, model]
 /// dims        those of `x`
@@ -158,7 +176,8 @@ inline constexpr library_layer attention = detail::self_attention_body<false>{};
 /// The same, where no position sees those after it.
 inline constexpr library_layer causal_attention = detail::self_attention_body<true>{};
 
-/// Attention of a sequence to another one, `y`, which has `memory` where `x` has `length`.
+/// Attention of a sequence to another one, `y`, which has `memory` where `x` has `length`: `cross_attention(s / "over",
+/// x, y, length, memory, d_model, heads, d_head)`; bools may follow, as above.
 inline constexpr library_layer cross_attention = detail::attention_body<false>{};
 
 }  // namespace meshtensor::nn

@@ -9,14 +9,18 @@
 namespace meshtensor::nn {
 
 /// −log softmax(logits)[target] for each position: `mean(cross_entropy(logits, next, vocab))`. A target out of range
-/// counts as a logit of zero weight: the loss is log Σ exp(logits − max).
+/// counts as a logit of zero weight: the loss is log Σ exp(logits − max). With `smoothing` ε, so much of the weight is
+/// spread evenly over all classes: (1 − ε) of the above, and ε of the mean of −log softmax(logits).
 ///
 /// dims    those of the logits without `vocab`, then what else the targets have
-/// layout  `vocab` sharded over an axis: a max and two sums without it are finished over that axis, logits are never
-/// gathered grad    (softmax(logits) − one_hot(target)) · dy, without another reduction errors  T01 the logits lack
-/// `vocab`; T02 the targets are not integers; T03 the targets have `vocab`
+/// layout  `vocab` sharded over an axis: a max and two sums without it, with `smoothing` three, are finished over that
+///         axis; logits are never gathered
+/// grad    (softmax(logits) − (1 − ε) · one_hot(target) − ε / vocab) · dy, without another reduction
+/// errors  T01 the logits lack `vocab`; T02 the targets are not integers; T03 the targets have `vocab`
+/// source  Szegedy et al., arXiv:1512.00567, section 7
 template <handle L, handle T, dim_type V>
-constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, line const& where = {}) {
+constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number const& smoothing = {},
+                             line const& where = {}) {
   static_assert(has_dim<L, V>, "meshtensor T01: cross_entropy: the logits lack the dim of the classes");
   static_assert(of_float<L>, "meshtensor T04: this function takes tensors of floats: cast the operand");
   static_assert(of_integer<T>, "meshtensor T02: cross_entropy: the targets are not integers");
@@ -25,6 +29,7 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, line co
   if constexpr (has_dim<L, V> && of_float<L> && of_integer<T> && meshtensor::detail::lacks_dim<T, V>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(logits, targets), where);
     auto const hit = [=](T const& target) { return one_hot(target, vocab, boolean); };
+    bool const smooth = smoothing.count != 0;
     auto const results = composite_with_gradient(
         "cross_entropy",
         [=](L const& x, T const& target) {
@@ -32,12 +37,15 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, line co
           auto const shifted = x - greatest;
           auto const log_sum = log(sum(exp(shifted), vocab));
           auto const picked = sum(select(hit(target), shifted, 0), vocab);
-          auto const lost = log_sum - picked;
+          auto const lost =
+              smooth ? log_sum - (picked * (1 - smoothing) + mean(shifted, vocab) * smoothing) : log_sum - picked;
           return std::tuple(lost, log_sum + greatest);
         },
         [=](L const& x, T const& target, auto, auto log_sum, auto dy, auto) {
           auto const likely = exp(x - log_sum);
-          auto const dx = (likely - cast<L::type>(hit(target))) * dy;
+          auto const wanted = cast<L::type>(hit(target));
+          auto const dx =
+              (smooth ? likely - (wanted * (1 - smoothing) + smoothing / extent(vocab)) : likely - wanted) * dy;
           return std::tuple(meshtensor::detail::summed_like(dx, x), target);  // integers have no gradient
         },
         logits, targets);

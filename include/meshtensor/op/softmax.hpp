@@ -88,6 +88,11 @@ constexpr H hidden_after(H const& x, Query query, Key key) {
   auto const open = as_tensor<H::type>(*x.owner, std::numeric_limits<double>::infinity());
   return minimum(x, select(not_after(*x.owner, query, key), open, -1e30));
 }
+template <handle H, handle Seen>
+constexpr H hidden_unless(H const& x, Seen const& seen) {
+  auto const open = as_tensor<H::type>(*x.owner, std::numeric_limits<double>::infinity());
+  return minimum(x, select(seen, open, -1e30));
+}
 }  // namespace detail
 
 /// Hides from every position of `query` the positions of `key` after it: there the result is −1e30, which softmax turns

@@ -39,7 +39,34 @@ auto const attending_causally = [](auto s, auto x, auto) {
   return mt::nn::causal_attention(s / "attention", x, length, memory, model, heads, head);
 };
 
+// Every text may see its first position, and where its number says so others.
+constexpr auto open_to(auto s, auto chosen) {
+  return rename(chosen, length, memory) < 4 || iota(s, memory, mt::i64) < 1;
+}
+struct plain_masked_body {
+  constexpr auto operator()(mt::scope auto s, auto x, auto chosen) const {
+    auto const y = rename(x, length, memory);
+    auto const q = einsum(x, s.parameter("query", model, heads, head), to(batch, heads, length, head));
+    auto const k = einsum(y, s.parameter("key", model, heads, head), to(batch, heads, memory, head));
+    auto const v = einsum(y, s.parameter("value", model, heads, head), to(batch, heads, memory, head));
+    auto const scores = einsum(q, k, to(batch, heads, length, memory)) / sqrt(extent(head));
+    auto const seen = select(open_to(s, chosen), scores, -1e30);
+    auto const mixed = einsum(plain_softmax(seen, memory), v, to(batch, heads, length, head));
+    return einsum(mixed, s.parameter("out", heads, head, model), to(batch, length, model));
+  }
+};
+inline constexpr mt::layer plain_masked_attention = plain_masked_body{};
+auto const attending_to_some = [](auto s, auto x, auto chosen) {
+  return mt::nn::attention(s / "attention", x, length, memory, model, heads, head, open_to(s, chosen));
+};
+
 }  // namespace
+
+TEST_CASE("attention to some positions") {
+  check_gradients("masked attention", attending_to_some);
+  check_same("masked attention", attending_to_some,
+             [](auto s, auto x, auto chosen) { return plain_masked_attention(s / "attention", x, chosen); });
+}
 
 TEST_CASE("attention") {
   check_gradients("attention", attending);

@@ -19,6 +19,16 @@ auto const plainly_crossed = [](auto s, auto x, auto chosen) {
   return -sum(log_likely * one_hot(chosen, classes, mt::f64), classes);
 };
 
+auto const smoothly_crossed = [](auto s, auto x, auto chosen) {
+  return mt::nn::cross_entropy(logits_of(s, x), chosen, classes, 0.1);
+};
+auto const plainly_smooth = [](auto s, auto x, auto chosen) {
+  auto const logits = logits_of(s, x);
+  auto const log_likely = logits - log(sum(exp(logits), classes));
+  auto const wanted = one_hot(chosen, classes, mt::f64) * 0.9 + 0.1 / 6;
+  return -sum(log_likely * wanted, classes);
+};
+
 struct extreme {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f64, classes);
@@ -42,6 +52,11 @@ TEST_CASE("cross_entropy") {
   check_gradients("targets that the logits are shared by", [](auto s, auto x, auto chosen) {
     return mt::nn::cross_entropy(logits_of(s, mean(x, batch)), chosen, classes);
   });
+}
+
+TEST_CASE("cross_entropy with smoothing") {
+  check_gradients("smooth cross_entropy", smoothly_crossed);
+  check_same("smooth cross_entropy", smoothly_crossed, plainly_smooth);
 }
 
 TEST_CASE("cross_entropy does not overflow") {

@@ -1,0 +1,135 @@
+// An encoder and a decoder that translate: Vaswani et al., arXiv:1706.03762, with the norms before the sublayers, and
+// one table for both languages and for what is said at the end.
+//
+// Every extent is chosen at start-up, so that sentences of several lengths share one program, its kernels and its
+// parameters. Two sentences of one pair are padded to one length; zero is no word.
+#pragma once
+
+#include <meshtensor/meshtensor.hpp>
+
+namespace translation {
+namespace mt = meshtensor;
+using namespace mt::nn;
+using mt::to;
+
+// ---- dims ----
+
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;  // pairs of sentences
+inline constexpr struct length : mt::dim<"length"> {
+} length;  // position in a sentence
+inline constexpr struct source : mt::dim<"source", length + 0> {
+} source;  // position of the source that answers
+inline constexpr struct memory : mt::dim<"memory", length + 0> {
+} memory;  // position of the target that answers
+inline constexpr struct vocab : mt::dim<"vocab"> {
+} vocab;
+inline constexpr struct layers : mt::dim<"layers"> {
+} layers;
+inline constexpr struct d_model : mt::dim<"d_model"> {
+} d_model;
+inline constexpr struct heads : mt::dim<"heads"> {
+} heads;
+inline constexpr struct d_head : mt::dim<"d_head"> {
+} d_head;
+inline constexpr struct d_ff : mt::dim<"d_ff"> {
+} d_ff;
+
+inline constexpr int padding = 0;
+
+// ---- the model ----
+
+/// Sines, then cosines, of wavelengths from 2π to 10,000·2π.
+constexpr auto sinusoids(mt::scope auto s, auto position) {
+  auto const half = extent(d_model) / 2;
+  auto const i = iota(s, d_model, mt::f32);
+  auto const turned = i >= half;
+  auto const wave = exp((i - select(turned, i * 0 + half, 0)) * (-9.210340371976184 / half));
+  return sin(iota(s, position, mt::f32) * wave + select(turned, i * 0 + 1.5707963267948966, 0));
+}
+
+inline constexpr mt::layer words = [](mt::scope auto s, auto table, auto ids, auto position) {
+  auto const x = gather(table, ids, vocab) * sqrt(extent(d_model)) + mt::cast<s.compute>(sinusoids(s, position));
+  return dropout(s / "drop", x, s.number("dropout", 0));
+};
+
+inline constexpr mt::layer feed = [](mt::scope auto s, auto x) {
+  return linear(s / "down", relu(linear(s / "up", x, d_model, d_ff)), d_ff, d_model);
+};
+
+inline constexpr mt::layer encoder_block = [](mt::scope auto s, auto x, auto seen) {
+  auto const rate = s.number("dropout", 0);
+  auto const asked = layer_norm(s / "norm_1", x, d_model);
+  auto const a = attention(s / "attention", asked, length, source, d_model, heads, d_head, seen);
+  auto const h = x + dropout(s / "drop_1", a, rate);
+  return h + dropout(s / "drop_2", feed(s / "feed", layer_norm(s / "norm_2", h, d_model)), rate);
+};
+
+inline constexpr mt::layer decoder_block = [](mt::scope auto s, auto x, auto meant, auto seen) {
+  auto const rate = s.number("dropout", 0);
+  auto const asked = layer_norm(s / "norm_1", x, d_model);
+  auto const a = causal_attention(s / "attention", asked, length, memory, d_model, heads, d_head);
+  auto const h = x + dropout(s / "drop_1", a, rate);
+  auto const wanted = layer_norm(s / "norm_2", h, d_model);
+  auto const b = cross_attention(s / "source", wanted, meant, length, source, d_model, heads, d_head, seen);
+  auto const g = h + dropout(s / "drop_2", b, rate);
+  return g + dropout(s / "drop_3", feed(s / "feed", layer_norm(s / "norm_3", g, d_model)), rate);
+};
+
+/// What each position of the target finds likely next.
+inline constexpr mt::layer logits_of = [](mt::scope auto s, auto from, auto into) {
+  auto const table = s.parameter("table", vocab, d_model, mt::normal(1 / sqrt(extent(d_model))));
+  auto const seen = rename(from, length, source) != padding;
+  auto const read = repeat(s / "encoder", layers, words(s / "source", table, from, length),
+                           [&](mt::scope auto r, auto x) { return encoder_block(r, x, seen); });
+  auto const meant = rename(layer_norm(s / "meaning", read, d_model), length, source);
+  auto const said = repeat(s / "decoder", layers, words(s / "target", table, into, length),
+                           [&](mt::scope auto r, auto x) { return decoder_block(r, x, meant, seen); });
+  return einsum(layer_norm(s / "norm", said, d_model), table, to(batch, length, vocab));
+};
+
+// ---- the programs; they share the parameters under "model" ----
+
+struct train_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const from = s.input("source", mt::i32, batch, length);
+    auto const into = s.input("target", mt::i32, batch, length);
+    auto const next = s.input("next", mt::i32, batch, length);
+    auto const logits = logits_of(s / "model", from, into);
+    auto const counts = mt::cast<mt::f32>(next != padding);
+    auto const each = mt::cast<mt::f32>(cross_entropy(logits, next, vocab, s.number("smoothing", 0.1)));
+    auto const count = sum(counts);
+    auto const loss = sum(each * counts) / count;
+    auto const rate = inverse_square_root(s, s.number("learning_rate", 5e-3), s.number("warmup", 2000));
+    mt::adam{.learning_rate = rate, .beta_2 = 0.98, .clip_norm = s.number("clip_norm", 1)}.minimize(s / "optimizer",
+                                                                                                    loss);
+    s.output("loss", loss);
+    s.output("count", count);
+  }
+};
+
+struct evaluate {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const from = s.input("source", mt::i32, batch, length);
+    auto const into = s.input("target", mt::i32, batch, length);
+    auto const next = s.input("next", mt::i32, batch, length);
+    auto const counts = mt::cast<mt::f32>(next != padding);
+    auto const each = cross_entropy(logits_of(s / "model", from, into), next, vocab);
+    s.output("sum", sum(mt::cast<mt::f32>(each) * counts));
+    s.output("count", sum(counts));
+  }
+};
+
+struct programs : mt::programs<train_step, evaluate> {};
+
+// ---- processors ----
+
+inline constexpr struct data : mt::axis<"data"> {
+} data;
+inline constexpr struct model : mt::axis<"model"> {
+} model;
+struct mesh : mt::mesh<data, model> {};
+struct layout
+    : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};
+
+}  // namespace translation
