@@ -14,7 +14,7 @@ constexpr name type_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   auto const first = text.find("T = ") + 4;
   text = text.substr(first, text.find_first_of(";]", first) - first);
-  auto const colon = text.rfind(':');
+  auto const colon = text.rfind(':', text.find('<'));
   return name::of(colon == std::string_view::npos ? text : text.substr(colon + 1));
 }
 

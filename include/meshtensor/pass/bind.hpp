@@ -5,8 +5,9 @@
 
 #include <span>
 
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/op/reshape.hpp"
 
 namespace meshtensor {
 
@@ -157,6 +158,50 @@ constexpr void check_divides(module const& m, binding& b) {
   }
 }
 
+/// Dims that stand for the same elements: a renamed one, parts and whole. An extent of 0 is not known yet.
+constexpr void check_same_elements(module const& m, binding& b) {
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    shape before{}, after{};
+    char const *becomes = "renamed to", *between = " x ";
+    if (n.kind == primitive::rename) {
+      before.add(n.attribute[0]), after.add(n.attribute[1]);
+    } else if (n.kind == primitive::concat) {
+      before.add(n.attribute[0]).add(n.attribute[1]), after.add(n.attribute[2]);
+      becomes = "concatenated into", between = " + ";
+    } else if (n.kind == primitive::reshape) {
+      bool const merges = reshape_rule::merges(m, n);
+      before = after = reshape_rule::parts(m, n);
+      (merges ? after : before) = shape{}.add(n.attribute[0]);
+      becomes = merges ? "merged into" : "split into";
+    } else {
+      continue;
+    }
+    bool known = true;
+    auto const total = [&](shape const& dims) {
+      std::int64_t all = b.extent[dims.at[0]];
+      for (int k = 0; k < dims.count; ++k) {
+        std::int64_t const e = b.extent[dims.at[k]];
+        known = known && e != 0;
+        if (k != 0) all = n.kind == primitive::concat ? all + e : all * e;
+      }
+      return all;
+    };
+    if (total(before) == total(after) || !known) continue;
+    auto const list = [&](shape const& dims) {
+      for (int k = 0; k < dims.count; ++k)
+        b.report << (k == 0 ? "'" : between) << (k == 0 ? "" : "'") << m.dim_name(dims.at[k]) << "' ("
+                 << b.extent[dims.at[k]] << ")";
+    };
+    b.report << "S03 ";
+    list(before);
+    b.report << (before.count == 1 ? " is " : " are ") << becomes << " ";
+    list(after);
+    locate(b.report << ", which is another number of elements", m, n);
+    return;
+  }
+}
+
 }  // namespace detail
 
 /// What cannot fit whatever start-up brings: extents and axes that the types leave open are taken to divide.
@@ -175,16 +220,19 @@ constexpr early_check check_early(module const& m) {
     if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
   }
   for (int a = 0; a < max_axes; ++a) b.axis[a] = a < m.axis_count && m.axes[a].extent != 0 ? m.axes[a].extent : 1;
-  detail::check_divides(m, b);
+  detail::check_same_elements(m, b);
+  if (b.ok()) detail::check_divides(m, b);
   return {b.report};
 }
 
 /// The numbers of a module on a mesh, with the extents that are given at start-up.
 ///
-/// errors  S02 an extent does not divide; S10, S11 a dim's extent; S12 an axis without a size
+/// errors  S02 an extent does not divide; S03 dims that stand for the same elements have other extents; S10, S11 a
+/// dim's extent; S12 an axis without a size
 constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
   binding b{};
   detail::bind_dims(m, given, b);
+  if (b.ok()) detail::check_same_elements(m, b);
   if (b.ok()) detail::bind_axes(m, mesh, b);
   if (b.ok()) detail::check_divides(m, b);
   return b;

@@ -1,0 +1,86 @@
+// The greatest elements along a dim, and where they are.
+#pragma once
+
+#include <algorithm>
+#include <tuple>
+
+#include "meshtensor/op/call.hpp"
+#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/reshape.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+/// Positions along D of the greatest elements, the greatest first, of equal ones the first; nan is less than any
+/// number.
+template <class D, class Best>
+struct top_positions {
+  static constexpr auto whole = to_dims<D>{};
+  static constexpr auto gives = to_dims<Best>{};
+  static constexpr auto type = i32;
+
+  template <class T>
+  static void run(std::span<T const> x, std::span<std::int32_t> best) {
+    if (best.size() > x.size())
+      throw error("R12", {"top_k: there are no ", best.size(), " greatest of the ", x.size(), " elements along '",
+                          D::label, "'"});
+    auto const before = [&](std::int32_t a, std::int32_t b) {
+      auto const p = number(x[static_cast<std::size_t>(a)]), q = number(x[static_cast<std::size_t>(b)]);
+      return p > q || (p == p && q != q);
+    };
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      auto const here = static_cast<std::int32_t>(i);
+      if (count == best.size() && !before(here, best.back())) continue;  // nearly always, where elements are many
+      std::size_t at = count < best.size() ? count++ : count - 1;
+      for (; at > 0 && before(here, best[at - 1]); --at) best[at] = best[at - 1];
+      best[at] = here;
+    }
+  }
+
+ private:
+  template <class T>
+  static auto number(T v) {
+    if constexpr (std::is_same_v<T, bf16_t>) return float{v};
+    else return v;
+  }
+};
+
+template <class Part, class Best>
+struct candidates_t : dim<"candidates", Part{} * Best{}> {};
+}  // namespace detail
+
+/// The greatest elements along a dim and their positions, the greatest first, of equal ones that which stands first:
+/// `auto [likely, word] = top_k(scores, vocab, best)`, as many as `best` is long.
+///
+/// dims    those of `x` without `along`, then `best`; positions are i32
+/// layout  `along` whole: where it is sharded, it is gathered first; see the form below
+/// grad    of the elements: added where they came from; positions have none
+/// errors  T01 `x` lacks the dim; R12 `best` is longer than `along`
+template <handle X, dim_type D, dim_type Best>
+constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
+  static_assert(has_dim<X, D>, "meshtensor T01: top_k: the operand lacks the dim");
+  auto const position = call<detail::top_positions<D, Best>>(x, where);
+  return std::tuple(gather(x, position, along, where), position);
+}
+
+/// The same of a long dim that lies spread, without gathering it: `along` is seen as `parts`, each of `rest` elements,
+/// and the greatest of each part compete. `top_k(scores, vocab, best, part, rest)`, where the layout shards `part` over
+/// the axis of `vocab`; what is gathered is part × best.
+///
+/// errors  S03 `part` times `rest` is not `along`; R12 `best` is longer than `rest`
+template <handle X, dim_type D, dim_type Best, dim_type Part, dim_type Rest>
+constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest, line const& where = {}) {
+  constexpr detail::candidates_t<Part, Best> candidates{};
+  auto const [values, within] = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
+  auto const everywhere = [&] {
+    detail::recording r(x.owner, where);
+    tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_id(r.b, part), dtype::i32));
+    return merge(within + at * extent(rest), to_dims<Part, Best>{}, candidates, where);
+  }();
+  auto const [greatest, which] =
+      top_k(merge(values, to_dims<Part, Best>{}, candidates, where), candidates, best, where);
+  return std::tuple(greatest, gather(everywhere, which, candidates, where));
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,29 @@
+// A dim and its new name are equally long.
+// expect: S03 'length' (8) is renamed to 'memory' (6), which is another number of elements
+// expect: rename_to_another_extent.cpp:20)
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/movement.hpp"
+#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/deliver.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct length : mt::dim<"length", 8> {
+} length;
+inline constexpr struct memory : mt::dim<"memory", 6> {
+} memory;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, length);
+    s.output("y", rename(x, length, memory));
+  }
+};
+
+constexpr mt::module traced = mt::trace<step>();
+constexpr mt::early_check checked = mt::check_early(traced);
+static_assert(mt::delivered<checked>);
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,148 @@
+// The greatest elements and their positions: order, ties, nan, gradients, and every layout of a dim that is spread.
+//
+// needs: cpu
+// optimize: 1
+#include "meshtensor/op/top_k.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "meshtensor/device/default.hpp"
+#include "meshtensor/meshtensor.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+
+// clang-format off
+inline constexpr struct batch : mt::dim<"batch">              {} batch;
+inline constexpr struct vocab : mt::dim<"vocab", 24>          {} vocab;
+inline constexpr struct part  : mt::dim<"part", 4>            {} part;
+inline constexpr struct rest  : mt::dim<"rest", 6>            {} rest;
+inline constexpr struct best  : mt::dim<"best", 5>            {} best;
+inline constexpr struct many  : mt::dim<"many", 25>           {} many;
+inline constexpr struct data  : mt::axis<"data">              {} data;
+inline constexpr struct model : mt::axis<"model">             {} model;
+struct mesh     : mt::mesh<data, model> {};
+struct whole    : mt::layout<> {};
+struct spread   : mt::layout<mt::shard<batch, data>, mt::shard<vocab, model>, mt::shard<part, model>> {};
+struct gathered : mt::layout<mt::shard<batch, data>, mt::shard<vocab, model>> {};
+// clang-format on
+
+struct choose {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, vocab);
+    auto const [values, positions] = top_k(x, vocab, best);
+    auto const [same, places] = top_k(x * 1, vocab, best, part, rest);
+    s.output("values", values);
+    s.output("positions", positions);
+    s.output("same", same);
+    s.output("places", places);
+    s.output("slope", gradient(sum(values * values), x));
+  }
+};
+struct choose_in_parts {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const [values, positions] = top_k(s.input("x", mt::f32, batch, vocab), vocab, best, part, rest);
+    s.output("values", values);
+    s.output("positions", positions);
+  }
+};
+struct choose_too_many {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("values", std::get<0>(top_k(s.input("x", mt::f32, vocab), vocab, many)));
+  }
+};
+
+std::vector<double> some(int rows) {
+  std::vector<double> x(static_cast<std::size_t>(rows) * 24);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 31 % 17) - 8;  // many are equal
+  return x;
+}
+
+template <class Layout, class Device>
+void run(int over_data, int over_model) {
+  auto const job = mt::processors::in_lockstep();
+  mt::store none(job);
+  mt::executable<mt::precision<choose, mt::dtype::f64>, mesh, Layout, Device> step(none, batch(6), data(over_data),
+                                                                                   model(over_model));
+  auto const x = some(6);
+  auto const result = step(mt::feed<"x">(x));
+  auto const values = result.template get<"values">().gather();
+  auto const positions = result.template get<"positions">().gather();
+  auto const slope = result.template get<"slope">().gather();
+  CHECK(result.template get<"same">().gather() == values);
+  CHECK(result.template get<"places">().gather() == positions);
+  for (int b = 0; b < 6; ++b) {
+    std::vector<int> order(24);
+    std::iota(order.begin(), order.end(), 0);
+    auto const at = [&](int v) { return x[static_cast<std::size_t>(b * 24 + v)]; };
+    std::ranges::stable_sort(order, [&](int p, int q) { return at(p) > at(q); });
+    for (int k = 0; k < 5; ++k) {
+      CHECK(positions(batch(b), best(k)) == order[static_cast<std::size_t>(k)]);
+      CHECK(values(batch(b), best(k)) == at(order[static_cast<std::size_t>(k)]));
+    }
+    for (int v = 0; v < 24; ++v)
+      CHECK(slope(batch(b), vocab(v)) ==
+            (std::find(order.begin(), order.begin() + 5, v) < order.begin() + 5 ? 2 * at(v) : 0));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("on every layout what sorting gives") {
+  for (auto const& [d, m] : {std::pair{1, 1}, {2, 1}, {3, 1}, {1, 2}, {2, 2}, {3, 2}, {2, 4}}) {
+    run<whole, mt::reference_device>(d, m);
+    run<spread, mt::reference_device>(d, m);
+    run<spread, mt::default_device>(d, m);
+    run<gathered, mt::default_device>(d, m);
+  }
+}
+
+TEST_CASE("a dim that lies spread is not gathered") {
+  auto const job = mt::processors::in_lockstep();
+  mt::store none(job);
+  mt::executable<choose_in_parts, mesh, spread> step(none, batch(6), data(1), model(4));
+  mt::module const& m = step.graph();
+  int gathers = 0;
+  for (int i = 0; i < m.node_count; ++i) {
+    if (m.nodes[i].kind != mt::primitive::all_gather) continue;
+    ++gathers;
+    mt::shape const& moved = m.operand_value(m.nodes[i], 0).dims;
+    for (int d = 0; d < moved.count; ++d) {
+      CHECK(m.dim_name(moved.at[d]) != vocab.label);
+      CHECK(m.dim_name(moved.at[d]) != rest.label);
+    }
+  }
+  CHECK(gathers == 2);  // of the candidates, and where they are
+}
+
+TEST_CASE("nan is less than any number, and the first of equals comes first") {
+  double const nan = std::numeric_limits<double>::quiet_NaN(), all = std::numeric_limits<double>::infinity();
+  mt::array<double, vocab> x;
+  for (double& e : x) e = nan;
+  x(vocab(7)) = -all, x(vocab(3)) = 2, x(vocab(20)) = 2;
+  auto const [values, positions] = mt::at_once([](auto const& t) { return top_k(t, vocab, best); }, x);
+  int const expected[] = {3, 20, 7, 0, 1};
+  for (int k = 0; k < 5; ++k) CHECK(positions(best(k)) == expected[k]);
+  CHECK(values(best(2)) == -all);
+  CHECK(std::isnan(values(best(3))));
+}
+
+TEST_CASE("more than there are") {
+  auto const job = mt::processors::in_lockstep();
+  mt::store none(job);
+  mt::executable<choose_too_many, mesh, whole> step(none, data(1), model(1));
+  std::string said;
+  try {
+    step(mt::feed<"x">(std::vector<float>(24)));
+  } catch (mt::error const& e) { said = e.what(); }
+  CHECK(said == "meshtensor R12: top_k: there are no 25 greatest of the 24 elements along 'vocab'");
+}
