@@ -34,6 +34,7 @@ std::vector<listed> const& catalogue() {
       entry<composites>("composites"),
       entry<classifier>("classifier"),
       entry<attending>("attending"),
+      entry<choosing>("choosing"),
       entry<language_model>("language_model"),
       entry<translator>("translator"),
       entry<adversaries>("adversaries"),

@@ -352,23 +352,49 @@ struct language_model {
   }
 };
 
-/// An encoder and a decoder whose every layer looks at what the encoder gave.
+inline constexpr struct best_dim : mt::dim<"best", 3> {
+} best;
+
+/// Attention to some positions, the greatest of what it gives, a tensor that is watched, and an optimizer that keeps
+/// little.
+struct choosing {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto open = s.input("open", mt::i32, batch, memory) > 3;
+    auto z = repeat(s / "layers", layers, x, [&](mt::scope auto r, auto h) {
+      auto y = mt::nn::attention(r / "attention", h, length, memory, model, heads, head, open);
+      r.watch("seen", y);
+      r.watch_gradient("seen by the loss", y);
+      return h + y;
+    });
+    auto [most, where] = top_k(z, model, best);
+    auto loss = weighed(z) + mean(most * most);
+    s.output("most", most);
+    s.output("where", where);
+    s.output("loss", loss);
+    mt::adafactor{.learning_rate = 0.1, .clip_norm = 1}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// An encoder and a decoder whose every layer looks at what the encoder gave. Zero is no word.
 struct translator {
   constexpr void operator()(mt::scope auto s) const {
     auto source = s.input("source", mt::i32, batch, memory);
     auto target = s.input("target", mt::i32, batch, length);
     auto read = mt::nn::embed(s / "source", source, vocab, model);
-    auto seen = repeat(s / "encoder", layers, read, [](mt::scope auto r, auto x) {
+    auto open = source != 0;
+    auto answers = rename(open, memory, length);
+    auto seen = repeat(s / "encoder", layers, read, [&](mt::scope auto r, auto x) {
       return x + mt::nn::attention(r / "attention", mt::nn::rms_norm(r / "norm", x, model), memory, length, model,
-                                   heads, head);
+                                   heads, head, answers);
     });
     auto said = mt::nn::embed(s / "target", target, vocab, model);
     auto y = repeat(s / "decoder", layers, said, [&](mt::scope auto r, auto x) {
       auto a = x + mt::nn::causal_attention(r / "self", x, length, memory, model, heads, head);
       return a + mt::nn::cross_attention(r / "cross", mt::nn::layer_norm(r / "norm", a, model), seen, length, memory,
-                                         model, heads, head);
+                                         model, heads, head, open);
     });
-    auto loss = mean(mt::nn::cross_entropy(mt::nn::linear(s / "logits", y, model, vocab), target, vocab));
+    auto loss = mean(mt::nn::cross_entropy(mt::nn::linear(s / "logits", y, model, vocab), target, vocab, 0.1));
     s.output("loss", loss);
     mt::adam{.learning_rate = mt::nn::inverse_square_root(s, 1e-2, 3)}.minimize(s / "optimizer", loss);
   }

@@ -126,10 +126,13 @@ class trace_scope {
   /// State with the dims of a parameter, named after it: the slots of an optimizer.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter) const {
-    module& m = b_->m;
-    variable const& like = m.variables[variable_of(parameter.id)];
-    id const path = b_->add_path(joined(path_, like.path), label);
-    return {b_, detail::read(*b_, detail::declare(*b_, path, T, like.dims, zeros, false))};
+    return state_like(label, parameter, b_->m.variables[variable_of(parameter.id)].dims);
+  }
+  /// The same with some of its dims.
+  template <dtype T>
+  constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
+    id const path = b_->add_path(joined(path_, b_->m.variables[variable_of(parameter.id)].path), label);
+    return {b_, detail::read(*b_, detail::declare(*b_, path, T, dims, zeros, false))};
   }
 
   /// Replaces a parameter or state from the next step on. Every read in this step sees the value before it.

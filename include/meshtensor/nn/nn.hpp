@@ -1,6 +1,7 @@
 // All layers, losses and optimizers: compositions of op/, nothing else.
 #pragma once
 
+#include "meshtensor/nn/adafactor.hpp"
 #include "meshtensor/nn/attention.hpp"
 #include "meshtensor/nn/average.hpp"
 #include "meshtensor/nn/dropout.hpp"

@@ -3,6 +3,9 @@
 
 #include <functional>
 
+#include "meshtensor/nn/adafactor.hpp"
+#include "meshtensor/op/control.hpp"
+
 #include "unit/op/trial.hpp"
 
 namespace mt = meshtensor;
@@ -152,4 +155,89 @@ TEST_CASE("an optimizer that is given a scope changes what is declared under it"
   p.run();
   CHECK(trial::numbers_of(p.variables.at("left/w")) == std::vector<double>{0, -1, -2});
   CHECK(trial::numbers_of(p.variables.at("right/w")) == std::vector<double>{-1, -7, -17});
+}
+
+namespace {
+
+inline constexpr struct rows_dim : mt::dim<"rows", 3> {
+} rows;
+inline constexpr struct columns_dim : mt::dim<"columns", 2> {
+} columns;
+inline constexpr struct loops_dim : mt::dim<"loops", 2> {
+} loops;
+
+/// A matrix for each iteration of a loop, and a vector: Σ over iterations of Σ (w − x)⁴, and Σ (b − x)⁴ / 2.
+struct factored {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, rows, columns);
+    auto const start = sum(x) * 0;
+    auto const far = repeat(s / "loop", loops, start, [&](mt::scope auto r, auto before) {
+      auto const d = r.parameter("w", rows, columns, mt::constant(0.5)) * (mt::iota(r, rows, mt::f64) + 1) - x;
+      return before * 1.5 + sum(d * d * d * d);
+    });
+    auto const d = s.parameter("b", columns, mt::constant(0.25)) - sum(x, rows);
+    auto const loss = far + sum(d * d * d * d) / 2;
+    mt::adafactor{.learning_rate = 0.1, .epsilon = 1e-12}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
+
+/// Shazeer and Stern's algorithms 4 and 5, for a matrix of 3 x 2 and a vector of 2.
+struct written_out {
+  double row[3] = {}, column[2] = {}, v[2] = {};
+  static double root_mean_square(double const* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+    return std::sqrt(sum / n);
+  }
+  static void move(double* p, double* u, int n) {
+    double const longest = std::max(1.0, root_mean_square(u, n)), scale = std::max(1e-3, root_mean_square(p, n));
+    for (int i = 0; i < n; ++i) p[i] -= 0.1 * scale * u[i] / longest;
+  }
+  void matrix(double* p, double const* g, int t) {
+    double const kept = 1 - std::pow(t, -0.8);
+    double sums[3] = {}, others[2] = {}, total = 0, u[6];
+    for (int i = 0; i < 6; ++i) sums[i / 2] += g[i] * g[i] + 1e-12, others[i % 2] += g[i] * g[i] + 1e-12;
+    for (int i = 0; i < 3; ++i) total += row[i] = kept * row[i] + (1 - kept) * sums[i] / 2;
+    for (int i = 0; i < 2; ++i) column[i] = kept * column[i] + (1 - kept) * others[i] / 3;
+    for (int i = 0; i < 6; ++i) u[i] = g[i] / std::sqrt(row[i / 2] * column[i % 2] / (total / 3));
+    move(p, u, 6);
+  }
+  void vector(double* p, double const* g, int t) {
+    double const kept = 1 - std::pow(t, -0.8);
+    double u[2];
+    for (int i = 0; i < 2; ++i) {
+      v[i] = kept * v[i] + (1 - kept) * (g[i] * g[i] + 1e-12);
+      u[i] = g[i] / std::sqrt(v[i]);
+    }
+    move(p, u, 2);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("adafactor") {
+  program p = program::of<mt::precision<factored, mt::dtype::f64>>();
+  double const x[6] = {-0.5, 0.75, 1.5, 0.3, -1.2, 0.1};
+  p.fill("x", {x, x + 6});
+  double w[2][6], b[2] = {0.25, 0.25};
+  std::fill_n(&w[0][0], 12, 0.5);
+  written_out of_w[2], of_b;
+  for (int t = 1; t <= 30; ++t) {
+    p.run();
+    for (int l = 0; l < 2; ++l) {
+      double g[6];
+      for (int i = 0; i < 6; ++i)
+        g[i] = 4 * std::pow(w[l][i] * (i / 2 + 1) - x[i], 3) * (i / 2 + 1) * (l == 0 ? 1.5 : 1);
+      of_w[l].matrix(w[l], g, t);
+      for (int i = 0; i < 6; ++i)
+        CHECK(p.variables.at("loop/w").number_at(6 * l + i) == doctest::Approx(w[l][i]).epsilon(1e-11));
+    }
+    double g[2];
+    for (int i = 0; i < 2; ++i) g[i] = 2 * std::pow(b[i] - (x[i] + x[2 + i] + x[4 + i]), 3);
+    of_b.vector(b, g, t);
+    for (int i = 0; i < 2; ++i) CHECK(p.variables.at("b").number_at(i) == doctest::Approx(b[i]).epsilon(1e-11));
+  }
+  CHECK(p.variables.at("optimizer/loop/w/rows").size() == 6);
+  CHECK(p.variables.at("optimizer/loop/w/columns").size() == 4);
 }

@@ -1,0 +1,109 @@
+// Adafactor: an optimizer whose state is far smaller than the parameters.
+#pragma once
+
+#include "meshtensor/nn/optimizer.hpp"
+
+namespace meshtensor {
+namespace nn {
+namespace detail {
+
+/// Means over the dims `along` of a tensor, which keeps the others.
+template <dtype T>
+constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
+  builder& b = *x.owner;
+  if (along.count == 0) return x;
+  number parts = 1;
+  for (int i = 0; i < along.count; ++i) {
+    number_row const extent{number_row::extent, function::copy, static_cast<id>(along.at[i]), no_id, 0};
+    parts = parts * number::of_row(&b, b.add_number(extent));
+  }
+  return any_tensor<T>(&b, reduce(b, reduction_kind::sum, x.id, along)) * (1 / parts);
+}
+
+template <dtype T>
+struct adafactor_step {
+  tensor<T> kept, rate, floor_of_squares, most, floor_of_scale;
+
+  constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
+    builder& b = s.recorder();
+    variable const v = b.m.variables[b.m.nodes[b.m.values[p.id].node].attribute[0]];
+    shape outer{}, own{};  // of enclosing loops, whose iterations are parameters of their own; of the parameter itself
+    for (int i = 0; i < v.dims.count; ++i) (i < v.own ? outer : own).add(v.dims.at[i]);
+
+    auto const squares = any_tensor<T>(g * g + floor_of_squares);
+    auto const moved =
+        own.count < 2 ? g * rsqrt(running(s, "v", p, squares, v.dims)) : factored(s, p, g, squares, outer, own);
+    auto const length = sqrt(mean_over<T>(moved * moved, own));
+    auto const scale = maximum(sqrt(mean_over<T>(p * p, own)), floor_of_scale);
+    return p - moved * (scale * rate / maximum(length / most, 1));
+  }
+
+ private:
+  /// kept · before + (1 − kept) · now, of some of the parameter's dims.
+  constexpr any_tensor<T> running(auto const& s, name const& label, any_tensor<T> const& p, any_tensor<T> const& now,
+                                  shape const& dims) const {
+    auto const before = s.state_like(label, p, dims);
+    auto const next = any_tensor<T>(before * kept + now * (1 - kept));
+    s.update(before, next);
+    return next;
+  }
+  /// The second moments as an outer product: of each dim the means over the others, relative to the mean of all.
+  constexpr any_tensor<T> factored(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g,
+                                   any_tensor<T> const& squares, shape const& outer, shape const& own) const {
+    builder& b = s.recorder();
+    any_tensor<T> moved = g, all = g;
+    for (int i = 0; i < own.count; ++i) {
+      shape one{};
+      one.add(own.at[i]);
+      auto const mine =
+          running(s, b.m.dim_name(own.at[i]), p, mean_over<T>(squares, without(own, one)), united(outer, one));
+      if (i == 0) all = mean_over<T>(mine, one);
+      moved = i == 0 ? any_tensor<T>(moved * rsqrt(mine)) : any_tensor<T>(moved * rsqrt(mine / all));
+    }
+    return moved;
+  }
+};
+
+}  // namespace detail
+
+/// Adam's steps from a state that grows with the sum of a parameter's extents, not with their product: the running
+/// means of squared gradients are kept for each dim alone, and what they make together stands for that of each element.
+/// No step is longer than `clip_threshold` times the parameter's own scale, its root mean square, times
+/// `learning_rate`. Of a parameter with one dim or none every element is kept.
+///
+/// state   of a parameter with dims a, b, …: one tensor [a], one [b], …; those of enclosing loops lead
+/// source  Shazeer and Stern, arXiv:1804.04235, algorithms 4 to 6, without momentum; more than two dims as in Chen et
+///         al., arXiv:1902.04620
+struct adafactor {
+  number learning_rate = 1e-2;
+  number decay = 0.8;  // the means of step t keep 1 − t^(−decay) of those before
+  number clip_threshold = 1;
+  number epsilon = 1e-30;     // added to squared gradients
+  number least_scale = 1e-3;  // of a parameter that is zero
+  number clip_norm = {};
+
+  template <scope S, handle L>
+  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
+    detail::minimize(*this, s, loss, no_id, where);
+  }
+  template <scope S, handle L, scope P>
+  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
+    detail::minimize(*this, s, loss, parameters.path(), where);
+  }
+  template <dtype T, scope S>
+  constexpr detail::adafactor_step<T> prepare(S const& s) const {
+    auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(s.recorder(), n); };
+    auto const kept = as_one(1 - power(detail::row(s, s.step() + 1), -decay));
+    auto const rate = as_one(learning_rate);
+    auto const small = as_one(epsilon);
+    auto const most = as_one(clip_threshold);
+    auto const least = as_one(least_scale);
+    return {kept, rate, small, most, least};
+  }
+};
+
+}  // namespace nn
+
+using nn::adafactor;
+
+}  // namespace meshtensor
