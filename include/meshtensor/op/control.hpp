@@ -115,6 +115,15 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body, l
   return detail::record_loop<false>(s, dim, where, start, std::tuple<>{}, body);
 }
 
+/// The same along tensors that lead with `dim`, or have it anywhere, and giving out some: (x, y[l]) ← body(s, x, z[l]);
+/// gives the last x and all y. Several are tuples: `repeat(s / "layers", layers, x, std::tuple(keys, values), body)`.
+template <scope S, dim_type D, class Carry, class Xs, class Body>
+requires(handle<Xs> || detail::is_tuple<Xs>) constexpr auto repeat(S const& s, D dim, Carry const& start,
+                                                                   Xs const& sequences, Body const& body,
+                                                                   line const& where = {}) {
+  return detail::record_loop<false>(s, dim, where, start, sequences, body);
+}
+
 /// Runs the same step along a sequence, with shared parameters: (h, y[l]) ← body(s, h, x[l]); gives the last h and all
 /// y.
 template <scope S, dim_type D, class Carry, class Xs, class Body>
