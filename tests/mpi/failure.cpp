@@ -44,7 +44,7 @@ TEST_CASE("abort, and what a program throws") {
 }
 
 TEST_CASE("a wait that is too long") {
-  mt::mpi_world world({mt::reductions::ordered, std::chrono::milliseconds(100)});
+  mt::mpi_world world({.limits = {.end = std::chrono::milliseconds(100)}});
   auto const members = ranks::below(world.size());
   mt::group const all{members.data(), world.size(), world.rank()};
   world.prepare(all);

@@ -46,6 +46,8 @@ struct collective_call {
   int join = -1;
   int root = 0;
   int const* source = nullptr;  // one entry a member; must outlive every request made with the call
+  char const* file = nullptr;   // for sentences: where the program asks for it, or, without a line, what for
+  int line = 0;
 };
 
 constexpr char const* text_of(collective kind) {
@@ -69,6 +71,12 @@ inline std::string text_of(collective_call const& call) {
   text += std::string(" ") + text_of(call.type) + "[";
   for (int d = 0; d < call.dims; ++d) text += (d != 0 ? ", " : "") + std::to_string(call.extent[d]);
   return text + "]";
+}
+
+/// `all_reduce sum f32[4, 8] (train.cpp:31)`
+inline std::string located(collective_call const& call) {
+  if (call.file == nullptr) return text_of(call);
+  return text_of(call) + " (" + call.file + (call.line == 0 ? "" : ":" + std::to_string(call.line)) + ")";
 }
 
 /// What is wrong with a call over `count` members; empty if nothing. errors R20
@@ -113,6 +121,21 @@ inline std::string text_of(group const& g) {
   std::string list;
   for (int j = 0; j < g.count; ++j) list += (j == 0 ? "" : ", ") + std::to_string(g.members[j]);
   return "ranks {" + list + "}";
+}
+
+/// `rank 3`, `ranks 0 to 5, 8`; of a long list the beginning, and how many more
+inline std::string text_of_ranks(std::vector<int> const& ascending) {
+  constexpr int most = 4;  // runs
+  std::string text = ascending.size() == 1 ? "rank " : "ranks ";
+  std::size_t i = 0;
+  for (int runs = 0; i < ascending.size() && runs < most; ++runs) {
+    std::size_t last = i;
+    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
+    text += (runs == 0 ? "" : ", ") + std::to_string(ascending[i]);
+    if (last > i) text += (last == i + 1 ? ", " : " to ") + std::to_string(ascending[last]);
+    i = last + 1;
+  }
+  return i == ascending.size() ? text : text + " and " + std::to_string(ascending.size() - i) + " more";
 }
 
 /// errors R23 the group does not list different ranks below `size`, with `rank` at its own index

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <charconv>
-#include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -30,14 +28,6 @@ inline int launched_processes() {
 }
 /// Tasks of the Slurm job in whose shell this process runs, started by no launcher; 0: no such job.
 inline int tasks_around() { return launched_processes() > 0 ? 0 : detail::count_in_environment("SLURM_NTASKS"); }
-
-/// How long a rank waits for its peers before it ends the job, naming the collective; 0: for ever. What the environment
-/// says in MESHTENSOR_WAIT_SECONDS.
-inline std::chrono::milliseconds wait_limit() {
-  char const* const given = std::getenv("MESHTENSOR_WAIT_SECONDS");
-  double const seconds = given == nullptr ? 0 : std::atof(given);
-  return std::chrono::milliseconds(seconds > 0 ? static_cast<std::int64_t>(seconds * 1000) : 0);
-}
 
 /// Whether a thread of its own drives a rank's messages while the rank computes; else it looks after them between its
 /// kernels. What the environment says in MESHTENSOR_PROGRESS: `thread`, which holds without it, or `polls`.

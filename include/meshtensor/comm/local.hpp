@@ -20,6 +20,7 @@
 #include "meshtensor/comm/communicator.hpp"
 #include "meshtensor/comm/crew.hpp"
 #include "meshtensor/comm/hall.hpp"
+#include "meshtensor/comm/patience.hpp"
 #include "meshtensor/comm/reference.hpp"
 
 namespace meshtensor {
@@ -47,8 +48,7 @@ class local_member {
     std::size_t slot_ = 0;
   };
 
-  local_member(comm::hall& hall, int rank, std::chrono::milliseconds timeout)
-      : hall_(hall), rank_(rank), timeout_(timeout) {
+  local_member(comm::hall& hall, int rank, patience const& limits) : hall_(hall), rank_(rank), limits_(limits) {
     for (int r = 0; r < hall.size(); ++r) everybody_.push_back(r);
   }
 
@@ -109,13 +109,20 @@ class local_member {
 
   void wait(request& r) {
     using clock = std::chrono::steady_clock;
-    auto deadline = clock::time_point::max();
-    for (;;) {
+    auto const one_sleep = std::min<std::chrono::milliseconds>(std::chrono::seconds(1), limits_.first());
+    waiting_time waited;
+    for (bool first = true;; first = false) {
       std::uint64_t const seen = hall_.at(rank_).events();
       if (test(r)) return;
-      look_for_the_missing(*flights_[r.slot_], false);
-      if (timeout_.count() != 0 && deadline == clock::time_point::max()) deadline = clock::now() + timeout_;
-      if (!hall_.at(rank_).sleep(seen, deadline)) look_for_the_missing(*flights_[r.slot_], true);
+      flight const& f = *flights_[r.slot_];
+      look_for_the_gone(f);
+      if (first) waited.restart();
+      if (hall_.at(rank_).sleep(seen, limits_.endless() ? clock::time_point::max() : clock::now() + one_sleep))
+        continue;
+      auto const so_far = waited.look();
+      bool const ends = limits_.end.count() != 0 && so_far >= limits_.end;
+      if (!ends && (limits_.warn.count() == 0 || so_far < limits_.warn)) continue;
+      look_for_the_late(f, ends);
     }
   }
 
@@ -195,21 +202,34 @@ class local_member {
     }
   }
 
-  // Fails everybody if a rank that `f` waits for has returned from its program, or if it is late.
-  void look_for_the_missing(flight const& f, bool late) {
-    for (int j = 0; j < f.over->count(); ++j) {
-      int const rank = f.over->members[static_cast<std::size_t>(j)];
-      bool const gone = hall_.at(rank).gone.load();  // before its stages: they are final then
-      bool const missing = f.meeting->seats[static_cast<std::size_t>(j)].stages.load() <= f.stage;
-      if (!missing || !(gone || late)) continue;
-      std::string const what = (f.stage == 0 ? "did not start collective " : "did not complete collective ") +
-                               std::to_string(f.sequence) + " of " + f.over->text() + " (" + comm::describe(f.call) +
-                               ")";
-      hall_.fail(late ? "R22" : "R21", rank,
-                 late ? "rank " + std::to_string(rank) + " " + what + " within " + std::to_string(timeout_.count()) +
-                            " ms of rank " + std::to_string(rank_)
-                      : "rank " + std::to_string(rank) + " failed: it left the program and " + what);
-    }
+  // The members that have not come to the stage for which `f` waits.
+  std::vector<int> missing(flight const& f) const {
+    std::vector<int> ranks;
+    for (int j = 0; j < f.over->count(); ++j)
+      if (f.meeting->seats[static_cast<std::size_t>(j)].stages.load() <= f.stage)
+        ranks.push_back(f.over->members[static_cast<std::size_t>(j)]);
+    return ranks;
+  }
+  static std::string what_is_missing(flight const& f) {
+    return (f.stage == 0 ? "did not start collective " : "did not complete collective ") + std::to_string(f.sequence) +
+           " of " + f.over->text() + " (" + comm::describe(f.call) + ")";
+  }
+  // Fails everybody if a rank that `f` waits for has returned from its program.
+  void look_for_the_gone(flight const& f) {
+    for (int const rank : f.over->members)
+      if (hall_.at(rank).gone.load())  // before its stages: they are final then
+        if (auto const late = missing(f); std::find(late.begin(), late.end(), rank) != late.end())
+          hall_.fail("R21", rank,
+                     "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
+  }
+  // Says who is late, once for a collective; or fails everybody.
+  void look_for_the_late(flight const& f, bool ends) {
+    auto const late = missing(f);
+    if (late.empty() || (!ends && (!limits_.say || f.meeting->warned.exchange(true)))) return;
+    std::string const sentence = text_of_ranks(late) + " " + what_is_missing(f) + " within " +
+                                 text_of(ends ? limits_.end : limits_.warn) + " of rank " + std::to_string(rank_);
+    if (ends) hall_.fail("R22", late[0], sentence);
+    limits_.say("R22: " + sentence + consequence(limits_));
   }
 
   void abandon(std::size_t slot) noexcept {
@@ -223,20 +243,19 @@ class local_member {
 
   comm::hall& hall_;
   int rank_;
-  std::chrono::milliseconds timeout_;
+  patience limits_;
   std::vector<int> everybody_;
   std::vector<place> places_;
   std::vector<std::unique_ptr<flight>> flights_;
 };
 
 /// `ranks` ranks in this process. A rank that fails poisons the world: every start, test and wait then throws R21, and
-/// once it has thrown no peer reads this rank's buffers any more. With a timeout, a wait that lasts longer fails them
-/// all with R22 and the name of a rank that is missing. A world that has failed stays failed.
+/// once it has thrown no peer reads this rank's buffers any more. A wait beyond its limit fails them all with R22 and
+/// the names of the ranks that are missing. A world that has failed stays failed.
 class local_world {
  public:
-  explicit local_world(int ranks, std::chrono::milliseconds timeout = std::chrono::milliseconds(0))
-      : hall_(ranks), crew_(ranks) {
-    for (int rank = 0; rank < ranks; ++rank) members_.push_back(std::make_unique<local_member>(hall_, rank, timeout));
+  explicit local_world(int ranks, patience const& limits = {}) : hall_(ranks), crew_(ranks) {
+    for (int rank = 0; rank < ranks; ++rank) members_.push_back(std::make_unique<local_member>(hall_, rank, limits));
   }
 
   int size() const { return hall_.size(); }

@@ -20,13 +20,14 @@
 
 #include "meshtensor/comm/communicator.hpp"
 #include "meshtensor/comm/mpi/progress.hpp"
+#include "meshtensor/comm/mpi/watch.hpp"
 
 namespace meshtensor {
 
 struct mpi_options {
   reductions made = reductions::ordered;
-  /// A wait that lasts longer aborts the job, naming the collective; 0: never.
-  std::chrono::milliseconds timeout = std::chrono::milliseconds(0);
+  /// A wait that lasts longer is warned of, then aborts the job; both name the ranks that are missing.
+  patience limits = {};
   /// What is under way is driven by a thread of the world, beside the program, where MPI was initialised for threads
   /// that take turns (MPI_THREAD_SERIALIZED): the program then calls MPI itself only while nothing is under way. Else
   /// only `test`, `wait` and `progress` drive it.
@@ -38,7 +39,9 @@ struct mpi_options {
 
 /// The processes of an MPI communicator, which is duplicated; a communicator, used by one thread. MPI is initialised if
 /// nobody did, and finalised only then. Leaving the world by an exception aborts the job, or tells the others, who
-/// would wait for ever. errors R20 (calls), R23 (groups), R25 (MPI), R26 (messages of more than 2^31-1 elements)
+/// would wait for ever. Whatever MPI call lets ranks wait for each other follows a barrier that has a limit.
+///
+/// errors  R20 (calls), R22 (waits), R23 (groups), R25 (MPI), R26 (messages of more than 2^31-1 elements)
 class mpi_world {
  public:
   /// A collective in flight. Its buffers belong to MPI until it is complete.
@@ -47,14 +50,13 @@ class mpi_world {
   };
 
   explicit mpi_world(mpi_options options = {}) : mpi_world(MPI_COMM_WORLD, options) {}
-  explicit mpi_world(MPI_Comm user, mpi_options options = {}) : options_(options) {
-    comm::must(MPI_Comm_dup(user, &world_), "MPI_Comm_dup");
-    comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    comm::must(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
-    comm::must(MPI_Comm_size(world_, &size_), "MPI_Comm_size");
-    if (size_ == 1) return;
-    comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
-    if (options_.throws) flights_.listen(notices_);
+  explicit mpi_world(MPI_Comm user, mpi_options options = {}) : options_(std::move(options)) {
+    try {
+      join(user);
+    } catch (error const& e) {
+      if (options_.throws) throw;
+      abort(e.what());
+    }
   }
   mpi_world(mpi_world const&) = delete;
   mpi_world& operator=(mpi_world const&) = delete;
@@ -62,16 +64,21 @@ class mpi_world {
     int ended = 0;
     if (MPI_Finalized(&ended); ended != 0) return;
     bool const by_exception = std::uncaught_exceptions() > exceptions_;
-    if (by_exception && !options_.throws) abort("it left the world by an exception");
-    if (by_exception) tell("it left the job by an exception");
+    if (by_exception) {
+      std::string const why = "it left the job by an exception" + (last_ == "" ? "" : ", after: " + last_);
+      if (!options_.throws) abort(why);
+      tell(why);
+    }
+    if (session_.is_owned() && !has_failed()) end_together();
     progress_.end();
+    bool const silent = watch_.leave();
     if (has_failed()) {  // messages may be under way for ever: their communicators and their memory stay
       flights_.leave();
       static_cast<void>(told_.release());
       return;
     }
     flights_.end_listening();
-    if (notices_ != MPI_COMM_NULL) MPI_Comm_free(&notices_);
+    if (notices_ != MPI_COMM_NULL && silent) MPI_Comm_free(&notices_);
     for (comm::mpi_circle& c : circles_) {
       if (c.first != world_) MPI_Comm_free(&c.first);
       MPI_Comm_free(&c.second);
@@ -89,8 +96,9 @@ class mpi_world {
   /// Makes the MPI communicators of a group, collectively over its members. Nothing to make for one process.
   void prepare(group const& g) {
     require_valid(g, rank_, size_);
-    auto const held = progress_.lock();
     if (g.count == 1 || find(g) != nullptr) return;
+    meet(g);
+    auto const held = progress_.lock();
     if (options_.in_background && comm::takes_turns()) progress_.begin_thread();
     comm::mpi_circle c{std::vector<int>(g.members, g.members + g.count)};
     bool everybody = g.count == size_;
@@ -130,7 +138,8 @@ class mpi_world {
     if (workspace == nullptr && form.workspace_bytes() != 0)
       throw error("R20", {text_of(call), " needs a workspace of ", form.workspace_bytes(), " bytes"});
     comm::mpi_flight f;
-    f.index = g.index, f.count = g.count, f.sequence = over->next++, f.over = over, f.call = call, f.form = form;
+    f.index = g.index, f.count = g.count, f.members = over->members.data();
+    f.sequence = over->next++, f.over = over, f.call = call, f.form = form;
     f.in = in, f.out = static_cast<std::byte*>(out);
     f.counts = static_cast<std::byte*>(workspace);
     f.packed = f.counts + form.counts_bytes;
@@ -156,49 +165,39 @@ class mpi_world {
   }
 
   void wait(request& r) {
-    using clock = std::chrono::steady_clock;
-    bool const patient = options_.timeout.count() == 0;
-    auto const deadline = patient ? clock::time_point::max() : clock::now() + options_.timeout;
     auto held = progress_.lock();
     progress_.raise();
+    bool const endless = watch_.is_endless();
+    watch_.begin();
     for (flights_.release(r.slot); r.slot != -1; flights_.release(r.slot)) {
       try {
-        if (flights_.step(patient)) continue;
-      } catch (error const&) {  // another one has given up waiting: it wants to know who else has waited as long
-        bool const came_late = patient || clock::now() + options_.timeout / 2 < deadline;
-        if (came_late || !flights_.notice().starts_with(gave_up)) throw;
+        if (flights_.step(endless) || watch_.look(flights_[r.slot])) continue;
+      } catch (error const&) {  // another one has given up waiting: so does this one, if it has waited as long
+        if (!watch_.has_asked() || !flights_.notice().starts_with(comm::mpi_watch::begins_with)) throw;
       }
-      if (flights_.failed() < 0 && clock::now() <= deadline) {
-        std::this_thread::yield();
-        continue;
-      }
-      std::string const late = who_is_missing(flights_[r.slot]);
+      std::string const late = watch_.sentence(flights_[r.slot]);
       held.unlock();
       if (!options_.throws) abort(late, "R22");
-      throw error("R22", late);
+      tell(late);
+      throw error("R22", late, watch_.missing());
     }
+    watch_.end();
   }
-
   /// Tells all other ranks why this one will not take part any more, where they are to be told.
   void tell(std::string_view why) {
     if (!options_.throws || has_failed()) return;
     progress_.end();  // one thread at a time calls MPI
     send_notice(why);
   }
+  /// What went wrong on this rank last: told, if it leaves the world by an exception.
+  void remember(std::string_view what) { last_ = what; }
   /// Whether this rank has told the others, or was told. What messages use must then stay where it is.
   bool has_failed() const { return told_ != nullptr || flights_.failed() >= 0; }
 
   /// What is under way is driven no more: it will not end, and its memory may go.
   void abandon() { progress_.end(); }
 
-  void barrier() {
-    request r;
-    {
-      auto const held = progress_.lock();
-      r.slot = flights_.barrier(world_);
-    }
-    wait(r);
-  }
+  void barrier() { barrier("a barrier"); }
 
   /// Says on stderr which rank failed and why, and ends all processes of the job with exit code 1.
   [[noreturn]] void abort(std::string_view message, char const* code = "R21") {
@@ -206,7 +205,7 @@ class mpi_world {
                  message.data());
     std::fflush(stderr);
     progress_.end();  // one thread at a time calls MPI
-    MPI_Abort(world_, 1);
+    MPI_Abort(world_ == MPI_COMM_NULL ? MPI_COMM_WORLD : world_, 1);
     std::abort();
   }
 
@@ -219,7 +218,53 @@ class mpi_world {
   }
 
  private:
-  static constexpr std::string_view gave_up = "it waited ";
+  /// Makes the communicators of this world, together with the other ranks.
+  void join(MPI_Comm user) {
+    comm::must(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
+    comm::must(MPI_Comm_size(user, &size_), "MPI_Comm_size");
+    MPI_Request all_here = MPI_REQUEST_NULL;
+    comm::must(MPI_Ibarrier(user, &all_here), "MPI_Ibarrier");
+    watch_.arrive(all_here);
+    comm::must(MPI_Comm_dup(user, &world_), "MPI_Comm_dup");
+    comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (size_ == 1) return;
+    for (int r = 0; r < size_; ++r) everybody_.push_back(r);
+    comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
+    watch_.introduce(notices_);
+    if (options_.throws) flights_.listen(notices_);
+  }
+  /// The ranks of a group wait for each other, by as many rounds as a number up to their count has bits.
+  ///
+  /// source  the dissemination barrier; Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
+  void meet(group const& g) {
+    comm::mpi_flight f;
+    f.what = "the first collective", f.members = g.members, f.count = g.count;
+    for (int step = 1; step < g.count; step *= 2) {
+      request r;
+      {
+        auto const held = progress_.lock();
+        r.slot = flights_.token(f, notices_, g.members[(g.index + step) % g.count],
+                                g.members[(g.index + g.count - step) % g.count]);
+      }
+      wait(r);
+    }
+  }
+  void barrier(char const* what) {
+    comm::mpi_flight f;
+    f.what = what, f.members = everybody_.data(), f.count = static_cast<int>(everybody_.size());
+    request r;
+    {
+      auto const held = progress_.lock();
+      r.slot = flights_.barrier(f, world_);
+    }
+    wait(r);
+  }
+  /// Whoever ends MPI waits for the others.
+  void end_together() {
+    try {
+      barrier("the end of the job");
+    } catch (error const&) {}  // whatever it is, what follows is the end
+  }
 
   /// What this rank has told the others, and the messages that carry it.
   struct told {
@@ -239,44 +284,6 @@ class mpi_world {
     for (int all = 0; all == 0 && clock::now() < patience; std::this_thread::yield())
       MPI_Testall(static_cast<int>(told_->messages.size()), told_->messages.data(), &all, MPI_STATUSES_IGNORE);
   }
-  /// One sentence about a wait that is too long: what this rank waits for, and which members of the group have not come
-  /// to it. The others that wait are told, and tell so themselves.
-  std::string who_is_missing(comm::mpi_flight const& f) {
-    std::string const what = f.over == nullptr ? "a barrier"
-                                               : "collective " + std::to_string(f.sequence) + " of its group of " +
-                                                     std::to_string(f.count) + ", " + text_of(f.call);
-    std::string text = std::string(gave_up) + std::to_string(options_.timeout.count()) + " ms for " + what;
-    if (notices_ == MPI_COMM_NULL) return text;
-    send_notice(text);
-    std::vector<bool> waits(static_cast<std::size_t>(size_));
-    waits[static_cast<std::size_t>(rank_)] = true;
-    if (flights_.failed() >= 0) waits[static_cast<std::size_t>(flights_.failed())] = true;
-    using clock = std::chrono::steady_clock;
-    for (auto const patience = clock::now() + std::chrono::seconds(1); clock::now() < patience;) {
-      try {
-        if (options_.throws) flights_.step(false);  // takes the first notice
-      } catch (error const&) {
-        if (!flights_.notice().starts_with(gave_up)) throw;  // that is why nobody comes
-        waits[static_cast<std::size_t>(flights_.failed())] = true;
-      }
-      int there = 0;
-      MPI_Status status;
-      MPI_Iprobe(MPI_ANY_SOURCE, 0, notices_, &there, &status);
-      if (there == 0) {
-        std::this_thread::yield();
-        continue;
-      }
-      char more[1024] = "";
-      MPI_Recv(more, sizeof(more), MPI_CHAR, status.MPI_SOURCE, 0, notices_, MPI_STATUS_IGNORE);
-      if (std::string_view(more).starts_with(gave_up)) waits[static_cast<std::size_t>(status.MPI_SOURCE)] = true;
-    }
-    std::string missing;
-    for (int j = 0, n = f.over == nullptr ? size_ : f.count; j < n; ++j)
-      if (int const r = f.over == nullptr ? j : f.over->members[static_cast<std::size_t>(j)];
-          !waits[static_cast<std::size_t>(r)])
-        missing += (missing.empty() ? "" : ", ") + std::to_string(r);
-    return missing.empty() ? text : text + "; rank " + missing + " did not come to it";
-  }
 
   comm::mpi_circle* find(group const& g) {
     for (comm::mpi_circle& c : circles_)
@@ -289,9 +296,12 @@ class mpi_world {
   int exceptions_ = std::uncaught_exceptions();
   MPI_Comm world_ = MPI_COMM_NULL, notices_ = MPI_COMM_NULL;
   std::unique_ptr<told> told_;
+  std::string last_;
   int rank_ = 0, size_ = 0;
+  std::vector<int> everybody_;
   std::deque<comm::mpi_circle> circles_;
   comm::mpi_flights flights_;
+  comm::mpi_watch watch_{options_.limits};
   comm::mpi_progress progress_{flights_};
 };
 

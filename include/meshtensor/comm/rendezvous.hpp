@@ -31,6 +31,7 @@ struct rendezvous {
   std::unique_ptr<seat[]> seats;
   std::atomic<int> arrived[3] = {0, 0, 0};
   std::atomic<int> left = 0;
+  std::atomic<bool> warned = false;  // somebody has said who is missing
 
   /// Member `index` reaches `stage`. True for the last one.
   bool arrive(int stage, int index, int count) {
@@ -56,7 +57,7 @@ inline collective_call barrier_call() {
 }
 
 inline std::string describe(collective_call const& call) {
-  return same_collective(call, barrier_call(), 0) ? "a barrier" : text_of(call);
+  return same_collective(call, barrier_call(), 0) ? "a barrier" : located(call);
 }
 
 /// The collectives of one group, found by their number in its order of starts.
@@ -102,6 +103,7 @@ class circle {
     for (int j = 0; j < count(); ++j)
       meeting.seats[static_cast<std::size_t>(j)].stages.store(0, std::memory_order_relaxed);
     meeting.left.store(0, std::memory_order_relaxed);
+    meeting.warned.store(false, std::memory_order_relaxed);
     meeting.sequence = -1;
   }
 

@@ -19,6 +19,7 @@ inline planned_collective joined_exchange(module const& m, plan const& p, proces
   planned_collective all;
   all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
   all.call.type = one.call.type, all.call.op = one.call.op, all.call.kind = one.call.kind;
+  all.call.file = one.call.file, all.call.line = one.call.line;
   all.call.dims = 1, all.call.extent[0] = 0;
   for (int i = 0; i < m.node_count; ++i)
     if (p.joined[i] == last + 1) all.call.extent[0] += elements_of(mine.exchange(static_cast<id>(i)).call);

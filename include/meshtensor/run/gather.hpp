@@ -18,7 +18,7 @@ class gathering {
   /// `block` is what `rank` holds of a value that lies on the mesh as `layout` says.
   gathering(mesh_shape const& mesh, int rank, placement const& layout, view const& block) {
     collective_call call;
-    call.kind = collective::all_gather;
+    call.kind = collective::all_gather, call.file = "the parts of a value";
     call.type = block.type, call.dims = block.count;
     for (int i = 0; i < block.count; ++i) call.extent[i] = block.extent[i];
     for (int i = 0; i < block.count; ++i)

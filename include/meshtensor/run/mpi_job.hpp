@@ -26,7 +26,9 @@ class mpi_job final : public job {
     world_.abandon();
     if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
   }
+  void has_refused(std::string_view why) override { world_.remember(why); }
   void run(int, processor_work work) override {
+    world_.remember("");
     try {
       work(world_.rank(), *end_);
     } catch (std::exception const& e) {
@@ -37,7 +39,7 @@ class mpi_job final : public job {
 
  private:
   mpi_job(MPI_Comm user, bool guest)
-      : world_(user, {.timeout = wait_limit(), .in_background = progress_by_thread(), .throws = guest}),
+      : world_(user, {.limits = waits_of_a_job(), .in_background = progress_by_thread(), .throws = guest}),
         end_(std::make_unique<transport_over<mpi_world>>(world_)) {}
 
   mpi_world world_;

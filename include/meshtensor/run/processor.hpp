@@ -8,6 +8,7 @@
 
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/comm/collective.hpp"
+#include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
@@ -89,6 +90,8 @@ class processor {
     c->with.members = c->members.data();
     c->with.count = static_cast<int>(c->members.size());
     view const& block = views_[m_.operand(n, 0)];
+    if (n.site < m_.site_count && m_.sites[n.site].line != 0)
+      c->call.file = file_name(m_.sites[n.site]).data(), c->call.line = static_cast<int>(m_.sites[n.site].line);
     c->call.type = block.type;
     c->call.dims = block.count;
     for (int i = 0; i < block.count; ++i) c->call.extent[i] = block.extent[i];

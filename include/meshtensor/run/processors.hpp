@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,6 +10,7 @@
 #include "meshtensor/comm/launch.hpp"
 #include "meshtensor/run/array_text.hpp"
 #include "meshtensor/run/transport.hpp"
+#include "meshtensor/run/warning.hpp"
 
 #if MESHTENSOR_WITH_MPI
 #  include "meshtensor/run/mpi_job.hpp"
@@ -91,14 +91,6 @@ void progress(processors const& p, fmt::format_string<Args...> format, Args&&...
   if (p.speaks()) fmt::print(stderr, format, std::forward<Args>(args)...);
 }
 
-/// Where a warning goes: to standard error, unless a program puts something else here; `mt::on_warning() = {};`
-/// silences warnings.
-inline std::function<void(std::string const&)>& on_warning() {
-  static std::function<void(std::string const&)> where = [](std::string const& sentence) {
-    fmt::print(stderr, "meshtensor warning {}\n", sentence);
-  };
-  return where;
-}
 /// Says once, whatever the number of processes, what is not wrong but hardly meant.
 inline void warn(job const& j, std::string const& sentence) {
   if (j.speaks() && on_warning()) on_warning()(sentence);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "meshtensor/base/function_ref.hpp"
-#include "meshtensor/comm/launch.hpp"
 #include "meshtensor/comm/local.hpp"
 #include "meshtensor/run/processor.hpp"
+#include "meshtensor/run/warning.hpp"
 
 namespace meshtensor {
 
@@ -72,6 +72,15 @@ class transport_over final : public transport {
   std::deque<flight> flights_;
 };
 
+/// The limits that the environment gives, with warnings where all warnings go. errors R29
+inline patience waits_of_a_job() {
+  patience limits = wait_limits();
+  limits.say = [](std::string const& sentence) {
+    if (on_warning()) on_warning()(sentence);
+  };
+  return limits;
+}
+
 /// What every processor does in one run.
 using processor_work = function_ref<void(int rank, transport&)>;
 
@@ -94,6 +103,8 @@ class job {
   /// Whether a processor of another process has failed, or this one has: messages may be under way that will not end,
   /// so memory that they use stays.
   virtual bool has_failed() const { return false; }
+  /// This process has refused a step, alone perhaps, and why: what the others are told if it leaves the job for it.
+  virtual void has_refused(std::string_view) {}
   /// This process has failed, and has said why: ends the others too, which would wait for it for ever. Returns where
   /// there are none.
   virtual void end(int) {}
@@ -116,7 +127,7 @@ class threads_job final : public job {
 
  private:
   struct connected {
-    explicit connected(int size) : world(size, wait_limit()) {
+    explicit connected(int size) : world(size, waits_of_a_job()) {
       for (int r = 0; r < size; ++r) ends.emplace_back(world.member(r));
     }
     local_world world;

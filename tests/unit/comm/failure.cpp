@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 namespace {
 
 struct world_of_four {
-  explicit world_of_four(milliseconds timeout = milliseconds(0)) : world(4, timeout) {}
+  explicit world_of_four(mt::patience const& limits = {}) : world(4, limits) {}
   mt::local_world world;
   int members[4] = {0, 1, 2, 3};
   mt::group all(mt::local_member& m) const { return {members, 4, m.rank()}; }
@@ -106,7 +106,7 @@ TEST_CASE("a rank that leaves the program while others wait for it") {
 }
 
 TEST_CASE("the watchdog names the missing rank and the collective") {
-  world_of_four w(milliseconds(50));
+  world_of_four w({.end = milliseconds(50)});
   std::atomic<bool> over{false};
   auto const said = told(w.world, [&](mt::local_member& m) {
     m.barrier();
@@ -130,7 +130,7 @@ TEST_CASE("the watchdog names the missing rank and the collective") {
 }
 
 TEST_CASE("slow is not late while the timeout lasts") {
-  world_of_four w(milliseconds(20000));
+  world_of_four w({.end = milliseconds(20000)});
   auto const said = told(w.world, [&](mt::local_member& m) {
     if (m.rank() == 2) std::this_thread::sleep_for(milliseconds(50));
     m.barrier();

@@ -32,7 +32,9 @@ struct mpi_flight {
   int open = 0;  // MPI requests that are not complete
   int index = 0, count = 0;
   std::int64_t sequence = 0;
-  mpi_circle* over = nullptr;
+  mpi_circle* over = nullptr;    // null: no collective, but
+  char const* what = nullptr;    // this: `a barrier`
+  int const* members = nullptr;  // the ranks that take part, `count` of them
   collective_call call = {};
   mpi_form form = {};
   void const* in = nullptr;
@@ -80,11 +82,21 @@ class mpi_flights {
     slot = -1;
   }
 
-  int barrier(MPI_Comm over) {
+  /// Begins a barrier of all ranks of a communicator: `f` has who they are, and what it is called.
+  int barrier(mpi_flight const& f, MPI_Comm over) {
     int const slot = claim(1);
-    (*this)[slot] = {};
+    (*this)[slot] = f;
     (*this)[slot].at = stage::first;
     must(MPI_Ibarrier(over, post(slot)), "MPI_Ibarrier");
+    return slot;
+  }
+  /// Begins one round of a barrier of some of them: an empty message to a rank, another one from a rank.
+  int token(mpi_flight const& f, MPI_Comm over, int to, int from) {
+    int const slot = claim(2), tag = 2;
+    (*this)[slot] = f;
+    (*this)[slot].at = stage::first;
+    must(MPI_Irecv(nullptr, 0, MPI_BYTE, from, tag, over, post(slot)), "MPI_Irecv");
+    must(MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, over, post(slot)), "MPI_Isend");
     return slot;
   }
 

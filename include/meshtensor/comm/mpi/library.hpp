@@ -40,6 +40,7 @@ class mpi_session {
   ~mpi_session() {
     if (owned_) MPI_Finalize();
   }
+  bool is_owned() const { return owned_; }
 
  private:
   bool owned_ = false;

@@ -1,0 +1,227 @@
+// Ranks that wait long tell each other what for, so that each can say who is missing.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/base/memory.hpp"
+#include "meshtensor/base/process.hpp"
+#include "meshtensor/comm/mpi/flight.hpp"
+#include "meshtensor/comm/patience.hpp"
+
+namespace meshtensor::comm {
+
+/// The waits of one rank, one after the other. A short one only lets others run. A long one sleeps between looks,
+/// answers ranks that ask who waits, and asks itself before a limit comes. Who computes, is stopped or is cut off does
+/// not answer: that is whom the others wait for.
+class mpi_watch {
+  using duration = std::chrono::milliseconds;
+
+ public:
+  explicit mpi_watch(patience limits) : limits_(std::move(limits)) {
+    answers_ = std::min<duration>(std::chrono::seconds(1), limits_.first() / 4);
+  }
+  mpi_watch(mpi_watch const&) = delete;
+  mpi_watch& operator=(mpi_watch const&) = delete;
+
+  bool is_endless() const { return limits_.endless(); }
+
+  /// Waits for the request of a collective that all ranks begin with. errors R22
+  void arrive(MPI_Request& request) {
+    begin();
+    for (int there = 0;;) {
+      must(MPI_Test(&request, &there, MPI_STATUS_IGNORE), "MPI_Test");
+      if (there != 0) return;
+      if (is_short() || is_endless()) continue;
+      auto const sentence = [](duration d) {
+        return std::string(begins_with) + text_of(d) + " for all ranks to begin, which not all have done";
+      };
+      if (limits_.end.count() != 0 && waited_ >= limits_.end) throw error("R22", sentence(limits_.end));
+      if (warns()) limits_.say("R22: " + sentence(limits_.warn) + consequence(limits_));
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  /// Collective: the ranks learn which processes they are. What they tell each other goes over `talk`, by tag 1.
+  void introduce(MPI_Comm talk) {
+    talk_ = talk;
+    int size = 0;
+    must(MPI_Comm_rank(talk, &rank_), "MPI_Comm_rank");
+    must(MPI_Comm_size(talk, &size), "MPI_Comm_size");
+    processes_.resize(static_cast<std::size_t>(size));
+    waits_for_.resize(static_cast<std::size_t>(size));
+    process_id const mine = this_process();
+    must(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, processes_.data(), sizeof mine, MPI_BYTE, talk), "MPI_Allgather");
+  }
+
+  /// A wait begins.
+  void begin() { looks_ = 0, asked_ = warned_ = false; }
+  /// Nothing has come. False: the limit is reached.
+  bool look(mpi_flight const& f) {
+    if (is_short() || talk_ == MPI_COMM_NULL) return true;
+    listen();
+    bool const others_wait = std::any_of(waits_for_.begin(), waits_for_.end(), [](auto& w) { return !w.empty(); });
+    if (!asked_ && (others_wait || waited_ + answers_ >= limits_.first())) asked_ = true, tell(what(f));
+    if (limits_.end.count() != 0 && waited_ >= limits_.end) {
+      if (is_debugged()) time_.restart();
+      else if (speaks() || waited_ >= limits_.end + std::min<duration>(std::chrono::seconds(3), limits_.end))
+        return false;
+    }
+    if (warns() && speaks())
+      limits_.say("R22: rank " + std::to_string(rank_) + ": " + sentence(f, limits_.warn) + consequence(limits_));
+    std::this_thread::sleep_for(pause);
+    return true;
+  }
+  /// The wait is over, without a failure.
+  void end() {
+    if (asked_) tell("");
+  }
+  /// Whether this rank has waited long enough to know who else does.
+  bool has_asked() const { return asked_; }
+
+  /// `it waited 60 s for collective 7 of ranks 0, 1: all_reduce sum f32[8] (train.cpp:31); rank 1 did not come to it
+  /// (process 4711 on node17, which is stopped by a signal)`
+  std::string sentence(mpi_flight const& f, duration limit) const {
+    std::vector<int> absent, elsewhere;
+    for (int j = 0; j < f.count; ++j) {
+      int const r = f.members[j];
+      if (r == rank_ || waiting(r) == what(f)) continue;
+      (waiting(r).empty() ? absent : elsewhere).push_back(r);
+    }
+    std::string text = std::string(begins_with) + text_of(limit) + " for " + what(f);
+    if (!absent.empty()) text += "; " + text_of_ranks(absent) + " did not come to it" + about(absent);
+    if (!elsewhere.empty())
+      text += "; rank " + std::to_string(elsewhere[0]) + " waits for something else, " + waiting(elsewhere[0]);
+    if (!absent.empty()) return text;
+    if (auto const others = who_does_not_wait(); !others.empty())
+      return text + "; " + text_of_ranks(others) + (others.size() == 1 ? " does" : " do") + " not wait" + about(others);
+    return elsewhere.empty() ? text + "; all have come to it, but their messages have not" : text;
+  }
+  std::string sentence(mpi_flight const& f) const { return sentence(f, limits_.end); }
+  /// What that begins with.
+  static constexpr std::string_view begins_with = "it waited ";
+  /// The rank that is missing, if it is one; else -1.
+  int missing() const {
+    auto const ranks = who_does_not_wait();
+    return ranks.size() == 1 ? ranks[0] : -1;
+  }
+
+  /// Takes what others have told.
+  void listen() {
+    if (talk_ == MPI_COMM_NULL) return;
+    for (;;) {
+      int there = 0;
+      MPI_Status status;
+      must(MPI_Iprobe(MPI_ANY_SOURCE, tag, talk_, &there, &status), "MPI_Iprobe");
+      if (there == 0) break;
+      char text[longest + 1] = "";
+      must(MPI_Recv(text, longest, MPI_CHAR, status.MPI_SOURCE, tag, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
+      waits_for_[static_cast<std::size_t>(status.MPI_SOURCE)] = text;
+    }
+    told_.remove_if([](message& m) {
+      int gone = 0;
+      must(MPI_Testall(static_cast<int>(m.parts.size()), m.parts.data(), &gone, MPI_STATUSES_IGNORE), "MPI_Testall");
+      return gone != 0;
+    });
+  }
+  /// Takes what has come last. False: something that this rank has told is still under way, to ranks that do not listen
+  /// any more, and stays where it is with its communicator.
+  bool leave() {
+    listen();
+    if (told_.empty()) return true;
+    stays(told_);
+    return false;
+  }
+
+ private:
+  static constexpr int tag = 1, longest = 1000;
+  // Between looks of a long wait: seldom enough to leave the processor to others, often enough for a socket's buffer.
+  static constexpr std::chrono::microseconds pause{200};
+
+  struct message {
+    std::string text;
+    std::vector<MPI_Request> parts;
+  };
+
+  // Whether the wait is too young for anything but another look. The first looks come as fast as they can: what is
+  // awaited most often comes within microseconds.
+  bool is_short() {
+    constexpr int quick = 1000;
+    if (looks_ < quick) {
+      if (++looks_ % 64 == 0) std::this_thread::yield();
+      if (looks_ == quick) time_.restart();
+      return true;
+    }
+    waited_ = time_.look();
+    if (waited_ >= answers_) return false;
+    std::this_thread::yield();
+    return true;
+  }
+  // Once in a wait.
+  bool warns() {
+    if (warned_ || limits_.warn.count() == 0 || waited_ < limits_.warn || !limits_.say) return false;
+    return warned_ = true;
+  }
+  // Of the ranks that wait the first one speaks for all.
+  bool speaks() const {
+    return std::all_of(waits_for_.begin(), waits_for_.begin() + rank_, [](auto& w) { return w.empty(); });
+  }
+  void tell(std::string text) {
+    message& m = told_.emplace_back();
+    m.text = text.substr(0, longest);
+    for (int r = 0; r < static_cast<int>(processes_.size()); ++r)
+      if (r != rank_)
+        must(
+            MPI_Isend(m.text.data(), static_cast<int>(m.text.size()), MPI_CHAR, r, tag, talk_, &m.parts.emplace_back()),
+            "MPI_Isend");
+  }
+
+  static std::string what(mpi_flight const& f) {
+    std::vector<int> members(f.members, f.members + f.count);
+    std::sort(members.begin(), members.end());
+    if (f.over == nullptr) return f.what + (" of " + text_of_ranks(members));
+    return "collective " + std::to_string(f.sequence) + " of " + text_of_ranks(members) + ": " + located(f.call);
+  }
+  std::string const& waiting(int r) const { return waits_for_[static_cast<std::size_t>(r)]; }
+  std::vector<int> who_does_not_wait() const {
+    std::vector<int> ranks;
+    for (int r = 0; r < static_cast<int>(waits_for_.size()); ++r)
+      if (r != rank_ && waiting(r).empty()) ranks.push_back(r);
+    return ranks;
+  }
+  activity doing(int r) const {
+    return activity_of(processes_[static_cast<std::size_t>(r)], processes_[static_cast<std::size_t>(rank_)]);
+  }
+  bool is_debugged() const {
+    auto const ranks = who_does_not_wait();
+    return std::any_of(ranks.begin(), ranks.end(), [&](int r) { return doing(r) == activity::in_debugger; });
+  }
+  // Which processes they are, and what they do; of the first few.
+  std::string about(std::vector<int> const& ranks) const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, ranks.size()); ++i)
+      text += (i == 0 ? " (" : "; ") + (ranks.size() == 1 ? "" : "rank " + std::to_string(ranks[i]) + ": ") +
+              processes_[static_cast<std::size_t>(ranks[i])].text() + ", " + text_of(doing(ranks[i]));
+    return text + (ranks.size() > 3 ? "; …)" : ")");
+  }
+
+  patience limits_;
+  duration answers_;  // what others need to answer: a wait is long from then on
+  MPI_Comm talk_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  std::vector<process_id> processes_;   // of all ranks
+  std::vector<std::string> waits_for_;  // what each has told last; empty: it does not wait, for all that is known
+  std::list<message> told_;             // what this rank has, and may be under way
+  // Of this wait:
+  int looks_ = 0;
+  waiting_time time_;
+  duration waited_{};
+  bool asked_ = false, warned_ = false;
+};
+
+}  // namespace meshtensor::comm

@@ -1,0 +1,19 @@
+// Where warnings go: what is not wrong but hardly meant, or not wrong yet.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <string>
+
+namespace meshtensor {
+
+/// Where a warning goes: to standard error, unless a program puts something else here; `mt::on_warning() = {};`
+/// silences warnings. A thread that waits for another one calls it, too.
+inline std::function<void(std::string const&)>& on_warning() {
+  static std::function<void(std::string const&)> where = [](std::string const& sentence) {
+    std::fprintf(stderr, "meshtensor warning %s\n", sentence.c_str());
+  };
+  return where;
+}
+
+}  // namespace meshtensor
