@@ -20,6 +20,7 @@ template std::vector<double> spans_of_all<when_used>(job&, std::vector<int> cons
 template std::string text_of_spans<when_used>(module const&, std::vector<double> const&);
 }  // namespace detail
 
+template void require_alike<when_used>(job&, facts const*, std::exception_ptr);
 template void evaluate<primitives::all()>(evaluation const&);
 template class engine<reference_device>;
 template class session<reference_device>;

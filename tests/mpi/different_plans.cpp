@@ -27,6 +27,17 @@ inline constexpr struct across : mt::dim<"across", 12> {
 struct square {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, down, across) * 2); }
 };
+// Two versions of one program.
+namespace one {
+struct step {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", sum(s.input("x", mt::f32, down, across), down)); }
+};
+}  // namespace one
+namespace two {
+struct step {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", max(s.input("x", mt::f32, down, across), down)); }
+};
+}  // namespace two
 struct in_rows : mt::layout<mt::shard<down, all>> {};
 struct in_columns : mt::layout<mt::shard<across, all>> {};
 
@@ -34,45 +45,92 @@ std::string sentence(auto make) {
   try {
     make();
   } catch (mt::error const& e) { return e.what(); }
-  return "";
+  return {};
 }
 
 }  // namespace
 
 TEST_CASE("other sizes, layouts or programs") {
   mt::processors const job(MPI_COMM_WORLD);
-  int const batches = 2 * ranks::count();
-  bool const other = ranks::rank() == ranks::count() - 1;
-  std::string const expected = "meshtensor R24: the ranks have different plans";
+  int const batches = 2 * ranks::count(), last = ranks::count() - 1;
+  bool const other = ranks::rank() == last;
+  std::vector<int> first;
+  for (int r = 0; r < last; ++r) first.push_back(r);
+  // What is said of a difference between the last rank and the others.
+  auto const differ = [&](std::string const& what, std::string const& mine, std::string const& its) {
+    return "meshtensor R24: the ranks differ in " + what + ": " + mine + " on " + mt::text_of_ranks(first) + ", " +
+           its + " on rank " + std::to_string(last) +
+           ": start the same program, with the same arguments, on all of them";
+  };
   {
     mt::store weights(job);
     CHECK(sentence([&] {
             mt::executable<grow, line_of_ranks, by_batch>(weights, batch(other ? 2 * batches : batches));
-          }).starts_with(expected));
+          }) == differ("the extents", "'batch = " + std::to_string(batches) + "'",
+                       "'batch = " + std::to_string(2 * batches) + "'"));
   }
   {
     mt::store weights(job);
     CHECK(sentence([&] {
             if (other) mt::executable<grow, line_of_ranks, whole>(weights, batch(batches));
             else mt::executable<grow, line_of_ranks, by_batch>(weights, batch(batches));
-          }).starts_with(expected));
+          }) == differ("the layout", "'batch over all'", "nothing"));
   }
   {
     mt::store weights(job);
     CHECK(sentence([&] {
             if (other) mt::executable<programs, look, line_of_ranks, by_batch> mine(weights);
             else mt::executable<programs, grow, line_of_ranks, by_batch>(weights, batch(batches));
-          }).starts_with(expected));
+          }) == differ("the program", "'grow'", "'look'"));
   }
   {
     mt::store weights(job);
     CHECK(sentence([&] {
             if (other) mt::executable<square, line_of_ranks, in_columns> mine(weights);
             else mt::executable<square, line_of_ranks, in_rows> mine(weights);
-          }).starts_with(expected));
+          }) == differ("the layout", "'down over all'", "'across over all'"));
+  }
+  {
+    mt::store weights(job, other ? 8 : 7);
+    CHECK(sentence([&] { mt::executable<square, line_of_ranks, in_rows> mine(weights); }) ==
+          differ("the store's seed", "'7'", "'8'"));
+  }
+  {
+    mt::store weights(job);
+    if (other) weights.set_step(3);
+    CHECK(sentence([&] { mt::executable<square, line_of_ranks, in_rows> mine(weights); }) ==
+          differ("the store's step", "'0'", "'3'"));
   }
   mt::store weights(job);  // and what they agree on goes on
   mt::executable<grow, line_of_ranks, by_batch> step(weights, batch(batches));
   mt::array<float, batch, rows> x(batch(batches));
   CHECK(step(mt::feed<"x">(x)).get<"sum">() != 0);
+}
+
+TEST_CASE("programs of one name: the first operation that differs, with its line") {
+  mt::processors const job(MPI_COMM_WORLD);
+  mt::store weights(job);
+  std::string const said = sentence([&] {
+    if (ranks::rank() == 0) mt::executable<one::step, line_of_ranks, in_rows> mine(weights);
+    else mt::executable<two::step, line_of_ranks, in_rows> mine(weights);
+  });
+  INFO(said);
+  CHECK(said.starts_with("meshtensor R24: the ranks differ in the operations: '%1: f32[across"));
+  CHECK(said.find("= sum(%0) over down # different_plans.cpp:33' on rank 0, ") != std::string::npos);
+  CHECK(said.find("= max(%0) over down # different_plans.cpp:38' on rank") != std::string::npos);
+}
+
+TEST_CASE("what one rank refuses is told to all, and the job goes on") {
+  mt::processors const job(MPI_COMM_WORLD);
+  int const last = ranks::count() - 1, batches = 2 * ranks::count();
+  bool const other = ranks::rank() == last;
+  mt::store weights(job);
+  auto const make = [&](int size) { mt::executable<grow, line_of_ranks, by_batch> step(weights, batch(size)); };
+  std::string const own = "meshtensor S02: dim 'batch' (" + std::to_string(batches + 1) + ") is sharded over";
+  std::string said = sentence([&] { make(other ? batches + 1 : batches); });
+  INFO(said);
+  CHECK(said.starts_with(other ? own : "meshtensor R21: rank " + std::to_string(last) + " failed: " + own));
+  said = sentence([&] { make(batches + 1); });  // on all of them: nobody else's fault
+  CHECK(said.starts_with(own));
+  CHECK(sentence([&] { make(batches); }).empty());
 }

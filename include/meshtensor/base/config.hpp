@@ -34,6 +34,20 @@
 #  define MESHTENSOR_ARCH baseline
 #endif
 
+#define MESHTENSOR_QUOTED(word) #word
+#define MESHTENSOR_TEXT_OF(macro) MESHTENSOR_QUOTED(macro)
+
+// Options under which a float operation gives something else than IEEE 754 says.
+#if defined(__FAST_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__) || __FINITE_MATH_ONLY__
+#  define MESHTENSOR_ARITHMETIC "loose arithmetic (-ffast-math, or a part of it)"
+#else
+#  define MESHTENSOR_ARITHMETIC "strict arithmetic"
+#endif
+// How a file is compiled, as far as macros tell and results depend on it; one line each.
+#define MESHTENSOR_BUILD \
+  "compiler " __VERSION__ "\ninstructions " MESHTENSOR_TEXT_OF(MESHTENSOR_ARCH) "\n" MESHTENSOR_ARITHMETIC "\n"
+
 #ifdef __OPTIMIZE__
 #  define MESHTENSOR_OPTIMIZES 1
 #else  // then what counts is how soon the compiler is done

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/resident.hpp"
 
 namespace meshtensor {
 
@@ -33,8 +34,7 @@ class arena {
                           ? MAP_FAILED
                           : mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (got == MAP_FAILED)
-      throw error("M10", {"the system has no block of ", bytes,
-                          " bytes for this processor's values: shard more dims, or start fewer ranks on this machine"});
+      throw error("M10", {"the system has no block of ", bytes, " bytes, it has ", available_bytes(), " left"});
     base_ = got;
     data_ = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(base_) + page - 1) / page * page);
     if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a wish; refused, the block works as well

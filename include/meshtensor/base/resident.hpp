@@ -2,12 +2,14 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <vector>
 
 namespace meshtensor {
@@ -20,6 +22,31 @@ inline std::int64_t resident_bytes() {
     std::fclose(f);
   }
   return pages * sysconf(_SC_PAGESIZE);
+}
+
+/// Bytes that the system can still give this process: what its own limit (ulimit -v), its container's and the machine's
+/// memory leave, whichever is least.
+inline std::int64_t available_bytes() {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  auto const at_most = [&](std::int64_t bytes) { least = std::min(least, std::max<std::int64_t>(0, bytes)); };
+  auto const number_in = [](char const* file, char const* format) {
+    std::int64_t number = -1;
+    if (std::FILE* const f = std::fopen(file, "r")) {
+      char line[128];
+      while (number < 0 && std::fgets(line, sizeof line, f) != nullptr)
+        if (long long n = 0; std::sscanf(line, format, &n) == 1) number = n;
+      std::fclose(f);
+    }
+    return number;
+  };
+  rlimit own{};
+  if (getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY)
+    at_most(static_cast<std::int64_t>(own.rlim_cur) - number_in("/proc/self/statm", "%lld") * sysconf(_SC_PAGESIZE));
+  std::int64_t const free = number_in("/proc/meminfo", "MemAvailable: %lld kB");
+  if (free >= 0) at_most((free + std::max<std::int64_t>(0, number_in("/proc/meminfo", "SwapFree: %lld kB"))) * 1024);
+  std::int64_t const most = number_in("/sys/fs/cgroup/memory.max", "%lld");
+  if (most >= 0) at_most(most - number_in("/sys/fs/cgroup/memory.current", "%lld"));
+  return least;
 }
 
 /// Bytes of a block that this process has now, counted in whole pages.

@@ -3,7 +3,7 @@
 
 #include <concepts>
 
-#include "meshtensor/run/transport.hpp"
+#include "meshtensor/run/over_all.hpp"
 
 namespace meshtensor {
 
@@ -17,30 +17,16 @@ class agreement {
     { p.get() } -> std::same_as<job&>;
   }
   explicit agreement(P const& p) : agreement(p.get()) {}
-  explicit agreement(job& j) : job_(j) {
-    if (job_.size() < 2) return;
-    for (int r = 0; r < job_.size(); ++r) all_.members.push_back(r);
-    all_.with = {all_.members.data(), job_.size(), job_.held(job_.size())[0]};
-    all_.call.kind = collective::all_reduce, all_.call.op = reduction::max;
-    all_.call.type = f64, all_.call.dims = 1, all_.call.extent[0] = 1;
-    job_.run(job_.size(), [&](int, transport& t) { number_ = t.prepare(all_); });
-  }
-  agreement(agreement const&) = delete;
+  explicit agreement(job& j) : greatest_(j, collective::all_reduce, f64, 1, "an agreement") {}
 
   double operator()(double mine) {
     double greatest = mine;
-    if (job_.size() > 1)
-      job_.run(job_.size(), [&](int, transport& t) {
-        t.start(number_, all_, &mine, &greatest);
-        t.wait(number_);
-      });
+    greatest_(&mine, &greatest);
     return greatest;
   }
 
  private:
-  job& job_;
-  planned_collective all_;
-  int number_ = 0;
+  over_all greatest_;
 };
 
 }  // namespace meshtensor

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "meshtensor/device/reference.hpp"
+#include "meshtensor/run/alike.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/linked.hpp"
@@ -62,7 +63,8 @@ class executable_of;  // told apart by what the program records, too
 /// numbers.
 ///
 /// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds
-/// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not fit
+/// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not
+/// fit; M10 no memory; R24 ranks that are about to run different things; R21 another rank has refused, and why
 template <class... Args>
 using executable = executable_of<detail::mark_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
 
@@ -82,17 +84,30 @@ class executable_of {
   /// Extents of dims and axes, and numbers, in any order.
   template <class... Given>
   explicit executable_of(store& values, Given const&... given) : values_(&values), mesh_(mesh::shape) {
-    std::vector<dim_extent> dims;
-    [[maybe_unused]] auto bind = [&](auto const& g) {
-      using G = std::remove_cvref_t<decltype(g)>;
-      if constexpr (std::is_same_v<G, axis_extent>) mesh_.bind(g);
-      else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
-    };
-    (bind(given), ...);
-    bind_open_axis(values.job().size());
-    program_ = std::make_unique<bound>(mesh_, dims);
-    session_ =
-        std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(), program_->device());
+    bool compared = false;
+    try {
+      std::vector<dim_extent> dims;
+      [[maybe_unused]] auto bind = [&](auto const& g) {
+        using G = std::remove_cvref_t<decltype(g)>;
+        if constexpr (std::is_same_v<G, axis_extent>) mesh_.bind(g);
+        else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
+      };
+      (bind(given), ...);
+      bind_open_axis(values.job().size());
+      program_ = std::make_unique<bound>(mesh_, dims);
+      auto const compare = [&] {
+        compared = true;
+        facts const mine{graph(),       planned(),           mesh_,
+                         layout::rules, entry_name<entry>(), type_name<device>(),
+                         values.seed(), values.step(),       MESHTENSOR_BUILD};
+        require_alike(values.job(), &mine, nullptr);
+      };
+      session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(),
+                                                   program_->device(), compare);
+    } catch (...) {  // the other ranks are told why
+      if (!compared) require_alike(values.job(), nullptr, std::current_exception());
+      throw;
+    }
     static std::atomic<bool> warned = false;  // once for each type of executable
     if (!warned.exchange(true)) {
       constexpr std::uint64_t unused = unused_rules(stages::traced, layout::rules);
@@ -108,8 +123,13 @@ class executable_of {
   /// One step: feeds and numbers in any order. What is not fed again is as it was.
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
-    (take(given), ...);
-    session_->step();
+    try {
+      (take(given), ...);
+      session_->step();
+    } catch (std::exception const& e) {
+      values_->job().has_refused(e.what());
+      throw;
+    }
     return step_result<executable_of>(*this);
   }
 

@@ -2,6 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
+
+#include "meshtensor/base/function_ref.hpp"
+#include "meshtensor/base/resident.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
 
 namespace meshtensor {
 
@@ -13,5 +18,21 @@ struct memory_use {
 
   std::int64_t all() const { return planned + workspace + process; }
 };
+
+/// Calls what takes memory for a plan. errors M10 there is not enough: what the plan needs, and what is left
+inline void within_memory(plan const& p, function_ref<void()> work) {
+  auto const sentence = [&]() {
+    return error("M10", {"this processor needs ", p.arena_bytes + p.variable_bytes + p.input_bytes, " bytes (",
+                         p.arena_bytes, " for a step, ", p.variable_bytes, " of parameters and state, ", p.input_bytes,
+                         " of inputs) and what libraries take, but the system has ", available_bytes(),
+                         " left: shard more dims, take a smaller batch, or start fewer ranks on this machine"});
+  };
+  try {
+    work();
+  } catch (std::bad_alloc const&) { throw sentence(); } catch (error const& e) {
+    if (e.code() != "M10") throw;
+    throw sentence();
+  }
+}
 
 }  // namespace meshtensor

@@ -11,9 +11,7 @@
 
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/agree.hpp"
 #include "meshtensor/run/by_transport.hpp"
-#include "meshtensor/run/fingerprint.hpp"
 #include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/store.hpp"
 
@@ -24,8 +22,13 @@ namespace meshtensor {
 template <class Device>
 class session {
  public:
-  /// `m` and `p` must outlive the session.
-  session(store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry, Device device = Device())
+  /// `m` and `p` must outlive the session. `ready` is called when this process has all that it needs for itself, before
+  /// it takes part in what all do.
+  ///
+  /// errors  M10 the system has no room for it
+  session(
+      store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry, Device device = Device(),
+      function_ref<void()> ready = [] {})
       : store_(values), m_(m), p_(p), mesh_(mesh), entry_(entry), device_(std::move(device)) {
     auto& job = values.job();
     auto const size = static_cast<int>(mesh.size());
@@ -33,16 +36,18 @@ class session {
       throw error("R05", {"the mesh has ", size, " processors, but ", job.size(),
                           " were started: start as many as the mesh has"});
     ranks_ = job.held(size);
-    processors_.reserve(ranks_.size());
-    for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
-    around_.resize(ranks_.size());
-    connect();
-    agree(job);
+    within_memory(p, [&] {
+      processors_.reserve(ranks_.size());
+      for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
+      around_.resize(ranks_.size());
+      connect();
+    });
+    ready();
     if (job.in_lockstep()) {
       engines_.push_back(std::make_unique<engine<Device>>(m, p, device_, processors_, std::make_unique<lockstep>()));
     } else {
       engines_.resize(ranks_.size());
-      job.run(size, [&](int rank, transport& t) { make_engine(rank, t); });
+      job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
     }
   }
 
@@ -146,7 +151,7 @@ class session {
     } else {
       store_.job().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
         std::size_t const k = index_of(rank);
-        run(k, {&around_[k], 1});
+        within_memory(p_, [&] { run(k, {&around_[k], 1}); });
       });
     }
     if (updates_) store_.advance();
@@ -288,13 +293,6 @@ class session {
       for (std::size_t k = 0; k < around_.size(); ++k)
         around_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
     }
-  }
-  // Ranks with other plans would wait for each other for ever, or take each other's numbers.
-  void agree(job& ranks) const {
-    auto const mine = static_cast<double>(fingerprint(m_, p_));
-    agreement greatest(ranks);
-    if (greatest(mine) != -greatest(-mine))
-      throw error("R24", "the ranks have different plans: start the same program, with the same sizes, on all of them");
   }
   void make_engine(int rank, transport& t) {
     std::size_t const k = index_of(rank);

@@ -1,6 +1,7 @@
 // The recorded steps of all ranks on one time axis, in the format that chrome://tracing and Perfetto read.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -14,18 +15,8 @@ namespace detail {
 
 /// What every process has, one after another, on every process: each brings as many numbers. All call it alike.
 inline std::vector<double> all_numbers(job& j, std::vector<double> const& mine) {
-  if (j.size() < 2) return mine;
-  planned_collective all;
-  for (int r = 0; r < j.size(); ++r) all.members.push_back(r);
-  all.with = {all.members.data(), j.size(), j.held(j.size())[0]};
-  all.call.kind = collective::all_gather, all.call.join = 0;
-  all.call.type = f64, all.call.dims = 1, all.call.extent[0] = static_cast<std::int64_t>(mine.size());
-  std::vector<double> everything(mine.size() * static_cast<std::size_t>(j.size()));
-  j.run(j.size(), [&](int, transport& t) {
-    int const number = t.prepare(all);
-    t.start(number, all, mine.data(), everything.data());
-    t.wait(number);
-  });
+  std::vector<double> everything(mine.size() * static_cast<std::size_t>(std::max(1, j.size())));
+  over_all(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
   return everything;
 }
 

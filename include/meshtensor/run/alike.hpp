@@ -1,0 +1,121 @@
+// Ranks start only what is alike on all of them: otherwise they would wait for each other for ever, or take each
+// other's numbers.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "meshtensor/run/facts.hpp"
+#include "meshtensor/run/over_all.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// A number of each process.
+inline std::vector<std::int64_t> of_each(job& ranks, std::int64_t mine) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(ranks.size()));
+  over_all(ranks, collective::all_gather, i64, 1, "start of an executable")(&mine, all.data());
+  return all;
+}
+/// What one of the processes has to say.
+inline std::string said_by(job& ranks, int rank, std::string text) {
+  auto size = static_cast<std::int64_t>(text.size());
+  over_all(ranks, collective::broadcast, i64, 1, "start of an executable").from(rank)(&size, &size);
+  text.resize(static_cast<std::size_t>(size));
+  over_all(ranks, collective::broadcast, u8, size, "start of an executable").from(rank)(text.data(), text.data());
+  return text;
+}
+
+/// The lines of a text, each without blanks at its ends and without several in a row.
+class lines_of {
+ public:
+  explicit lines_of(std::string const& text) : text_(text) {}
+  /// The next one; empty behind the last.
+  std::string next() {
+    std::string line;
+    for (; at_ < text_.size() && text_[at_] != '\n'; ++at_)
+      if (text_[at_] != ' ' || (!line.empty() && line.back() != ' ')) line += text_[at_];
+    ++at_;
+    return line;
+  }
+
+ private:
+  std::string const& text_;
+  std::size_t at_ = 0;
+};
+
+/// The first lines that differ, where each is on: `'batch = 24' on rank 0, 'batch = 48' on rank 1`. What stands behind
+/// a
+/// `#`, a place in a file, is not compared.
+inline std::string first_difference(std::string const& a, std::string const& on_a, std::string const& b,
+                                    std::string const& on_b) {
+  lines_of left(a), right(b);
+  auto const quoted = [](std::string const& line) { return line.empty() ? "nothing" : "'" + line + "'"; };
+  for (std::size_t i = 0; i < a.size() + b.size(); ++i) {
+    std::string const x = left.next(), y = right.next();
+    if (x.substr(0, x.find(" # ")) != y.substr(0, y.find(" # ")))
+      return quoted(x) + " on " + on_a + ", " + quoted(y) + " on " + on_b;
+  }
+  return "something that has no name, on " + on_a + " and on " + on_b;
+}
+
+}  // namespace detail
+
+/// Compares what the ranks of a job are about to run, by one exchange: all of them call it when they have made it, or
+/// could not; `refused` then says why, and there are no facts. More is sent only where something is wrong.
+///
+/// errors  R24 a fact differs: which one, what it is, and on which ranks; what `refused` holds, on that rank; R21
+/// another rank has refused, and why
+template <class = when_used>
+void require_alike(job& ranks, facts const* mine, std::exception_ptr refused) {
+  if (ranks.size() < 2) {
+    if (refused) std::rethrow_exception(refused);
+    return;
+  }
+  constexpr std::size_t count = facts::count;
+  std::array<std::int64_t, 1 + 2 * count> words{}, greatest{};
+  words[0] = refused ? 1 : 0;
+  for (std::size_t f = 0; f < count && mine != nullptr; ++f) {
+    words[1 + f] = static_cast<std::int64_t>(mine->mark_of(static_cast<int>(f)));
+    words[1 + count + f] = ~words[1 + f];  // the greatest of these is the complement of the least
+  }
+  over_all(ranks, collective::all_reduce, i64, std::ssize(words), "start of an executable")(words.data(),
+                                                                                            greatest.data());
+  if (greatest[0] != 0) {
+    auto const all = detail::of_each(ranks, words[0]);
+    int first = 0;
+    while (all[static_cast<std::size_t>(first)] == 0) ++first;
+    std::string why = "an exception of unknown type";
+    try {
+      if (refused) std::rethrow_exception(refused);
+    } catch (std::exception const& e) { why = e.what(); } catch (...) {
+    }
+    why = detail::said_by(ranks, first, why);
+    if (refused) std::rethrow_exception(refused);
+    throw error("R21", "rank " + std::to_string(first) + " failed: " + why, first);
+  }
+  std::size_t f = 0;
+  while (f < count && greatest[1 + f] == ~greatest[1 + count + f]) ++f;
+  if (f == count) return;
+  auto const marks = detail::of_each(ranks, words[1 + f]);
+  std::vector<int> like_first, like_other;
+  int other = 0;
+  while (marks[static_cast<std::size_t>(other)] == marks[0]) ++other;
+  for (int r = 0; r < ranks.size(); ++r) {
+    if (marks[static_cast<std::size_t>(r)] == marks[0]) like_first.push_back(r);
+    if (marks[static_cast<std::size_t>(r)] == marks[static_cast<std::size_t>(other)]) like_other.push_back(r);
+  }
+  std::string const lines = mine->lines_of(static_cast<int>(f));
+  std::string const a = detail::said_by(ranks, 0, lines), b = detail::said_by(ranks, other, lines);
+  throw error("R24", std::string("the ranks differ in ") + facts::name_of(static_cast<int>(f)) + ": " +
+                         detail::first_difference(a, text_of_ranks(like_first), b, text_of_ranks(like_other)) +
+                         ": start the same program, with the same arguments, on all of them");
+}
+
+#if MESHTENSOR_COMPILED
+extern template void require_alike<when_used>(job&, facts const*, std::exception_ptr);
+#endif
+
+}  // namespace meshtensor

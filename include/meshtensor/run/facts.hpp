@@ -1,0 +1,119 @@
+// What all ranks of a job must have alike before they step, by name: builds, programs, layouts, sizes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "meshtensor/graph/print.hpp"
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/pass/mark.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+#include "meshtensor/run/interpret.hpp"
+
+namespace meshtensor {
+
+/// What a rank is about to run, and how it was compiled, as facts: each is a list of lines, and one number for them.
+struct facts {
+  module const& graph;
+  plan const& planned;
+  mesh_shape const& mesh;
+  layout_rules const& layout;
+  name program, device;
+  std::uint64_t seed, step;
+  char const* built;  // MESHTENSOR_BUILD
+
+  /// In the order in which a difference is told: what explains the others comes first.
+  enum fact { library, build, entry, on_device, on_mesh, rules, extents, dtypes, operations, memory, of_seed, of_step };
+  static constexpr int count = of_step + 1;
+  static char const* name_of(int f) {
+    constexpr char const* names[] = {"the version of meshtensor",
+                                     "the build",
+                                     "the program",
+                                     "the device",
+                                     "the mesh",
+                                     "the layout",
+                                     "the extents",
+                                     "the dtypes",
+                                     "the operations",
+                                     "the plan",
+                                     "the store's seed",
+                                     "the store's step"};
+    return names[f];
+  }
+
+  /// Differs, all but surely, where the fact does.
+  std::uint64_t mark_of(int f) const {
+    mixed_words mix;
+    if (f == operations) mix(mark(graph));
+    else if (f == memory) return mark_of_plan();
+    else
+      for (char const c : lines_of(f)) mix(c);
+    return mix.hash;
+  }
+  std::string lines_of(int f) const {
+    switch (f) {
+      case library:
+        return std::to_string(MESHTENSOR_VERSION_MAJOR) + "." + std::to_string(MESHTENSOR_VERSION_MINOR) + "." +
+               std::to_string(MESHTENSOR_VERSION_PATCH);
+      case build: return built;
+      case entry: return program.text();
+      case on_device: return device.text();
+      case on_mesh: return lines_of_mesh();
+      case rules: return lines_of_layout();
+      case extents: return lines_of_extents();
+      case dtypes: return lines_of_dtypes();
+      case operations: return text_of(graph);
+      case memory:
+        return std::to_string(planned.arena_bytes) + " bytes for a step\n" + std::to_string(planned.variable_bytes) +
+               " bytes of parameters and state\n" + std::to_string(planned.input_bytes) + " bytes of inputs\n";
+      case of_seed: return std::to_string(seed);
+      default: return std::to_string(step);
+    }
+  }
+
+ private:
+  std::uint64_t mark_of_plan() const {
+    mixed_words mix;
+    for (int v = 0; v < graph.value_count; ++v) {
+      placement const& lies = graph.values[v].layout;
+      for (int a = 0; a < graph.axis_count; ++a) mix(lies.dim[a], lies.order[a], lies.part[a]);
+    }
+    mix(planned.arena_bytes, planned.variable_bytes, planned.input_bytes);
+    return mix.hash;
+  }
+  std::string lines_of_mesh() const {
+    std::string lines;
+    for (int a = 0; a < mesh.count; ++a)
+      lines += mesh.axes[a].label.text() + " = " + std::to_string(mesh.axes[a].extent) + "\n";
+    return lines;
+  }
+  /// `heads over model`, `d_model over data in optimizer`, `length whole in attention`
+  std::string lines_of_layout() const {
+    std::string lines;
+    for (int r = 0; r < layout.count; ++r) {
+      layout_rule const& rule = layout.rules[r];
+      lines += rule.dim.text() + (rule.count == 0 ? " whole" : " over ");
+      for (int a = 0; a < rule.count; ++a) lines += (a == 0 ? "" : ", ") + rule.axes[a].text();
+      lines += (rule.scope.empty() ? "" : " in " + rule.scope.text()) + "\n";
+    }
+    return lines;
+  }
+  std::string lines_of_extents() const {
+    std::string lines;
+    for (int d = 0; d < graph.dim_count; ++d)
+      lines += graph.dim_name(d).text() + " = " + std::to_string(planned.numbers.extent[d]) + "\n";
+    return lines;
+  }
+  /// Of inputs, parameters and state.
+  std::string lines_of_dtypes() const {
+    std::string lines;
+    for (int i = 0; i < graph.node_count; ++i)
+      if (node const& n = graph.nodes[i]; n.kind == primitive::input)
+        lines += graph.names[n.attribute[0]].text() + " " + text_of(graph.values[graph.result(n)].type) + "\n";
+    for (int i = 0; i < graph.variable_count; ++i)
+      lines += path_text(graph, graph.variables[i].path) + " " + text_of(graph.variables[i].type) + "\n";
+    return lines;
+  }
+};
+
+}  // namespace meshtensor
