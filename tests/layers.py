@@ -21,7 +21,7 @@ DOORS = [
     ("OpenMP", r"omp\.h$", r"device/cpu/"),
     ("oneTBB", r"(tbb/|oneapi/tbb)", r"device/cpu/"),
     ("xsimd", r"xsimd/", r"device/cpu/"),
-    ("xtensor", r"(xtensor|xtl)/", r"run/array\.hpp$"),
+    ("xtensor", r"(xtensor|xtl)/", r"run/xtensor\.hpp$"),
     ("fmt", r"fmt/", None),  # one header, wherever it is
 ]
 
@@ -93,11 +93,11 @@ def self_test():
         "tensor/dim.hpp": once + '#include "meshtensor/base/text.hpp"\n#include "../base/config.hpp"\n',
         "comm/mpi.hpp": once + "#include <mpi.h>\n",
         "device/cpu/dot.hpp": once + "#include <oneapi/dnnl/dnnl.hpp>\n#include <xsimd/xsimd.hpp>\n#include <unistd.h>\n",
-        "run/array.hpp": once + "#include <xtensor/xarray.hpp>\n",
-        "meshtensor.hpp": once + '#include "meshtensor/run/array.hpp"\n',
+        "run/xtensor.hpp": once + "#include <xtensor/xarray.hpp>\n",
+        "meshtensor.hpp": once + '#include "meshtensor/run/xtensor.hpp"\n',
     }
     bad = {
-        "tensor/a.hpp": once + '#include "meshtensor/run/array.hpp"\n',
+        "tensor/a.hpp": once + '#include "meshtensor/run/xtensor.hpp"\n',
         "base/b.hpp": once + '#include "../tensor/dim.hpp"\n',
         "base/c.hpp": once + '#include "meshtensor/base/absent.hpp"\n',
         "base/d.hpp": once + '#include "meshtensor/meshtensor.hpp"\n',

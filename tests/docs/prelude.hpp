@@ -11,7 +11,8 @@
 #include <meshtensor/run/simulate.hpp>
 #include <meshtensor/run/trace_events.hpp>
 #include <meshtensor/run/watched.hpp>
-#include <xtensor/xmath.hpp>
+
+#include "support/xtensor.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

@@ -11,16 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <xtensor/xstorage.hpp>
-
-// Clang 19 finds two partial specialisations of xtensor 0.24 for its own default shape; a full one decides.
-template <>
-struct xt::rebind_container<std::ptrdiff_t, xt::svector<std::size_t>> {
-  using type = xt::svector<std::ptrdiff_t>;
-};
-
-#include <xtensor/xarray.hpp>
-
+#include "meshtensor/run/xtensor.hpp"
 #include "meshtensor/tensor/shape.hpp"
 #include "meshtensor/tensor/view.hpp"
 

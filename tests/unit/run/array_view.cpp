@@ -6,8 +6,8 @@
 
 #include <numeric>
 #include <vector>
-#include <xtensor/xtensor.hpp>
-#include <xtensor/xview.hpp>
+
+#include "support/xtensor.hpp"
 
 #if __has_include(<Eigen/Core>)
 #  include <Eigen/Core>

@@ -31,6 +31,12 @@ template <int I, class T>
   return all.value;
 }
 
+/// The numbers below N. Not an alias: g++ 14 does not expand one that stands in another template's arguments.
+template <int N>
+struct below {
+  using type = std::make_integer_sequence<int, N>;
+};
+
 /// A sequence with `By` added to each number, and sequences one behind the other.
 template <int By, class Numbers>
 struct moved;

@@ -15,10 +15,10 @@ namespace detail {
 
 template <descriptor D>
 struct kernel_loop {
-  using steps = std::make_integer_sequence<int, D.step_count>;
-  using operands = std::make_integer_sequence<int, D.operand_count>;
-  using numbers = std::make_integer_sequence<int, D.number_count>;
-  using results = std::make_integer_sequence<int, D.result_count>;
+  using steps = typename below<D.step_count>::type;
+  using operands = typename below<D.operand_count>::type;
+  using numbers = typename below<D.number_count>::type;
+  using results = typename below<D.result_count>::type;
 
   static constexpr source at_step(int i) { return {static_cast<std::uint8_t>(i)}; }
   template <int Code>

@@ -52,14 +52,6 @@ inline T select(bool condition, T a, T b) {
   return condition ? a : b;
 }
 template <class T>
-inline T max(T a, T b) {
-  return a > b ? a : b;
-}
-template <class T>
-inline T min(T a, T b) {
-  return a < b ? a : b;
-}
-template <class T>
 inline T fma(T a, T b, T c) {
   return std::fma(a, b, c);
 }
@@ -217,19 +209,41 @@ inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
   }
 }
 
+#if defined(XSIMD_HPP) && defined(__SSE2__)
+// The instructions by name: what xsimd's max and min give for nan is another operand since version 14.
+inline __m128 greater_register(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
+inline __m128d greater_register(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
+inline __m128 lesser_register(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
+inline __m128d lesser_register(__m128d a, __m128d b) { return _mm_min_pd(a, b); }
+#  if defined(__AVX__)
+inline __m256 greater_register(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+inline __m256d greater_register(__m256d a, __m256d b) { return _mm256_max_pd(a, b); }
+inline __m256 lesser_register(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+inline __m256d lesser_register(__m256d a, __m256d b) { return _mm256_min_pd(a, b); }
+#  endif
+#  if defined(__AVX512F__)
+inline __m512 greater_register(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+inline __m512d greater_register(__m512d a, __m512d b) { return _mm512_max_pd(a, b); }
+inline __m512 lesser_register(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
+inline __m512d lesser_register(__m512d a, __m512d b) { return _mm512_min_pd(a, b); }
+#  endif
+#endif
+
 /// a > b ? a : b, hence b where either is nan: what the instruction does on x86.
 template <class T>
 inline vec<T> greater(vec<T> a, vec<T> b) {
-#if defined(__SSE2__)
-  return vec<T>::of(on_lanes::max(a.value, b.value));
+#if defined(XSIMD_HPP) && defined(__SSE2__)
+  if constexpr (std::is_floating_point_v<T>) return vec<T>::of(greater_register(a.value, b.value));
+  else return vec<T>::of(on_lanes::max(a.value, b.value));
 #else
   return select(a > b, a, b);
 #endif
 }
 template <class T>
 inline vec<T> lesser(vec<T> a, vec<T> b) {
-#if defined(__SSE2__)
-  return vec<T>::of(on_lanes::min(a.value, b.value));
+#if defined(XSIMD_HPP) && defined(__SSE2__)
+  if constexpr (std::is_floating_point_v<T>) return vec<T>::of(lesser_register(a.value, b.value));
+  else return vec<T>::of(on_lanes::min(a.value, b.value));
 #else
   return select(a < b, a, b);
 #endif

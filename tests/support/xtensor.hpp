@@ -1,0 +1,12 @@
+// What tests use of xtensor besides its arrays, in the folders of either version.
+#pragma once
+
+#if __has_include(<xtensor/containers/xtensor.hpp>)
+#  include <xtensor/containers/xtensor.hpp>
+#  include <xtensor/core/xmath.hpp>
+#  include <xtensor/views/xview.hpp>
+#else
+#  include <xtensor/xmath.hpp>
+#  include <xtensor/xtensor.hpp>
+#  include <xtensor/xview.hpp>
+#endif
