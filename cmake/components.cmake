@@ -2,12 +2,14 @@
 # package. A component that is found becomes a target meshtensor::<name>; one that is not leaves a sentence that names
 # the packages to install.
 #
-#   mpi      ranks as processes                        MESHTENSOR_WITH_MPI=1
-#   tbb      threads within a processor                MESHTENSOR_WITH_TBB=1
-#   onednn   matrix products, with a CBLAS for f64     MESHTENSOR_WITH_ONEDNN=1
-#   cpu      the cpu device whole: tbb and onednn
+#   mpi            ranks as processes                        MESHTENSOR_WITH_MPI=1
+#   tbb            threads within a processor                MESHTENSOR_WITH_TBB=1
+#   onednn         matrix products, with a CBLAS for f64     MESHTENSOR_WITH_ONEDNN=1
+#   cpu            the cpu device whole: tbb and onednn
+#   zlib           texts that gzip has packed                MESHTENSOR_WITH_ZLIB=1
+#   sentencepiece  text as subwords                          MESHTENSOR_WITH_SENTENCEPIECE=1
 
-set(meshtensor_components mpi tbb onednn cpu)
+set(meshtensor_components mpi tbb onednn cpu zlib sentencepiece)
 
 # "install libfmt-dev (Debian), fmt (conda-forge) or fmt (Spack)", from the rows of dependencies.sh.
 function(meshtensor_advice out)
@@ -114,6 +116,30 @@ function(meshtensor_find_cpu)
   endif()
 endfunction()
 
+function(meshtensor_find_zlib)
+  find_package(ZLIB QUIET)
+  if(TARGET ZLIB::ZLIB)
+    meshtensor_define_component(zlib)
+    target_compile_definitions(meshtensor::zlib INTERFACE MESHTENSOR_WITH_ZLIB=1)
+    target_link_libraries(meshtensor::zlib INTERFACE ZLIB::ZLIB)
+  endif()
+endfunction()
+
+function(meshtensor_find_sentencepiece)
+  find_path(MESHTENSOR_SENTENCEPIECE_INCLUDE sentencepiece_trainer.h)
+  find_library(MESHTENSOR_SENTENCEPIECE_LIBRARY sentencepiece)
+  find_library(MESHTENSOR_SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train)
+  mark_as_advanced(MESHTENSOR_SENTENCEPIECE_INCLUDE MESHTENSOR_SENTENCEPIECE_LIBRARY
+                   MESHTENSOR_SENTENCEPIECE_TRAIN_LIBRARY)
+  if(MESHTENSOR_SENTENCEPIECE_INCLUDE AND MESHTENSOR_SENTENCEPIECE_LIBRARY AND MESHTENSOR_SENTENCEPIECE_TRAIN_LIBRARY)
+    meshtensor_define_component(sentencepiece)
+    target_include_directories(meshtensor::sentencepiece INTERFACE "${MESHTENSOR_SENTENCEPIECE_INCLUDE}")
+    target_compile_definitions(meshtensor::sentencepiece INTERFACE MESHTENSOR_WITH_SENTENCEPIECE=1)
+    target_link_libraries(meshtensor::sentencepiece INTERFACE "${MESHTENSOR_SENTENCEPIECE_TRAIN_LIBRARY}"
+                                                              "${MESHTENSOR_SENTENCEPIECE_LIBRARY}")
+  endif()
+endfunction()
+
 # meshtensor_add_compiled(NAME [COMPONENT...]): what is the same for all programs, compiled once, as a library of the
 # caller's project; its headers are read once. Who links NAME compiles that much less, and links nothing else of
 # meshtensor. Both must be compiled for one instruction set.
@@ -173,6 +199,8 @@ function(meshtensor_find_component name)
     set(needs_tbb "oneTBB and xsimd" tbb xsimd)
     set(needs_onednn "oneDNN, a CBLAS and xsimd" onednn cblas xsimd)
     set(needs_cpu "oneTBB, oneDNN, a CBLAS and xsimd" tbb onednn cblas xsimd)
+    set(needs_zlib "zlib" zlib)
+    set(needs_sentencepiece "sentencepiece" sentencepiece)
     list(POP_FRONT needs_${name} what)
     meshtensor_advice(advice ${needs_${name}})
     set(missing "meshtensor's component ${name} needs ${what}: ${advice}.")

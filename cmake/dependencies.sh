@@ -14,6 +14,8 @@ xsimd        | libxsimd-dev               | header xsimd/xsimd.hpp          | xs
 tbb          | libtbb-dev                 | header tbb/parallel_for.h       | tbb-devel       | intel-tbb        | library
 onednn       | libdnnl-dev                | header oneapi/dnnl/dnnl.hpp     | onednn-cpu-omp  | onednn           | library
 cblas        | libopenblas-dev            | library openblas                | openblas        | openblas         | library
+zlib         | zlib1g-dev                 | header zlib.h                   | zlib            | zlib             | library
+sentencepiece | libsentencepiece-dev      | header sentencepiece_trainer.h  | libsentencepiece | sentencepiece   | library
 mpi          | libopenmpi-dev openmpi-bin | command mpicxx mpirun           | openmpi         | openmpi          | library
 mpich        | libmpich-dev mpich         | command mpicxx.mpich mpiexec.mpich | mpich       | mpich            | mpich
 cli11        | libcli11-dev               | header CLI/CLI.hpp              | cli11           | cli11            | examples

@@ -17,10 +17,10 @@
 #include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/main.hpp>
 #include <meshtensor/run/one_store.hpp>
+#include <meshtensor/run/progress_line.hpp>
 #include <meshtensor/run/trace_events.hpp>
 
 #include "transformer/command_line.hpp"
-#include "transformer/progress.hpp"
 
 namespace {
 
@@ -124,8 +124,8 @@ struct trainer {
   void train() {
     std::int64_t const wanted = o.steps != 0 ? o.steps : o.minutes != 0 ? 0 : 1500;
     mt::agreement agreed(job);
-    progress_line line(job);
-    double const begin = seconds_now();
+    mt::progress_line line(job);
+    double const begin = mt::seconds_now();
     double looking = 0, next_look = 1;  // seconds; a number
     std::int64_t done = 0;
     for (double over = 0; over < 1;) {  // how much of the training
@@ -142,19 +142,22 @@ struct trainer {
 
       ++done;
       time_steps(done, wanted == 0 ? 1'000'000 : wanted, line);
-      double elapsed = seconds_now() - begin;
+      double elapsed = mt::seconds_now() - begin;
       if (o.minutes != 0) elapsed = agreed(elapsed);
       if (wanted != 0) over = static_cast<double>(done) / static_cast<double>(wanted);
       if (o.minutes != 0) over = std::max(over, elapsed / (60 * o.minutes));
-      line.show(done, wanted, loss, static_cast<double>(done * o.batch * o.length) / (elapsed - looking),
-                (1 - over) / over * elapsed);
+      line.show({.step = done,
+                 .steps = wanted,
+                 .loss = loss,
+                 .tokens_per_second = static_cast<double>(done * o.batch * o.length) / (elapsed - looking),
+                 .seconds_left = (1 - over) / over * elapsed});
 
       if (over < 1 && over * static_cast<double>(o.evaluations) >= next_look) {
         next_look = std::floor(over * static_cast<double>(o.evaluations)) + 1;
-        double const before = seconds_now(), held_out = held_out_loss(8);
+        double const before = mt::seconds_now(), held_out = held_out_loss(8);
         line.clear();
         mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}\n", done, loss, held_out);
-        looking += seconds_now() - before;
+        looking += mt::seconds_now() - before;
       }
     }
     line.clear();
@@ -175,7 +178,7 @@ struct trainer {
   }
 
   /// Records twenty steps, from the fourth on where there are so many, and shows them.
-  void time_steps(std::int64_t done, std::int64_t all, progress_line& line) {
+  void time_steps(std::int64_t done, std::int64_t all, mt::progress_line& line) {
     if ((!o.profile && o.trace.empty()) || all < 2) return;
     std::int64_t const first = std::min<std::int64_t>(3, all - 1), last = std::min<std::int64_t>(first + 20, all);
     if (done == first) step.record();
@@ -216,7 +219,7 @@ struct trainer {
 };
 
 int run(mt::processors const& job, options const& o) {
-  double const begin = seconds_now();
+  double const begin = mt::seconds_now();
   mt::text_windows const windows(o.text.empty() ? own_text() : mt::read_text(o.text), o.length);
   trainer t{job, o, windows};
   mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
@@ -226,7 +229,7 @@ int run(mt::processors const& job, options const& o) {
   auto const mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
   mt::progress(job,
                "the first step begins after {:.1f} s; memory: {:.1f} MB planned, {:.1f} for libraries, {:.1f} else\n",
-               seconds_now() - begin, mb(use.planned), mb(use.workspace), mb(use.process));
+               mt::seconds_now() - begin, mb(use.planned), mb(use.workspace), mb(use.process));
   if (o.check) return t.checked();
   t.train();
 

@@ -22,6 +22,8 @@ DOORS = [
     ("oneTBB", r"(tbb/|oneapi/tbb)", r"device/cpu/"),
     ("xsimd", r"xsimd/", r"device/cpu/"),
     ("xtensor", r"(xtensor|xtl)/", r"run/xtensor\.hpp$"),
+    ("zlib", r"zlib\.h$", r"data/gzip\.hpp$"),
+    ("sentencepiece", r"sentencepiece_", r"data/(learn_)?subwords\.hpp$"),
     ("fmt", r"fmt/", None),  # one header, wherever it is
 ]
 
@@ -94,6 +96,8 @@ def self_test():
         "comm/mpi.hpp": once + "#include <mpi.h>\n",
         "device/cpu/dot.hpp": once + "#include <oneapi/dnnl/dnnl.hpp>\n#include <xsimd/xsimd.hpp>\n#include <unistd.h>\n",
         "run/xtensor.hpp": once + "#include <xtensor/xarray.hpp>\n",
+        "data/gzip.hpp": once + "#include <zlib.h>\n",
+        "data/learn_subwords.hpp": once + "#include <sentencepiece_trainer.h>\n",
         "meshtensor.hpp": once + '#include "meshtensor/run/xtensor.hpp"\n',
     }
     bad = {
@@ -105,6 +109,8 @@ def self_test():
         "device/reference.hpp": once + "#include <tbb/parallel_for.h>\n",
         "run/executable.hpp": once + "#include <xtensor/xview.hpp>\n",
         "run/text.hpp": once + "#include <fmt/core.h>\n",
+        "data/text.hpp": once + "#include <zlib.h>\n",
+        "data/tokens.hpp": once + "#include <sentencepiece_processor.h>\n",
         "op/e.hpp": once + "#include <boost/any.hpp>\n",
         "op/f.hpp": once + "#define F 1\n",
         "op/g.hpp": once + "#  undef A\n",

@@ -4,10 +4,16 @@
 #include <algorithm>
 #include <span>
 
+#include <meshtensor/data/bleu.hpp>
+#include <meshtensor/data/pair_batches.hpp>
+#include <meshtensor/data/pairs.hpp>
+#include <meshtensor/data/prefetched.hpp>
+#include <meshtensor/emit/tensorboard.hpp>
 #include <meshtensor/graph/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/run/check.hpp>
 #include <meshtensor/run/explain.hpp>
+#include <meshtensor/run/progress_line.hpp>
 #include <meshtensor/run/simulate.hpp>
 #include <meshtensor/run/trace_events.hpp>
 #include <meshtensor/run/watched.hpp>

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+
+#include "meshtensor/base/utf8.hpp"
 
 namespace meshtensor {
 
@@ -21,27 +24,18 @@ inline std::uint8_t draw_byte(std::span<float const> likely, double chance) {
 
 /// Bytes as text that any terminal can show: what is not UTF-8, and what moves the cursor, is written as \xNN.
 inline std::string shown(std::span<std::uint8_t const> bytes) {
+  std::string_view const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   std::string r;
-  for (std::size_t i = 0; i < bytes.size();) {
-    std::uint8_t const b = bytes[i];
-    std::size_t const more = b >= 0xc2 && b < 0xe0 ? 1 : b >= 0xe0 && b < 0xf0 ? 2 : b >= 0xf0 && b < 0xf5 ? 3 : 0;
-    bool good = more != 0 && i + more < bytes.size() && !(b == 0xc2 && bytes[i + 1] < 0xa0);
-    for (std::size_t k = 1; good && k <= more; ++k) good = (bytes[i + k] & 0xc0) == 0x80;
-    if (good && more == 2) good = !(b == 0xe0 && bytes[i + 1] < 0xa0) && !(b == 0xed && bytes[i + 1] >= 0xa0);
-    if (good && more == 3) good = !(b == 0xf0 && bytes[i + 1] < 0x90) && !(b == 0xf4 && bytes[i + 1] >= 0x90);
-    if (good) {
-      r.append(bytes.begin() + static_cast<std::ptrdiff_t>(i),
-               bytes.begin() + static_cast<std::ptrdiff_t>(i + more + 1));
-      i += more + 1;
+  for (std::size_t i = 0, length = 0; i < text.size(); i += length) {
+    length = utf8_length(text, i);
+    char32_t const point = length == 0 ? 0 : utf8_point(text, i, length);
+    if (point == '\n' || point == '\t' || (point >= 0x20 && point < 0x7f) || point >= 0xa0) {
+      r += text.substr(i, length);
       continue;
     }
-    if (b == '\n' || b == '\t' || (b >= 0x20 && b < 0x7f)) {
-      r += static_cast<char>(b);
-    } else {
-      char const* const digit = "0123456789abcdef";
-      r += {'\\', 'x', digit[b >> 4], digit[b & 15]};
-    }
-    ++i;
+    char const* const digit = "0123456789abcdef";
+    length = 1;  // of a character, too, that is not shown: each byte by itself
+    r += {'\\', 'x', digit[bytes[i] >> 4], digit[bytes[i] & 15]};
   }
   return r;
 }

@@ -3,20 +3,10 @@
 
 #include <bit>
 
+#include "meshtensor/base/mixed_words.hpp"
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
-
-/// Mixes words, whose order counts, into a number.
-struct mixed_words {
-  std::uint64_t hash = 0xcbf29ce484222325ull;
-
-  template <class... Words>
-  constexpr mixed_words& operator()(Words... words) {
-    ((hash = (hash ^ static_cast<std::uint64_t>(words)) * 0x100000001b3ull, hash ^= hash >> 29), ...);
-    return *this;
-  }
-};
 
 /// Differs, all but surely, where the structures of two graphs do: nodes, dims, names, numbers. Lines do not count.
 constexpr std::uint64_t mark(module const& m) {

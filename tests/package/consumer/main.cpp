@@ -29,6 +29,18 @@
 #    error "the component onednn must say that it is there"
 #  endif
 #endif
+#if defined(EXPECT_ZLIB)
+#  include <meshtensor/data/gzip.hpp>
+#  if MESHTENSOR_WITH_ZLIB != 1
+#    error "the component zlib must say that it is there"
+#  endif
+#endif
+#if defined(EXPECT_SENTENCEPIECE)
+#  include <meshtensor/data/learn_subwords.hpp>
+#  if MESHTENSOR_WITH_SENTENCEPIECE != 1
+#    error "the component sentencepiece must say that it is there"
+#  endif
+#endif
 #if defined(EXPECT_LATE) && MESHTENSOR_EARLY != 0
 #  error "MESHTENSOR_EARLY=OFF must reach the program"
 #endif

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "meshtensor/data/bigram.hpp"
+#include "meshtensor/data/lines.hpp"
 #include "meshtensor/data/sample.hpp"
 
 namespace mt = meshtensor;
@@ -44,6 +45,12 @@ TEST_CASE("files") {
   CHECK_THROWS_WITH_AS(mt::read_text(folder / "absent"), doctest::Contains("R40: the text '"), mt::error);
   CHECK_THROWS_WITH_AS(mt::read_text(folder / "empty.txt"), doctest::Contains("is empty"), mt::error);
   CHECK_THROWS_WITH_AS(mt::read_text(folder), doctest::Contains("is a folder"), mt::error);
+  CHECK(mt::read_lines(folder / "a.txt") == std::vector<std::string>{"two"});
+#if !MESHTENSOR_WITH_ZLIB
+  std::ofstream(folder / "d.gz") << "packed";
+  CHECK_THROWS_WITH_AS(mt::read_lines(folder / "d.gz"), doctest::Contains("R52: '"), mt::error);
+  CHECK_THROWS_WITH_AS(mt::read_lines(folder / "d.gz"), doctest::Contains("was built without zlib"), mt::error);
+#endif
   std::filesystem::remove_all(folder);
 }
 

@@ -1,0 +1,101 @@
+// Buckets: a few fixed extents, each for the pairs of sentences that fill it well. A program for each, bound when it is
+// made, serves sentences of any length.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/data/tokens.hpp"
+
+namespace meshtensor {
+
+/// The extents of a batch: so many pairs, each side of them so many tokens long.
+struct bucket {
+  std::int64_t rows, source_length, target_length;
+  friend bool operator==(bucket const&, bucket const&) = default;
+};
+
+/// How buckets are chosen.
+struct bucket_options {
+  std::int64_t count = 4;      // at most so many
+  std::int64_t tokens = 4096;  // a batch has room for so many in its targets, at most
+  std::int64_t longest = 48;   // longer pairs are left out
+  std::int64_t multiple = 8;   // of each extent: of the rows, for the processors that share them
+};
+
+/// How many tokens the longer side of a pair has, with the one that ends a sentence.
+inline std::int64_t length_of(token_pairs const& pairs, std::int64_t pair) {
+  return static_cast<std::int64_t>(std::max(pairs.source[pair].size(), pairs.target[pair].size())) + 1;
+}
+
+/// Buckets for pairs up to these lengths, in rising order; of both sides, with as many rows as there is room for.
+///
+/// errors  R55 there is no room for `multiple` rows
+inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, bucket_options const& o = {}) {
+  std::vector<bucket> all;
+  for (std::int64_t const length : lengths) {
+    std::int64_t const rows = length < 1 || o.multiple < 1 ? 0 : o.tokens / length / o.multiple * o.multiple;
+    if (rows < 1 || (!all.empty() && length <= all.back().target_length))
+      throw error("R55",
+                  {"a bucket for sentences of ", length, " tokens, in batches of ", o.tokens, " with a multiple of ",
+                   o.multiple, " of them, is none: lengths rise, and each needs room for that many sentences"});
+    all.push_back({rows, length, length});
+  }
+  return all;
+}
+
+/// The lengths of at most `count` buckets that leave the least to fill up: of all multiples of `multiple`, those for
+/// which the sum, over the pairs, of the length of a pair's bucket is the smallest. The last is that of the longest
+/// pair, or `longest`.
+///
+/// errors  R55 there is no pair as short as that
+inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket_options const& o = {}) {
+  std::int64_t const step = std::max<std::int64_t>(o.multiple, 1);
+  std::vector<std::int64_t> pairs_up_to;  // so many have at most (i + 1) * step tokens
+  for (std::int64_t i = 0; i < pairs.source.size(); ++i) {
+    std::int64_t const length = length_of(pairs, i), place = (length - 1) / step;
+    if (length > o.longest) continue;
+    if (static_cast<std::size_t>(place) >= pairs_up_to.size()) pairs_up_to.resize(static_cast<std::size_t>(place) + 1);
+    ++pairs_up_to[static_cast<std::size_t>(place)];
+  }
+  if (pairs_up_to.empty() || o.count < 1)
+    throw error("R55", {"none of ", pairs.source.size(), " pairs of sentences fits in ", o.count,
+                        " buckets of at most ", o.longest, " tokens: allow longer ones"});
+  std::size_t const places = pairs_up_to.size();
+  for (std::size_t i = 1; i < places; ++i) pairs_up_to[i] += pairs_up_to[i - 1];
+
+  // best[k][i]: what k + 1 buckets, the last for place i, have room for; before[k][i]: the bucket before that one.
+  auto const most = std::min(static_cast<std::size_t>(o.count), places);
+  std::vector const nothing(places, std::numeric_limits<std::int64_t>::max());
+  std::vector best(most, nothing);
+  std::vector before(most, std::vector<std::size_t>(places));
+  for (std::size_t i = 0; i < places; ++i) {
+    auto const slots = [&](std::int64_t after) {
+      return (pairs_up_to[i] - after) * static_cast<std::int64_t>(i + 1) * step;
+    };
+    best[0][i] = slots(0);
+    for (std::size_t k = 1; k < std::min(most, i + 1); ++k)
+      for (std::size_t j = k - 1; j < i; ++j)
+        if (std::int64_t const all = best[k - 1][j] + slots(pairs_up_to[j]); all < best[k][i])
+          best[k][i] = all, before[k][i] = j;
+  }
+  std::size_t k = 0;
+  for (std::size_t other = 1; other < most; ++other)
+    if (best[other][places - 1] < best[k][places - 1]) k = other;
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = places - 1;; i = before[k--][i]) {
+    lengths.insert(lengths.begin(), static_cast<std::int64_t>(i + 1) * step);
+    if (k == 0) return lengths;
+  }
+}
+
+/// The buckets that serve these pairs best: those lengths, with as many rows as there is room for.
+inline std::vector<bucket> choose_buckets(token_pairs const& pairs, bucket_options const& o = {}) {
+  return buckets_up_to(bucket_lengths(pairs, o), o);
+}
+
+}  // namespace meshtensor

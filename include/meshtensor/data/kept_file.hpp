@@ -1,0 +1,78 @@
+// A file that takes long to make: made when it is first wanted, whoever wants it, and kept.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/function_ref.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// Has a folder for itself among the processes and threads that ask, as far as its file system keeps such promises.
+class folder_lock {
+ public:
+  explicit folder_lock(std::filesystem::path const& folder)
+      : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {}
+  }
+  folder_lock(folder_lock const&) = delete;
+  ~folder_lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  int file_;
+};
+
+/// The bytes under a name of their own first, on the disk before they get theirs: nobody ever reads a part of them.
+inline void write_whole(std::filesystem::path const& file, std::string const& bytes) {
+  std::string name = file.string() + ".XXXXXX";
+  int const to = ::mkstemp(name.data());
+  bool good = to >= 0 && ::fchmod(to, 0644) == 0;
+  for (std::size_t done = 0; good && done < bytes.size();) {
+    auto const count = ::write(to, bytes.data() + done, bytes.size() - done);
+    if (count >= 0) done += static_cast<std::size_t>(count);
+    else good = errno == EINTR;
+  }
+  good = good && ::fsync(to) == 0;
+  if (to >= 0) good = ::close(to) == 0 && good;
+  if (good && std::rename(name.c_str(), file.c_str()) == 0) return;
+  int const problem = errno;
+  if (to >= 0) ::unlink(name.c_str());
+  throw error("R17", {"'", file.string(), "' cannot be written, ", std::strerror(problem),
+                      ": name a folder that has room and that you may write to"});
+}
+
+}  // namespace detail
+
+/// If there is no such file, makes it, and its folder, of the bytes that `make` gives; what it throws leaves no file.
+/// Of those on one machine that ask at the same time one makes it and the others wait. Machines that share the folder
+/// may each make it, and the last one's stays: `make` must give the same bytes wherever it runs.
+///
+/// errors  R17 the file cannot be written
+inline void keep_file(std::filesystem::path const& file, function_ref<std::string()> make) {
+  std::error_code problem;
+  if (std::filesystem::exists(file, problem)) return;
+  auto const folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  std::filesystem::create_directories(folder, problem);
+  if (problem)
+    throw error("R17", {"the folder '", folder.string(), "' cannot be made, ", problem.message(),
+                        ": name one that you may write to"});
+  detail::folder_lock const mine(folder);
+  if (!std::filesystem::exists(file, problem)) detail::write_whole(file, make());
+}
+
+}  // namespace meshtensor

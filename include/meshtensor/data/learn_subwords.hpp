@@ -1,0 +1,105 @@
+// A vocabulary of subwords for a text: learnt by sentencepiece when it is first wanted, and kept. Needs the component
+// sentencepiece.
+#pragma once
+
+#include <sentencepiece_trainer.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "meshtensor/base/mixed_words.hpp"
+#include "meshtensor/data/kept_file.hpp"
+#include "meshtensor/data/subwords.hpp"
+
+namespace meshtensor {
+
+/// Texts to learn from, one after another, each by its lines: `{pairs.source, pairs.target}`.
+using text_list = std::initializer_list<std::span<std::string const>>;
+
+/// How subwords are learnt.
+struct subword_options {
+  std::string kind = "bpe";    // or unigram, char, word
+  std::int64_t pieces = 8000;  // the size of the vocabulary, special tokens included
+  double coverage = 1;         // the share of a text's characters that have a piece; less for scripts of thousands
+};
+
+namespace detail {
+
+/// The lines of several texts, which stay where they are, as sentencepiece asks for them.
+class lines_in_turn : public sentencepiece::SentenceIterator {
+ public:
+  explicit lines_in_turn(text_list all) {
+    for (auto const& text : all)
+      for (std::string const& line : text)
+        if (!line.empty()) lines_.push_back(&line);
+  }
+  bool empty() const { return lines_.empty(); }
+  bool done() const override { return next_ == lines_.size(); }
+  void Next() override { ++next_; }
+  std::string const& value() const override { return *lines_[next_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  std::vector<std::string const*> lines_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace detail
+
+/// The model that sentencepiece learns from texts, as bytes: the same on every machine and for any number of cores.
+///
+/// errors  R54 no such vocabulary can be learnt
+inline std::string learn_subwords(text_list all, subword_options const& options = {}) {
+  auto const& kind = options.kind;
+  if ((kind != "bpe" && kind != "unigram" && kind != "char" && kind != "word") || options.pieces < 5 ||
+      options.pieces > 1 << 30 || !(options.coverage >= 0.98 && options.coverage <= 1))
+    throw error("R54", {"there are no ", options.pieces, " subwords of kind '", kind, "' for a share of ",
+                        std::to_string(options.coverage), " of the characters: kinds are bpe, unigram, char and word, ",
+                        "a vocabulary has at least 5 pieces, a share is from 0.98 to 1"});
+  detail::lines_in_turn lines(all);
+  if (lines.empty()) throw error("R54", "subwords cannot be learnt from a text without a word: give a longer one");
+  special_tokens const special;
+  std::unordered_map<std::string, std::string> const flags{
+      {"model_type", kind},
+      {"vocab_size", std::to_string(options.pieces)},
+      {"character_coverage", std::to_string(options.coverage)},
+      {"pad_id", std::to_string(special.pad)},
+      {"unk_id", std::to_string(special.unknown)},
+      {"bos_id", std::to_string(special.begin)},
+      {"eos_id", std::to_string(special.end)},
+      {"num_threads", "16"},  // not as many as there are cores: unigram's sums are made thread by thread
+      {"minloglevel", "2"}};  // what goes wrong is in the status
+  std::string model;
+  auto const problem = detail::reason(sentencepiece::SentencePieceTrainer::Train(flags, &lines, &model));
+  if (!problem.empty())
+    throw error("R54", {options.pieces, " subwords of kind '", kind, "' cannot be learnt from this text: ", problem});
+  return model;
+}
+
+/// Subwords that are learnt from texts when they are first wanted, and kept in a folder, in a file whose name tells
+/// texts and options apart. Any number of processes may ask at once, with the same texts: one learns.
+///
+/// errors  R54 no such vocabulary can be learnt; R17 it cannot be written; R53 the kept file is damaged
+inline subwords kept_subwords(std::filesystem::path const& folder, text_list all, subword_options const& options = {}) {
+  mixed_words mix;
+  mix(std::bit_cast<std::uint64_t>(options.coverage));
+  for (auto const& text : all)
+    for (std::string const& line : text) {
+      for (char c : line) mix(c);
+      mix('\n');
+    }
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(mix.hash));
+  auto const file = folder / (options.kind + "-" + std::to_string(options.pieces) + "-" + hash + ".model");
+  keep_file(file, [&] { return learn_subwords(all, options); });
+  return subwords(file);
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,56 @@
+// A text as its lines: one sentence each.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/base/utf8.hpp"
+#include "meshtensor/data/text.hpp"
+
+#if MESHTENSOR_WITH_ZLIB
+#  include "meshtensor/data/gzip.hpp"
+#endif
+
+namespace meshtensor {
+
+/// The lines of a text in UTF-8, each without its end, which is `\n` or `\r\n` and may lack on the last one. A byte
+/// order mark is no part of the first. `file` is what a sentence calls the text.
+///
+/// errors  R51 it is not UTF-8
+inline std::vector<std::string> lines_of(std::string_view text, std::string const& file) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    std::size_t const end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (std::size_t const fault = first_not_utf8(line); fault != line.npos)
+      throw error("R51", {"line ", lines.size() + 1, " of '", file, "' is not UTF-8 from its byte ", fault + 1,
+                          " on: convert the file, as iconv -f ISO-8859-1 -t UTF-8 does if it is Latin-1"});
+    lines.emplace_back(line);
+  }
+  return lines;
+}
+
+/// The lines of a file in UTF-8, plain or, if its name ends in .gz, packed by gzip.
+///
+/// errors  R40 it cannot be read, or is empty; R51 it is not UTF-8; R52 it cannot be unpacked, or zlib was left out
+inline std::vector<std::string> read_lines(std::filesystem::path const& file) {
+  std::vector<std::uint8_t> bytes = read_text(file);
+  if (file.extension() == ".gz") {
+#if MESHTENSOR_WITH_ZLIB
+    bytes = unpacked(bytes, file.string());
+#else
+    throw error("R52", {"'", file.string(), "' is packed by gzip, but this program was built without zlib: unpack it, ",
+                        "or link meshtensor::zlib (without CMake: -DMESHTENSOR_WITH_ZLIB=1 and -lz)"});
+#endif
+  }
+  auto lines = lines_of({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, file.string());
+  if (lines.empty()) throw error("R40", {"the text '", file.string(), "' is empty: there is nothing to learn from"});
+  return lines;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,95 @@
+// What the next steps need, prepared by threads while a step runs: the same in the same order, whatever their number.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace meshtensor {
+
+/// Values numbered from `first` on, made ahead of need: `mt::prefetched<pair_batch> batches([&](auto number, auto& to)
+/// { all.read(number, to); });`, then `batches.next()` once a step. Which value has which number is up to `make`, which
+/// several threads call at once. At most `ahead` values wait, in memory that is used again.
+template <class T>
+class prefetched {
+ public:
+  /// Makes the value of a number in what an earlier one has left.
+  using maker = std::function<void(std::int64_t number, T& value)>;
+
+  /// `threads` 0: each value is made when it is asked for.
+  explicit prefetched(maker make, std::int64_t first = 0, int threads = 2, int ahead = 4)
+      : make_(std::move(make)),
+        next_(first),
+        given_(first - 1),
+        slots_(threads < 1 ? 1 : static_cast<std::size_t>(std::max(ahead, 1)) + 1) {
+    for (int i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  }
+  prefetched(prefetched const&) = delete;
+  ~prefetched() {
+    {
+      std::lock_guard const lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    for (auto& w : workers_) w.join();
+  }
+
+  /// The next value, which stays until the next call. What its maker has thrown is thrown here, when its turn comes;
+  /// the call after that gives the value behind it.
+  T const& next() {
+    if (workers_.empty()) {
+      make_(++given_, slots_[0].value);
+      return slots_[0].value;
+    }
+    std::unique_lock lock(mutex_);
+    ++given_;  // the one before may be made anew
+    changed_.notify_all();
+    slot& mine = slot_of(given_);
+    changed_.wait(lock, [&] { return mine.holds == given_; });
+    if (mine.problem) std::rethrow_exception(std::exchange(mine.problem, nullptr));
+    return mine.value;
+  }
+  /// The number of the value that `next` has given last.
+  std::int64_t number() const { return given_; }
+
+ private:
+  struct slot {
+    T value;
+    std::int64_t holds = -1;  // the number of its value
+    std::exception_ptr problem;
+  };
+  slot& slot_of(std::int64_t number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      std::int64_t const number = next_++;
+      changed_.wait(lock, [&] { return over_ || number < given_ + static_cast<std::int64_t>(slots_.size()); });
+      if (over_) return;
+      slot& mine = slot_of(number);
+      lock.unlock();
+      try {
+        make_(number, mine.value);
+      } catch (...) { mine.problem = std::current_exception(); }
+      lock.lock();
+      mine.holds = number;
+      changed_.notify_all();
+    }
+  }
+
+  maker make_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t next_, given_;  // the number that nobody has begun; that which the caller has
+  bool over_ = false;
+  std::vector<slot> slots_;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,87 @@
+// What sentencepiece trusts in a model and does not look into: the tables by which it normalizes text. A damaged one
+// would have it read anywhere in memory.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/base/protobuf.hpp"
+
+namespace meshtensor::detail {
+
+/// A trie over bytes as Darts-clone lays it out, a transition being an exclusive or: from unit i by byte c to unit
+/// i ^ offset ^ c, if that has the label c.
+///
+/// Source: Yata, Darts-clone; Aoe, An efficient digital search algorithm by using a double-array structure, 1989.
+class double_array {
+ public:
+  explicit double_array(std::string_view bytes) : bytes_(bytes), size_(bytes.size() / 4) {}
+
+  /// Whether every walk through it stays inside, ends, meets at most `most_values`, and all of them are below `limit`.
+  bool sound(std::size_t limit, int most_values) const {
+    if (size_ == 0 || size_ > std::size_t{1} << 31) return false;
+    std::vector<int> values(size_, unseen);  // on the best walk from a unit on
+    struct place {
+      std::uint32_t unit, byte;
+    };
+    std::vector<place> walk{{0, 0}};
+    values[0] = on_walk;
+    while (!walk.empty()) {
+      auto& [i, byte] = walk.back();
+      std::uint32_t const base = i ^ offset(i);
+      if (byte == 0 && ((base | 0xffu) >= size_ || (has_value(i) && value(base) >= limit))) return false;
+      while (byte < 256 && (label(base ^ byte) != byte || values[base ^ byte] >= 0)) ++byte;
+      if (byte < 256) {
+        std::uint32_t const next = base ^ byte;
+        if (values[next] == on_walk) return false;
+        values[next] = on_walk, walk.push_back({next, 0});
+        continue;
+      }
+      int most = 0;
+      for (std::uint32_t c = 0; c < 256; ++c)
+        if (label(base ^ c) == c && values[base ^ c] > most) most = values[base ^ c];
+      values[i] = most + (has_value(i) ? 1 : 0);
+      if (values[i] > most_values) return false;
+      walk.pop_back();
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int unseen = -2, on_walk = -1;
+  std::uint32_t unit(std::uint32_t i) const {
+    auto const byte = [&](std::size_t k) { return std::uint32_t{static_cast<unsigned char>(bytes_[i * 4ul + k])}; };
+    return byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
+  }
+  std::uint32_t label(std::uint32_t i) const { return unit(i) & 0x800000ffu; }  // of a value, none that a byte has
+  std::uint32_t value(std::uint32_t i) const { return unit(i) & 0x7fffffffu; }
+  std::uint32_t offset(std::uint32_t i) const { return unit(i) >> 10 << ((unit(i) & 0x200u) >> 6); }
+  bool has_value(std::uint32_t i) const { return (unit(i) & 0x100u) != 0; }
+
+  std::string_view bytes_;
+  std::size_t size_;
+};
+
+/// A table of what stands for which text: its trie's size, the trie, and texts that each end with a zero byte, at which
+/// the trie's values point.
+inline bool sound_table(std::string_view table) {
+  if (table.empty()) return true;  // nothing is changed
+  if (table.size() <= 4 || table.back() != '\0') return false;
+  std::size_t size = 0;
+  for (std::size_t i = 4; i-- > 0;) size = size << 8 | static_cast<unsigned char>(table[i]);
+  if (size >= table.size() - 4) return false;
+  constexpr int most = 32;  // the room that sentencepiece has for what one place may be replaced by
+  return double_array(table.substr(4, size)).sound(table.size() - 4 - size, most);
+}
+
+/// Whether the tables of a model may be trusted: field 2 of its fields 3 and 5, in sentencepiece_model.proto.
+inline bool sound_model(std::string_view model) {
+  return each_field(model, [](std::uint64_t field, std::string_view part) {
+    if (field != 3 && field != 5) return true;
+    return each_field(part,
+                      [](std::uint64_t inner, std::string_view table) { return inner != 2 || sound_table(table); });
+  });
+}
+
+}  // namespace meshtensor::detail

@@ -1,0 +1,98 @@
+// The door to sentencepiece: text as numbers of subwords, and back. Needs the component sentencepiece.
+#pragma once
+
+#include <sentencepiece_processor.h>
+
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/data/pairs.hpp"
+#include "meshtensor/data/subword_tables.hpp"
+#include "meshtensor/data/tokens.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// What sentencepiece says of a failure, without the place in its own sources unless there is nothing else; empty:
+/// there was none.
+inline std::string reason(sentencepiece::util::Status const& status) {
+  if (status.ok()) return {};
+  std::string_view all = status.message();
+  if (std::size_t const end = all.rfind("] "); end != all.npos && end + 2 < all.size()) all.remove_prefix(end + 2);
+  while (all.ends_with(' ') || all.ends_with('.')) all.remove_suffix(1);
+  return std::string(all);
+}
+
+}  // namespace detail
+
+/// A vocabulary of subwords. May be asked by several threads at once.
+class subwords {
+ public:
+  /// Reads a model that sentencepiece has written.
+  ///
+  /// errors  R40 it cannot be read; R53 it is no model, or lacks a special token
+  explicit subwords(std::filesystem::path const& file) {
+    auto const bytes = read_text(file);
+    load({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, file.string());
+  }
+  /// A model that is in memory; `name` is what a sentence calls it.
+  subwords(std::string_view model, std::string const& name) { load(model, name); }
+
+  std::int32_t size() const { return model_->GetPieceSize(); }
+  special_tokens const& special() const { return special_; }
+
+  std::vector<std::int32_t> encode(std::string_view sentence) const {
+    std::vector<int> pieces;
+    auto const problem = detail::reason(model_->Encode(sentence, &pieces));
+    if (!problem.empty()) throw error("R53", {"a sentence cannot be cut into subwords: ", problem});
+    return pieces;
+  }
+  token_pairs encode(text_pairs const& pairs) const {
+    token_pairs r;
+    for (auto const& sentence : pairs.source) r.source.add(encode(sentence));
+    for (auto const& sentence : pairs.target) r.target.add(encode(sentence));
+    return r;
+  }
+  /// The text of tokens; special ones have none. errors R53 there is no such token
+  std::string decode(std::span<std::int32_t const> tokens) const {
+    for (std::int32_t t : tokens)
+      if (t < 0 || t >= size())
+        throw error("R53", {"there is no subword ", t, ": the vocabulary has ", size(), ", counted from 0"});
+    std::string text;
+    auto const problem = detail::reason(model_->Decode(std::vector<int>(tokens.begin(), tokens.end()), &text));
+    if (!problem.empty()) throw error("R53", {"subwords cannot be put together: ", problem});
+    return text;
+  }
+
+ private:
+  void load(std::string_view model, std::string const& name) {
+    std::string problem = "its tables are damaged";
+    if (detail::sound_model(model)) {
+      try {
+        problem = detail::reason(model_->LoadFromSerializedProto(model));
+      } catch (std::exception const& e) { problem = e.what(); }  // it throws at some
+    }
+    if (!problem.empty())
+      throw error("R53", {"'", name, "' is no model of sentencepiece (", problem,
+                          "): name another, or delete the file so that it is made again"});
+    special_ = {model_->pad_id(), model_->unk_id(), model_->bos_id(), model_->eos_id()};
+    for (auto const& [token, what] :
+         {std::pair(special_.pad, "pad"), {special_.unknown, "unk"}, {special_.begin, "bos"}, {special_.end, "eos"}})
+      if (token < 0)
+        throw error("R53", {"the model '", name, "' has no special token '", what, "': train it with --", what,
+                            "_id set to a number of its own"});
+  }
+
+  std::unique_ptr<sentencepiece::SentencePieceProcessor> model_ =
+      std::make_unique<sentencepiece::SentencePieceProcessor>();
+  special_tokens special_;
+};
+
+}  // namespace meshtensor

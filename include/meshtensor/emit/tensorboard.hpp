@@ -1,0 +1,109 @@
+// Scores over time, in the files that TensorBoard draws.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "meshtensor/base/crc32c.hpp"
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/protobuf.hpp"
+#include "meshtensor/base/utf8.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// A record as TensorFlow frames it: size, bytes, and a checksum of each, turned and shifted so that a checksum of what
+/// holds checksums means something.
+inline std::string framed(std::string const& bytes) {
+  auto const checksum = [](std::string const& of) {
+    std::uint32_t const sum = crc32c(of);
+    return little_endian((sum >> 15 | sum << 17) + 0xa282ead8u, 4);
+  };
+  std::string const size = little_endian(bytes.size(), 8);
+  return size + checksum(size) + bytes + checksum(bytes);
+}
+
+}  // namespace detail
+
+/// An event file of TensorBoard: numbers and texts under a tag, each of a step. `tensorboard --logdir FOLDER` draws the
+/// files of a folder together, while they grow. Every event is written when it is given, so that a run that ends early
+/// leaves all of them; a training that goes on begins another file. For one process of a job: `if (job.speaks())`.
+class event_file {
+ public:
+  /// Begins a file in a folder, which is made. What earlier files have from step `first_step` on is not drawn any more:
+  /// a training that goes on from a checkpoint does these steps again.
+  ///
+  /// errors  R17 the file cannot be written
+  explicit event_file(std::filesystem::path const& folder, std::int64_t first_step = 0) {
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    char host[256] = "host";
+    ::gethostname(host, sizeof host - 1);
+    char seconds[32];  // ten digits: files are read in the order of their names
+    std::snprintf(seconds, sizeof seconds, "%010lld", static_cast<long long>(now()));
+    for (int other = 0; !file_; ++other) {
+      path_ = folder / (std::string("events.out.tfevents.") + seconds + "." + host + "." + std::to_string(::getpid()) +
+                        "." + std::to_string(other));
+      file_.reset(std::fopen(path_.c_str(), "wbx"));  // x: not one that is there
+      if (!file_ && errno != EEXIST) refuse();
+    }
+    write(event(0).text(3, "brain.Event:2"));
+    constexpr int start = 1;
+    write(event(first_step).inner(7, detail::message().integer(1, start)));
+  }
+
+  std::filesystem::path const& path() const { return path_; }
+
+  /// A number, `events.scalar("loss/train", loss, step)`. TensorBoard keeps 24 bits of it.
+  ///
+  /// errors  R17 it cannot be written; R51 the tag is not UTF-8
+  void scalar(std::string_view tag, double value, std::int64_t step) {
+    write(step, tagged(tag).real(2, static_cast<float>(value)));
+  }
+  /// A text, in Markdown. errors R17, R51 as above
+  void text(std::string_view tag, std::string_view words, std::int64_t step) {
+    constexpr int string = 7, of_tensors = 2;  // DT_STRING, DATA_CLASS_TENSOR
+    detail::message const plugin = detail::message().text(1, "text");
+    detail::message const about = detail::message().inner(1, plugin).integer(4, of_tensors);
+    detail::message const tensor = detail::message().integer(1, string).inner(2, {}).text(8, words);
+    write(step, tagged(tag).inner(8, tensor).inner(9, about));
+  }
+
+ private:
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+  static detail::message event(std::int64_t step) { return detail::message().real(1, now()).integer(2, step); }
+  static detail::message tagged(std::string_view tag) {
+    if (first_not_utf8(tag) != tag.npos) throw error("R51", "a tag of an event is not UTF-8");
+    return detail::message().text(1, tag);
+  }
+  void write(std::int64_t step, detail::message const& value) {
+    write(event(step).inner(5, detail::message().inner(1, value)));
+  }
+  void write(detail::message const& whole) {
+    std::string const record = detail::framed(whole.bytes());
+    if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size() || std::fflush(file_.get()) != 0)
+      refuse();
+  }
+  [[noreturn]] void refuse() const {
+    throw error("R17", {"'", path_.string(), "' cannot be written, ", std::strerror(errno),
+                        ": name a folder that has room and that you may write to"});
+  }
+
+  std::filesystem::path path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,100 @@
+// Buckets: the lengths that leave the least to fill up, found again by trying all; rows by the room there is.
+#include "meshtensor/data/buckets.hpp"
+
+#include <doctest/doctest.h>
+
+#include "meshtensor/base/philox.hpp"
+
+namespace mt = meshtensor;
+using lengths = std::vector<std::int64_t>;
+
+namespace {
+
+/// Pairs whose longer sides have so many tokens, with the last one.
+mt::token_pairs pairs_of(lengths const& all) {
+  mt::token_pairs r;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<std::int32_t> const longer(static_cast<std::size_t>(all[i]) - 1, 7), shorter(longer.size() / 2, 8);
+    r.source.add(i % 2 == 0 ? longer : shorter), r.target.add(i % 2 == 0 ? shorter : longer);
+  }
+  return r;
+}
+
+/// What buckets of these lengths have room for; -1: a pair fits in none.
+std::int64_t room(lengths const& pairs, lengths const& buckets) {
+  std::int64_t sum = 0;
+  for (std::int64_t p : pairs) {
+    auto const b = std::find_if(buckets.begin(), buckets.end(), [&](std::int64_t l) { return p <= l; });
+    if (b == buckets.end()) return -1;
+    sum += *b;
+  }
+  return sum;
+}
+
+/// The least room of all choices of at most `count` multiples of `multiple`.
+std::int64_t least(lengths const& pairs, std::int64_t count, std::int64_t multiple) {
+  std::int64_t const places = (*std::max_element(pairs.begin(), pairs.end()) + multiple - 1) / multiple;
+  std::int64_t best = -1;
+  for (unsigned choice = 1; choice < 1u << places; ++choice) {
+    lengths some;
+    for (std::int64_t i = 0; i < places; ++i)
+      if ((choice >> i & 1) != 0) some.push_back((i + 1) * multiple);
+    if (static_cast<std::int64_t>(some.size()) > count) continue;
+    std::int64_t const r = room(pairs, some);
+    if (r >= 0 && (best < 0 || r < best)) best = r;
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("no other lengths leave less to fill up") {
+  for (std::uint64_t round = 0; round < 40; ++round) {
+    mt::random_stream const random({3, 1, round}, 0);
+    lengths pairs;
+    auto const most = 1 + random.words(1000)[0] % 12;
+    for (std::uint64_t i = 0; i < 30; ++i) {
+      auto const words = random.words(i);
+      pairs.push_back(1 + std::min(words[0] % most, words[1] % most));  // short ones are more
+    }
+    for (std::int64_t multiple : {1, 2, 3})
+      for (std::int64_t count : {1, 2, 3, 4, 20}) {
+        auto const found = mt::bucket_lengths(pairs_of(pairs), {.count = count, .longest = 100, .multiple = multiple});
+        CHECK(static_cast<std::int64_t>(found.size()) <= count);
+        CHECK(room(pairs, found) == least(pairs, count, multiple));
+        for (std::int64_t l : found) CHECK(l % multiple == 0);
+      }
+  }
+}
+
+TEST_CASE("lengths by hand") {
+  lengths pairs(90, 5);
+  pairs.insert(pairs.end(), 9, 17), pairs.push_back(40), pairs.push_back(41);
+  auto const chosen = [&](std::int64_t count, std::int64_t longest, std::int64_t multiple) {
+    return mt::bucket_lengths(pairs_of(pairs), {.count = count, .longest = longest, .multiple = multiple});
+  };
+  CHECK(chosen(2, 40, 1) == lengths{5, 40});  // 41 is too long for all
+  CHECK(chosen(3, 40, 1) == lengths{5, 17, 40});
+  CHECK(chosen(9, 41, 1) == lengths{5, 17, 40, 41});
+  CHECK(chosen(9, 41, 8) == lengths{8, 24, 40, 48});
+  CHECK(chosen(1, 100, 8) == lengths{48});
+  CHECK(chosen(3, 16, 1) == lengths{5});
+  CHECK_THROWS_WITH_AS(chosen(3, 4, 1), doctest::Contains("R55: none of 101 pairs of sentences fits in 3 buckets"),
+                       mt::error);
+  CHECK_THROWS_AS(chosen(0, 40, 1), mt::error);
+}
+
+TEST_CASE("rows by the room there is") {
+  using buckets = std::vector<mt::bucket>;
+  CHECK(mt::buckets_up_to(lengths{16, 24, 32, 48}) ==
+        buckets{{256, 16, 16}, {168, 24, 24}, {128, 32, 32}, {80, 48, 48}});
+  CHECK(mt::buckets_up_to(lengths{5, 7}, {.tokens = 35, .multiple = 1}) == buckets{{7, 5, 5}, {5, 7, 7}});
+  CHECK(mt::choose_buckets(pairs_of({3, 3, 3, 9}), {.count = 2, .tokens = 20, .multiple = 2}) ==
+        buckets{{4, 4, 4}, {2, 10, 10}});
+  auto const refused = [](lengths const& all, std::int64_t tokens, std::int64_t multiple) {
+    CHECK_THROWS_WITH_AS(mt::buckets_up_to(all, {.tokens = tokens, .multiple = multiple}), doctest::Contains("R55: "),
+                         mt::error);
+  };
+  refused({8}, 63, 8), refused({8, 8}, 64, 8), refused({9, 8}, 4096, 8), refused({0}, 4096, 8), refused({8}, 64, 0);
+  CHECK(mt::buckets_up_to(lengths{8}, {.tokens = 64}).front().rows == 8);
+}
