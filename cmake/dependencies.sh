@@ -9,7 +9,7 @@ compiler     | g++                        | command c++                     | gx
 cmake        | cmake                      | command cmake                   | cmake           | cmake            | build
 ninja        | ninja-build                | command ninja                   | ninja           | ninja            | build
 fmt          | libfmt-dev                 | header fmt/core.h               | fmt             | fmt              | library
-xtensor      | libxtensor-dev             | header xtensor/xarray.hpp       | xtensor=0.25    | xtensor@0.24     | library
+xtensor      | libxtensor-dev             | either xtensor/xarray.hpp xtensor/containers/xarray.hpp | xtensor | xtensor | library
 xsimd        | libxsimd-dev               | header xsimd/xsimd.hpp          | xsimd           | xsimd            | library
 tbb          | libtbb-dev                 | header tbb/parallel_for.h       | tbb-devel       | intel-tbb        | library
 onednn       | libdnnl-dev                | header oneapi/dnnl/dnnl.hpp     | onednn-cpu-omp  | onednn           | library
@@ -32,6 +32,10 @@ meshtensor_field() { cut -d '|' -f "$2" <<<"$1" | sed 's/^ *//; s/ *$//'; }
 meshtensor_is_there() {
   local kind=$1 one
   shift
+  if [ "$kind" = either ]; then  # headers of which one is enough
+    for one in "$@"; do ! meshtensor_is_there header "$one" || return 0; done
+    return 1
+  fi
   for one in "$@"; do
     # flags may hold several words
     # shellcheck disable=SC2086

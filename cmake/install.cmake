@@ -13,6 +13,14 @@ configure_package_config_file(cmake/meshtensor-config.cmake.in "${PROJECT_BINARY
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/meshtensor-config.cmake" "${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
-              cmake/components.cmake cmake/dependencies.sh DESTINATION "${package_folder}")
+              cmake/components.cmake cmake/fetch.cmake cmake/dependencies.sh DESTINATION "${package_folder}")
 install(DIRECTORY cmake/compiled DESTINATION "${package_folder}")
+# What the library had to fetch goes along, where meshtensor_fetch looks for it.
+get_property(fetched GLOBAL PROPERTY meshtensor_fetched)
+while(fetched)
+  list(POP_FRONT fetched name source)
+  install(DIRECTORY "${source}/include" DESTINATION "${package_folder}/fetched/${name}")
+  file(GLOB licences "${source}/LICENSE*")
+  install(FILES ${licences} DESTINATION "${package_folder}/fetched/${name}")
+endwhile()
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/meshtensor")

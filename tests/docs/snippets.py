@@ -6,8 +6,10 @@ snippets.py PAGE SOURCE COMPILER ARGUMENTS...
 A fence ```cpp holds declarations, or a whole program if they include its headers itself; ```cpp main holds statements of a
 main function, ```cpp program statements of a program, with s, the scope. What they may use stands in prelude.hpp. All
 snippets of a page, but for whole programs, are one file, SOURCE. A fence ```text right after a whole program is its output.
+LDLIBS in the environment names the libraries of programs, if not -lfmt.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -82,7 +84,8 @@ def main():
         alone = source.with_name(f"{source.stem}_{k}.cpp")
         binary = alone.with_suffix("")
         alone.write_text(program, encoding="utf-8")
-        code, output = call([*compiler, "-O1", str(alone), "-pthread", "-lfmt", "-o", str(binary)])
+        libraries = os.environ.get("LDLIBS", "-lfmt").split()
+        code, output = call([*compiler, "-O1", str(alone), "-pthread", *libraries, "-o", str(binary)])
         if code != 0:
             return f"{output}\na program of {page.name} does not compile"
         code, output = call([str(binary)])

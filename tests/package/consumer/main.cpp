@@ -41,6 +41,17 @@
 #    error "the component sentencepiece must say that it is there"
 #  endif
 #endif
+#if defined(EXPECT_FETCHED)
+#  if !FMT_HEADER_ONLY || !__has_include(<fetched_fmt.hpp>)
+#    error "fmt's headers must be the fetched ones, without a library"
+#  endif
+#  if !__has_include(<fetched_xtensor.hpp>) || !__has_include(<fetched_xtl.hpp>)
+#    error "xtensor's headers must be the fetched ones"
+#  endif
+#  if defined(EXPECT_TBB) && !__has_include(<fetched_xsimd.hpp>)
+#    error "xsimd's headers must be the fetched ones"
+#  endif
+#endif
 #if defined(EXPECT_LATE) && MESHTENSOR_EARLY != 0
 #  error "MESHTENSOR_EARLY=OFF must reach the program"
 #endif
