@@ -46,7 +46,7 @@ void use(std::string_view model, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::string_view const bytes(reinterpret_cast<char const*>(data), size);
-  use(bytes, bytes);
-  use(with_table(bytes), bytes);
+  use(bytes, bytes.substr(0, 1000));
+  use(with_table(bytes), bytes.substr(0, 1000));
   return 0;
 }

@@ -34,23 +34,25 @@ inline std::int64_t length_of(token_pairs const& pairs, std::int64_t pair) {
 
 /// Buckets for pairs up to these lengths, in rising order; of both sides, with as many rows as there is room for.
 ///
-/// errors  R55 there is no room for `multiple` rows
+/// errors  R55 there is no room for `multiple` rows; lengths do not rise
 inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, bucket_options const& o = {}) {
   std::vector<bucket> all;
   for (std::int64_t const length : lengths) {
     std::int64_t const rows = length < 1 || o.multiple < 1 ? 0 : o.tokens / length / o.multiple * o.multiple;
-    if (rows < 1 || (!all.empty() && length <= all.back().target_length))
-      throw error("R55",
-                  {"a bucket for sentences of ", length, " tokens, in batches of ", o.tokens, " with a multiple of ",
-                   o.multiple, " of them, is none: lengths rise, and each needs room for that many sentences"});
+    if (rows < 1)
+      throw error("R55", {"a batch of ", o.tokens, " tokens has no room for ", o.multiple, " sentences of ", length,
+                          ": allow more tokens, or fewer sentences"});
+    if (!all.empty() && length <= all.back().target_length)
+      throw error("R55", {"a bucket of length ", length, " follows one of ", all.back().target_length,
+                          ": give them in rising order"});
     all.push_back({rows, length, length});
   }
   return all;
 }
 
 /// The lengths of at most `count` buckets that leave the least to fill up: of all multiples of `multiple`, those for
-/// which the sum, over the pairs, of the length of a pair's bucket is the smallest. The last is that of the longest
-/// pair, or `longest`.
+/// which the sum, over the pairs, of the length of a pair's bucket is the smallest. The last has room for the longest
+/// pair that is not left out.
 ///
 /// errors  R55 there is no pair as short as that
 inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket_options const& o = {}) {

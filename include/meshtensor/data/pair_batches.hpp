@@ -14,11 +14,11 @@
 namespace meshtensor {
 
 /// The rows of a batch that a rank reads: of `of` parts, as equal as can be, the one numbered `part`.
-struct share {
+struct batch_part {
   std::int64_t part = 0, of = 1;
 };
 
-/// A batch, or a rank's share of one, row-major. A sentence ends with the token `end`, and what is behind it is `pad`.
+/// A batch, or a rank's part of one, row-major. A sentence ends with the token `end`, and what is behind it is `pad`.
 /// Where the pairs of a bucket do not fill its last batch, rows are without a pair: `end` alone as the source, and no
 /// target that counts.
 struct pair_batch {
@@ -60,8 +60,8 @@ class pair_batches {
   std::vector<bucket> const& buckets() const { return buckets_; }
   batch_filling const& filling() const { return filling_; }
 
-  /// The batch of this number, or a share of its rows. errors R55 there is no such batch or share
-  void read(std::int64_t number, pair_batch& to, share const& mine = {}) const {
+  /// The batch of this number, or a part of its rows. errors R55 there is no such batch or part
+  void read(std::int64_t number, pair_batch& to, batch_part const& mine = {}) const {
     if (number < 0 || mine.part < 0 || mine.part >= mine.of)
       throw error("R55", {"there is no part ", mine.part, " of ", mine.of, " of the batch ", number,
                           ": batches and parts count from 0"});

@@ -1,5 +1,5 @@
 // Batches of pairs: every pair once an epoch, whole, between the right tokens; the order a function of seed and number;
-// shares of ranks that together are the batch.
+// parts of ranks that together are the batch.
 #include "meshtensor/data/pair_batches.hpp"
 
 #include <doctest/doctest.h>
@@ -150,7 +150,7 @@ TEST_CASE("batches come in any order of buckets, and pairs in any of their batch
   for (auto const& [pair, numbers] : places) CHECK(static_cast<std::int64_t>(numbers.size()) == all.per_epoch());
 }
 
-TEST_CASE("the shares of ranks are together the batch, for any number of ranks") {
+TEST_CASE("the parts of ranks are together the batch, for any number of ranks") {
   mt::pair_batches const all(some_pairs(), buckets, special, 1);
   for (std::int64_t of = 1; of <= 6; ++of)
     for (std::int64_t k = 0; k < all.per_epoch(); ++k) {
