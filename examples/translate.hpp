@@ -109,9 +109,9 @@ inline constexpr mt::layer logits_of = [](mt::scope auto s, auto from, auto into
   auto const table = table_of(s);
   auto const seen = seen_of(from);
   auto const meant = meaning_of(s, from);
-  auto const said = repeat(s / "decoder", layers, words(s / "target", table, into, length),
-                           [&](mt::scope auto r, auto x) { return decoder_block(r, x, meant, seen); });
-  return einsum(layer_norm(s / "norm", said, d_model), table, to(batch, length, vocab));
+  auto const written = repeat(s / "decoder", layers, words(s / "target", table, into, length),
+                              [&](mt::scope auto r, auto x) { return decoder_block(r, x, meant, seen); });
+  return einsum(layer_norm(s / "norm", written, d_model), table, to(batch, length, vocab));
 };
 
 // ---- the programs; they share the parameters under "model" ----
