@@ -29,7 +29,7 @@ struct bucket_options {
 
 /// How many tokens the longer side of a pair has, with the one that ends a sentence.
 inline std::int64_t length_of(token_pairs const& pairs, std::int64_t pair) {
-  return static_cast<std::int64_t>(std::max(pairs.source[pair].size(), pairs.target[pair].size())) + 1;
+  return static_cast<std::int64_t>(std::max(pairs.source(pair).size(), pairs.target(pair).size())) + 1;
 }
 
 /// Buckets for pairs up to these lengths, in rising order; of both sides, with as many rows as there is room for.
@@ -58,15 +58,15 @@ inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, 
 inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket_options const& o = {}) {
   std::int64_t const step = std::max<std::int64_t>(o.multiple, 1);
   std::vector<std::int64_t> pairs_up_to;  // so many have at most (i + 1) * step tokens
-  for (std::int64_t i = 0; i < pairs.source.size(); ++i) {
+  for (std::int64_t i = 0; i < pairs.size(); ++i) {
     std::int64_t const length = length_of(pairs, i), place = (length - 1) / step;
     if (length > o.longest) continue;
     if (static_cast<std::size_t>(place) >= pairs_up_to.size()) pairs_up_to.resize(static_cast<std::size_t>(place) + 1);
     ++pairs_up_to[static_cast<std::size_t>(place)];
   }
   if (pairs_up_to.empty() || o.count < 1)
-    throw error("R55", {"none of ", pairs.source.size(), " pairs of sentences fits in ", o.count,
-                        " buckets of at most ", o.longest, " tokens: allow longer ones"});
+    throw error("R55", {"none of ", pairs.size(), " pairs of sentences fits in ", o.count, " buckets of at most ",
+                        o.longest, " tokens: allow longer ones"});
   std::size_t const places = pairs_up_to.size();
   for (std::size_t i = 1; i < places; ++i) pairs_up_to[i] += pairs_up_to[i - 1];
 

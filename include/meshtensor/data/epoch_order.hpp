@@ -66,8 +66,8 @@ class epoch_orders {
   std::vector<std::int64_t> sizes_;
   std::optional<std::uint64_t> seed_;
   mutable std::mutex making_;
-  mutable std::array<std::shared_ptr<epoch_order const>, 2>
-      last_;  // two: threads may be at the end of one and in the next
+  // Those last asked for: some threads may still be in one epoch while others are in the next.
+  mutable std::array<std::shared_ptr<epoch_order const>, 2> last_;
 };
 
 }  // namespace meshtensor

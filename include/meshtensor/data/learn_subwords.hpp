@@ -92,7 +92,7 @@ inline subwords kept_subwords(std::filesystem::path const& folder, text_list all
   mix(std::bit_cast<std::uint64_t>(options.coverage));
   for (auto const& text : all)
     for (std::string const& line : text) {
-      for (char c : line) mix(c);
+      for (char c : line) mix(static_cast<unsigned char>(c));
       mix('\n');
     }
   char hash[17];

@@ -52,7 +52,7 @@ class pair_batches {
                std::optional<std::uint64_t> seed = {})
       : pairs_(std::move(pairs)), buckets_(std::move(buckets)), special_(special), order_(in_buckets(), rows(), seed) {
     if (filling_.batches == 0)
-      throw error("R55", {"none of ", pairs_.source.size(), " pairs of sentences fits in one of ", buckets_.size(),
+      throw error("R55", {"none of ", pairs_.size(), " pairs of sentences fits in one of ", buckets_.size(),
                           " buckets: allow longer ones"});
   }
 
@@ -71,7 +71,7 @@ class pair_batches {
     auto pairs = std::span(all->elements[place]).subspan(static_cast<std::size_t>(first));
     pairs = pairs.first(std::min(pairs.size(), static_cast<std::size_t>(b.rows)));
     to.bucket = place, to.target_tokens = 0;
-    for (std::int64_t pair : pairs) to.target_tokens += length(pairs_.target[pair]);
+    for (std::int64_t pair : pairs) to.target_tokens += length(pairs_.target(pair));
 
     std::int64_t const begin = b.rows * mine.part / mine.of, end = b.rows * (mine.part + 1) / mine.of;
     to.source.assign(static_cast<std::size_t>((end - begin) * b.source_length), special_.pad);
@@ -85,7 +85,7 @@ class pair_batches {
       *source = special_.end, *target = special_.begin;
       if (row >= static_cast<std::int64_t>(pairs.size())) continue;
       std::int64_t const pair = pairs[static_cast<std::size_t>(row)];
-      auto const from = pairs_.source[pair], into = pairs_.target[pair];
+      auto const from = pairs_.source(pair), into = pairs_.target(pair);
       *std::copy(from.begin(), from.end(), source) = special_.end;
       std::copy(into.begin(), into.end(), target + 1);
       *std::copy(into.begin(), into.end(), next) = special_.end;
@@ -104,8 +104,8 @@ class pair_batches {
         throw error("R55", {"a bucket of ", b.rows, " pairs of ", b.source_length, " and ", b.target_length,
                             " tokens is none: each of these is at least 1"});
     std::vector<std::vector<std::int64_t>> of(buckets_.size());
-    for (std::int64_t i = 0; i < pairs_.source.size(); ++i) {
-      auto const source = length(pairs_.source[i]), target = length(pairs_.target[i]);
+    for (std::int64_t i = 0; i < pairs_.size(); ++i) {
+      auto const source = length(pairs_.source(i)), target = length(pairs_.target(i));
       auto const fits = [&](bucket const& b) { return source <= b.source_length && target <= b.target_length; };
       auto const b = std::find_if(buckets_.begin(), buckets_.end(), fits);
       if (b == buckets_.end()) {

@@ -54,10 +54,12 @@ class subwords {
     if (!problem.empty()) throw error("R53", {"a sentence cannot be cut into subwords: ", problem});
     return pieces;
   }
+  /// errors R50 there is not one translation for each sentence
   token_pairs encode(text_pairs const& pairs) const {
+    if (pairs.source.size() != pairs.target.size())
+      throw error("R50", {"there are ", pairs.source.size(), " sentences, but ", pairs.target.size(), " translations"});
     token_pairs r;
-    for (auto const& sentence : pairs.source) r.source.add(encode(sentence));
-    for (auto const& sentence : pairs.target) r.target.add(encode(sentence));
+    for (std::size_t i = 0; i < pairs.source.size(); ++i) r.add(encode(pairs.source[i]), encode(pairs.target[i]));
     return r;
   }
   /// The text of tokens; special ones have none. errors R53 there is no such token

@@ -32,8 +32,17 @@ class token_lists {
 };
 
 /// Sentences and their translations as tokens, without those that stand before and after.
-struct token_pairs {
-  token_lists source, target;
+class token_pairs {
+ public:
+  void add(std::span<std::int32_t const> source, std::span<std::int32_t const> target) {
+    source_.add(source), target_.add(target);
+  }
+  std::int64_t size() const { return source_.size(); }
+  std::span<std::int32_t const> source(std::int64_t pair) const { return source_[pair]; }
+  std::span<std::int32_t const> target(std::int64_t pair) const { return target_[pair]; }
+
+ private:
+  token_lists source_, target_;
 };
 
 }  // namespace meshtensor

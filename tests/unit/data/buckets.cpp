@@ -15,7 +15,7 @@ mt::token_pairs pairs_of(lengths const& all) {
   mt::token_pairs r;
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<std::int32_t> const longer(static_cast<std::size_t>(all[i]) - 1, 7), shorter(longer.size() / 2, 8);
-    r.source.add(i % 2 == 0 ? longer : shorter), r.target.add(i % 2 == 0 ? shorter : longer);
+    r.add(i % 2 == 0 ? longer : shorter, i % 2 == 0 ? shorter : longer);
   }
   return r;
 }

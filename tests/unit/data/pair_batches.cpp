@@ -20,8 +20,7 @@ std::vector<mt::bucket> const buckets{{4, 3, 4}, {3, 6, 6}};
 mt::token_pairs some_pairs() {
   mt::token_pairs r;
   for (int i = 0; i < 50; ++i) {
-    r.source.add(tokens(static_cast<std::size_t>(i % 7), 100 + i));
-    r.target.add(tokens(static_cast<std::size_t>(i % 5), 200 + i));
+    r.add(tokens(static_cast<std::size_t>(i % 7), 100 + i), tokens(static_cast<std::size_t>(i % 5), 200 + i));
   }
   return r;
 }

@@ -73,13 +73,14 @@ TEST_CASE("pairs of texts") {
   mt::subwords const s(mt::learn_subwords({sentences(100, "dog")}, {"bpe", 40}), "learnt");
   mt::text_pairs const text{{"dog", "", "mita dogs"}, {"dogs ru", "ve", ""}};
   mt::token_pairs const tokens = s.encode(text);
-  REQUIRE(tokens.source.size() == 3);
-  REQUIRE(tokens.target.size() == 3);
+  REQUIRE(tokens.size() == 3);
   for (std::int64_t i = 0; i < 3; ++i) {
-    CHECK(s.decode(tokens.source[i]) == text.source[static_cast<std::size_t>(i)]);
-    CHECK(s.decode(tokens.target[i]) == text.target[static_cast<std::size_t>(i)]);
+    CHECK(s.decode(tokens.source(i)) == text.source[static_cast<std::size_t>(i)]);
+    CHECK(s.decode(tokens.target(i)) == text.target[static_cast<std::size_t>(i)]);
   }
-  CHECK(tokens.source[1].empty());
+  CHECK(tokens.source(1).empty());
+  CHECK_THROWS_WITH_AS(s.encode(mt::text_pairs{{"dog"}, {}}),
+                       doctest::Contains("R50: there are 1 sentences, but 0 translations"), mt::error);
 }
 
 TEST_CASE("the same model whoever learns it, in a file of its own") {
