@@ -107,6 +107,32 @@ TEST_CASE("other sizes, layouts or programs") {
   CHECK(step(mt::feed<"x">(x)).get<"sum">() != 0);
 }
 
+TEST_CASE("other devices, meshes and builds: the first line that differs") {
+  mt::processors const job(MPI_COMM_WORLD);
+  mt::store weights(job);
+  mt::executable<square, line_of_ranks, in_rows> const step(weights);
+  bool const other = ranks::rank() == 0;
+  auto const said = [&](char const* device, char const* axis, char const* build) {
+    mt::mesh_shape shape{};
+    shape.add(mt::name::of(axis), ranks::count());
+    mt::facts const mine{step.graph(),         step.planned(), shape,          in_rows::rules, mt::name("square"),
+                         mt::name::of(device), weights.seed(), weights.step(), build};
+    return sentence([&] { mt::require_alike(weights.job(), &mine, nullptr); });
+  };
+  std::string const rest = ranks::count() == 2 ? "rank 1" : "ranks 1, 2", size = std::to_string(ranks::count());
+  CHECK(said("cpu", "all", "g++\nstrict\n").empty());
+  CHECK(said(other ? "gpu" : "cpu", "all", "g++")
+            .starts_with("meshtensor R24: the ranks differ in the device: 'gpu' on rank 0, 'cpu' on " + rest +
+                         ": start the same program"));
+  CHECK(said("cpu", other ? "some" : "all", "g++")
+            .find("the mesh: 'some = " + size + "' on rank 0, 'all = " + size + "' on " + rest) != std::string::npos);
+  CHECK(said(other ? "gpu" : "cpu", "all", other ? "g++\nloose\n" : "g++\nstrict\n")
+            .find("the build: 'loose' on rank 0, 'strict' on " + rest) != std::string::npos);
+  CHECK(said("cpu", "all", ranks::rank() % 2 == 0 ? "g++" : "clang")
+            .find("the build: 'g++' on rank" + std::string(ranks::count() == 2 ? " 0" : "s 0, 2") +
+                  ", 'clang' on rank 1") != std::string::npos);
+}
+
 TEST_CASE("programs of one name: the first operation that differs, with its line") {
   mt::processors const job(MPI_COMM_WORLD);
   mt::store weights(job);

@@ -62,6 +62,34 @@ TEST_CASE("a wait that is too long") {
   world.wait(r);
 }
 
+TEST_CASE("ranks that wait for different things say so") {
+  std::string warning;
+  mt::patience limits{.warn = std::chrono::milliseconds(300), .end = std::chrono::milliseconds(600)};
+  limits.say = [&](std::string const& sentence) { warning = sentence; };
+  static mt::mpi_world world({.limits = limits, .throws = true});  // messages that never come use its memory
+  int const me = world.rank(), last = world.size() - 1;
+  static std::vector<int> const up = ranks::below(world.size()), down(up.rbegin(), up.rend());
+  mt::group const ascending{up.data(), world.size(), me}, descending{down.data(), world.size(), last - me};
+  world.prepare(ascending), world.prepare(descending);
+  static float x = 1, y[8] = {};
+  mt::collective_call call;
+  call.kind = mt::collective::all_gather, call.join = 0, call.dims = 1, call.extent[0] = 1;
+  call.file = "first.cpp", call.line = me == 0 ? 7 : 8;
+  std::string said;
+  try {
+    auto r = world.start(call, me == 0 ? ascending : descending, &x, y, nullptr);
+    world.wait(r);
+  } catch (mt::error const& e) { said = e.what(); }
+  INFO(said);
+  CHECK(said.starts_with("meshtensor R22: it waited 600 ms for collective 0 of ranks 0"));
+  CHECK(said.find(me == 0 ? "(first.cpp:7)" : "(first.cpp:8)") != std::string::npos);
+  CHECK(said.find("; rank " + std::to_string(me == 0 ? 1 : 0) + " waits for something else, collective 0 of") !=
+        std::string::npos);
+  CHECK(said.ends_with(me == 0 ? "(first.cpp:8)" : "(first.cpp:7)"));
+  CHECK(warning.starts_with("R22: rank 0: it waited 300 ms for collective 0") == (me == 0));  // one speaks for all
+  CHECK(warning.empty() == (me != 0));
+}
+
 TEST_CASE("an error of the MPI library carries its text") {
   mt::mpi_world world;
   int members[2] = {0, 1};

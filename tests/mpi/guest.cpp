@@ -163,7 +163,7 @@ TEST_CASE("a rank that hangs is named") {
   if (ranks::rank() == 0) {
     CHECK(said.starts_with("meshtensor R21: rank 1 failed: it waited 500 ms for collective "));
   } else {
-    CHECK(said.starts_with("meshtensor R22: it waited 500 ms for collective "));
+    CHECK(said.starts_with("meshtensor R22: it waited "));
     CHECK(failed == 0);
   }
   CHECK(said.find(" (guest.cpp:") != std::string::npos);
@@ -201,7 +201,8 @@ TEST_CASE("a rank that makes no executable while the others do") {
       stepping step(weights, data(ranks::count()));
     } catch (mt::error const& e) { said = e.what(); }
   INFO(said);
-  if (ranks::rank() != 0) CHECK(said.starts_with("meshtensor R22: it waited 500 ms for the first collective of rank"));
+  if (ranks::rank() == 1) CHECK(said.starts_with("meshtensor R22: it waited 500 ms for the first collective of rank"));
+  else if (ranks::rank() != 0) CHECK(said.starts_with("meshtensor R22: it waited "));
   goes_on();
 }
 

@@ -69,7 +69,9 @@ class mpi_world {
       if (!options_.throws) abort(why);
       tell(why);
     }
-    if (session_.is_owned() && !has_failed()) end_together();
+    if (session_.is_owned() && !has_failed()) try {  // whoever ends MPI waits for the others
+        meet(everybody(), meeting::end);
+      } catch (error const&) {}  // whatever it is, what follows is the end
     progress_.end();
     bool const silent = watch_.leave();
     if (has_failed()) {  // messages may be under way for ever: their communicators and their memory stay
@@ -97,7 +99,7 @@ class mpi_world {
   void prepare(group const& g) {
     require_valid(g, rank_, size_);
     if (g.count == 1 || find(g) != nullptr) return;
-    meet(g);
+    meet(g, meeting::groups);
     auto const held = progress_.lock();
     if (options_.in_background && comm::takes_turns()) progress_.begin_thread();
     comm::mpi_circle c{std::vector<int>(g.members, g.members + g.count)};
@@ -197,7 +199,7 @@ class mpi_world {
   /// What is under way is driven no more: it will not end, and its memory may go.
   void abandon() { progress_.end(); }
 
-  void barrier() { barrier("a barrier"); }
+  void barrier() { meet(everybody(), meeting::barrier); }
 
   /// Says on stderr which rank failed and why, and ends all processes of the job with exit code 1.
   [[noreturn]] void abort(std::string_view message, char const* code = "R21") {
@@ -227,44 +229,34 @@ class mpi_world {
     watch_.arrive(all_here);
     comm::must(MPI_Comm_dup(user, &world_), "MPI_Comm_dup");
     comm::must(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    if (size_ == 1) return;
     for (int r = 0; r < size_; ++r) everybody_.push_back(r);
+    if (size_ == 1) return;
     comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
     watch_.introduce(notices_);
     if (options_.throws) flights_.listen(notices_);
   }
-  /// The ranks of a group wait for each other, by as many rounds as a number up to their count has bits.
+  /// What barriers are for, and the tag by which their messages are told apart: a rank that comes to another one than
+  /// its peers waits, and they can say so.
+  enum class meeting { groups = 2, barrier, end };
+  /// The ranks of a group wait for each other, in as many rounds as their number has bits. Over messages: a collective
+  /// would be taken for one of the program's, if a rank is about to do something else.
   ///
   /// source  the dissemination barrier; Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
-  void meet(group const& g) {
+  void meet(group const& g, meeting m) {
+    constexpr char const* names[] = {"the first collective", "a barrier", comm::mpi_watch::the_end};
     comm::mpi_flight f;
-    f.what = "the first collective", f.members = g.members, f.count = g.count;
+    f.what = names[static_cast<int>(m) - 2], f.members = g.members, f.count = g.count;
     for (int step = 1; step < g.count; step *= 2) {
       request r;
       {
         auto const held = progress_.lock();
-        r.slot = flights_.token(f, notices_, g.members[(g.index + step) % g.count],
+        r.slot = flights_.token(f, notices_, static_cast<int>(m), g.members[(g.index + step) % g.count],
                                 g.members[(g.index + g.count - step) % g.count]);
       }
       wait(r);
     }
   }
-  void barrier(char const* what) {
-    comm::mpi_flight f;
-    f.what = what, f.members = everybody_.data(), f.count = static_cast<int>(everybody_.size());
-    request r;
-    {
-      auto const held = progress_.lock();
-      r.slot = flights_.barrier(f, world_);
-    }
-    wait(r);
-  }
-  /// Whoever ends MPI waits for the others.
-  void end_together() {
-    try {
-      barrier("the end of the job");
-    } catch (error const&) {}  // whatever it is, what follows is the end
-  }
+  group everybody() const { return {everybody_.data(), size_, rank_}; }
 
   /// What this rank has told the others, and the messages that carry it.
   struct told {

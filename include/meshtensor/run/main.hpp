@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <exception>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -13,11 +14,13 @@ namespace meshtensor {
 
 namespace detail {
 /// One line, said once: what all processes have met, the one that speaks says; what only another has met, that one
-/// says, when the first has had time to.
+/// says, when the first has had time to. Of several, each says which it is.
 inline void complain(processors const& job, char const* sentence) {
   if (!job.speaks()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  int const size = job.get().size();
+  std::string const who = size < 2 ? "" : "rank " + std::to_string(job.get().held(size)[0]) + ": ";
   std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", sentence);
+  std::fprintf(stderr, "%s%s\n", who.c_str(), sentence);
   std::fflush(stderr);
 }
 }  // namespace detail

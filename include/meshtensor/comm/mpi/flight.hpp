@@ -82,17 +82,9 @@ class mpi_flights {
     slot = -1;
   }
 
-  /// Begins a barrier of all ranks of a communicator: `f` has who they are, and what it is called.
-  int barrier(mpi_flight const& f, MPI_Comm over) {
-    int const slot = claim(1);
-    (*this)[slot] = f;
-    (*this)[slot].at = stage::first;
-    must(MPI_Ibarrier(over, post(slot)), "MPI_Ibarrier");
-    return slot;
-  }
-  /// Begins one round of a barrier of some of them: an empty message to a rank, another one from a rank.
-  int token(mpi_flight const& f, MPI_Comm over, int to, int from) {
-    int const slot = claim(2), tag = 2;
+  /// Begins one round of a barrier, which `f` describes: an empty message to a rank, another one from a rank.
+  int token(mpi_flight const& f, MPI_Comm over, int tag, int to, int from) {
+    int const slot = claim(2);
     (*this)[slot] = f;
     (*this)[slot].at = stage::first;
     must(MPI_Irecv(nullptr, 0, MPI_BYTE, from, tag, over, post(slot)), "MPI_Irecv");

@@ -66,13 +66,19 @@ class mpi_watch {
     if (is_short() || talk_ == MPI_COMM_NULL) return true;
     listen();
     bool const others_wait = std::any_of(waits_for_.begin(), waits_for_.end(), [](auto& w) { return !w.empty(); });
-    if (!asked_ && (others_wait || waited_ + answers_ >= limits_.first())) asked_ = true, tell(what(f));
-    if (limits_.end.count() != 0 && waited_ >= limits_.end) {
-      if (is_debugged()) time_.restart();
-      else if (speaks() || waited_ >= limits_.end + std::min<duration>(std::chrono::seconds(3), limits_.end))
-        return false;
+    bool const at_end = f.what == the_end;
+    if (!asked_ && (others_wait || at_end || waited_ + answers_ >= limits_.first())) {
+      asked_ = true, asked_at_ = waited_;
+      tell(what(f));
     }
-    if (warns() && speaks())
+    duration last = limits_.end.count() == 0 ? duration::max() : limits_.end;
+    if (asked_ && !at_end && somebody_is_at_end(f))
+      last = std::min(last, asked_at_ + answers_);  // and comes to nothing
+    if (waited_ >= last) {
+      if (is_debugged()) time_.restart();
+      else if (speaks(at_end) || waited_ >= last + 3 * answers_) return false;
+    }
+    if (warns() && speaks(at_end))
       limits_.say("R22: rank " + std::to_string(rank_) + ": " + sentence(f, limits_.warn) + consequence(limits_));
     std::this_thread::sleep_for(pause);
     return true;
@@ -94,17 +100,21 @@ class mpi_watch {
       (waiting(r).empty() ? absent : elsewhere).push_back(r);
     }
     std::string text = std::string(begins_with) + text_of(limit) + " for " + what(f);
-    if (!absent.empty()) text += "; " + text_of_ranks(absent) + " did not come to it" + about(absent);
+    if (!absent.empty()) return text + "; " + text_of_ranks(absent) + " did not come to it" + about(absent);
     if (!elsewhere.empty())
       text += "; rank " + std::to_string(elsewhere[0]) + " waits for something else, " + waiting(elsewhere[0]);
-    if (!absent.empty()) return text;
     if (auto const others = who_does_not_wait(); !others.empty())
       return text + "; " + text_of_ranks(others) + (others.size() == 1 ? " does" : " do") + " not wait" + about(others);
     return elsewhere.empty() ? text + "; all have come to it, but their messages have not" : text;
   }
-  std::string sentence(mpi_flight const& f) const { return sentence(f, limits_.end); }
+  std::string sentence(mpi_flight const& f) const {
+    bool const ended = limits_.end.count() != 0 && waited_ + answers_ > limits_.end;
+    return sentence(f, ended ? limits_.end : waited_);
+  }
   /// What that begins with.
   static constexpr std::string_view begins_with = "it waited ";
+  /// The last wait of a rank.
+  static constexpr char the_end[] = "the end of the job";
   /// The rank that is missing, if it is one; else -1.
   int missing() const {
     auto const ranks = who_does_not_wait();
@@ -167,9 +177,10 @@ class mpi_watch {
     if (warned_ || limits_.warn.count() == 0 || waited_ < limits_.warn || !limits_.say) return false;
     return warned_ = true;
   }
-  // Of the ranks that wait the first one speaks for all.
-  bool speaks() const {
-    return std::all_of(waits_for_.begin(), waits_for_.begin() + rank_, [](auto& w) { return w.empty(); });
+  // Of the ranks that wait the first one speaks for all; who is at the end has little to say.
+  bool speaks(bool at_end) const {
+    return std::all_of(waits_for_.begin(), waits_for_.begin() + rank_,
+                       [&](auto& w) { return w.empty() || (!at_end && w.starts_with(the_end)); });
   }
   void tell(std::string text) {
     message& m = told_.emplace_back();
@@ -181,6 +192,9 @@ class mpi_watch {
             "MPI_Isend");
   }
 
+  bool somebody_is_at_end(mpi_flight const& f) const {
+    return std::any_of(f.members, f.members + f.count, [&](int r) { return waiting(r).starts_with(the_end); });
+  }
   static std::string what(mpi_flight const& f) {
     std::vector<int> members(f.members, f.members + f.count);
     std::sort(members.begin(), members.end());
@@ -220,7 +234,7 @@ class mpi_watch {
   // Of this wait:
   int looks_ = 0;
   waiting_time time_;
-  duration waited_{};
+  duration waited_{}, asked_at_{};
   bool asked_ = false, warned_ = false;
 };
 

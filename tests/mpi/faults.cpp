@@ -1,0 +1,124 @@
+// A program to be harmed: it trains without end on ranks of MPI, unless its arguments, which may differ from rank to
+// rank, say otherwise. tests/mpi/faults.sh starts it, does the harm, and looks at how the job ends.
+//
+//   throws refuses leaves exits computes   what this rank does after twenty steps
+//   memory=100                             this rank may have so many megabytes more than it has; its plan needs 512
+//   batch=24 seed=7 steps=100              what it runs
+//
+// script: faults.sh stopped computes throws refuses leaves exits killed memory facts builds cut slow
+// twin: -ffast-math
+// optimize: 0
+// needs: mpi
+#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+
+#include "meshtensor/meshtensor.hpp"
+#include "meshtensor/run/main.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+
+// clang-format off
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct width : mt::dim<"width"> {} width;
+inline constexpr struct data  : mt::axis<"data"> {} data;
+struct mesh   : mt::mesh<data> {};
+struct layout : mt::layout<mt::shard<batch, data>> {};
+// clang-format on
+
+struct train {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, width);
+    auto const off = x * s.parameter("w", width, mt::ones) - 1;
+    auto const loss = mean(off * off);
+    mt::momentum{.learning_rate = 0.001}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
+struct hold {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", sum(s.state("held", mt::f32, width))); }
+};
+
+class arguments {
+ public:
+  arguments(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+      std::string const all = argv[i], key = all.substr(0, all.find('='));
+      given_[key] = key == all ? 1 : std::stol(all.substr(key.size() + 1));
+    }
+  }
+  bool have(std::string const& key) const { return given_.count(key) != 0; }
+  long number(std::string const& key, long otherwise) const { return have(key) ? given_.at(key) : otherwise; }
+
+ private:
+  std::map<std::string, long> given_;
+};
+
+double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+void say_harm() { fmt::print(stderr, "harm at {:.3f}\n", now()); }
+
+void go_wrong(arguments const& a) {
+  for (char const* harm : {"throws", "exits", "computes"})
+    if (a.have(harm)) say_harm();
+  if (a.have("throws")) throw std::runtime_error("the disk is full");
+  if (a.have("exits")) std::_Exit(3);
+  while (a.have("computes")) {}
+}
+
+void run(mt::processors const& job, arguments const& a) {
+  std::int64_t const batches = a.number("batch", 12), wide = 12;
+  mt::store weights(job, static_cast<std::uint64_t>(a.number("seed", 1)));
+  double const begin = now();
+  mt::executable<train, mesh, layout> step(weights, data(job.get().size()), batch(batches), width(wide));
+  mt::progress(job, "made in {:.1f} ms\n", (now() - begin) * 1e3);
+  std::vector<float> const x(static_cast<std::size_t>(batches * wide), 0.5f), few(7);
+  long const steps = a.number("steps", -1);
+  double const first = now();
+  float loss = 0;
+  for (long i = 0; i != steps; ++i) {
+    if (i == 20) {
+      fmt::print(stderr, "rank {} is process {}\n", job.get().held(0)[0], getpid());
+      go_wrong(a);
+      if (a.have("refuses") || a.have("leaves")) say_harm();
+      if (a.have("leaves")) return;
+    }
+    bool const refuses = i == 20 && a.have("refuses");
+    loss = step(mt::feed<"x">(refuses ? few : x)).get<"loss">();
+  }
+  mt::progress(job, "{} steps in {:.3f} s, loss {}\n", steps, now() - first, loss);
+}
+
+/// Not every rank has the memory for this.
+void run_large(mt::processors const& job, arguments const& a) {
+  if (a.have("memory")) {
+    long pages = 0;
+    if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
+      if (std::fscanf(f, "%ld", &pages) != 1) pages = 0;
+      std::fclose(f);
+    }
+    auto const most = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + a.number("memory", 0) * 1'000'000);
+    rlimit const limit{most, most};
+    setrlimit(RLIMIT_AS, &limit);
+    say_harm();
+  }
+  mt::store weights(job);
+  mt::executable<hold, mesh, mt::layout<>> step(weights, data(job.get().size()), width(128'000'000));
+  mt::progress(job, "there is memory enough\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  arguments const a(argc, argv);
+  return mt::run_main(argc, argv, [&](mt::processors const& job) {
+    if (a.have("large")) run_large(job, a);
+    else run(job, a);
+  });
+}

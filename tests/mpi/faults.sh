@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# What goes wrong on one of three ranks, or between two machines, and how the job ends: a sentence that says which rank
+# and why, an exit code that is not 0, no process left. Prints how long each took to be noticed.
+#
+#   faults.sh PART PROGRAM TWIN MPIRUN FLAG [MORE FLAGS]     FLAG: before the number of ranks
+#
+#   stopped    a rank gets SIGSTOP          computes   a rank comes back no more
+#   throws     an exception in a rank       refuses    a feed that a rank alone gives, and that does not fit
+#   leaves     a rank ends its program      exits      … and does not even tell MPI
+#   killed     a rank gets SIGKILL          memory     a rank has less than the plan needs
+#   facts      a rank has other arguments   builds     a rank runs a program that was compiled otherwise
+#   cut        the link between two machines goes down; as root, with Open MPI
+#   slow       … or carries little: nothing goes wrong
+set -uo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+part=$1 program=$2 twin=$3 mpirun=$4 flag=$5
+shift 5
+more=("$@")
+
+folder=$(mktemp -d)
+mark=mark=$$  # an argument of every rank, by which those that are left are found
+hosts=()
+clean_up() {
+  for host in "${hosts[@]}"; do ip netns del "$host" 2>/dev/null; done
+  rm -rf "$folder"
+}
+trap clean_up EXIT
+cd "$folder" || exit 1
+
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+seconds_since() { awk -v now="$EPOCHREALTIME" -v then="$1" 'BEGIN {printf "%.1f", now - then}'; }
+
+# ranks ARGUMENTS...: three ranks, of which the last has these arguments, in the background.
+ranks() {
+  "$mpirun" "${more[@]}" "$flag" 2 "$program" "$mark" "${common[@]}" : "$flag" 1 "${last:-$program}" "$mark" "${common[@]}" "$@" \
+    >out 2>err &
+  job=$!
+}
+common=()
+
+# wait_for WORDS: until they are on standard error.
+wait_for() {
+  for ((i = 0; i < 600; ++i)); do
+    grep -Eq "$1" err && return
+    kill -0 "$job" 2>/dev/null || break
+    sleep 0.1
+  done
+  fail "nobody said '$1': $(cat err)"
+}
+
+# ends SECONDS WORDS...: within so many seconds of the harm, not well, having said these words, and leaving no process.
+ends() {
+  local within=$1 words
+  shift
+  for ((i = 0; i < 10 * within; ++i)); do kill -0 "$job" 2>/dev/null && sleep 0.1 || break; done
+  local took
+  took=$(seconds_since "${harm:-$(sed -n 's/^.*harm at //p' err | tail -n 1)}")
+  if kill -0 "$job" 2>/dev/null; then
+    kill -KILL "$job"
+    fail "$part: still running after $took s"
+  fi
+  wait "$job"
+  local code=$?
+  [ $code -ne 0 ] || fail "$part: exit code 0"
+  for words in "$@"; do grep -Eq -- "$words" err || fail "$part: no '$words'"; done
+  for ((i = 0; i < 50; ++i)); do pgrep -f "$mark" >left || break; sleep 0.1; done
+  [ ! -s left ] || fail "$part: ranks are left: $(pgrep -fa "$mark")"
+  for ((i = 0; i < 600 && ${#hosts[@]} != 0; ++i)); do  # mpirun's own, on the other host
+    ip netns pids "${hosts[1]}" >left 2>/dev/null
+    [ -s left ] && sleep 0.1 || break
+  done
+  [ ! -s left ] || fail "$part: processes are left on the other host: $(xargs ps -o pid,args -p <left)"
+  [ $failed -eq 0 ] || cat err
+  echo "$part: the job ended $took s after the harm, exit code $code: $(grep -Ehom1 '(R2[124]|^rank [0-9]+:).*' err | head -c 300)"
+}
+
+# Two machines of one: network namespaces with a wire between them. Skips the test where that is not possible.
+two_hosts() {
+  [[ $("$mpirun" --version 2>&1) =~ Open\ ?(MPI|RTE) ]] || skip 'ranks on two hosts are started by Open MPI only'
+  command -v ip >/dev/null && command -v tc >/dev/null || skip 'there is no ip and tc (iproute2)'
+  local host
+  for host in "mt-fault-$$-0" "mt-fault-$$-1"; do
+    ip netns add "$host" 2>/dev/null || skip 'network namespaces are not permitted here'
+    hosts+=("$host")
+  done
+  ip -n "${hosts[0]}" link add wire type veth peer name wire netns "${hosts[1]}" 2>/dev/null ||
+    skip 'pairs of network devices are not permitted here'
+  for n in 0 1; do
+    ip -n "${hosts[n]}" addr add "10.77.0.$((n + 1))/24" dev wire
+    ip -n "${hosts[n]}" link set lo up
+    ip -n "${hosts[n]}" link set wire up
+    # mpirun itself notices as late as the system does: a minute instead of a quarter of an hour
+    ip netns exec "${hosts[n]}" sysctl -qw net.ipv4.tcp_retries2=5
+  done
+  # What mpirun takes for a remote shell: the other host.
+  printf '#!/bin/bash\nshift\nexec ip netns exec %s unshare -u bash -c "hostname %s; $*"\n' "${hosts[1]}" "${hosts[1]}" >shell
+  chmod +x shell
+}
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+on_two_hosts() {
+  ip netns exec "${hosts[0]}" unshare -u bash -c "hostname ${hosts[0]}; exec \"\$@\"" x \
+    "$mpirun" -H 10.77.0.1:1,10.77.0.2:1 -np 2 --bind-to none -mca plm_rsh_agent "$folder/shell" -mca pml ob1 \
+    -mca btl tcp,self -mca btl_tcp_if_include 10.77.0.0/24 -mca oob_tcp_if_include 10.77.0.0/24 \
+    -mca oob_tcp_keepalive_time 5 -mca oob_tcp_keepalive_intvl 2 -mca oob_tcp_keepalive_probes 3 \
+    -x MESHTENSOR_WARN_SECONDS -x MESHTENSOR_WAIT_SECONDS "$program" "$mark" "$@" >out 2>err &
+  job=$!
+}
+
+export MESHTENSOR_WARN_SECONDS=1 MESHTENSOR_WAIT_SECONDS=4
+line='\(faults.cpp:[0-9]+\)'
+case $part in
+  stopped)
+    ranks
+    wait_for 'rank 2 is process'
+    victim=$(sed -n 's/^.*rank 2 is process //p' err)
+    kill -STOP "$victim"
+    harm=$EPOCHREALTIME
+    named="for collective [0-9]+ of ranks 0 to 2: all_reduce sum f32\[[0-9]+\] $line; rank 2 did not come to it \(process $victim on .*, which is stopped by a signal\)"
+    ends 30 "meshtensor warning R22: rank 0: it waited 1 s $named; after 4 s the job ends" \
+      "meshtensor R22: rank 0 failed: it waited 4 s $named"
+    ;;
+  computes)
+    ranks computes
+    wait_for 'harm at'
+    ends 30 "meshtensor R22: rank 0 failed: it waited 4 s for .* $line; rank 2 did not come to it \(process [0-9]+ on .*, which computes\)"
+    ;;
+  throws)
+    ranks throws
+    wait_for 'harm at'
+    ends 10 '^rank 2: the disk is full'
+    ;;
+  refuses)
+    ranks refuses
+    wait_for 'harm at'
+    ends 10 "^rank 2: meshtensor R11: the input 'x' is .*, but 7 elements were fed"
+    ;;
+  leaves)
+    ranks leaves
+    wait_for 'harm at'
+    ends 10 "meshtensor R22: rank 0 failed: .* $line; rank 2 waits for something else, the end of the job"
+    ;;
+  exits)
+    ranks exits
+    wait_for 'harm at'
+    ends 10
+    ;;
+  killed)
+    ranks
+    wait_for 'rank 2 is process'
+    kill -KILL "$(sed -n 's/^.*rank 2 is process //p' err)"
+    harm=$EPOCHREALTIME
+    ends 10
+    ;;
+  memory)
+    common=(large)
+    ranks memory=100
+    wait_for 'harm at'
+    ends 10 'rank 2 failed: meshtensor M10: this processor needs 512[0-9]{6} bytes .* but the system has [0-9]{6,9} left'
+    ;;
+  facts)
+    common=(steps=40)
+    ranks
+    wait "$job" || fail "three alike: exit code $?: $(cat err)"
+    grep -Eh '^made in|^40 steps' err
+    harm=$EPOCHREALTIME
+    ranks batch=24
+    ends 10 "R24: the ranks differ in the extents: 'batch = 12' on ranks 0, 1, 'batch = 24' on rank 2"
+    harm=$EPOCHREALTIME
+    ranks seed=7
+    ends 10 "R24: the ranks differ in the store's seed: '1' on ranks 0, 1, '7' on rank 2"
+    ;;
+  builds)
+    last=$twin
+    harm=$EPOCHREALTIME
+    ranks
+    ends 10 "R24: the ranks differ in the build: 'strict arithmetic' on ranks 0, 1, 'loose arithmetic \(.*\)' on rank 2"
+    ;;
+  cut)
+    two_hosts
+    on_two_hosts
+    wait_for 'rank 1 is process'
+    ip -n "${hosts[0]}" link set wire down
+    harm=$EPOCHREALTIME
+    wait_for 'meshtensor R22|lost communication'
+    echo "$part: noticed after $(seconds_since "$harm") s"
+    ends 90 "meshtensor R22: rank 0 failed: it waited 4 s for .* $line; rank 1 did not come to it \(process [0-9]+ on ${hosts[1]}"
+    ;;
+  slow)
+    two_hosts
+    for rate in 1gbit 200kbit; do
+      for host in "${hosts[@]}"; do
+        ip netns exec "$host" tc qdisc replace dev wire root tbf rate $rate burst 16kb latency 500ms 2>/dev/null ||
+          skip 'the rate of a link cannot be limited here'
+      done
+      on_two_hosts steps=300
+      wait "$job" || fail "a link of $rate: exit code $?: $(cat err)"
+      echo "a link of $rate: $(grep -h '^300 steps' err)"
+      sed -n 's/^300 steps.*, loss/loss/p' err >"loss.$rate"
+    done
+    cmp loss.1gbit loss.200kbit || fail 'the losses differ'
+    [ -s loss.1gbit ] || fail 'there is no loss'
+    ;;
+  *)
+    echo "faults.sh: there is no part '$part'"
+    exit 2
+    ;;
+esac
+exit $failed
