@@ -32,6 +32,8 @@ SYSTEM = re.compile(r"([a-z_]+|(sys|linux)/\w+\.h|(unistd|sched|pthread|signal|f
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]')
 MACRO = re.compile(r"^\s*#\s*(define|undef)\b")
+# A directive of C++20, whatever it was meant to be: nvcc and newer compilers take it for one.
+DIRECTIVE = re.compile(r"^\s*(export\s+)?(module|import)\b")
 
 
 def check(root):
@@ -51,6 +53,8 @@ def check(root):
             at = f"{name}:{number}"
             if name != "base/config.hpp" and MACRO.match(line):
                 found.append(f"{at}: macros belong in base/config.hpp")
+            if DIRECTIVE.match(line):
+                found.append(f"{at}: a line that begins so is a directive: meshtensor::module")
             include = INCLUDE.match(line)
             if include:
                 found += check_include(root, path, name, folder, include.group(1), at, doors)
@@ -95,7 +99,7 @@ def self_test():
         "tensor/dim.hpp": once + '#include "meshtensor/base/text.hpp"\n#include "../base/config.hpp"\n',
         "comm/mpi.hpp": once + "#include <mpi.h>\n",
         "device/cpu/dot.hpp": once + "#include <oneapi/dnnl/dnnl.hpp>\n#include <xsimd/xsimd.hpp>\n#include <unistd.h>\n",
-        "run/xtensor.hpp": once + "#include <xtensor/xarray.hpp>\n",
+        "run/xtensor.hpp": once + "#include <xtensor/xarray.hpp>\nmeshtensor::module m;\n",
         "data/gzip.hpp": once + "#include <zlib.h>\n",
         "data/learn_subwords.hpp": once + "#include <sentencepiece_trainer.h>\n",
         "meshtensor.hpp": once + '#include "meshtensor/run/xtensor.hpp"\n',
@@ -116,6 +120,7 @@ def self_test():
         "op/g.hpp": once + "#  undef A\n",
         "op/h.hpp": "int h;\n",
         "misc/i.hpp": once,
+        "graph/j.hpp": once + "  module const& m;\n",
     }
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)

@@ -74,18 +74,18 @@ struct exp_parts {
 
 /// `rest` is what x lacks: exp(x + rest), where rest is far below x.
 template <class V, class... Rest>
-inline exp_parts<V> split_exp(V x, Rest... rest) {
+constexpr exp_parts<V> split_exp(V x, Rest... rest) {
   using c = constants<scalar_of<V>>;
   V const magic(format_of<V>::round_magic);
   V const shifted = fma(x, V(c::log2_e), magic);
   V const n = shifted - magic;
   V const r = (fma(n, V(-c::ln2_low), fma(n, V(-c::ln2_high), x)) + ... + rest);
-  return {shifted, n, fma(r * r, polynomial(r, c::exp), r)};
+  return {shifted, n, fma(r * r, polynomial<c::exp>(r), r)};
 }
 
 /// (1 + tail)·2^n, where n may leave the range of exponents: 2^n in two factors.
 template <class V>
-inline V joined(exp_parts<V> const& parts) {
+constexpr V joined(exp_parts<V> const& parts) {
   V const magic(format_of<V>::round_magic);
   V const half = fma(parts.n, V(scalar_of<V>(0.5)), magic);
   V const other = (parts.n - (half - magic)) + magic;
@@ -93,17 +93,17 @@ inline V joined(exp_parts<V> const& parts) {
 }
 
 template <class V>
-inline V infinity() {
+constexpr V infinity() {
   return V(std::numeric_limits<scalar_of<V>>::infinity());
 }
 template <class V>
-inline V nan() {
+constexpr V nan() {
   return V(std::numeric_limits<scalar_of<V>>::quiet_NaN());
 }
 
 /// log(x), and the x of a lane that is not positive and finite.
 template <class V>
-inline V log_of_positive(V x) {
+constexpr V log_of_positive(V x) {
   using c = constants<scalar_of<V>>;
   using format = format_of<V>;
   using word = typename format::bits;
@@ -118,7 +118,7 @@ inline V log_of_positive(V x) {
   V const s = f / (V(2) + f);
   V const z = s * s;
   V const half_square = V(scalar_of<V>(0.5)) * f * f;
-  V const small = fma(s, fma(z, polynomial(z, c::log), half_square), exponent * V(c::ln2_low));
+  V const small = fma(s, fma(z, polynomial<c::log>(z), half_square), exponent * V(c::ln2_low));
   return fma(exponent, V(c::ln2_high), f - (half_square - small));
 }
 
@@ -126,7 +126,7 @@ inline V log_of_positive(V x) {
 
 /// e^x. Error at most 1 ulp; 0 and inf where the result leaves the range, denormals kept.
 template <class V>
-inline V exp(V x) {
+constexpr V exp(V x) {
   using c = detail::constants<scalar_of<V>>;
   return detail::joined(detail::split_exp(lesser(V(c::exp_highest), greater(V(c::exp_lowest), x))));
 }
@@ -134,7 +134,7 @@ inline V exp(V x) {
 /// e^x of an x that is not above 80, sooner: 0 where the result would be near the smallest normal number or below.
 /// Error at most 1 ulp.
 template <class V>
-inline V exp_of_weight(V x) {
+constexpr V exp_of_weight(V x) {
   using c = detail::constants<scalar_of<V>>;
   V const lowest(c::exp_normal);
   auto const parts = detail::split_exp(greater(lowest, x));
@@ -143,7 +143,7 @@ inline V exp_of_weight(V x) {
 
 /// e^x - 1, accurate near 0. Error at most 2 ulp.
 template <class V>
-inline V expm1(V x) {
+constexpr V expm1(V x) {
   using c = detail::constants<scalar_of<V>>;
   V const half(scalar_of<V>(0.5));
   auto const [shifted, n, tail] = detail::split_exp(lesser(V(c::exp_highest), greater(V(c::expm1_lowest), x)));
@@ -154,7 +154,7 @@ inline V expm1(V x) {
 
 /// The natural logarithm. Error at most 1 ulp; log(0) = -inf, nan below 0.
 template <class V>
-inline V log(V x) {
+constexpr V log(V x) {
   V const inf = detail::infinity<V>();
   V const special = select(x == V(0), V(0) - inf, select(x > V(0), x, detail::nan<V>()));
   return select(x > V(0) && x < inf, detail::log_of_positive(x), special);
@@ -162,7 +162,7 @@ inline V log(V x) {
 
 /// log(1 + x), accurate near 0. Error at most 2 ulp; -inf at -1, nan below.
 template <class V>
-inline V log1p(V x) {
+constexpr V log1p(V x) {
   V const u = V(1) + x;
   V const back = u - V(1);
   V const lost = (V(1) - (u - back)) + (x - back);  // what rounding took from 1 + x
@@ -172,25 +172,25 @@ inline V log1p(V x) {
 
 /// Error at most 4 ulp, small arguments included.
 template <class V>
-inline V tanh(V x) {
+constexpr V tanh(V x) {
   V const t = expm1(lesser(V(detail::constants<scalar_of<V>>::tanh_highest), abs(x)) * V(2));
   return with_sign(t / (t + V(2)), x);
 }
 
 /// 1/(1 + e^-x). Error at most 3 ulp on both sides, denormals included.
 template <class V>
-inline V sigmoid(V x) {
+constexpr V sigmoid(V x) {
   V const e = exp(negate(abs(x)));
   return select(x < V(0), e, V(1)) / (V(1) + e);
 }
 
 /// The error function. Error at most 2 ulp.
 template <class V>
-inline V erf(V x) {
+constexpr V erf(V x) {
   using c = detail::constants<scalar_of<V>>;
   V const a = abs(x);
-  V const near = fma(x, polynomial(x * x, c::erf), x);
-  auto const [shifted, n, tail] = detail::split_exp(polynomial(lesser(V(c::erf_highest), a), c::log_erfc));
+  V const near = fma(x, polynomial<c::erf>(x * x), x);
+  auto const [shifted, n, tail] = detail::split_exp(polynomial<c::log_erfc>(lesser(V(c::erf_highest), a)));
   V const far = V(1) - (V(1) + tail) * power_of_two(shifted);
   return select(a < V(1), near, with_sign(far, x));
 }

@@ -4,7 +4,9 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace meshtensor::math {
 
@@ -53,26 +55,26 @@ template <class S>
 struct scalar_lane {
   using scalar = S;
   using bits = typename ieee<S>::bits;
-  static S fma(S a, S b, S c) {
+  static constexpr S fma(S a, S b, S c) {
     if constexpr (fused) {
       return std::fma(a, b, c);
     } else {
       return a * b + c;
     }
   }
-  static S select(bool condition, S a, S b) { return condition ? a : b; }
-  static S greater(S a, S b) { return a > b ? a : b; }
-  static S lesser(S a, S b) { return a < b ? a : b; }
-  static S sqrt(S x) { return std::sqrt(x); }
+  static constexpr S select(bool condition, S a, S b) { return condition ? a : b; }
+  static constexpr S greater(S a, S b) { return a > b ? a : b; }
+  static constexpr S lesser(S a, S b) { return a < b ? a : b; }
+  static constexpr S sqrt(S x) { return std::sqrt(x); }
   static constexpr bits to_bits(S x) { return std::bit_cast<bits>(x); }
   static constexpr S from_bits(bits b) { return std::bit_cast<S>(b); }
-  static bool any(bool condition) { return condition; }
+  static constexpr bool any(bool condition) { return condition; }
   template <class F>
-  static S each(F f, S x) {
+  static constexpr S each(F f, S x) {
     return f(x);
   }
   template <class F>
-  static S each_as_double(F f, S x, S y) {
+  static constexpr S each_as_double(F f, S x, S y) {
     return static_cast<S>(f(double{x}, double{y}));
   }
 };
@@ -92,75 +94,76 @@ using format_of = ieee<scalar_of<V>>;
 
 /// a·b + c, with one rounding where the build has it.
 template <class V>
-inline V fma(V a, V b, V c) {
+constexpr V fma(V a, V b, V c) {
   return lane<V>::fma(a, b, c);
 }
 template <class V, class Mask>
-inline V select(Mask condition, V a, V b) {
+constexpr V select(Mask condition, V a, V b) {
   return lane<V>::select(condition, a, b);
 }
 /// a > b ? a : b, hence b where either is nan.
 template <class V>
-inline V greater(V a, V b) {
+constexpr V greater(V a, V b) {
   return lane<V>::greater(a, b);
 }
 /// a < b ? a : b, hence b where either is nan.
 template <class V>
-inline V lesser(V a, V b) {
+constexpr V lesser(V a, V b) {
   return lane<V>::lesser(a, b);
 }
 template <class V>
-inline bits_of<V> to_bits(V x) {
+constexpr bits_of<V> to_bits(V x) {
   return lane<V>::to_bits(x);
 }
 template <class V>
-inline V from_bits(bits_of<V> b) {
+constexpr V from_bits(bits_of<V> b) {
   return lane<V>::from_bits(b);
 }
 
 /// The bits of a constant, in every lane.
 template <class V>
-inline bits_of<V> bits_of_constant(scalar_of<V> x) {
+constexpr bits_of<V> bits_of_constant(scalar_of<V> x) {
   return bits_of<V>(std::bit_cast<typename format_of<V>::bits>(x));
 }
 template <class V>
-inline bits_of<V> sign_bit() {
+constexpr bits_of<V> sign_bit() {
   return bits_of_constant<V>(scalar_of<V>(-0.0));
 }
 
 template <class V>
-inline V abs(V x) {
+constexpr V abs(V x) {
   return from_bits<V>(to_bits(x) & bits_of<V>(~sign_bit<scalar_of<V>>()));
 }
 template <class V>
-inline V negate(V x) {
+constexpr V negate(V x) {
   return from_bits<V>(to_bits(x) ^ sign_bit<V>());
 }
 /// x with the sign of y, where x is not negative unless y is.
 template <class V>
-inline V with_sign(V x, V y) {
+constexpr V with_sign(V x, V y) {
   return from_bits<V>(to_bits(x) | (to_bits(y) & sign_bit<V>()));
 }
 
 /// The number that equals the non-negative integer in each lane; exact, for integers below 2^mantissa_bits.
 template <class V>
-inline V number_of(bits_of<V> integer) {
+constexpr V number_of(bits_of<V> integer) {
   auto const magic = format_of<V>::integer_magic;
   return from_bits<V>(integer | bits_of_constant<V>(magic)) - V(magic);
 }
 
 /// 2^n, where `shifted` = n + round_magic and 2^n is a normal number.
 template <class V>
-inline V power_of_two(V shifted) {
+constexpr V power_of_two(V shifted) {
   return from_bits<V>((to_bits(shifted) << format_of<V>::mantissa_bits) + bits_of_constant<V>(1));
 }
 
-/// The sum over i of coefficients[i]·x^i.
-template <class V, int N>
-inline V polynomial(V x, scalar_of<V> const (&coefficients)[N]) {
-  V result = V(coefficients[N - 1]);
-  for (int i = N - 2; i >= 0; --i) result = fma(result, x, V(coefficients[i]));
-  return result;
+/// The sum over i of Coefficients[i]·x^i. (A template argument, each one read as a constant: device code has no static
+/// arrays of the host's.)
+template <auto const& Coefficients, std::size_t First = 0, class V>
+constexpr V polynomial(V x) {
+  constexpr auto first = Coefficients[First];
+  if constexpr (First + 1 == std::size(Coefficients)) return V(first);
+  else return fma(polynomial<Coefficients, First + 1>(x), x, V(first));
 }
 
 }  // namespace meshtensor::math

@@ -9,27 +9,27 @@
 namespace meshtensor::math {
 
 template <class V>
-inline V sqrt(V x) {
+constexpr V sqrt(V x) {
   return lane<V>::sqrt(x);
 }
 
 /// 1/sqrt(x), of two correctly rounded steps: error at most 1.5 ulp; inf at 0.
 template <class V>
-inline V rsqrt(V x) {
+constexpr V rsqrt(V x) {
   return V(1) / sqrt(x);
 }
 
 /// x·Φ(x), Φ the normal distribution. Error at most 4 ulp of max(|x|/2, |result|).
 /// Source: Hendrycks and Gimpel, arXiv:1606.08415.
 template <class V>
-inline V gelu(V x) {
+constexpr V gelu(V x) {
   V const half = V(scalar_of<V>(0.5)) * x;
   return fma(half, erf(x * V(scalar_of<V>(0x1.6a09e667f3bcdp-1))), half);
 }
 
 /// The form of gelu with tanh that GPT-2 uses; the same bound.
 template <class V>
-inline V gelu_tanh(V x) {
+constexpr V gelu_tanh(V x) {
   V const half = V(scalar_of<V>(0.5)) * x;
   V const inner = fma(x * x * x, V(scalar_of<V>(0.044715)), x) * V(scalar_of<V>(0x1.9884533d43651p-1));
   return fma(half, tanh(inner), half);
@@ -37,17 +37,17 @@ inline V gelu_tanh(V x) {
 
 /// The larger, the smaller; nan where either is nan.
 template <class V>
-inline V maximum(V a, V b) {
+constexpr V maximum(V a, V b) {
   return select(a != a, a, greater(a, b));
 }
 template <class V>
-inline V minimum(V a, V b) {
+constexpr V minimum(V a, V b) {
   return select(a != a, a, lesser(a, b));
 }
 
 /// The nearest integer, ties to even.
 template <class V>
-inline V round(V x) {
+constexpr V round(V x) {
   V const a = abs(x);
   V const magic(format_of<V>::integer_magic);
   return select(a < magic, with_sign((a + magic) - magic, x), x);
@@ -55,12 +55,12 @@ inline V round(V x) {
 
 /// The greatest integer that is not above x, the least that is not below.
 template <class V>
-inline V floor(V x) {
+constexpr V floor(V x) {
   V const r = round(x);
   return select(r > x, r - V(1), r);
 }
 template <class V>
-inline V ceil(V x) {
+constexpr V ceil(V x) {
   return negate(floor(negate(x)));
 }
 

@@ -18,6 +18,8 @@ struct name {
   std::uint64_t w0, w1, w2, w3;  // no array: nvcc cannot put a class with an array into a kernel's template arguments
 
   constexpr name() : w0(0), w1(0), w2(0), w3(0) {}
+  /// How nvcc spells a name that is a template argument.
+  constexpr name(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) : w0(a), w1(b), w2(c), w3(d) {}
 
   template <std::size_t N>
   consteval name(char const (&literal)[N]) : name() {  // NOLINT: a literal is a name

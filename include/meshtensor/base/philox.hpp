@@ -79,7 +79,7 @@ namespace math {
 namespace detail {
 /// A word of 32 bits as a number, rounded in float.
 template <class V>
-inline V number_of_word(bits_of<V> word) {
+constexpr V number_of_word(bits_of<V> word) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
     return number_of<V>(word);
   } else {
@@ -91,7 +91,7 @@ inline V number_of_word(bits_of<V> word) {
 
 /// Uniform in [0, 1): 24 bits of word 0 in float; in double 53, the same first 24 and more of them, with word 1.
 template <class V>
-inline V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
+constexpr V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
     return number_of<V>(word0) * V(0x1p-32) + number_of<V>(word1 >> 11) * V(0x1p-53);
   } else {
@@ -105,8 +105,8 @@ inline V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
 ///
 /// Source: Box and Muller, A note on the generation of random normal deviates, 1958.
 template <class V>
-inline V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_of<V> word2,
-                   [[maybe_unused]] bits_of<V> word3) {
+constexpr V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_of<V> word2,
+                      [[maybe_unused]] bits_of<V> word3) {
   using s = scalar_of<V>;
   using w = typename format_of<V>::bits;
   constexpr w eighth = w{1} << 29;
@@ -128,14 +128,14 @@ inline V normal_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1, bits_of<
 
 /// Uniform in [0, 1), of one element; T is float or double. See math::uniform_of.
 template <class T>
-inline T random_uniform(random_stream const& stream, std::uint64_t global_index) {
+constexpr T random_uniform(random_stream const& stream, std::uint64_t global_index) {
   std::uint32_t const more = sizeof(T) == 8 ? stream.word(global_index, true) : 0;
   return math::uniform_of<T>(stream.word(global_index), more);
 }
 
 /// Standard normal, of one element; T is float or double. See math::normal_of.
 template <class T>
-inline T random_normal(random_stream const& stream, std::uint64_t global_index) {
+constexpr T random_normal(random_stream const& stream, std::uint64_t global_index) {
   auto const w = stream.words(global_index);
   return math::normal_of<T>(w[0], w[1], w[2], w[3]);
 }

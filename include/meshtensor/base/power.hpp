@@ -1,6 +1,7 @@
 // x to the power y, through a logarithm of twice the precision.
 #pragma once
 
+#include "meshtensor/base/config.hpp"
 #include "meshtensor/base/exponential.hpp"
 
 namespace meshtensor::math {
@@ -8,7 +9,8 @@ namespace meshtensor::math {
 namespace detail {
 
 /// |x|^y for 0 < a < inf and y finite. log(a) is kept as a sum of two, so that y does not multiply its rounding error.
-inline double power_of_positive(double a, double y) {
+template <class = when_used>
+constexpr double power_of_positive(double a, double y) {
   using c = constants<double>;
   bool const tiny = a < ieee<double>::smallest_normal;
   std::uint64_t const moved = to_bits(tiny ? a * 0x1p52 : a) + (std::uint64_t{0x3ff0000000000000} - c::sqrt_half);
@@ -20,14 +22,15 @@ inline double power_of_positive(double a, double y) {
   double const power = exponent * c::ln2_high;  // exact
   double const sum = power + 2 * s, back = sum - power;
   double const sum_low = (power - (sum - back)) + (2 * s - back);
-  double const low = sum_low + (2 * s_low + (s * z * polynomial(z, c::log) + exponent * c::ln2_low));
+  double const low = sum_low + (2 * s_low + (s * z * polynomial<c::log>(z) + exponent * c::ln2_low));
   double const log = sum + low, log_low = low - (log - sum);
   double const product = y * log;
   if (!(abs(product) < 750)) return exp(product);
   return joined(split_exp(product, std::fma(y, log, -product) + y * log_low));
 }
 
-inline double power_of_double(double x, double y) {
+template <class = when_used>
+constexpr double power_of_double(double x, double y) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   double const a = abs(x), b = abs(y);
   if (y == 0 || x == 1) return 1;
@@ -45,7 +48,7 @@ inline double power_of_double(double x, double y) {
 /// x to the power y, with the special cases of IEEE 754. Error at most 1 ulp in float, where it is made in double; in
 /// double 3 ulp, and at most 12 where |y·log(x)| > 100. Lanes one by one.
 template <class V>
-inline V pow(V x, V y) {
+constexpr V pow(V x, V y) {
   return lane<V>::each_as_double([](double a, double b) { return detail::power_of_double(a, b); }, x, y);
 }
 

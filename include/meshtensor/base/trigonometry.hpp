@@ -38,47 +38,44 @@ struct angle_constants<double> {
 
 /// sin(r + quadrant·π/2), |r| <= π/4; only the two low bits of `quadrant` count.
 template <class V>
-inline V sine_of_quadrant(V r, bits_of<V> quadrant) {
+constexpr V sine_of_quadrant(V r, bits_of<V> quadrant) {
   using c = angle_constants<scalar_of<V>>;
   using word = typename format_of<V>::bits;
   V const z = r * r;
-  V const sine = with_sign(fma(r * z, polynomial(z, c::sine), r), r);  // it has r's sign, but -0 gave 0
-  V const cosine = fma(z * z, polynomial(z, c::cosine), fma(z, V(scalar_of<V>(-0.5)), V(1)));
+  V const sine = with_sign(fma(r * z, polynomial<c::sine>(z), r), r);  // it has r's sign, but -0 gave 0
+  V const cosine = fma(z * z, polynomial<c::cosine>(z), fma(z, V(scalar_of<V>(-0.5)), V(1)));
   auto const odd = bits_of<V>(word{0}) - (quadrant & bits_of<V>(word{1}));  // all ones, or none
   auto const chosen = (to_bits(sine) & ~odd) | (to_bits(cosine) & odd);
   auto const sign = ((quadrant >> 1) & bits_of<V>(word{1})) << (8 * static_cast<int>(sizeof(word)) - 1);
   return from_bits<V>(chosen ^ sign);
 }
 
-/// The bits of 2/π after the point, behind one word of zeros.
-inline constexpr std::uint64_t two_over_pi_words[] = {
-    0x0,
-    0xa2f9836e4e441529,
-    0xfc2757d1f534ddc0,
-    0xdb6295993c439041,
-    0xfe5163abdebbc561,
-    0xb7246e3a424dd2e0,
-    0x06492eea09d1921c,
-    0xfe1deb1cb129a73e,
-    0xe88235f52ebb4484,
-    0xe99c7026b45f7e41,
-    0x3991d639835339f4,
-    0x9c845f8bbdf9283b,
-    0x1ff897ffde05980f,
-    0xef2f118b5a0a6d1f,
-    0x6d367ecf27cb09b7,
-    0x4f463f669e5fea2d,
-    0x7527bac7ebe5f17b,
-    0x3d0739f78a5292ea,
-    0x6bfb5fb11f8d5d08,
-    0x56033046fc7b6bab,
-};
-
 /// sin(x + quarter·π/2) for 2^12 < |x| < inf, nan for inf: x·2/π modulo 4 in integers of 192 bits.
 ///
 /// Source: Payne and Hanek, Radian reduction for trigonometric functions, SIGNUM 18 (1983).
-inline double sine_of_large(double x, unsigned quarter) {
+constexpr double sine_of_large(double x, unsigned quarter) {
   __extension__ using uint128 = unsigned __int128;
+  // The bits of 2/π after the point, behind one word of zeros. (Here, so that device code has them.)
+  constexpr std::uint64_t two_over_pi[] = {0x0,
+                                           0xa2f9836e4e441529,
+                                           0xfc2757d1f534ddc0,
+                                           0xdb6295993c439041,
+                                           0xfe5163abdebbc561,
+                                           0xb7246e3a424dd2e0,
+                                           0x06492eea09d1921c,
+                                           0xfe1deb1cb129a73e,
+                                           0xe88235f52ebb4484,
+                                           0xe99c7026b45f7e41,
+                                           0x3991d639835339f4,
+                                           0x9c845f8bbdf9283b,
+                                           0x1ff897ffde05980f,
+                                           0xef2f118b5a0a6d1f,
+                                           0x6d367ecf27cb09b7,
+                                           0x4f463f669e5fea2d,
+                                           0x7527bac7ebe5f17b,
+                                           0x3d0739f78a5292ea,
+                                           0x6bfb5fb11f8d5d08,
+                                           0x56033046fc7b6bab};
   if (!(abs(x) <= std::numeric_limits<double>::max())) return x - x;
   std::uint64_t const bits = to_bits(x);
   std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
@@ -86,7 +83,7 @@ inline double sine_of_large(double x, unsigned quarter) {
   int const offset = exponent - 2 + 64;  // bits before it only add multiples of 4; the 64 are the leading zeros
   std::uint64_t window[3];
   for (int i = 0; i < 3; ++i) {
-    std::uint64_t const* word = two_over_pi_words + offset / 64 + i;
+    std::uint64_t const* word = two_over_pi + offset / 64 + i;
     int const shift = offset % 64;
     window[i] = shift == 0 ? word[0] : (word[0] << shift) | (word[1] >> (64 - shift));
   }
@@ -108,7 +105,7 @@ inline double sine_of_large(double x, unsigned quarter) {
 
 /// sin(x + quarter·π/2).
 template <class V>
-inline V sine_of(V x, unsigned quarter) {
+constexpr V sine_of(V x, unsigned quarter) {
   using c = angle_constants<scalar_of<V>>;
   using word = typename format_of<V>::bits;
   V const magic(format_of<V>::round_magic);
@@ -132,11 +129,11 @@ inline V sine_of(V x, unsigned quarter) {
 /// Error at most 2 ulp in float, 3 in double, for every finite argument; nan at inf. Lanes beyond |x| = 8192 in float,
 /// 2^20 in double, are reduced one by one.
 template <class V>
-inline V sin(V x) {
+constexpr V sin(V x) {
   return detail::sine_of(x, 0u);
 }
 template <class V>
-inline V cos(V x) {
+constexpr V cos(V x) {
   return detail::sine_of(x, 1u);
 }
 

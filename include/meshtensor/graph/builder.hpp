@@ -45,7 +45,7 @@ struct attributes {
 
 struct builder {
   static constexpr int max_depth = 8;
-  module& m;
+  meshtensor::module& m;
   id region;          // where nodes go
   id path;            // of what is made now; no_id: the root
   id site;            // likewise

@@ -28,7 +28,7 @@ struct run_context {
 
 /// One node with its operands and results in memory.
 struct evaluation {
-  module const& m;
+  meshtensor::module const& m;
   node const& n;
   view const* operands;
   view const* results;

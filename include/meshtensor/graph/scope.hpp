@@ -70,7 +70,7 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
 /// The value of a variable before this step, where the program is now: read once by the entry, sliced by every loop
 /// that stacks it.
 constexpr id read(builder& b, id variable_id) {
-  module& m = b.m;
+  meshtensor::module& m = b.m;
   id const here = b.region;
   int const depth = b.depth;
   id const entry = depth == 0 ? here : m.regions[b.frames[0].region].parent;
@@ -141,7 +141,7 @@ class trace_scope {
     static_assert(H::type == V::type, "meshtensor T02: the next value has another dtype than the variable: cast it");
     require(b_->depth == 0,
             "G06: a variable is updated inside a loop or branch: carry it instead and update it outside");
-    module& m = b_->m;
+    meshtensor::module& m = b_->m;
     id const target = variable_of(variable.id);
     for (int i = 0; i < m.node_count; ++i)
       require(!(m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == target &&

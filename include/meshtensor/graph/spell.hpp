@@ -61,7 +61,7 @@ class speller {
   }
 
  protected:
-  module const& m_;
+  meshtensor::module const& m_;
 
  private:
   static std::string literal(double v) {

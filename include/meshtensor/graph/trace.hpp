@@ -116,7 +116,7 @@ constexpr name entry_name() {
 /// it, if something is.
 template <class Program>
 constexpr module examine() {
-  module m{};
+  meshtensor::module m{};
   if constexpr (program_set<Program>)
     Program::each([&]<class P>() {
       static_assert(!detail::of_one_size<P>,
@@ -131,7 +131,7 @@ constexpr module examine() {
 /// alone, and the sentence for `constexpr auto m = examine<program>(); static_assert(delivered<m>);`
 template <class Program>
 constexpr module trace() {
-  module m = examine<Program>();
+  meshtensor::module m = examine<Program>();
   raise(m.report);
   return m;
 }

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/diagnostic.hpp"
@@ -95,7 +96,8 @@ struct mesh_shape {
 /// Named axes as a type: `struct mesh : mt::mesh<data, model> {};`
 template <auto... Axes>
 struct mesh {
-  static_assert((mesh_axis<decltype(Axes)> && ...), "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
+  static_assert((mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
+                "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
     (m.add(Axes.label, Axes.extent), ...);

@@ -22,7 +22,7 @@ struct moving_average {
   constexpr void follow(S const& copy, S const& original, line const& where = {}) const {
     constexpr dtype T = detail::parameters_of<S>::value;
     builder& b = copy.recorder();
-    module& m = b.m;
+    meshtensor::module& m = b.m;
     auto const here = copy.enter();
     meshtensor::detail::composed const at_line(&b, where);
     number const weight = detail::row(copy, decay * minimum(copy.step(), 1));
@@ -56,7 +56,7 @@ struct moving_average {
     return path == from ? into : b.add_path(moved(b, b.m.paths[path].parent, from, into), b.m.paths[path].label);
   }
   static constexpr id copy_of(builder& b, variable const& like, id from, id into) {
-    module& m = b.m;
+    meshtensor::module& m = b.m;
     id const path = moved(b, like.path, from, into);
     for (int i = 0; i < m.variable_count; ++i) {
       if (m.variables[i].path != path) continue;

@@ -25,7 +25,7 @@ constexpr bool is_under(module const& m, id path, id root) {
 /// The gradients of a loss by the parameters under a path that the program has read so far.
 template <dtype T>
 constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
-  module const& m = b.m;
+  meshtensor::module const& m = b.m;
   gradients<T> g{&b, {}, {}};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];

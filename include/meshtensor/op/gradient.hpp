@@ -52,7 +52,7 @@ template <dtype T, handle L>
 constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where = {}) {
   static_assert(of_float<L>, "meshtensor T04: gradient: the loss is not a float");
   detail::recording const r(loss.owner, where);
-  module const& m = r.b.m;
+  meshtensor::module const& m = r.b.m;
   gradients<T> g{loss.owner, {}, {}};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];

@@ -41,7 +41,7 @@ constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
   detail::recording const r(x.owner, where);
   layout_rules asked{};
   A::add_to(asked, name{}), B::add_to(asked, name{}), C::add_to(asked, name{});
-  module& m = r.b.m;
+  meshtensor::module& m = r.b.m;
   id const first = static_cast<id>(m.asked_count);
   for (int i = 0; i < asked.count; ++i) {
     require(m.asked_count < max_rules, "S06: a program asks for more than 64 placements");

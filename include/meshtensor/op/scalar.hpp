@@ -15,7 +15,7 @@ namespace meshtensor {
 /// One function of floats, for a scalar and for a register alike (see math::lane): the same bits, wherever an element
 /// lies. A nan among the operands of maximum and minimum is their result; relu and sign of nan are 0.
 template <function F, class V>
-inline V apply_to_floats(V a, [[maybe_unused]] V b) {
+constexpr V apply_to_floats(V a, [[maybe_unused]] V b) {
   using s = math::scalar_of<V>;
   [[maybe_unused]] V const zero(s(0)), one(s(1));
   if constexpr (F == function::negate) return math::negate(a);
@@ -51,7 +51,7 @@ using wrapping_t =
     std::conditional_t<(sizeof(T) < 4), int, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
 template <class T>
-T divided(T a, T b) {
+constexpr T divided(T a, T b) {
   using w = wrapping_t<T>;
   if (b == T(0)) return T(0);
   if constexpr (std::is_signed_v<T>)
@@ -60,7 +60,7 @@ T divided(T a, T b) {
 }
 /// The remainder has the sign of the divisor.
 template <class T>
-T remainder(T a, T b) {
+constexpr T remainder(T a, T b) {
   if (b == T(0)) return T(0);
   if constexpr (std::is_signed_v<T>) {
     if (b == T(-1)) return T(0);
@@ -72,7 +72,7 @@ T remainder(T a, T b) {
 }
 /// Whole powers; a negative one is the reciprocal, cut to an integer.
 template <class T>
-T raised(T a, T b) {
+constexpr T raised(T a, T b) {
   using w = wrapping_t<T>;
   if constexpr (std::is_signed_v<T>)
     if (b < T(0)) return a == T(1) || (a == T(-1) && b % 2 == 0) ? T(1) : a == T(-1) ? T(-1) : T(0);
@@ -83,7 +83,7 @@ T raised(T a, T b) {
 }
 
 template <class T>
-T apply_to_integers(function f, T a, T b) {
+constexpr T apply_to_integers(function f, T a, T b) {
   using w = wrapping_t<T>;
   auto const x = static_cast<w>(a), y = static_cast<w>(b);
   switch (f) {
@@ -104,7 +104,7 @@ T apply_to_integers(function f, T a, T b) {
 }
 
 template <class T>
-T apply_to_floats(function f, T a, T b) {
+constexpr T apply_to_floats(function f, T a, T b) {
   switch (f) {
     case function::negate: return meshtensor::apply_to_floats<function::negate>(a, b);
     case function::abs: return meshtensor::apply_to_floats<function::abs>(a, b);
@@ -137,7 +137,7 @@ T apply_to_floats(function f, T a, T b) {
 /// One function of operands of one type. Comparisons and logic give a bool, which converts. Integers wrap around,
 /// divide towards zero, and by zero to zero.
 template <class T>
-T apply(function f, T a, T b) {
+constexpr T apply(function f, T a, T b) {
   switch (f) {
     case function::logical_not: return static_cast<T>(!static_cast<bool>(a));
     case function::logical_and: return static_cast<T>(static_cast<bool>(a) && static_cast<bool>(b));
@@ -151,7 +151,7 @@ T apply(function f, T a, T b) {
 }
 
 template <class T>
-bool compare(function f, T a, T b) {
+constexpr bool compare(function f, T a, T b) {
   switch (f) {
     case function::equal: return a == b;
     case function::not_equal: return a != b;
@@ -171,7 +171,7 @@ using sum_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
 
 /// A number as an element of type E; for integers the nearest one below.
 template <class E>
-E element_of(double n) {
+constexpr E element_of(double n) {
   if constexpr (std::is_same_v<E, bf16_t>) return bf16_t(static_cast<float>(n));
   else if constexpr (std::is_floating_point_v<E>) return static_cast<E>(n);
   else if constexpr (std::is_same_v<E, bool>) return n != 0;

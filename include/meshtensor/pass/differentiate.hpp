@@ -296,7 +296,7 @@ constexpr module differentiate(module const& m) {
     open = open || (n.kind == primitive::composite && !has_own_gradient(m, n));
   }
   if (gradients && open) return differentiate(inline_composites(m, has_own_gradient));
-  module result{};
+  meshtensor::module result{};
   detail::differentiator d(m, result);
   d.run();
   return result;

@@ -7,7 +7,7 @@ namespace meshtensor::detail {
 
 /// Values of a module that is being partitioned, by what they are called in the module before.
 struct forms {
-  module& m;
+  meshtensor::module& m;
   builder b;
   id called[max_values];     // an old value's first form
   id next_form[max_values];  // another placement of the same value, plus 1

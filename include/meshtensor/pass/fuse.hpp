@@ -24,7 +24,7 @@ namespace detail {
 
 /// Writes the module of a grouping.
 struct kernel_writer {
-  module const& from;
+  meshtensor::module const& from;
   grouping const& groups;
   rebuild w;
   id first[grouping::max_groups], next[max_nodes];  // members of a group, plus 1
@@ -113,7 +113,7 @@ struct kernel_writer {
     return make(n, given, n.operands.count, from.result_value(n));
   }
   constexpr id make(node const& like, id const* given, int count, value const& result) {
-    module& m = w.m;
+    meshtensor::module& m = w.m;
     require(m.node_count < max_nodes && m.value_count < max_values && m.link_count + count + 1 <= max_links,
             "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
     node& n = m.nodes[m.node_count];
@@ -152,7 +152,7 @@ struct kernel_writer {
 
 /// The module with kernels. Composites that are left are the device's; their bodies stay as they are.
 constexpr module fuse(module const& from) {
-  module m{};
+  meshtensor::module m{};
   detail::grouping const groups(from);
   detail::kernel_writer const written(from, m, groups);
   return m;

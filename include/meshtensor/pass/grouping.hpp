@@ -47,7 +47,7 @@ struct fused_group {
 
 struct grouping {
   static constexpr int max_groups = max_nodes / 2;
-  module const& from;
+  meshtensor::module const& from;
   int count;
   fused_group groups[max_groups];
   id group_of[max_nodes];        // plus 1

@@ -13,7 +13,7 @@ struct implied_layout {
     int count;
     std::uint8_t axes[max_axes];
   };
-  module const& m;
+  meshtensor::module const& m;
   int count;
   resolved_rule rules[max_rules];
   std::uint8_t depth[max_rules][max_paths];  // of a scoped rule's component in a path, counted from 1; 0: not in it

@@ -16,7 +16,7 @@ constexpr bool has_own_gradient(module const&, node const& n) { return n.regions
 
 /// The module without the composites that nobody claims.
 constexpr module inline_composites(module const& from, composite_claim claimed = claims_nothing) {
-  module m{};
+  meshtensor::module m{};
   rebuild w(from, m);
   id owner[max_regions] = {};  // of a body: its node plus 1
   bool opened[max_regions] = {}, gone[max_regions] = {};

@@ -19,7 +19,7 @@ struct joiner {
     int count;
     std::int64_t bytes;
   };
-  module const& m;
+  meshtensor::module const& m;
   plan& p;
   bucket open[most_open];
   id before[max_nodes];  // the one that was put into the same bucket before, plus 1

@@ -10,7 +10,7 @@ namespace meshtensor::detail {
 
 /// Where values of loops come from, and which of them are to be kept.
 struct kept_values {
-  module const& m;
+  meshtensor::module const& m;
   id owner[max_regions];     // of a region: its node plus 1
   id shown[max_values];      // of a value inside a composite: the result that it becomes in a loop's body, plus 1
   bool leaves[max_values];   // a result of a loop that is used in other ways than as a later loop's stacked operand

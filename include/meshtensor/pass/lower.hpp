@@ -47,7 +47,7 @@ struct traced_programs {
 
 template <class Programs, class Entry, std::uint64_t Mark>
 struct whole_program : traced_programs<Programs, Mark> {
-  static_assert(delivered<whole_program::traced>);
+  static_assert(delivered<detail::traced<Programs>>);  // nvcc would take the address of a member
   static constexpr module selected =
       select(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
   static constexpr module differentiated = differentiate(selected);
@@ -102,7 +102,7 @@ inline std::unique_ptr<module> whole_entry(module const& traced, name const& lab
 
 /// The same at start-up: one structure, bound to the numbers that are known only now.
 struct lowering {
-  module graph;  // the program of one processor
+  meshtensor::module graph;  // the program of one processor
   plan planned;
   int entry;
 };

@@ -11,7 +11,7 @@ namespace meshtensor {
 namespace detail {
 
 struct overlapper {
-  module const& from;
+  meshtensor::module const& from;
   rebuild w;
   id first_use[max_values];  // of the result of a collective: the node that needs it, plus 1
   bool used_twice[max_values];
@@ -125,7 +125,7 @@ struct overlapper {
 
 /// The module with collectives as pairs of start and wait.
 constexpr module overlap(module const& m) {
-  module result{};
+  meshtensor::module result{};
   if (!m.report.empty()) result.report = m.report;
   else detail::overlapper(m, result);
   return result;

@@ -235,7 +235,7 @@ struct partitioner : placer {
 ///
 /// source  Mesh-TensorFlow, arXiv:1811.02084, section 3; unfinished sums as in GSPMD, arXiv:2105.04663
 constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {
-  module m{};
+  meshtensor::module m{};
   copy_tables(m, from);
   m.region_count = from.region_count;
   for (int i = 0; i < m.region_count; ++i) m.regions[i] = from.regions[i];

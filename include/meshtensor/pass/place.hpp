@@ -9,7 +9,7 @@
 namespace meshtensor::detail {
 
 struct placer : forms {
-  module const& from;
+  meshtensor::module const& from;
   diagnostic& report;
   implied_layout layout;
   bool finished_early[max_values];  // of an old value: something needs it finished, so all may use it so

@@ -10,7 +10,7 @@ namespace detail {
 
 /// Which values of a module lead to an effect, found from the effects backwards.
 struct need {
-  module const& m;
+  meshtensor::module const& m;
   id owner[max_regions];   // of a region: its node plus 1
   bool value[max_values];  // wanted by something that is kept
   bool node[max_nodes];    // kept
@@ -98,7 +98,7 @@ struct need {
 /// The module without what leads to no effect. Inputs stay, composites keep all they take and give.
 constexpr module prune(module const& m) {
   if (!m.report.empty()) return m;
-  module result{};
+  meshtensor::module result{};
   rebuild w(m, result);
   detail::need const needed(m);
   w.wanted = needed.value;

@@ -22,7 +22,7 @@ namespace detail {
 
 struct kernel_reader {
   static constexpr int most_values = 192;
-  module const& m;
+  meshtensor::module const& m;
   kernel_reading r{};
   shape space;
   int first_value;
@@ -201,5 +201,24 @@ struct kernel_reader {
 
 /// Reads a kernel of a fused module.
 constexpr kernel_reading read_kernel(module const& m, node const& kernel) { return detail::kernel_reader(m, kernel).r; }
+
+constexpr int count_kernels(module const& m) {
+  int n = 0;
+  for (int i = 0; i < m.node_count; ++i) n += m.nodes[i].kind == primitive::kernel;
+  return n;
+}
+template <int Count>
+struct node_list {
+  id at[static_cast<std::size_t>(Count)];
+};
+/// The nodes that are kernels, all `count_kernels` of them.
+template <int Count>
+constexpr node_list<Count> list_kernels(module const& m) {
+  node_list<Count> r{};
+  int n = 0;
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].kind == primitive::kernel) r.at[n++] = static_cast<id>(i);
+  return r;
+}
 
 }  // namespace meshtensor

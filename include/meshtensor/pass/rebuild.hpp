@@ -19,8 +19,8 @@ namespace meshtensor {
 /// The way from one module to another. Numbers, dims, names, paths, lines and variables keep their ids; nodes, values
 /// and regions get new ones, in the old order.
 struct rebuild {
-  module const& from;
-  module& m;
+  meshtensor::module const& from;
+  meshtensor::module& m;
   builder b;
   bool const* wanted;       // by old value: whether a loop or branch shall still give it; null: all
   bool const* left_out;     // by old value: arguments that something else stands in for; null: none

@@ -154,7 +154,7 @@ struct saving : rebuild {
 constexpr module save_or_recompute(module const& m) {
   if (!m.report.empty()) return m;
   detail::kept_values const choice(m);
-  module result{};
+  meshtensor::module result{};
   detail::saving w(m, result, choice);
   w.run();
   return result;

@@ -9,7 +9,7 @@ namespace meshtensor {
 
 /// The module with the entry at region `entry` alone.
 constexpr module select(module const& m, int entry) {
-  module result{};
+  meshtensor::module result{};
   rebuild w(m, result);
   for (int i = 0; i < m.node_count; ++i) {
     int r = m.nodes[i].region;

@@ -15,7 +15,7 @@ namespace detail {
 /// Rewrites operands and results of a module in place; what becomes superfluous stays until it is pruned.
 struct simplification {
   static constexpr unsigned buckets = std::bit_ceil(2u * max_nodes);
-  module& m;
+  meshtensor::module& m;
   id same[max_values];     // the value that stands for a value, plus 1; 0: itself
   id owner[max_regions];   // node plus 1
   id stacked[max_values];  // of a loop's body: the stacked output that it becomes, plus 1
@@ -233,7 +233,7 @@ struct simplification {
 /// The same results, bit for bit, from fewer nodes.
 constexpr module simplify(module const& m) {
   if (!m.report.empty()) return m;
-  module reduced = m;
+  meshtensor::module reduced = m;
   detail::simplification{reduced};
   return prune(reduced);
 }

@@ -9,7 +9,7 @@ namespace meshtensor {
 namespace detail {
 
 struct collective_slicer {
-  module const& from;
+  meshtensor::module const& from;
   rebuild w;
   std::uint8_t uses[max_values];
   id of_slice[max_values];  // of what a loop's body gives: the collective behind the loop that goes there, plus 1
@@ -118,7 +118,7 @@ struct collective_slicer {
 
 /// The module with such collectives in loops.
 constexpr module slice_collectives(module const& m) {
-  module result{};
+  meshtensor::module result{};
   if (!m.report.empty()) result.report = m.report;
   else detail::collective_slicer(m, result);
   return result;

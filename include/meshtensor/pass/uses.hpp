@@ -31,7 +31,7 @@ namespace detail {
 
 /// Filled by a walk through the nodes as they run: `now` counts them.
 struct uses {
-  module const& m;
+  meshtensor::module const& m;
   plan& p;
   int now;
   int begin[max_values], end[max_values];  // of roots: first and last time of use

@@ -60,7 +60,7 @@ inline constexpr forms_of_nodes forms = [] {
 }();
 
 struct verifier {
-  module const& m;
+  meshtensor::module const& m;
   diagnostic found;
   bool owned[max_regions];
   std::uint64_t written[max_variables][(max_regions + 63) / 64];  // in which entries, one bit each

@@ -11,7 +11,7 @@ namespace meshtensor {
 namespace detail {
 
 struct layout_verifier {
-  module const& m;
+  meshtensor::module const& m;
   diagnostic found;
 
   constexpr explicit layout_verifier(module const& target) : m(target), found{} {

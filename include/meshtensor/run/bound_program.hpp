@@ -46,7 +46,7 @@ class bound_program {
     }
   }
 
-  module const& graph() const {
+  meshtensor::module const& graph() const {
     if constexpr (early) return stages::graph;
     else return lowering_->graph;
   }

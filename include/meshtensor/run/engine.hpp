@@ -241,7 +241,7 @@ class engine {
     else accumulate(total, term, 0, total.size());
   }
 
-  module const& m_;
+  meshtensor::module const& m_;
   plan const& p_;
   Device device_;
   std::span<processor> processors_;

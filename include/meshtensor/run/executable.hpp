@@ -216,7 +216,7 @@ class executable_of {
     return all;
   }
 
-  module const& graph() const { return program_->graph(); }
+  meshtensor::module const& graph() const { return program_->graph(); }
   plan const& planned() const { return program_->planned(); }
   mesh_shape const& processors_mesh() const { return mesh_; }
 

@@ -45,7 +45,7 @@ class draft {
     program_ = std::make_unique<program>(mesh_, dims);
   }
 
-  module const& graph() const { return program_->graph(); }
+  meshtensor::module const& graph() const { return program_->graph(); }
   plan const& planned() const { return program_->planned(); }
   mesh_shape const& processors_mesh() const { return mesh_; }
 

@@ -213,7 +213,7 @@ class interpreter {
     else call(m_.region_of(n, 1), n, 1 + in_then, n.operands.count - 1 - in_then, 0);
   }
 
-  module const& m_;
+  meshtensor::module const& m_;
   binding const& b_;
   node_loops loops_;
   std::vector<block> values_;

@@ -59,7 +59,7 @@ template <class Stages, class Entry, primitive Kind, name Label>
 inline constexpr finding port_finding = [] {
   constexpr int entry = find_entry(Stages::traced, entry_name<Entry>());
   if (find_port(Stages::traced, entry, Kind, Label) >= 0) return finding{};
-  module const& m = Stages::traced;
+  meshtensor::module const& m = Stages::traced;
   unknown_name u(text_of(Kind), Label);
   for (int i = 0; i < m.node_count; ++i)
     if (m.nodes[i].kind == Kind && m.nodes[i].region == entry) u.add(m.names[m.nodes[i].attribute[0]]);
@@ -87,7 +87,7 @@ struct names_of<dims<D...>> {
 /// What is wrong with an array for an input: its dtype, or its dims if its type has them.
 template <class Stages, class Entry, name Label, dtype T, class Dims>
 inline constexpr finding feed_finding = [] {
-  module const& m = Stages::traced;
+  meshtensor::module const& m = Stages::traced;
   int const port = find_port(m, find_entry(m, entry_name<Entry>()), primitive::input, Label);
   if (port < 0) return finding{};
   value const& v = m.result_value(m.nodes[port]);
@@ -107,7 +107,7 @@ inline constexpr finding feed_finding = [] {
 template <class Stages, name Label>
 inline constexpr finding number_finding = [] {
   if (has_number(Stages::traced, Label)) return finding{};
-  module const& m = Stages::traced;
+  meshtensor::module const& m = Stages::traced;
   unknown_name u("number", Label);
   for (int i = 0; i < m.number_count; ++i)
     if (m.numbers[i].kind == number_row::named) u.add(m.names[m.numbers[i].first]);

@@ -116,7 +116,7 @@ class processor {
     return c;
   }
 
-  module const& m_;
+  meshtensor::module const& m_;
   plan const& p_;
   mesh_shape mesh_;
   int rank_;

@@ -231,7 +231,7 @@ class session {
     return use;
   }
 
-  module const& graph() const { return m_; }
+  meshtensor::module const& graph() const { return m_; }
   plan const& planned() const { return p_; }
   std::vector<processor> const& held() const { return processors_; }
 
@@ -322,7 +322,7 @@ class session {
   }
 
   store& store_;
-  module const& m_;
+  meshtensor::module const& m_;
   plan const& p_;
   mesh_shape mesh_;
   int entry_;

@@ -191,7 +191,7 @@ class side_by_side {
     return count;
   }
 
-  module const& whole_;
+  meshtensor::module const& whole_;
   std::map<moment, whole_value> const& values_;
 };
 

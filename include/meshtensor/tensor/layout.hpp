@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/diagnostic.hpp"
@@ -50,16 +51,19 @@ struct layout_rules {
 /// Spreads a dim over one axis, or over several, the first one major: `shard<batch, data>`.
 template <auto Dim, auto... Axes>
 struct shard {
-  static_assert(dim_type<decltype(Dim)>, "meshtensor S08: shard<dim, axis...> begins with a dim");
-  static_assert(sizeof...(Axes) > 0 && (mesh_axis<decltype(Axes)> && ...),
+  static_assert(dim_type<std::remove_cvref_t<decltype(Dim)>>, "meshtensor S08: shard<dim, axis...> begins with a dim");
+  static_assert(sizeof...(Axes) > 0 && (mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
                 "meshtensor S08: shard<dim, axis...> names at least one axis of the mesh");
-  static constexpr void add_to(layout_rules& r, name const& scope) { r.shard(Dim.label, {Axes.label...}, scope); }
+  static constexpr void add_to(layout_rules& r, name const& scope) {
+    std::initializer_list<name> const axes{Axes.label...};  // nvcc loses a braced pack among a call's arguments
+    r.shard(Dim.label, axes, scope);
+  }
 };
 
 /// Undoes, inside a scope, what the layout says of a dim outside it.
 template <auto Dim>
 struct replicate {
-  static_assert(dim_type<decltype(Dim)>, "meshtensor S08: replicate<dim> names a dim");
+  static_assert(dim_type<std::remove_cvref_t<decltype(Dim)>>, "meshtensor S08: replicate<dim> names a dim");
   static constexpr void add_to(layout_rules& r, name const& scope) { r.replicate(Dim.label, scope); }
 };
 

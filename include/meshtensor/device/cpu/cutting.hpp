@@ -12,7 +12,7 @@ namespace detail {
 struct kernel_cutter {
   static constexpr std::int64_t segment = 4096;       // of long vectors that need not be whole
   static constexpr std::int64_t enough_work = 32768;  // elements, below which one thread does all
-  module const& m;
+  meshtensor::module const& m;
   fused_kernel& k;
   descriptor const& d;
   bool along = false, over = false, total = false;

@@ -40,24 +40,6 @@ struct kernel_table {
 
 namespace detail {
 
-template <module const& Graph>
-constexpr int count_kernels() {
-  int n = 0;
-  for (int i = 0; i < Graph.node_count; ++i) n += Graph.nodes[i].kind == primitive::kernel;
-  return n;
-}
-template <int N>
-struct node_list {
-  id at[static_cast<std::size_t>(N)];
-};
-template <module const& Graph, int N>
-constexpr node_list<N> list_kernels() {
-  node_list<N> r{};
-  int n = 0;
-  for (int i = 0; i < Graph.node_count; ++i)
-    if (Graph.nodes[i].kind == primitive::kernel) r.at[n++] = static_cast<id>(i);
-  return r;
-}
 template <module const& Graph, int Node>
 inline constexpr descriptor key_of = read_kernel(Graph, Graph.nodes[Node]).key;
 
@@ -65,8 +47,7 @@ template <module const& Graph, class Sequence>
 struct kernels_of;
 template <module const& Graph, int... K>
 struct kernels_of<Graph, std::integer_sequence<int, K...>> {
-  static constexpr node_list<static_cast<int>(sizeof...(K))> nodes =
-      list_kernels<Graph, static_cast<int>(sizeof...(K))>();
+  static constexpr auto nodes = list_kernels<static_cast<int>(sizeof...(K))>(Graph);
   static constexpr instantiated kernels[] = {instantiated::of<key_of<Graph, nodes.at[K]>>()...};
 };
 
@@ -75,7 +56,7 @@ struct kernels_of<Graph, std::integer_sequence<int, K...>> {
 /// Code for every kernel of a fused module that is a constant of the compiler; equal descriptors share it.
 template <module const& Graph>
 constexpr kernel_table instantiate() {
-  constexpr int count = detail::count_kernels<Graph>();
+  constexpr int count = count_kernels(Graph);
   if constexpr (count == 0) return {};
   else {
     using all = detail::kernels_of<Graph, std::make_integer_sequence<int, count>>;
