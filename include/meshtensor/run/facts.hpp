@@ -14,7 +14,7 @@ namespace meshtensor {
 
 /// What a rank is about to run, and how it was compiled, as facts: each is a list of lines, and one number for them.
 struct facts {
-  module const& graph;
+  meshtensor::module const& graph;
   plan const& planned;
   mesh_shape const& mesh;
   layout_rules const& layout;
