@@ -45,7 +45,9 @@ struct model_size {
   std::int64_t layers, d_model, heads, d_ff;
 };
 model_size size_of(std::string const& name) {
-  return name == "base" ? model_size{6, 512, 8, 2048} : model_size{4, 128, 4, 256};
+  if (name == "base") return {6, 512, 8, 2048};
+  if (name == "tiny") return {4, 128, 4, 256};
+  return {2, 64, 2, 128};
 }
 
 /// Every extent of the model, the mesh, and what more is given.
@@ -151,13 +153,13 @@ struct translator {
     auto const of_speech = [&](auto... more) {
       return sizes(o, words, batch(o.sentences), length(longest), beam(o.beam), said(o.limit), more...);
     };
-    std::int64_t const parts = std::lcm(o.mesh.at("model"), std::int64_t{1});
+    std::int64_t const parts = o.mesh.at("model");
     reads = made<program<read_source>>(sizes(o, words, batch(o.sentences), length(longest)), weights);
     says = made<program<say_word>>(of_speech(choices(2 * o.beam), part(parts), word(words / parts)), weights);
   }
 
   /// The rows of each batch that this process feeds: its processor's, or all.
-  mt::share mine() const {
+  mt::batch_part mine() const {
     auto const held = steps[0]->ranks();
     auto const& m = steps[0]->processors_mesh();
     if (static_cast<std::int64_t>(held.size()) != 1 || m.size() == 1) return {};
@@ -174,7 +176,7 @@ struct translator {
   /// Nats a word of the target.
   double look_at(corpus const& c) const {
     mt::pair_batches const batches(c.tokens, all.buckets, all.vocabulary.special());
-    mt::share const part = mine();
+    mt::batch_part const part = mine();
     mt::prefetched<mt::pair_batch> next([&](std::int64_t number, mt::pair_batch& b) { batches.read(number, b, part); });
     double sum = 0, count = 0;
     for (std::int64_t i = 0; i < batches.per_epoch(); ++i) {
@@ -192,9 +194,9 @@ struct translator {
     auto const count = static_cast<std::size_t>(o.sentences), width = static_cast<std::size_t>(o.beam);
     auto const longest = static_cast<std::size_t>(all.buckets.back().source_length);
     auto const& special = all.vocabulary.special();
-    std::vector<std::int64_t> order(static_cast<std::size_t>(c.tokens.source.size()));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(c.tokens.size()));
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return c.tokens.source[i].size(); });
+    std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return c.tokens.source(i).size(); });
     std::vector<std::string> texts(order.size());
     beam_search search(count, width, special.end);
     std::vector<std::int32_t> source(count * longest);
@@ -202,7 +204,7 @@ struct translator {
       std::size_t const used = std::min(count, order.size() - first);
       std::ranges::fill(source, special.pad);
       for (std::size_t i = 0; i < count; ++i) {
-        auto words = i < used ? c.tokens.source[order[first + i]] : std::span<std::int32_t const>();
+        auto words = i < used ? c.tokens.source(order[first + i]) : std::span<std::int32_t const>();
         words = words.first(std::min(words.size(), longest - 1));
         *std::ranges::copy(words, source.begin() + static_cast<std::ptrdiff_t>(i * longest)).out = special.end;
       }
@@ -246,7 +248,7 @@ struct translator {
     mt::batch_filling const& f = batches.filling();
     mt::print(job, "{} pairs in {} batches an epoch, {:.1f} % of the targets are padding\n", f.pairs,
               batches.per_epoch(), 100 * f.target_padding());
-    mt::share const part = mine();
+    mt::batch_part const part = mine();
     mt::prefetched<mt::pair_batch> next([&](std::int64_t number, mt::pair_batch& b) { batches.read(number, b, part); });
     mt::agreement agreed(job);
     mt::progress_line line(job);

@@ -38,8 +38,8 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
   add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
   add.group = "Model and training";
-  app.add_option("--size", o.size, "Of the model: tiny, or base as in Vaswani et al. 2017")
-      ->check(CLI::IsMember({"tiny", "base"}))
+  app.add_option("--size", o.size, "Of the model: toy, tiny, or base as in Vaswani et al. 2017")
+      ->check(CLI::IsMember({"toy", "tiny", "base"}))
       ->capture_default_str()
       ->group(add.group);
   add("--epochs", o.epochs, "N", "Times that all pairs are learnt from", count);
