@@ -19,11 +19,13 @@ def main():
     source, compiler, *arguments = sys.argv[1:]
     kind = "clang" if "clang" in os.path.basename(compiler) else "gcc"
     with open(source, encoding="utf-8") as file:
-        lines = re.findall(rf"^// expect(?: {kind})?: (.*)$", file.read(), re.MULTILINE)
+        text = file.read()
+    lines = re.findall(rf"^// expect(?: {kind})?: (.*)$", text, re.MULTILINE)
+    flags = " ".join(re.findall(rf"^// flags {kind}: (.*)$", text, re.MULTILINE)).split()
     if not lines:
         return f"{source} has no line `// expect: ...` for {kind}"
 
-    command = [compiler, *arguments, "-fsyntax-only", source]
+    command = [compiler, *arguments, *flags, "-fsyntax-only", source]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     output = run.stdout.decode("utf-8", "replace")
     print(output)

@@ -130,7 +130,9 @@ PYTHON
   errors)
     : >empty
     printf short >short
-    refused 1 "meshtensor R40: the text 'absent' cannot be read" "$program" --text absent
+    refused 1 "meshtensor R40: the text 'absent' cannot be read: No such file or directory" "$program" --text absent
+    printf 'pa\0cked' >packed
+    refused 1 "meshtensor R40: the text 'packed' is no text, for byte 2 is zero" "$program" --text packed
     refused 1 "meshtensor R40: the text 'empty' is empty" "$program" --text empty
     refused 1 "meshtensor R40: the text '.' is a folder" "$program" --text .
     refused 1 'meshtensor R41: the text has 5 bytes' "$program" --text short

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
+#include <memory>
+#include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,20 +20,44 @@
 
 namespace meshtensor {
 
-/// The bytes of a file. errors R40 it cannot be read, or is empty
-inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
-  std::error_code problem;
-  if (std::filesystem::is_directory(file, problem))
+namespace detail {
+/// Hands the bytes of a file on, part by part. errors R40 it cannot be read
+template <class F>
+void read_parts(std::filesystem::path const& file, F part) {
+  std::error_code none;
+  if (std::filesystem::is_directory(file, none))
     throw error("R40", {"the text '", file.string(), "' is a folder: name a file"});
-  std::ifstream in(file, std::ios::binary);
-  std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in.good() && !in.eof())
-    throw error("R40", {"the text '", file.string(), "' cannot be read: is there such a file, and may you read it?"});
+  auto const refuse = [&](int why) {
+    throw error("R40", {"the text '", file.string(), "' cannot be read: ", std::generic_category().message(why)});
+  };
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> const in(std::fopen(file.c_str(), "rb"), &std::fclose);
+  if (!in) refuse(errno);
+  std::array<std::uint8_t, 65536> bytes;
+  while (std::size_t const count = std::fread(bytes.data(), 1, bytes.size(), in.get()))
+    part(std::span<std::uint8_t const>(bytes.data(), count));
+  if (std::ferror(in.get()) != 0) refuse(errno);
+}
+}  // namespace detail
+
+/// The bytes of a file: text in any encoding that has no zero bytes, as UTF-8 has none; it need not be valid.
+///
+/// errors  R40 it cannot be read, is empty, or has a zero byte, as what is compressed or otherwise binary has
+inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
+  std::vector<std::uint8_t> bytes;
+  detail::read_parts(file, [&](std::span<std::uint8_t const> part) {
+    if (auto const zero = std::find(part.begin(), part.end(), 0); zero != part.end())
+      throw error("R40", {"the text '", file.string(), "' is no text, for byte ",
+                          static_cast<std::int64_t>(bytes.size()) + (zero - part.begin()),
+                          " is zero: if it is compressed, unpack it first; if it is UTF-16, convert it to UTF-8"});
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  });
   if (bytes.empty()) throw error("R40", {"the text '", file.string(), "' is empty: there is nothing to learn from"});
   return bytes;
 }
 
 /// All files under a folder whose names end like one of `endings`, in the order of their paths, one after the other.
+///
+/// errors  R40 one of them cannot be read
 inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
                                             std::vector<std::string> const& endings) {
   std::vector<std::filesystem::path> files;
@@ -38,10 +67,8 @@ inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
       files.push_back(i->path());
   std::sort(files.begin(), files.end());
   std::vector<std::uint8_t> all;
-  for (auto const& f : files) {
-    std::ifstream in(f, std::ios::binary);
-    all.insert(all.end(), std::istreambuf_iterator<char>(in), {});
-  }
+  for (auto const& f : files)
+    detail::read_parts(f, [&](std::span<std::uint8_t const> part) { all.insert(all.end(), part.begin(), part.end()); });
   return all;
 }
 

@@ -144,14 +144,14 @@ class session {
     settings_.seed = store_.seed(), settings_.step = store_.step();
     evaluate_numbers(m_, p_.numbers, settings_, numbers_);
     auto const run = [this](std::size_t k, std::span<outside> around) {
-      engines_[k]->run(entry_, around, numbers_.data(), settings_.seed, settings_.step);
+      within_memory(p_, [&] { engines_[k]->run(entry_, around, numbers_.data(), settings_.seed, settings_.step); });
     };
     if (store_.job().in_lockstep()) {
       run(0, around_);
     } else {
       store_.job().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
         std::size_t const k = index_of(rank);
-        within_memory(p_, [&] { run(k, {&around_[k], 1}); });
+        run(k, {&around_[k], 1});
       });
     }
     if (updates_) store_.advance();

@@ -152,3 +152,17 @@ TEST_CASE("the MPI calls of a collective, and their workspace") {
   static_assert(mpi_form_of(block(collective::all_gather, -1, 0), 1, reductions::ordered).first == mpi_function::none);
   static_assert(mt::workspace_bytes_of(block(collective::reduce_scatter, 1), 2) == 256);
 }
+
+TEST_CASE("ranks and places in words") {
+  CHECK(mt::text_of_ranks({3}) == "rank 3");
+  CHECK(mt::text_of_ranks({0, 1}) == "ranks 0, 1");
+  CHECK(mt::text_of_ranks({0, 1, 2, 5}) == "ranks 0 to 2, 5");
+  CHECK(mt::text_of_ranks({0, 2, 4, 6, 8, 9}) == "ranks 0, 2, 4, 6 and 2 more");
+  auto call = block(collective::all_gather, -1, 0);
+  std::string const plain = text_of(call);
+  CHECK(located(call) == plain);
+  call.file = "train.cpp", call.line = 31;
+  CHECK(located(call) == plain + " (train.cpp:31)");
+  call.file = "an agreement", call.line = 0;
+  CHECK(located(call) == plain + " (an agreement)");
+}

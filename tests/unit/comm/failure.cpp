@@ -1,6 +1,7 @@
 // Ranks that fail, leave, come late or call for something else: nothing waits for ever, and the message says who.
 #include <doctest/doctest.h>
 
+#include <mutex>
 #include <optional>
 
 #include "meshtensor/comm/local.hpp"
@@ -127,6 +128,34 @@ TEST_CASE("the watchdog names the missing rank and the collective") {
   CHECK(contains(said[0], "within 50 ms of rank"));
   CHECK(said[1] == said[0]);
   CHECK(said[3] == said[0]);
+}
+
+TEST_CASE("who is late is said once, and waited for") {
+  std::vector<std::string> said;
+  std::mutex saying;
+  mt::patience limits{.warn = milliseconds(50), .end = milliseconds(0)};
+  limits.say = [&](std::string const& sentence) {
+    std::lock_guard const lock(saying);
+    said.push_back(sentence);
+  };
+  world_of_four w(limits);
+  auto const thrown = told(w.world, [&](mt::local_member& m) {
+    auto const heard = [&] {
+      std::lock_guard const lock(saying);
+      return !said.empty();
+    };
+    while (m.rank() == 2 && !heard()) std::this_thread::yield();
+    std::vector<float> x(1000), y(1000);
+    auto call = reals(1000);
+    call.file = "train.cpp", call.line = 31;
+    auto r = m.start(call, w.all(m), x.data(), y.data());
+    m.wait(r);
+  });
+  CHECK(thrown.back().empty());
+  REQUIRE(said.size() == 1);
+  CHECK(
+      said[0].starts_with("R22: rank 2 did not start collective 0 of ranks {0, 1, 2, 3} (all_reduce sum f32[1000] "
+                          "(train.cpp:31)) within 50 ms of rank "));
 }
 
 TEST_CASE("slow is not late while the timeout lasts") {

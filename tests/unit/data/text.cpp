@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <set>
 
 #include "meshtensor/data/bigram.hpp"
@@ -42,10 +43,26 @@ TEST_CASE("files") {
   CHECK(mt::read_text(folder / "b/one.txt") == bytes_of("one"));
   CHECK(mt::read_texts(folder, {".txt"}) == bytes_of("two\none"));
   CHECK(mt::read_texts(folder / "absent", {".txt"}).empty());
-  CHECK_THROWS_WITH_AS(mt::read_text(folder / "absent"), doctest::Contains("R40: the text '"), mt::error);
-  CHECK_THROWS_WITH_AS(mt::read_text(folder / "empty.txt"), doctest::Contains("is empty"), mt::error);
-  CHECK_THROWS_WITH_AS(mt::read_text(folder), doctest::Contains("is a folder"), mt::error);
   CHECK(mt::read_lines(folder / "a.txt") == std::vector<std::string>{"two"});
+  auto const refused = [&](std::filesystem::path const& file, std::string const& why) {
+    CHECK_THROWS_WITH_AS(mt::read_text(file), ("meshtensor R40: the text '" + file.string() + "' " + why).c_str(),
+                         mt::error);
+  };
+  refused(folder / "absent", "cannot be read: No such file or directory");
+  refused(folder / "a.txt/x", "cannot be read: Not a directory");
+  refused(folder / "empty.txt", "is empty: there is nothing to learn from");
+  refused(folder, "is a folder: name a file");
+  refused("/proc/self/mem", "cannot be read: Input/output error");  // it can be opened
+  std::string const why = " is zero: if it is compressed, unpack it first; if it is UTF-16, convert it to UTF-8";
+  std::ofstream(folder / "packed.gz") << "\x1f\x8b\b" << '\0' << "packed";
+  refused(folder / "packed.gz", "is no text, for byte 3" + why);
+  std::ofstream(folder / "late.txt") << std::string(100000, 'x') << '\0';
+  refused(folder / "late.txt", "is no text, for byte 100000" + why);
+  refused("/dev/zero", "is no text, for byte 0" + why);       // without an end
+  std::ofstream(folder / "latin.txt") << "caf\xe9 \xff\xc3";  // no UTF-8
+  CHECK(mt::read_text(folder / "latin.txt") == bytes_of("caf\xe9 \xff\xc3"));
+  std::filesystem::permissions(folder / "a.txt", std::filesystem::perms::none);
+  if (::geteuid() != 0) refused(folder / "a.txt", "cannot be read: Permission denied");  // root may read all
 #if !MESHTENSOR_WITH_ZLIB
   std::ofstream(folder / "d.gz") << "packed";
   CHECK_THROWS_WITH_AS(mt::read_lines(folder / "d.gz"), doctest::Contains("R52: '"), mt::error);

@@ -3,9 +3,12 @@
 #include "meshtensor/device/cpu/threads.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <limits>
 #include <stdexcept>
 #include <thread>
@@ -99,4 +102,14 @@ TEST_CASE("an arena is aligned, zeroed and moves with its address") {
       FAIL("there cannot be so much memory");
     } catch (mt::error const& e) { CHECK(e.code() == "M10"); }
   }
+  std::size_t pages = 0;  // that this process has: what its limit leaves beside them is available
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit const little{pages * static_cast<std::size_t>(getpagesize()) + (1 << 26), before.rlim_max};
+  setrlimit(RLIMIT_AS, &little);
+  std::int64_t const left = mt::available_bytes();
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(left <= 1 << 26);
+  CHECK(left > 1 << 25);
 }
