@@ -39,7 +39,7 @@ inline std::vector<std::string> lines_of(std::string_view text, std::string cons
 ///
 /// errors  R40 it cannot be read, or is empty; R51 it is not UTF-8; R52 it cannot be unpacked, or zlib was left out
 inline std::vector<std::string> read_lines(std::filesystem::path const& file) {
-  std::vector<std::uint8_t> bytes = read_text(file);
+  std::vector<std::uint8_t> bytes = read_bytes(file);
   if (file.extension() == ".gz") {
 #if MESHTENSOR_WITH_ZLIB
     bytes = unpacked(bytes, file.string());

@@ -39,7 +39,7 @@ class subwords {
   ///
   /// errors  R40 it cannot be read; R53 it is no model, or lacks a special token
   explicit subwords(std::filesystem::path const& file) {
-    auto const bytes = read_text(file);
+    auto const bytes = read_bytes(file);
     load({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, file.string());
   }
   /// A model that is in memory; `name` is what a sentence calls it.

@@ -39,6 +39,15 @@ void read_parts(std::filesystem::path const& file, F part) {
 }
 }  // namespace detail
 
+/// The bytes of a file, whatever they are. errors R40 it cannot be read, or is empty
+inline std::vector<std::uint8_t> read_bytes(std::filesystem::path const& file) {
+  std::vector<std::uint8_t> bytes;
+  detail::read_parts(file,
+                     [&](std::span<std::uint8_t const> part) { bytes.insert(bytes.end(), part.begin(), part.end()); });
+  if (bytes.empty()) throw error("R40", {"the text '", file.string(), "' is empty: there is nothing to learn from"});
+  return bytes;
+}
+
 /// The bytes of a file: text in any encoding that has no zero bytes, as UTF-8 has none; it need not be valid.
 ///
 /// errors  R40 it cannot be read, is empty, or has a zero byte, as what is compressed or otherwise binary has

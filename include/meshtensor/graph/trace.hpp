@@ -14,7 +14,12 @@ constexpr name type_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   auto const first = text.find("T = ") + 4;
   text = text.substr(first, text.find_first_of(";]", first) - first);
-  auto const colon = text.rfind(':', text.find('<'));
+  std::size_t colon = std::string_view::npos;  // the last one that no template argument has
+  for (std::size_t i = 0, depth = 0; i < text.size(); ++i) {
+    if (text[i] == '<') ++depth;
+    if (text[i] == '>') --depth;
+    if (text[i] == ':' && depth == 0) colon = i;
+  }
   return name::of(colon == std::string_view::npos ? text : text.substr(colon + 1));
 }
 
