@@ -1,5 +1,5 @@
 // A program has as many names as its table holds.
-// expect: G13: a program has at most 512 names
+// expect: G13: a program has more than 512 names
 #include <utility>
 
 #include "meshtensor/graph/trace.hpp"

@@ -19,7 +19,9 @@ struct id_list {
   int count;
   id at[Capacity];
   constexpr void add(id i) {
-    require(count < Capacity, "G12: one node has more than 192 operands or results");
+    require(count < Capacity,
+            "G12: one node has more than 192 operands or results, as a gradient by so many parameters: write equal "
+            "layers as one repeat");
     at[count++] = i;
   }
   constexpr void add_all(ids more) {
@@ -67,7 +69,7 @@ struct builder {
   constexpr id intern(name const& n) {
     for (int i = 0; i < m.name_count; ++i)
       if (m.names[i] == n) return static_cast<id>(i);
-    require(m.name_count < max_names, "G13: a program has at most 512 names");
+    require(m.name_count < max_names, "G13: a program has more than 512 names: write equal layers as one repeat");
     m.names[m.name_count] = n;
     return static_cast<id>(m.name_count++);
   }
@@ -104,7 +106,8 @@ struct builder {
   constexpr id add_path(id parent, id label) {
     for (int i = 0; i < m.path_count; ++i)
       if (m.paths[i].parent == parent && m.paths[i].label == label) return static_cast<id>(i);
-    require(m.path_count < max_paths, "G15: a program has at most 512 paths");
+    require(m.path_count < max_paths,
+            "G15: a program has more than 1024 paths, the optimizer's included: write equal layers as one repeat");
     m.paths[m.path_count] = {parent, label};
     return static_cast<id>(m.path_count++);
   }

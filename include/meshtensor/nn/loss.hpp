@@ -57,9 +57,13 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
 
 /// The mean of the squared differences of all elements.
 ///
-/// errors  T02 the dtypes differ
+/// errors  T02 the dtypes differ; T03 the dims differ
 template <handle P, handle T>
 constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {
+  static_assert(
+      meshtensor::detail::may_have_same_dims<P, T>,
+      "meshtensor T03: mean_squared_error: the prediction and the target have other dims: sum or slice one of "
+      "them, or broadcast the other");
   meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);
   auto const difference = prediction - target;
   return mean(difference * difference);

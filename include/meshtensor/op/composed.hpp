@@ -33,3 +33,17 @@ constexpr handle_t<X::type, typename Like::dim_list> summed_like(X const& x, Lik
 }
 
 }  // namespace meshtensor::detail
+
+namespace meshtensor {
+
+/// `x` summed over the dims that `like` lacks, in the order of `like`: the cotangent of an operand that was broadcast.
+///
+/// dims    those of `like`, which `x` has all
+/// errors  T01 `x` lacks a dim of `like`
+template <handle X, handle Like>
+constexpr auto sum_like(X const& x, Like const& like, line const& where = {}) {
+  detail::composed const here(detail::owner_of(x, like), where);
+  return detail::summed_like(x, like);
+}
+
+}  // namespace meshtensor

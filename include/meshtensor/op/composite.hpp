@@ -41,6 +41,13 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
         as_tuple(std::apply([&](auto const&... h) { return gradient(h...); }, std::tuple_cat(again, seen, cotangents)));
     static_assert(std::tuple_size_v<decltype(terms)> == sizeof...(H),
                   "meshtensor T11: a gradient gives one cotangent for each operand");
+    [&]<class... Term>(std::tuple<Term...> const*) {
+      if constexpr (sizeof...(Term) == sizeof...(H))
+        static_assert(
+            (may_have_same_dims<Term, H> && ...),
+            "meshtensor T03: a gradient gives a cotangent with other dims than the operand has: sum_like(cotangent, "
+            "operand) sums it over those that the operand lacks");
+    }(&terms);
     id_list<> out{};
     id_list<> const term_ids = ids_of(terms), argument_ids = ids_of(again);
     for (int i = 0; i < term_ids.count; ++i)
