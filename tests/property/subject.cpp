@@ -79,7 +79,7 @@ void subject::expect() {
   mt::blocks variables;
   mt::settings s;
   for (int t = 0; t < steps; ++t) {
-    s.step = updates_ ? static_cast<std::uint64_t>(t) : 0;
+    s.step = counted(t);
     mt::blocks outputs = whole.run(mt::find_entry(*differentiated_, label_), inputs, variables, s);
     expected_.push_back({std::move(outputs), variables});
   }

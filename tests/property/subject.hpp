@@ -58,6 +58,11 @@ class subject {
   /// Asks the oracle: outputs and variables after every step.
   void expect();
   mt::blocks const& expected_outputs(int step = 0) const { return expected_[static_cast<std::size_t>(step)].outputs; }
+  mt::blocks const& expected_variables(int step = 0) const {
+    return expected_[static_cast<std::size_t>(step)].variables;
+  }
+  /// What a program counts as its step; one that updates nothing stays at the first.
+  std::uint64_t counted(int step) const { return updates_ ? static_cast<std::uint64_t>(step) : 0; }
 
   /// Whether this partitioned program is none of those that were asked about before: what tells them apart is the mesh,
   /// every node, and how every value lies.

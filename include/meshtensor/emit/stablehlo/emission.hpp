@@ -1,0 +1,108 @@
+// What the text of a node is made from: the module with its numbers, and the values that are written already.
+#pragma once
+
+#include <optional>
+
+#include "meshtensor/emit/stablehlo/operations.hpp"
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/pass/bind.hpp"
+
+namespace meshtensor::hlo {
+
+/// One text is written for all processors of a mesh: replicas, which differ in their place alone.
+class emission {
+ public:
+  meshtensor::module const& m;
+  binding const& b;
+  mesh_shape const& mesh;
+  writer& w;
+  value index, iteration;  // of the innermost loop, i64; linear over all enclosing loops, ui64
+  value seed, step;        // ui64
+
+  emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to)
+      : m(graph), b(numbers), mesh(shape), w(to), values_(static_cast<std::size_t>(graph.value_count)) {}
+
+  /// What stands for a value of the module.
+  value& at(id v) { return values_[v]; }
+  value const& operand(node const& n, int i = 0) const { return values_[m.operand(n, i)]; }
+  shape const& dims(node const& n, int i = 0) const { return m.operand_value(n, i).dims; }
+  shape const& result_dims(node const& n) const { return m.result_value(n).dims; }
+
+  /// What a processor holds of a value.
+  type type_of(id v) const {
+    meshtensor::value const& x = m.values[v];
+    type t{hlo::text_of(x.type), {}};
+    for (int i = 0; i < x.dims.count; ++i) t.shape.push_back(b.local(x, i));
+    return t;
+  }
+  type result_type(node const& n) const { return type_of(m.result(n)); }
+
+  /// A row of the table of numbers, if it is known before the first step.
+  std::optional<double> known(id row) const {
+    number_row const& n = m.numbers[row];
+    if (n.kind == number_row::literal) return n.value;
+    if (n.kind == number_row::extent) return static_cast<double>(b.extent[n.first]);
+    if (n.kind != number_row::expression) return {};
+    auto const x = known(n.first), y = n.second == no_id ? std::optional(0.0) : known(n.second);
+    if (!x || !y) return {};
+    return apply<double>(n.f, *x, *y);
+  }
+
+  /// A value with dims `from` as one with dims `to`, which has them all, and these extents.
+  value laid(value const& v, shape const& from, shape const& to, extents const& extents_of_to) {
+    extents places;
+    for (int i = 0; i < from.count; ++i) places.push_back(to.find(from.at[i]));
+    return spread(w, v, places, extents_of_to);
+  }
+  /// An operand with the dims of the result.
+  value laid(node const& n, int i) { return laid(operand(n, i), dims(n, i), result_dims(n), result_type(n).shape); }
+
+  // ---- where a processor's part of a value lies in the whole ----
+
+  /// This processor's place along an axis, i64.
+  value coordinate(int axis) {
+    type const scalar{"i64", {}};
+    value const rank = convert(w, w.op("replica_id", {}, {"ui32", {}}), "i64");
+    value const row = binary(w, "divide", {rank, constant(w, scalar, static_cast<double>(mesh.stride(axis)))});
+    return binary(w, "remainder", {row, constant(w, scalar, static_cast<double>(mesh.axes[axis].extent))});
+  }
+  /// The global index of the first element along a dim, i64; none: 0.
+  std::optional<value> origin(meshtensor::value const& v, int place) {
+    std::optional<value> part;
+    for (int o = 0, a = 0; (a = v.layout.axis_at(place, o)) >= 0; ++o) {
+      if (mesh.axes[a].extent == 1) continue;
+      value const here = coordinate(a);
+      part = part ? binary(w, "add", {scaled(w, *part, static_cast<double>(mesh.axes[a].extent)), here}) : here;
+    }
+    if (!part) return {};
+    return scaled(w, *part, static_cast<double>(b.local(v, place)));
+  }
+  /// The global indices along the dim of a value that stands at `place`, in a tensor of this type.
+  value positions(meshtensor::value const& v, int place, type const& t, int along) {
+    value const i = iota(w, t, along);
+    auto const first = origin(v, place);
+    return first ? binary(w, "add", {i, fill(w, convert(w, *first, t.element), t.shape)}) : i;
+  }
+
+  [[noreturn]] void refuse(node const& n, char const* what) const {
+    diagnostic d{};
+    d << "R01 there is no StableHLO for " << what << " yet";
+    locate(d, m, n);
+    throw error(d.code(), std::string(d.view().substr(4)));
+  }
+
+ private:
+  std::vector<value> values_;
+};
+
+/// The places in `of` of the dims that `in` lacks.
+inline extents lost(shape const& of, shape const& in) {
+  extents r;
+  for (int i = 0; i < of.count; ++i)
+    if (!in.has(of.at[i])) r.push_back(i);
+  return r;
+}
+
+}  // namespace meshtensor::hlo

@@ -1,0 +1,62 @@
+// Collectives over the replicas of a mesh.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "meshtensor/emit/stablehlo/emission.hpp"
+
+namespace meshtensor::hlo {
+
+/// The replicas that take part together, all that differ along the axes of a mask alone, in the order of the mesh.
+inline std::string groups(mesh_shape const& mesh, unsigned mask) {
+  std::vector<extents> all;
+  for (std::int64_t rank = 0; rank < mesh.size(); ++rank) {
+    std::int64_t first = rank;  // the one whose coordinates along these axes are 0
+    for (int a = 0; a < mesh.count; ++a)
+      if ((mask >> a & 1u) != 0) first -= mesh.coordinate(rank, a) * mesh.stride(a);
+    auto g = std::find_if(all.begin(), all.end(), [&](extents const& known) { return known[0] == first; });
+    if (g == all.end()) g = all.emplace(all.end());
+    g->push_back(rank);
+  }
+  std::string r;
+  for (extents const& g : all) r += (r.empty() ? "[" : ", [") + list_text(g) + "]";
+  return "replica_groups = dense<[" + r + "]> : tensor<" + std::to_string(all.size()) + "x" +
+         std::to_string(all[0].size()) + "xi64>";
+}
+
+/// A collective; among one processor, its operand.
+inline value exchange(emission& e, node const& n) {
+  unsigned const mask = n.attribute[0];
+  value const& x = e.operand(n);
+  std::int64_t const members = e.b.members(mask);
+  if (members == 1) return x;
+  std::string const with = groups(e.mesh, mask);
+  auto const place = [&](int attribute) { return std::to_string(e.dims(n).find(n.attribute[attribute])) + " : i64, "; };
+  type const t = e.result_type(n);
+  std::string const region = combining(static_cast<reduction_kind>(n.function), t.element);
+  switch (n.kind) {
+    case primitive::all_reduce: return e.w.op("all_reduce", {x}, t, with, region);
+    case primitive::reduce_scatter:
+      return e.w.op("reduce_scatter", {x}, t, "scatter_dimension = " + place(1) + with, region);
+    case primitive::all_gather: return e.w.op("all_gather", {x}, t, "all_gather_dim = " + place(1) + with);
+    case primitive::all_to_all:
+      return e.w.op("all_to_all", {x}, t,
+                    "split_dimension = " + place(1) + "concat_dimension = " + place(2) +
+                        "split_count = " + std::to_string(members) + " : i64, " + with);
+    default: e.refuse(n, text_of(n.kind));
+  }
+}
+
+/// What a processor holds of what it had whole along an axis.
+inline value own_part(emission& e, node const& n) {
+  type const t = e.result_type(n);
+  auto const along = static_cast<std::size_t>(e.dims(n).find(n.attribute[1]));
+  int const axis = std::countr_zero(static_cast<unsigned>(n.attribute[0]));
+  if (e.mesh.axes[axis].extent == 1) return e.operand(n);
+  std::vector<value> first(t.shape.size(), constant(e.w, {"i64", {}}, 0.0));
+  first[along] = scaled(e.w, e.coordinate(axis), static_cast<double>(t.shape[along]));
+  return part(e.w, e.operand(n), first, t.shape);
+}
+
+}  // namespace meshtensor::hlo

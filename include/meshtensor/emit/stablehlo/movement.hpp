@@ -1,0 +1,121 @@
+// Parts of values, and rows of tables.
+#pragma once
+
+#include "meshtensor/emit/stablehlo/emission.hpp"
+
+namespace meshtensor::hlo {
+
+/// A number that says where something begins; it must be known before the first step.
+inline std::int64_t known_place(emission const& e, node const& n, int attribute) {
+  auto const number = e.known(n.attribute[attribute]);
+  if (!number) e.refuse(n, "a part that begins elsewhere from step to step");
+  return static_cast<std::int64_t>(*number);
+}
+
+inline value slice(emission& e, node const& n) {
+  type const t = e.result_type(n);
+  extents first(t.shape.size()), end = t.shape;
+  auto const k = static_cast<std::size_t>(e.dims(n).find(n.attribute[0]));
+  first[k] = known_place(e, n, 2), end[k] += first[k];
+  if (first[k] < 0 || end[k] > e.operand(n).type.shape[k])
+    throw error("R10", "a slice reaches beyond the extent of its dim");
+  return e.w.op("slice", {e.operand(n)}, t,
+                "start_indices = " + array_text(first) + ", limit_indices = " + array_text(end) +
+                    ", strides = " + array_text(extents(first.size(), 1)));
+}
+
+inline value pad(emission& e, node const& n) {
+  auto const around = e.known(n.attribute[3]);
+  if (!around) e.refuse(n, "a pad around which numbers change from step to step");
+  type const t = e.result_type(n);
+  extents low(t.shape.size()), high = low;
+  auto const k = static_cast<std::size_t>(e.result_dims(n).find(n.attribute[1]));
+  low[k] = known_place(e, n, 2), high[k] = t.shape[k] - low[k] - e.operand(n).type.shape[k];
+  if (low[k] < 0 || high[k] < 0) throw error("R10", "a pad reaches beyond the extent of its dim");
+  return e.w.op("pad", {e.operand(n), constant(e.w, {t.element, {}}, *around)}, t,
+                "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
+                    ", interior_padding = " + array_text(extents(low.size())));
+}
+
+inline value concat(emission& e, node const& n) {
+  return e.w.op("concatenate", {e.operand(n), e.operand(n, 1)}, e.result_type(n),
+                "dimension = " + std::to_string(e.result_dims(n).find(n.attribute[2])) + " : i64");
+}
+
+/// The position of the greatest, the lowest of equals; nan counts as the least.
+inline value argmax(emission& e, node const& n) {
+  int const along = e.dims(n).find(n.attribute[0]);
+  value x = e.operand(n);
+  if (meshtensor::is_float(e.m.operand_value(n, 0).type)) {
+    double const least = -std::numeric_limits<double>::infinity();
+    x = select(e.w, {compare(e.w, "EQ", {x, x}), x, like(e.w, x, least)});
+  }
+  value const most = e.laid(reduce(e.w, reduction_kind::max, x, {along}), e.result_dims(n), e.dims(n), x.type.shape);
+  value const place = iota(e.w, {"i64", x.type.shape}, along);
+  value const none = like(e.w, place, static_cast<double>(x.type.shape[static_cast<std::size_t>(along)]));
+  return reduce(e.w, reduction_kind::min, select(e.w, {compare(e.w, "EQ", {x, most}), place, none}), {along});
+}
+
+// ---- lookup ----
+
+/// Indices into a table of which this processor holds a part, as places in that part.
+inline value places_in_part(emission& e, value index, meshtensor::value const& table, int along) {
+  if (index.type.element == "ui8") index = convert(e.w, index, "i32");
+  auto const first = e.origin(table, along);
+  if (!first) return index;
+  return binary(e.w, "subtract", {index, fill(e.w, convert(e.w, *first, index.type.element), index.type.shape)});
+}
+inline void require_apart(emission const& e, node const& n, shape const& table, shape const& index) {
+  if (without(index, table).count != index.count) e.refuse(n, "a lookup along a dim that table and index share");
+}
+
+inline value gather(emission& e, node const& n) {
+  meshtensor::value const& table = e.m.operand_value(n, 0);
+  shape const& by = e.dims(n, 1);
+  require_apart(e, n, table.dims, by);
+  int const along = table.dims.find(n.attribute[0]);
+  value const index = places_in_part(e, e.operand(n, 1), table, along);
+  extents sizes = e.operand(n).type.shape, rest;
+  auto const rows = static_cast<double>(sizes[static_cast<std::size_t>(along)]);
+  sizes[static_cast<std::size_t>(along)] = 1;
+  for (int i = 1; i < table.dims.count; ++i) rest.push_back(by.count + i - 1);
+  std::string const place = "[" + std::to_string(along) + "]";
+  value const found = e.w.op("gather", {e.operand(n), index}, e.result_type(n),
+                             "dimension_numbers = #stablehlo.gather<offset_dims = [" + list_text(rest) +
+                                 "], collapsed_slice_dims = " + place + ", start_index_map = " + place +
+                                 ", index_vector_dim = " + std::to_string(by.count) +
+                                 ">, slice_sizes = " + array_text(sizes) + ", indices_are_sorted = false");
+  // Out of range it has found the nearest row.
+  value const here =
+      binary(e.w, "and",
+             {compare(e.w, "LE", {like(e.w, index, 0), index}), compare(e.w, "LT", {index, like(e.w, index, rows)})});
+  return select(e.w, {e.laid(here, by, e.result_dims(n), found.type.shape), found, like(e.w, found, 0)});
+}
+
+// Rows out of range are left out.
+inline value scatter_add(emission& e, node const& n) {
+  meshtensor::value const& sum = e.m.result_value(n);
+  shape const& by = e.dims(n, 1);
+  require_apart(e, n, sum.dims, by);
+  shape own{};
+  shape const rest = without(sum.dims, own.add(n.attribute[0])), order = united(by, rest);
+  shape const left = without(e.dims(n), without(e.dims(n), order));
+  value rows = reduce(e.w, reduction_kind::sum, e.operand(n), lost(e.dims(n), order));
+  extents sizes, window;
+  for (int i = 0; i < order.count; ++i)
+    sizes.push_back(rows.type.shape[static_cast<std::size_t>(left.find(order.at[i]))]);
+  rows = e.laid(rows, left, order, sizes);
+  int const along = sum.dims.find(n.attribute[0]);
+  value const index = places_in_part(e, e.operand(n, 1), sum, along);
+  for (int i = 0; i < rest.count; ++i) window.push_back(by.count + i);
+  std::string const place = "[" + std::to_string(along) + "]";
+  type const t = e.result_type(n);
+  return e.w.op("scatter", {constant(e.w, t, 0.0), index, rows}, t,
+                "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [" + list_text(window) +
+                    "], inserted_window_dims = " + place + ", scatter_dims_to_operand_dims = " + place +
+                    ", index_vector_dim = " + std::to_string(by.count) +
+                    ">, indices_are_sorted = false, unique_indices = false",
+                combining(reduction_kind::sum, t.element));
+}
+
+}  // namespace meshtensor::hlo

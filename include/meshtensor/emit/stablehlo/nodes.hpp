@@ -1,0 +1,51 @@
+// What a node without regions is in the text.
+#pragma once
+
+#include "meshtensor/emit/stablehlo/einsum.hpp"
+#include "meshtensor/emit/stablehlo/exchange.hpp"
+#include "meshtensor/emit/stablehlo/functions.hpp"
+#include "meshtensor/emit/stablehlo/movement.hpp"
+#include "meshtensor/emit/stablehlo/random.hpp"
+
+namespace meshtensor::hlo {
+
+inline value elementwise(emission& e, node const& n) {
+  auto const f = static_cast<function>(n.function);
+  value const x = e.laid(n, 0);
+  if (n.operands.count == 1) return apply(e.w, f, x, x, e.result_type(n).element);
+  value const y = e.laid(n, 1);
+  return f == function::select ? select(e.w, {x, y, e.laid(n, 2)}) : apply(e.w, f, x, y, e.result_type(n).element);
+}
+
+/// errors  R01 there is no form for it
+inline value write_node(emission& e, node const& n) {
+  switch (n.kind) {
+    case primitive::iteration: return e.index;
+    case primitive::iota: return e.positions(e.m.result_value(n), 0, e.result_type(n), 0);
+    case primitive::random: return random(e, n);
+    case primitive::elementwise: return elementwise(e, n);
+    case primitive::einsum: return einsum(e, n);
+    case primitive::reduce: {
+      auto const kind = static_cast<reduction_kind>(n.function);
+      return reduce(e.w, kind, e.operand(n), lost(e.dims(n), e.result_dims(n)));
+    }
+    case primitive::argmax: return argmax(e, n);
+    case primitive::broadcast:
+    case primitive::transpose: return e.laid(n, 0);
+    case primitive::rename:
+    case primitive::reshard:  // of a whole value; what lies elsewhere goes through collectives
+    case primitive::wait: return e.operand(n);
+    case primitive::reshape: return e.w.op("reshape", {e.operand(n)}, e.result_type(n));
+    case primitive::slice: return slice(e, n);
+    case primitive::pad: return pad(e, n);
+    case primitive::concat: return concat(e, n);
+    case primitive::gather: return gather(e, n);
+    case primitive::scatter_add: return scatter_add(e, n);
+    case primitive::local_slice: return own_part(e, n);
+    default: break;
+  }
+  if (is_collective(n.kind)) return exchange(e, n);
+  e.refuse(n, text_of(n.kind));
+}
+
+}  // namespace meshtensor::hlo

@@ -1,0 +1,238 @@
+// An entry as a whole program: its arguments and results, regions, loops.
+#pragma once
+
+#include "meshtensor/emit/stablehlo/nodes.hpp"
+#include "meshtensor/graph/spell.hpp"
+
+namespace meshtensor {
+
+/// An argument or a result of a StableHLO program.
+struct stablehlo_port {
+  enum kind_t : std::uint8_t { input, variable, number, seed, step, output } kind;
+  id row;    // input, output: the node; variable, number: the row of its table
+  id value;  // of the module, which knows dtype, dims and layout; of a number: a constant that it is
+};
+
+struct stablehlo_program {
+  std::string text;
+  std::vector<stablehlo_port> arguments, results;
+};
+
+namespace hlo {
+
+class program_writer : speller {
+ public:
+  program_writer(module const& m, binding const& numbers, mesh_shape const& mesh)
+      : speller(m), e_(m, numbers, mesh, w_), inside_(static_cast<std::size_t>(m.region_count)) {
+    for (int i = 0; i < m.node_count; ++i) inside_[m.nodes[i].region].push_back(static_cast<id>(i));
+  }
+
+  stablehlo_program program(int entry) {
+    find_ports(static_cast<id>(entry));
+    for (auto const* more : {&variables_, &numbers_, &random_})
+      made_.arguments.insert(made_.arguments.end(), more->begin(), more->end());
+    w_.line("module @\"" + label(m_.regions[entry].label) + "\" attributes {mhlo.num_partitions = 1 : i32, " +
+            "mhlo.num_replicas = " + std::to_string(e_.mesh.size()) + " : i32} {");
+    w_.indent(2);
+    head();
+    w_.indent(2);
+    region(static_cast<id>(entry));
+    std::vector<value> given;
+    for (stablehlo_port const& r : made_.results) given.push_back(e_.at(r.value));
+    w_.line("func.return " + writer::names(given) + " : " + writer::types(given));
+    w_.indent(-2);
+    w_.line("}");
+    w_.indent(-2);
+    w_.line("}");
+    made_.text = std::move(w_.text);
+    return std::move(made_);
+  }
+
+ private:
+  // ---- arguments and results ----
+
+  void find_ports(id r) {
+    for (id i : inside_[r]) {
+      node const& n = m_.nodes[i];
+      id const row = n.attribute[0];
+      switch (n.kind) {
+        case primitive::input: made_.arguments.push_back({stablehlo_port::input, i, m_.result(n)}); break;
+        case primitive::read: variables_.push_back({stablehlo_port::variable, row, m_.result(n)}); break;
+        case primitive::output: made_.results.push_back({stablehlo_port::output, i, m_.operand(n, 0)}); break;
+        case primitive::write: made_.results.push_back({stablehlo_port::variable, row, m_.operand(n, 0)}); break;
+        case primitive::constant:
+          if (!e_.known(row) && number_of(n) == nullptr)
+            numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
+          break;
+        case primitive::random:
+          if (random_.empty()) random_ = {{stablehlo_port::seed, no_id, no_id}, {stablehlo_port::step, no_id, no_id}};
+          break;
+        default:
+          if (n.regions.count != 0) find_ports(m_.region_of(n, 0));
+      }
+    }
+  }
+  /// The argument that a constant is.
+  stablehlo_port const* number_of(node const& constant) const {
+    for (stablehlo_port const& p : numbers_)
+      if (p.row == constant.attribute[0] && m_.values[p.value].type == m_.result_value(constant).type) return &p;
+    return nullptr;
+  }
+  void head() {
+    w_.line("func.func public @main(");
+    std::size_t left = made_.arguments.size();
+    for (stablehlo_port const& p : made_.arguments) {
+      value v{"%arg" + std::to_string(made_.arguments.size() - left), {"ui64", {}}};
+      if (p.value != no_id) v.type = e_.type_of(p.value);
+      w_.line("    " + v.name + ": " + v.type.text() + donation(p) + (--left != 0 ? ",  // " : "  // ") + name_of(p));
+      (p.kind == stablehlo_port::seed ? e_.seed : p.kind == stablehlo_port::step ? e_.step : e_.at(p.value)) = v;
+    }
+    std::string types;
+    for (stablehlo_port const& r : made_.results) types += (types.empty() ? "" : ", ") + e_.type_of(r.value).text();
+    w_.line(") -> (" + types + ") {");
+  }
+  // A variable's next value takes over its memory.
+  std::string donation(stablehlo_port const& p) const {
+    for (std::size_t r = 0; p.kind == stablehlo_port::variable && r < made_.results.size(); ++r)
+      if (made_.results[r].kind == p.kind && made_.results[r].row == p.row)
+        return " {tf.aliasing_output = " + std::to_string(r) + " : i32}";
+    return "";
+  }
+  std::string name_of(stablehlo_port const& p) const {
+    switch (p.kind) {
+      case stablehlo_port::variable: return path(m_.variables[p.row].path);
+      case stablehlo_port::number: return number(p.row);
+      case stablehlo_port::seed: return "seed";
+      case stablehlo_port::step: return "step";
+      default: return label(m_.nodes[p.row].attribute[0]);
+    }
+  }
+
+  // ---- regions ----
+
+  void region(id r) {
+    for (id i : inside_[r]) node_of(m_.nodes[i]);
+  }
+  void node_of(node const& n) {
+    switch (n.kind) {
+      case primitive::input:
+      case primitive::read:
+      case primitive::write:
+      case primitive::output:
+      case primitive::argument: return;
+      default: break;
+    }
+    if (std::string const where = origin(n); where != where_ && !where.empty()) w_.line("// " + (where_ = where));
+    switch (n.kind) {
+      case primitive::constant:
+        if (auto const known = e_.known(n.attribute[0])) e_.at(m_.result(n)) = constant(w_, e_.result_type(n), *known);
+        else e_.at(m_.result(n)) = e_.at(number_of(n)->value);
+        return;
+      case primitive::composite:
+      case primitive::kernel: return call(n);
+      case primitive::repeat: return repeat(n);
+      default: e_.at(m_.result(n)) = write_node(e_, n);
+    }
+  }
+  void call(node const& n) {
+    auto const& body = m_.regions[m_.region_of(n, 0)];
+    for (int i = 0; i < n.operands.count; ++i) e_.at(m_.link(body.arguments, i)) = e_.operand(n, i);
+    region(m_.region_of(n, 0));
+    for (int i = 0; i < n.results.count; ++i) e_.at(m_.result(n, i)) = e_.at(m_.link(body.results, i));
+  }
+
+  // ---- loops ----
+
+  // A loop carries its count, then what the node carries, sums and stacks; what it only reads it takes from outside.
+  void repeat(node const& n) {
+    loop const l = loop::of(n);
+    std::vector<value> start{number_constant("i64", 0)};
+    for (int i = 0; i < n.results.count; ++i)
+      start.push_back(i < l.carries ? e_.operand(n, i) : constant(w_, e_.type_of(m_.result(n, i)), 0.0));
+    value const trips = number_constant("i64", e_.b.extent[l.dim]), one = number_constant("i64", 1);
+    std::vector<value> inside;
+    for (value const& v : start) inside.push_back({w_.fresh(), v.type});
+    std::string const own = w_.fresh();
+    w_.line(own + ":" + std::to_string(start.size()) + " = " + writer::call("while", start) + " ({");
+    block(inside, [&] { return std::vector{compare(w_, "LT", {inside[0], trips})}; });
+    w_.line("}, {");
+    block(inside, [&] {
+      value const index = e_.index, iteration = e_.iteration;
+      value const last = l.reversed ? binary(w_, "subtract", {trips, one}) : trips;
+      e_.index = l.reversed ? binary(w_, "subtract", {last, inside[0]}) : inside[0];
+      e_.iteration = convert(w_, e_.index, "ui64");
+      if (!iteration.name.empty())
+        e_.iteration =
+            binary(w_, "add", {scaled(w_, iteration, static_cast<double>(e_.b.extent[l.dim])), e_.iteration});
+      std::vector<value> next = body(n, l, inside, start[0]);
+      next.insert(next.begin(), binary(w_, "add", {inside[0], one}));
+      e_.index = index, e_.iteration = iteration;
+      return next;
+    });
+    w_.line("}) : (" + writer::types(start) + ") -> (" + writer::types(start) + ")");
+    for (int i = 0; i < n.results.count; ++i) {
+      auto const k = static_cast<std::size_t>(i + 1);
+      e_.at(m_.result(n, i)) = {own + "#" + std::to_string(k), start[k].type};
+    }
+  }
+  value number_constant(char const* element, std::int64_t number) {
+    return constant(w_, {element, {}}, static_cast<double>(number));
+  }
+  template <class Body>
+  void block(std::vector<value> const& arguments, Body const& make) {
+    w_.indent(2);
+    w_.line(writer::block(arguments));
+    std::vector<value> const given = make();
+    w_.line(writer::call("return", given) + " : (" + writer::types(given) + ") -> ()");
+    w_.indent(-2);
+  }
+  /// The body's nodes; gives what the loop carries on, after its count.
+  std::vector<value> body(node const& n, loop const& l, std::vector<value> const& inside, value const& zero) {
+    auto const& r = m_.regions[m_.region_of(n, 0)];
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const argument = m_.link(r.arguments, i);
+      bool const stacked = i >= l.carries && i < l.carries + l.stacked;
+      e_.at(argument) = i < l.carries ? inside[static_cast<std::size_t>(i + 1)]
+                        : stacked     ? row(e_.operand(n, i), zero, argument)
+                                      : e_.operand(n, i);
+    }
+    region(m_.region_of(n, 0));
+    std::vector<value> next;
+    for (int i = 0; i < n.results.count; ++i) {
+      value const &made = e_.at(m_.link(r.results, i)), &before = inside[static_cast<std::size_t>(i + 1)];
+      next.push_back(i < l.carries            ? made
+                     : i < l.carries + l.sums ? binary(w_, "add", {before, made})
+                                              : with_row(before, made, zero));
+    }
+    return next;
+  }
+  /// The iteration's row of a stacked value; that value with another row in its place.
+  value row(value const& stacked, value const& zero, id argument) {
+    return w_.op("reshape", {part(w_, stacked, places(stacked, zero), row_of(stacked))}, e_.type_of(argument));
+  }
+  value with_row(value const& stacked, value const& made, value const& zero) {
+    std::vector<value> operands{stacked, w_.op("reshape", {made}, {made.type.element, row_of(stacked)})};
+    for (value const& place : places(stacked, zero)) operands.push_back(place);
+    return w_.op("dynamic_update_slice", operands, stacked.type);
+  }
+  static extents row_of(value const& stacked) {
+    extents shape = stacked.type.shape;
+    shape[0] = 1;
+    return shape;
+  }
+  std::vector<value> places(value const& stacked, value const& zero) const {
+    std::vector<value> first(stacked.type.shape.size(), zero);
+    first[0] = e_.index;
+    return first;
+  }
+
+  writer w_;
+  emission e_;
+  std::vector<std::vector<id>> inside_;  // nodes by region
+  stablehlo_program made_;
+  std::vector<stablehlo_port> variables_, numbers_, random_;
+  std::string where_;
+};
+
+}  // namespace hlo
+}  // namespace meshtensor
