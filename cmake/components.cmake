@@ -8,8 +8,9 @@
 #   cpu            the cpu device whole: tbb and onednn
 #   zlib           texts that gzip has packed                MESHTENSOR_WITH_ZLIB=1
 #   sentencepiece  text as subwords                          MESHTENSOR_WITH_SENTENCEPIECE=1
+#   io             checkpoints: meshtensor/io/checkpoint.hpp
 
-set(meshtensor_components mpi tbb onednn cpu zlib sentencepiece)
+set(meshtensor_components mpi tbb onednn cpu zlib sentencepiece io)
 
 include("${CMAKE_CURRENT_LIST_DIR}/fetch.cmake")
 
@@ -48,6 +49,7 @@ function(meshtensor_names out)
   set(name_xsimd "xsimd")
   set(name_zlib "zlib")
   set(name_sentencepiece "sentencepiece")
+  set(name_xxhash "xxHash")
   list(TRANSFORM ARGN REPLACE "(.+)" "name_\\1" OUTPUT_VARIABLE variables)
   list(POP_BACK variables last)
   set(text "${${last}}")
@@ -240,6 +242,19 @@ function(meshtensor_find_sentencepiece out)
   target_compile_definitions(meshtensor::sentencepiece INTERFACE MESHTENSOR_WITH_SENTENCEPIECE=1)
   target_link_libraries(meshtensor::sentencepiece INTERFACE "${MESHTENSOR_SENTENCEPIECE_TRAIN_LIBRARY}"
                                                             "${MESHTENSOR_SENTENCEPIECE_LIBRARY}")
+endfunction()
+
+function(meshtensor_find_io out)
+  find_path(MESHTENSOR_XXHASH_INCLUDE xxhash.h)
+  find_library(MESHTENSOR_XXHASH_LIBRARY xxhash)
+  mark_as_advanced(MESHTENSOR_XXHASH_INCLUDE MESHTENSOR_XXHASH_LIBRARY)
+  if(NOT MESHTENSOR_XXHASH_INCLUDE OR NOT MESHTENSOR_XXHASH_LIBRARY)
+    set(${out} xxhash PARENT_SCOPE)
+    return()
+  endif()
+  meshtensor_define_component(io)
+  target_include_directories(meshtensor::io INTERFACE "${MESHTENSOR_XXHASH_INCLUDE}")
+  target_link_libraries(meshtensor::io INTERFACE "${MESHTENSOR_XXHASH_LIBRARY}")
 endfunction()
 
 # meshtensor_add_compiled(NAME [COMPONENT...]): what is the same for all programs, compiled once, as a library of the

@@ -16,6 +16,7 @@ onednn       | libdnnl-dev                | header oneapi/dnnl/dnnl.hpp     | on
 cblas        | libopenblas-dev            | library openblas                | openblas        | openblas         | library
 zlib         | zlib1g-dev                 | header zlib.h                   | zlib            | zlib             | library
 sentencepiece | libsentencepiece-dev      | header sentencepiece_trainer.h  | libsentencepiece | sentencepiece   | library
+xxhash       | libxxhash-dev              | header xxhash.h                 | xxhash          | xxhash           | library
 mpi          | libopenmpi-dev openmpi-bin | command mpicxx mpirun           | openmpi         | openmpi          | library
 mpich        | libmpich-dev mpich         | command mpicxx.mpich mpiexec.mpich | mpich       | mpich            | mpich
 cli11        | libcli11-dev               | header CLI/CLI.hpp              | cli11           | cli11            | examples

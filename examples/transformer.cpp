@@ -12,6 +12,7 @@
 #include <meshtensor/data/sample.hpp>
 #include <meshtensor/data/text.hpp>
 #include <meshtensor/device/default.hpp>
+#include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/run/agree.hpp>
 #include <meshtensor/run/check.hpp>
 #include <meshtensor/run/explain.hpp>
@@ -102,6 +103,13 @@ struct trainer {
   evaluation ask = made<evaluation>(sizes(o, o.batch), weights);
   conversation answer_to = made<conversation>(sizes(o, 1), weights);
   mt::text_batch chosen{};
+  mt::checkpoints keep{weights, o.save, {.every = o.save.empty() ? 0 : o.every}};
+
+  /// Windows of text and random numbers follow from the step, so that there is nothing else to take up.
+  void resume() {
+    auto const start = keep.resume();
+    if (start) mt::print(job, "resumed {} at step {}\n", start->path(), start->step());
+  }
 
   /// Calls f for at most so many batches of what was held out, spread evenly.
   template <class F>
@@ -126,9 +134,12 @@ struct trainer {
     mt::agreement agreed(job);
     mt::progress_line line(job);
     double const begin = mt::seconds_now();
-    double looking = 0, next_look = 1;  // seconds; a number
-    std::int64_t done = 0;
-    for (double over = 0; over < 1;) {  // how much of the training
+    auto const resumed = static_cast<std::int64_t>(weights.step());
+    std::int64_t done = resumed;
+    double const begun = wanted == 0 ? 0 : static_cast<double>(done) / static_cast<double>(wanted);
+    double over = begun;  // how much of the training
+    double looking = 0, next_look = std::floor(over * static_cast<double>(o.evaluations)) + 1;  // seconds; a number
+    while (over < 1) {
       windows.training(o.seed, static_cast<std::uint64_t>(done), o.batch, chosen);
       double const all_steps = wanted != 0 ? static_cast<double>(wanted)
                                : over == 0 ? 1e6
@@ -141,6 +152,7 @@ struct trainer {
         throw mt::error("R42", {"the loss of step ", done, " is not a number: try a lower --learning-rate"});
 
       ++done;
+      keep.after_step();
       time_steps(done, wanted == 0 ? 1'000'000 : wanted, line);
       double elapsed = mt::seconds_now() - begin;
       if (o.minutes != 0) elapsed = agreed(elapsed);
@@ -149,8 +161,8 @@ struct trainer {
       line.show({.step = done,
                  .steps = wanted,
                  .loss = loss,
-                 .tokens_per_second = static_cast<double>(done * o.batch * o.length) / (elapsed - looking),
-                 .seconds_left = (1 - over) / over * elapsed});
+                 .tokens_per_second = static_cast<double>((done - resumed) * o.batch * o.length) / (elapsed - looking),
+                 .seconds_left = (1 - over) / (over - begun) * elapsed});
 
       if (over < 1 && over * static_cast<double>(o.evaluations) >= next_look) {
         next_look = std::floor(over * static_cast<double>(o.evaluations)) + 1;
@@ -160,6 +172,8 @@ struct trainer {
         looking += mt::seconds_now() - before;
       }
     }
+    if (!o.save.empty() && done % o.every != 0) keep.save();
+    keep.finish();
     line.clear();
   }
 
@@ -225,6 +239,7 @@ int run(mt::processors const& job, options const& o) {
   mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
             windows.size(), windows.held_out_bytes());
   mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
+  if (o.resume) t.resume();
   mt::memory_use const use = t.step.memory();
   auto const mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
   mt::progress(job,

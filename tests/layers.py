@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 # A header includes from its own folder or from one before it.
-LAYERS = ["base", "mesh", "tensor", "graph", "op", "nn", "pass", "emit", "comm", "device", "run", "train", "data"]
+LAYERS = ["base", "mesh", "tensor", "graph", "op", "nn", "pass", "emit", "comm", "device", "run", "io", "train", "data"]
 
 # Each library has one door: what its headers are called, and where they may be included.
 DOORS = [
@@ -24,6 +24,7 @@ DOORS = [
     ("xtensor", r"(xtensor|xtl)/", r"run/xtensor\.hpp$"),
     ("zlib", r"zlib\.h$", r"data/gzip\.hpp$"),
     ("sentencepiece", r"sentencepiece_", r"data/(learn_)?subwords\.hpp$"),
+    ("xxHash", r"xxhash\.h$", None),
     ("fmt", r"fmt/", None),  # one header, wherever it is
 ]
 

@@ -41,6 +41,13 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
   add("--dropout", o.dropout, "P", "Share of activations that are dropped (0)", between(0, 0.999));
   add("--evaluations", o.evaluations, "N", "How often to look at held-out text", count);
 
+  add.group = "Checkpoints";
+  add("--save", o.save, "FOLDER", "Save checkpoints of the training; the newest three stay");
+  add("--every", o.every, "N", "Steps from one to the next", count);
+  app.add_flag("--resume", o.resume, "Go on from the newest one, if there is one, on this mesh or another")
+      ->group(add.group)
+      ->needs("--save");
+
   add.group = "Sample";
   add("--sample-bytes", o.sample_bytes, "N", "Bytes to write at the end", not_negative);
   add("--temperature", o.temperature, "T", "0: always the likeliest byte; 1: by chance; more: bolder", not_negative);

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-CODE = re.compile(r'(?:"|meshtensor )([TGSMR]\d\d)(?=[:," ])')
+CODE = re.compile(r'(?:"|meshtensor )([TGSMR]\d\d|C[01]\d)(?=[:," ])')
 
 
 def main():

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <random>
 #include <span>
+#include <sstream>
 
 #include <meshtensor/data/bleu.hpp>
 #include <meshtensor/data/pair_batches.hpp>

@@ -4,9 +4,10 @@
 snippets.py PAGE SOURCE COMPILER ARGUMENTS...
 
 A fence ```cpp holds declarations, or a whole program if they include its headers itself; ```cpp main holds statements of a
-main function, ```cpp program statements of a program, with s, the scope. What they may use stands in prelude.hpp. All
-snippets of a page, but for whole programs, are one file, SOURCE. A fence ```text right after a whole program is its output.
-LDLIBS in the environment names the libraries of programs, if not -lfmt.
+main function, ```cpp program statements of a program, with s, the scope. What they may use stands in prelude.hpp, and in
+the headers that the page itself names, `#include <meshtensor/...>`. All snippets of a page, but for whole programs, are
+one file, SOURCE. A fence ```text right after a whole program is its output. LDLIBS in the environment names the
+libraries of programs, if not -lfmt.
 """
 
 import os
@@ -26,6 +27,7 @@ auto table = s.parameter("table", vocab, d_model);
 auto weight_of_one = s.parameter("weight_of_one", d_model);
 """
 
+NAMED = re.compile(r"`(#include <meshtensor/[^>`]+>)`")
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -36,7 +38,7 @@ def line_of(text, position):
 def collect(page):
     """The joint file of a page, and its whole programs with their outputs."""
     text = page.read_text(encoding="utf-8")
-    joint, programs, number = ['#include "docs/prelude.hpp"'], [], 0
+    joint, programs, number = ['#include "docs/prelude.hpp"', *NAMED.findall(text)], [], 0
     fences = list(FENCE.finditer(text))
     for k, fence in enumerate(fences):
         kind, body = fence.group(1).strip(), fence.group(2)

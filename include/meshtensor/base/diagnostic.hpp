@@ -42,6 +42,8 @@ class error : public std::runtime_error {
   /// `throw error("R05", {"the mesh has ", size, " processors"});`
   error(std::string_view code, std::initializer_list<phrase> sentence) : error(code, joined(sentence)) {}
   std::string const& code() const { return code_; }
+  /// What `what()` says after the code.
+  std::string sentence() const { return std::string(what()).substr(13 + code_.size()); }
   /// The rank on which it went wrong, if that was another process; -1: here.
   int rank() const { return rank_; }
 

@@ -40,4 +40,6 @@ constexpr std::size_t first_not_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+constexpr bool is_utf8(std::string_view text) { return first_not_utf8(text) == std::string_view::npos; }
+
 }  // namespace meshtensor

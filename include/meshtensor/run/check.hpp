@@ -100,6 +100,7 @@ check_result check(store& from, Given const&... given) {
   };
   auto const job = processors::in_lockstep();
   store values(job, from.seed());
+  values.begin_from(from.source());
   program step(values, given...);
   state_from(values);
   name const label = entry_name<typename program::entry>();

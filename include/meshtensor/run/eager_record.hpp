@@ -176,7 +176,13 @@ class eager_record : eager_tables, interpreter {
       variables_held_[path] = shaped(g->second, path, v.type, v.dims);
       variables_given.erase(g);
     }
-    if (weights == nullptr || variables_held_.contains(path) || !weights->values().contains(path)) return;
+    if (weights == nullptr || variables_held_.contains(path)) return;
+    if (!weights->values().contains(path)) {
+      block waiting(v.type, v.dims, numbers);
+      if (weights->copy_waiting(path, v.type, dims_of(waiting), waiting.data()))
+        variables_held_[path] = std::move(waiting);
+      return;
+    }
     stored const& s = weights->values().at(path);
     given g{s.type, true, s.dims, std::vector<double>(static_cast<std::size_t>(s.bytes() + 7) / 8),
             static_cast<std::size_t>(s.bytes()) / bytes_of(s.type)};

@@ -24,6 +24,7 @@ class over_all {
   over_all& operator=(over_all const&) = delete;
 
   bool is_alone() const { return job_.size() < 2; }
+  int rank() const { return is_alone() ? 0 : all_.with.index; }
   /// Of a broadcast: who has what is sent.
   over_all& from(int rank) {
     all_.call.root = rank;

@@ -63,10 +63,7 @@ class processor {
       r.dim[i] = v.dims.at[i];
       r.total[i] = p_.numbers.extent[v.dims.at[i]];
       r.extent[i] = p_.numbers.local(v, i);
-      std::int64_t part = 0;
-      for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o)
-        part = part * p_.numbers.axis[a] + mesh_.coordinate(rank_, a);
-      r.origin[i] = part * r.extent[i];
+      r.origin[i] = part_along(mesh_, v.layout, i, rank_) * r.extent[i];
     }
     r.densify();
     return r;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "meshtensor/base/memory.hpp"
@@ -38,6 +41,16 @@ struct stored {
   std::int64_t bytes() const { return detail::elements_of(dims) * static_cast<std::int64_t>(bytes_of(type)); }
   /// What one processor holds of them.
   std::int64_t local_bytes() const { return windows.empty() ? 0 : windows[0].bytes(); }
+};
+
+/// Where values are that a store does not have yet: in a checkpoint that was loaded.
+class value_source {
+ public:
+  virtual ~value_source() = default;
+  virtual bool has(std::string const& label) const = 0;
+  /// Fills the blocks of a value; false: it begins as the program says. Throws where that is not meant, or where the
+  /// value has another dtype or other dims.
+  virtual bool fill(std::string const& label, stored& value) = 0;
 };
 
 /// Owns the values that outlive a step. The first executable that names a value makes it, from the seed, the value's
@@ -185,17 +198,32 @@ class store {
     start.seed = seed_;
     value like{};
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
-    for (processor* p : held) {
-      view window = p->window_of(like);
-      fresh.blocks.emplace_back(static_cast<std::size_t>(window.bytes()));
-      window.data = fresh.blocks.back().data();
-      make(window, initial_of(m, b, v, start));
-      fresh.windows.push_back(window);
-    }
+    for (processor* p : held) add_block(fresh, p->window_of(like));
+    if (!source_ || !source_->fill(label, fresh))
+      for (view const& window : fresh.windows) make(window, initial_of(m, b, v, start));
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 
+  /// From now on, values that the store does not have yet come from there, if it has them.
+  void begin_from(std::shared_ptr<value_source> source) { source_ = std::move(source); }
+  std::shared_ptr<value_source> const& source() const { return source_; }
+  /// A whole value that waits where values begin, for no executable has named it yet; false: none waits.
+  bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
+    if (!source_ || !source_->has(label)) return false;
+    stored alone{};
+    alone.type = type, alone.dims = dims, alone.axes.resize(dims.size());
+    add_block(alone, detail::dense_view(nullptr, type, dims));
+    if (!source_->fill(label, alone)) return false;
+    std::memcpy(whole, alone.block_of(0), static_cast<std::size_t>(alone.bytes()));
+    return true;
+  }
+
  private:
+  static void add_block(stored& s, view window) {
+    s.blocks.emplace_back(static_cast<std::size_t>(window.bytes()));
+    window.data = s.blocks.back().data();
+    s.windows.push_back(window);
+  }
   /// A window on somebody's memory as the value has its dims.
   template <class T>
   static view fitted(std::string const& label, stored const& s, array_view<T> const& there) {
@@ -248,6 +276,7 @@ class store {
   meshtensor::job& job_;
   std::uint64_t seed_, step_ = 0;
   std::map<std::string, stored> values_;
+  std::shared_ptr<value_source> source_;
 };
 
 /// One line a value: its name, dtype, dims and where they lie, its bytes and those of one processor's part.

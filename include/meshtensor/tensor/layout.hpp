@@ -144,4 +144,19 @@ struct placement {
   constexpr void unshard(int axis) { dim[axis] = 0, order[axis] = 0; }
 };
 
+/// Into how many parts a mesh cuts the dim at `position` of a value.
+constexpr std::int64_t parts_along(mesh_shape const& mesh, placement const& layout, int position) {
+  std::int64_t n = 1;
+  for (int a = 0; a < mesh.count; ++a)
+    if (layout.sharded_at(a) == position) n *= mesh.axes[a].extent;
+  return n;
+}
+/// Which of these parts a rank holds.
+constexpr std::int64_t part_along(mesh_shape const& mesh, placement const& layout, int position, std::int64_t rank) {
+  std::int64_t part = 0;
+  for (int o = 0, a = 0; (a = layout.axis_at(position, o)) >= 0; ++o)
+    part = part * mesh.axes[a].extent + mesh.coordinate(rank, a);
+  return part;
+}
+
 }  // namespace meshtensor

@@ -1,0 +1,201 @@
+// Saving checkpoints, beside the steps of a training or at once.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <future>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "meshtensor/io/load.hpp"
+#include "meshtensor/io/saving.hpp"
+
+namespace meshtensor {
+
+struct checkpoint_options {
+  /// `after_step` saves every so many steps; 0: never by itself.
+  std::int64_t every = 0;
+  /// So many checkpoints stay in the folder, the newest ones; 0: all.
+  int keep = 3;
+  /// A thread writes what was copied while the steps go on; else `save` returns when all is on the disk.
+  bool in_background = true;
+  /// Values may have NaN. Else a step whose values do is not saved, and no checkpoint before it goes.
+  bool nan = false;
+};
+
+/// The checkpoints of a run, in a folder that all processes see: one file for each processor, with the blocks that no
+/// other one writes, and an index that makes the checkpoint one, written when all ranks have written theirs. A rank
+/// that cannot write is an error on all, and what was there stays. All processes call its functions alike.
+///
+///     mt::checkpoints keep(weights, "run", {.every = 100});
+///     if (auto const start = keep.resume()) batch = start->get<std::int64_t>("batch");
+///     while (…) {
+///       step(mt::feed<"x">(…));
+///       keep.after_step([&] { return mt::notes{{"batch", batch}}; });
+///     }
+///     keep.finish();
+///
+/// errors  C01 a file cannot be written, C09 a value has NaN: from the next call after it was met; the job can go on,
+///         and save later steps
+class checkpoints {
+ public:
+  checkpoints(store& weights, std::filesystem::path const& folder, checkpoint_options const& how = {})
+      : weights_(weights),
+        folder_(folder.string()),
+        how_(how),
+        saved_step_(weights.step()),
+        all_(job_of()),
+        greatest_(job_of()),
+        numbers_(job_of()) {
+    if (how.every < 0 || how.keep < 0)
+      throw error("C12", {"checkpoints are saved every ", how.every, " steps and ", how.keep,
+                          " are kept: neither can be negative"});
+  }
+  checkpoints(checkpoints const&) = delete;
+  checkpoints& operator=(checkpoints const&) = delete;
+  /// Waits for what is being written. In the middle of an exception the other ranks may not come: then nothing more is
+  /// made a checkpoint.
+  ~checkpoints() {
+    if (phase_ == phase::idle || std::uncaught_exceptions() > exceptions_ || job_of().has_failed()) return;
+    try {
+      finish();
+    } catch (std::exception const& e) { warn(job_of(), std::string("C01: the last checkpoint is lost: ") + e.what()); }
+  }
+
+  /// Loads the newest checkpoint, as `mt::load` does; nothing if there is none yet.
+  std::optional<loaded> resume(load_options const& how = {}) {
+    finish();
+    auto found = io::load_newest(weights_, folder_, how);
+    saved_step_ = weights_.step();
+    return found;
+  }
+
+  /// To be called after every step. `more()` gives what is to be noted with a step that is saved.
+  template <std::invocable More>
+  void after_step(More const& more) {
+    advance(false);
+    bool const due = how_.every > 0 && weights_.step() % static_cast<std::uint64_t>(how_.every) == 0;
+    if (due && weights_.step() != saved_step_) save(more());
+  }
+  void after_step() {
+    after_step([] { return notes(); });
+  }
+
+  /// Saves now. What is still being written is waited for first.
+  void save(notes more = {}) {
+    finish();
+    warn_of_left();
+    begin(std::move(more));
+    if (!how_.in_background) finish();
+  }
+
+  /// Returns when what was saved is on the disk.
+  void finish() { advance(true); }
+
+  /// The folder of the newest checkpoint that was saved here; empty if none was.
+  std::string const& last() const { return last_; }
+
+ private:
+  enum class phase { idle, writing, committing };
+
+  job& job_of() const { return weights_.job(); }
+
+  /// Copies what this process writes, and begins to write it.
+  void begin(notes more) {
+    saved_step_ = weights_.step();
+    io::checkpoint_name made;
+    all_([&] {
+      now_ = io::saving(weights_, std::move(more));
+      if (job_of().speaks()) made = io::make_next(folder_, now_.step());
+    });
+    now_.set_place(folder_, {static_cast<std::uint64_t>(greatest_(static_cast<double>(made.number))), now_.step()});
+    phase_ = phase::writing;
+    settle([&] {
+      now_.take(weights_, io::process_of(job_of()));
+      if (how_.in_background) now_.copy_to(copy_);
+      work_ = start([this] { now_.write(how_.nan); });
+    });
+  }
+  template <class F>
+  std::future<void> start(F const& f) const {
+    return std::async(how_.in_background ? std::launch::async : std::launch::deferred, f);
+  }
+
+  /// Goes on as far as the threads of all processes are.
+  void advance(bool wait) {
+    while (phase_ != phase::idle) {
+      if (wait && work_.valid()) work_.wait();
+      bool const busy = work_.valid() && work_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+      if (greatest_(busy ? 1 : 0) > 0) return;
+      settle([&] {
+        if (work_.valid()) work_.get();
+      });
+      if (phase_ == phase::writing) commit();
+      else phase_ = phase::idle, last_ = now_.path();
+    }
+  }
+  /// Learns what the other ranks have written, and has the index written.
+  void commit() {
+    if (job_of().size() > 1) {
+      io::saved_file const mine = now_.written();
+      auto const bytes = numbers_(static_cast<std::uint64_t>(mine.bytes)), headers = numbers_(mine.header);
+      now_.set_written(bytes, headers);
+    }
+    phase_ = phase::committing;
+    settle([&] {
+      if (job_of().speaks()) work_ = start([this] { now_.commit(how_.keep); });
+    });
+  }
+  /// What fails on one process ends the save on all, and leaves nothing of it.
+  template <class F>
+  void settle(F const& f) {
+    try {
+      all_(f);
+    } catch (...) {
+      if (work_.valid()) work_.wait();
+      phase_ = phase::idle;
+      if (job_of().speaks()) io::remove_checkpoint(now_.path());
+      throw;
+    }
+  }
+  void warn_of_left() {
+    auto const* const from = dynamic_cast<io::saved_values const*>(weights_.source().get());
+    if (from == nullptr || from == warned_ || !from->are_known() || from->left().empty()) return;
+    warned_ = from;
+    warn(job_of(), "C10: " + from->about_left() + ": the checkpoints from now on will not have it");
+  }
+
+  store& weights_;
+  std::string folder_;
+  checkpoint_options how_;
+  std::uint64_t saved_step_;
+  together all_;
+  agreement greatest_;
+  numbers_of_all numbers_;
+  int exceptions_ = std::uncaught_exceptions();
+  io::saved_values const* warned_ = nullptr;
+
+  phase phase_ = phase::idle;
+  io::saving now_;
+  std::string last_;
+  arena copy_;
+  std::future<void> work_;  // last, so that it ends before what it uses
+};
+
+/// Saves the values, step and seed of a store, and what a program notes beside them, as the next checkpoint of a
+/// folder; none that is there goes. Returns its own folder. All processes call it.
+///
+/// errors  C01 a file cannot be written, C09 a value has NaN
+inline std::string save(store& weights, std::filesystem::path const& folder, notes more = {},
+                        checkpoint_options how = {.keep = 0}) {
+  how.in_background = false;
+  checkpoints all(weights, folder, how);
+  all.save(std::move(more));
+  return all.last();
+}
+
+}  // namespace meshtensor

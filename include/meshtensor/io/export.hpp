@@ -1,0 +1,122 @@
+// The values of a store as one safetensors file, as PyTorch and others read it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "meshtensor/io/block_check.hpp"
+#include "meshtensor/io/safetensors_format.hpp"
+#include "meshtensor/io/tensor_names.hpp"
+#include "meshtensor/run/agree.hpp"
+#include "meshtensor/run/store.hpp"
+
+namespace meshtensor {
+
+struct export_options {
+  /// Other names, and other orders of dims.
+  tensor_names names = {};
+  /// Of the values, by name, those that are written: all if it is empty.
+  std::function<bool(std::string const&)> only = {};
+  /// What else stands in the file.
+  std::map<std::string, std::string> metadata = {{"format", "pt"}};
+  bool nan = false;  ///< elements may be NaN
+};
+
+namespace io {
+
+/// A value as it is written: its dims in the order of the file.
+struct exported {
+  std::string label;
+  new_tensor tensor;
+  std::vector<dim_extent> dims;
+};
+
+inline exported exported_as(std::string const& label, stored const& s, tensor_names const& names) {
+  exported e{label, {label, storage_of(s.type), {}}, s.dims};
+  if (tensor_name const* const n = find(names, label)) {
+    e.tensor.label = n->tensor;
+    if (!n->dims.empty()) e.dims.clear();
+    for (std::string const& d : n->dims)
+      if (int const i = meshtensor::detail::position_of(s.dims, name::of(d)); i >= 0)
+        e.dims.push_back(s.dims[static_cast<std::size_t>(i)]);
+    if (e.dims.size() != s.dims.size() || std::set(n->dims.begin(), n->dims.end()).size() != n->dims.size())
+      throw error("C08", {"'", label, "' is ", s.text(), ": the dims that it is to have in the file are not these"});
+  }
+  for (dim_extent const& d : e.dims) e.tensor.extents.push_back(d.extent);
+  return e;
+}
+
+/// `d_model,d_ff`; nothing where that would be read as other dims.
+inline std::string dims_text(std::vector<dim_extent> const& dims) {
+  std::string text;
+  for (dim_extent const& d : dims) {
+    std::string const label = d.label.text();
+    if (label.empty() || label.find(',') != label.npos) return "";
+    text += (text.empty() ? "" : ",") + label;
+  }
+  return text;
+}
+
+}  // namespace io
+
+/// Writes values as a safetensors file; `file` appears whole or not at all. The process that speaks writes, one value
+/// after the other, so that no process holds more than one whole. All processes call it.
+///
+/// errors  C01 it cannot be written; C07 a name is not one of the store's; C08 dims are not a value's; C09 NaN
+inline void export_safetensors(store& weights, std::filesystem::path const& file, export_options const& how = {}) {
+  job& j = weights.job();
+  together all(j);
+  std::string const path = file.string();
+  std::map<std::string, io::exported> written;  // by tensor
+  std::vector<io::new_tensor> tensors;
+  auto metadata = how.metadata;
+  for (auto const& [label, s] : weights.values()) {
+    if (how.only && !how.only(label)) continue;
+    io::exported e = io::exported_as(label, s, how.names);
+    if (std::string const dims = io::dims_text(e.dims); !dims.empty())
+      metadata.emplace(io::dims_key(e.tensor.label), dims);
+    tensors.push_back(e.tensor);
+    if (!written.emplace(e.tensor.label, std::move(e)).second)
+      throw error("C01", {"'", path, "' cannot be written: two values would be called '", tensors.back().label, "'"});
+  }
+  for (tensor_name const& n : how.names)
+    if (!weights.values().contains(n.value))
+      throw error("C07", {"the store has no value '", n.value, "' to export", did_you_mean(n.value, weights.names())});
+
+  std::optional<io::new_file> to;
+  all([&] {
+    std::string const head = io::format_safetensors(tensors, metadata, path);
+    if (!j.speaks()) return;
+    to.emplace(path);
+    to->write(head);
+  });
+  std::vector<std::byte> whole, turned;
+  for (io::new_tensor const& t : tensors) {
+    io::exported const& e = written.at(t.label);
+    stored const& s = weights.values().at(e.label);
+    whole.resize(static_cast<std::size_t>(t.bytes()));
+    weights.copy_out(e.label, whole.data());
+    all([&] {
+      if (!j.speaks()) return;
+      if (std::int64_t const at = how.nan ? -1 : io::first_nan(s.type, whole); at >= 0)
+        throw error("C09", {"'", path, "' is not written: '", e.label, "' has NaN, first as element ", at});
+      turned.resize(whole.size());
+      view from = detail::dense_view(whole.data(), s.type, s.dims),
+           in = detail::dense_view(turned.data(), s.type, e.dims);
+      for (int i = 0; i < in.count; ++i)
+        in.dim[i] = static_cast<std::uint16_t>(detail::position_of(s.dims, e.dims[static_cast<std::size_t>(i)].label));
+      detail::copy_by_name(from, 0, in, 0, no_id, no_id, in.extent);
+      to->write(turned);
+    });
+  }
+  all([&] {
+    if (j.speaks()) to->commit();
+  });
+}
+
+}  // namespace meshtensor

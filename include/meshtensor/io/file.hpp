@@ -1,0 +1,153 @@
+// Files of the operating system: read by ranges, and written so that a file is either as it was or wholly new.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "meshtensor/base/diagnostic.hpp"
+
+namespace meshtensor::io {
+
+/// `'run/index.json' cannot be written: No space left on device`
+[[noreturn]] inline void cannot_write(std::string const& path, int problem) {
+  throw error("C01", {"'", path, "' cannot be written: ", std::generic_category().message(problem)});
+}
+[[noreturn]] inline void cannot_read(std::string const& path, int problem) {
+  throw error("C02", {"'", path, "' cannot be read: ", std::generic_category().message(problem)});
+}
+
+/// Calls until no signal interrupts: `again([&] { return ::fsync(fd); })`.
+template <class Call>
+auto again(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+/// Owns a file descriptor.
+class descriptor {
+ public:
+  explicit descriptor(int fd = -1) : fd_(fd) {}
+  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  /// Closes it; what it has to say is the result.
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+/// The folder that a path lies in.
+inline std::string folder_of(std::string const& path) {
+  auto const slash = path.rfind('/');
+  return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+/// Makes what was created, renamed or removed in a folder outlast a crash. errors C01
+inline void sync_folder(std::string const& folder) {
+  descriptor const d(again([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (d.get() < 0) cannot_write(folder, errno);
+  // Some file systems have no such call for folders, as they order these operations themselves.
+  if (again([&] { return ::fsync(d.get()); }) != 0 && errno != EINVAL && errno != ENOTSUP) cannot_write(folder, errno);
+}
+
+/// A file that is read, of the size that it had when it was opened.
+///
+/// errors  C02 it is not there, is not a file, may not be read, or ends before what is asked for
+class file {
+ public:
+  explicit file(std::string path)
+      // A pipe would wait for somebody to write to it.
+      : path_(std::move(path)), fd_(again([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
+    struct stat about {};
+    if (fd_.get() < 0 || ::fstat(fd_.get(), &about) != 0) cannot_read(path_, errno);
+    if (!S_ISREG(about.st_mode)) cannot_read(path_, S_ISDIR(about.st_mode) ? EISDIR : EINVAL);
+    size_ = about.st_size;
+  }
+  std::string const& path() const { return path_; }
+  std::int64_t size() const { return size_; }
+  /// All of `into`, from the byte at `offset` on.
+  void read(std::int64_t offset, std::span<std::byte> into) const {
+    while (!into.empty()) {
+      ssize_t const got = again([&] { return ::pread(fd_.get(), into.data(), into.size(), offset); });
+      if (got < 0) cannot_read(path_, errno);
+      if (got == 0)
+        throw error("C02", {"'", path_, "' cannot be read: it ends at byte ", offset, ", ", into.size(), " too early"});
+      into = into.subspan(static_cast<std::size_t>(got)), offset += got;
+    }
+  }
+
+ private:
+  std::string path_;
+  descriptor fd_;
+  std::int64_t size_ = 0;
+};
+
+/// A file that appears whole, or not at all: written under another name in the same folder, and renamed when all of it
+/// is on the disk. Until `commit` a file of this name stays as it is; without it, it does for ever.
+///
+/// errors  C01
+class new_file {
+ public:
+  explicit new_file(std::string path) : path_(std::move(path)) {
+    static std::atomic<unsigned> made = 0;
+    do {
+      temporary_ = path_ + "." + std::to_string(::getpid()) + "-" + std::to_string(made++) + ".part";
+      fd_ =
+          descriptor(again([&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); }));
+    } while (fd_.get() < 0 && errno == EEXIST);  // of a process that was killed
+    if (fd_.get() < 0) {
+      temporary_.clear();
+      fail(errno);
+    }
+  }
+  new_file(new_file const&) = delete;
+  new_file& operator=(new_file const&) = delete;
+  ~new_file() {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  void write(std::span<std::byte const> bytes) {
+    constexpr std::size_t at_once = std::size_t{1} << 24;  // so that a disk that is full is met before the end
+    while (!bytes.empty()) {
+      ssize_t const put = again([&] { return ::write(fd_.get(), bytes.data(), std::min(at_once, bytes.size())); });
+      if (put < 0) fail(errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(put));
+    }
+  }
+  void write(std::string const& text) { write(std::as_bytes(std::span(text))); }
+
+  void commit() {
+    if (again([&] { return ::fsync(fd_.get()); }) != 0) fail(errno);
+    if (fd_.close() != 0 && errno != EINTR) fail(errno);
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
+    temporary_.clear();
+    sync_folder(folder_of(path_));
+  }
+
+ private:
+  [[noreturn]] void fail(int problem) const { cannot_write(path_, problem); }
+
+  std::string path_, temporary_;
+  descriptor fd_;
+};
+
+}  // namespace meshtensor::io

@@ -1,0 +1,97 @@
+// The folder of a run: checkpoints in the order in which they were saved, `0012-step-1200`. A checkpoint is there when
+// its index is.
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/io/file.hpp"
+
+namespace meshtensor::io {
+
+inline constexpr char const* index_name = "index.json";
+
+inline bool is_there(std::string const& path) {
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0;
+}
+
+/// What the folder of a checkpoint is called: it is the how manieth of its run, and of which step.
+struct checkpoint_name {
+  std::uint64_t number = 0, step = 0;
+
+  std::string text() const {
+    std::string const digits = std::to_string(number);
+    return std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + "-step-" + std::to_string(step);
+  }
+  /// False if a folder is called otherwise.
+  static bool read(std::string_view text, checkpoint_name& n) {
+    constexpr std::string_view middle = "-step-";
+    auto const at = text.find(middle);
+    if (at == text.npos) return false;
+    char const* const end = text.data() + text.size();
+    std::from_chars(text.data(), text.data() + at, n.number);
+    std::from_chars(text.data() + at + middle.size(), end, n.step);
+    return n.text() == text;
+  }
+};
+
+/// All that are called like a checkpoint, the newest first, whether they are there or only begun. errors C02
+inline std::vector<checkpoint_name> checkpoints_in(std::string const& folder) {
+  std::vector<checkpoint_name> all;
+  std::error_code problem;
+  std::filesystem::directory_iterator each(folder, problem);
+  for (; !problem && each != std::filesystem::directory_iterator(); each.increment(problem)) {
+    checkpoint_name n;
+    if (checkpoint_name::read(each->path().filename().native(), n)) all.push_back(n);
+  }
+  if (problem && problem != std::errc::no_such_file_or_directory) cannot_read(folder, problem.value());
+  std::sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.number > b.number; });
+  return all;
+}
+
+/// Makes the folder of the next checkpoint, and that of the run if need be. Nobody else has it. errors C01, C02
+inline checkpoint_name make_next(std::string const& folder, std::uint64_t step) {
+  std::error_code problem;
+  if (std::filesystem::create_directories(folder, problem)) sync_folder(folder_of(folder));
+  if (problem) cannot_write(folder, problem.value());
+  for (;;) {
+    auto const all = checkpoints_in(folder);
+    checkpoint_name const next{all.empty() ? 1 : all[0].number + 1, step};
+    std::string const path = folder + "/" + next.text();
+    if (::mkdir(path.c_str(), 0777) == 0) return next;
+    if (errno != EEXIST) cannot_write(path, errno);  // else another job was quicker
+  }
+}
+
+/// Removes a checkpoint, first of all its index. What cannot be removed stays.
+inline void remove_checkpoint(std::string const& path) {
+  ::unlink((path + "/" + index_name).c_str());
+  std::error_code problem;
+  std::filesystem::directory_iterator each(path, problem);
+  for (; !problem && each != std::filesystem::directory_iterator(); each.increment(problem))
+    ::unlink(each->path().c_str());
+  ::rmdir(path.c_str());
+}
+
+/// Removes all checkpoints that are older than the newest `keep`, and what was begun before `last` and is not there.
+inline void remove_old(std::string const& folder, checkpoint_name const& last, int keep) {
+  int there = 0;
+  for (checkpoint_name const& n : checkpoints_in(folder)) {
+    std::string const path = folder + "/" + n.text();
+    if (n.number > last.number) continue;
+    if (is_there(path + "/" + index_name) && (keep == 0 || there++ < keep)) continue;
+    remove_checkpoint(path);
+  }
+}
+
+}  // namespace meshtensor::io

@@ -1,0 +1,24 @@
+// How JSON quotes text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "meshtensor/base/utf8.hpp"
+
+namespace meshtensor::io {
+
+/// Text in quotes; it must be UTF-8.
+inline std::string json_text(std::string_view text) {
+  std::string all = "\"";
+  for (char const c : text) {
+    constexpr char const* digits = "0123456789abcdef";
+    auto const u = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') (all += '\\') += c;
+    else if (u >= 0x20) all += c;
+    else ((all += "\\u00") += digits[u >> 4]) += digits[u & 15];
+  }
+  return all + "\"";
+}
+
+}  // namespace meshtensor::io

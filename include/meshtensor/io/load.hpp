@@ -1,0 +1,157 @@
+// Loading a checkpoint: the newest of a run that is whole, or a certain one, onto whatever mesh and layout a store has.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/io/folder.hpp"
+#include "meshtensor/io/index_reader.hpp"
+#include "meshtensor/io/process_of.hpp"
+#include "meshtensor/io/saved_values.hpp"
+#include "meshtensor/run/agree.hpp"
+
+namespace meshtensor {
+
+/// What was loaded.
+class loaded {
+ public:
+  loaded(std::string path, std::uint64_t step, notes more, std::shared_ptr<io::saved_values> values)
+      : path_(std::move(path)), step_(step), more_(std::move(more)), values_(std::move(values)) {}
+
+  /// The checkpoint's own folder, or the file.
+  std::string const& path() const { return path_; }
+  std::uint64_t step() const { return step_; }
+  notes const& more() const { return more_; }
+  template <class T>
+  T get(std::string const& label) const {
+    return more_.get<T>(label);
+  }
+  /// The names of values that no program has taken yet.
+  std::vector<std::string> left() const { return values_->left(); }
+  /// Call it when all executables are there. errors C10 the files have values that no program has
+  void require_all() const {
+    if (!left().empty()) throw error("C10", values_->about_left());
+  }
+
+ private:
+  std::string path_;
+  std::uint64_t step_;
+  notes more_;
+  std::shared_ptr<io::saved_values> values_;
+};
+
+namespace io {
+
+/// Fills what a store has of values in files, and makes it begin with the rest; all processes call it. Before it
+/// changes anything it has seen that all fits.
+inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, together& all) {
+  all([&] {
+    for (auto const& [label, s] : weights.values()) from->require_fits(label, s);
+  });
+  all([&] {
+    try {
+      for (auto& [label, s] : weights.values()) from->fill(label, s);
+    } catch (error const& e) {
+      throw error(e.code(), e.sentence() + "; the store has a part of these values now: load them again");
+    }
+  });
+  weights.begin_from(from);
+}
+
+/// An opened checkpoint, of which every byte has been looked at by one of the processes.
+struct opened_checkpoint {
+  checkpoint_index index;
+  std::shared_ptr<saved_values> values;
+};
+inline opened_checkpoint open_checkpoint(std::string const& path, process_of const& me, load_options const& how) {
+  opened_checkpoint c;
+  file const f(path + "/" + index_name);
+  if (f.size() > longest_header) throw error("C04", {"'", f.path(), "' is not the index of a checkpoint: too long"});
+  std::string text(static_cast<std::size_t>(f.size()), '\0');
+  f.read(0, std::as_writable_bytes(std::span(text)));
+  c.index = parse_index(text, f.path());
+  std::vector<file_location> files;
+  for (std::size_t i = 0; i < c.index.files.size(); ++i)
+    files.push_back({path + "/" + file_name(i, c.index.files.size()), c.index.files[i]});
+  c.values = std::make_shared<saved_values>("the checkpoint '" + path + "'", std::move(files), how);
+  for (auto const& [label, v] : c.index.values) c.values->values.emplace(label, named_value{v, label});
+  c.values->check(me.rank, me.count);
+  return c;
+}
+
+inline loaded take_checkpoint(store& weights, std::string const& path, opened_checkpoint const& c, together& all) {
+  take_all(weights, c.values, all);
+  weights.set_seed(c.index.seed);
+  weights.set_step(c.index.step);
+  return {path, c.index.step, c.index.more, c.values};
+}
+
+/// The newest checkpoint of a run that is whole; nothing if there is none at all. The process that speaks looks into
+/// the folder, for others may see it a moment later. errors C06 there are some, but none is whole
+inline std::optional<loaded> load_newest(store& weights, std::string const& folder, load_options const& how) {
+  job& j = weights.job();
+  together all(j);
+  agreement greatest(j);
+  std::vector<checkpoint_name> there;
+  all([&] {
+    if (!j.speaks()) return;
+    for (checkpoint_name const& n : checkpoints_in(folder))
+      if (is_there(folder + "/" + n.text() + "/" + index_name)) there.push_back(n);
+  });
+  std::string first_problem;
+  for (std::size_t k = 0;; ++k) {
+    checkpoint_name n = k < there.size() ? there[k] : checkpoint_name{};
+    n.number = static_cast<std::uint64_t>(greatest(static_cast<double>(n.number)));
+    n.step = static_cast<std::uint64_t>(greatest(static_cast<double>(n.step)));
+    if (n.number == 0) break;
+    std::string const path = folder + "/" + n.text();
+    opened_checkpoint c;
+    try {
+      all([&] { c = open_checkpoint(path, process_of(j), how); });
+    } catch (error const& e) {
+      if (!e.code().starts_with('C')) throw;
+      warn(j, "C06: the checkpoint '" + path + "' is passed over: " + e.sentence());
+      if (first_problem.empty()) first_problem = e.sentence();
+      continue;
+    }
+    return take_checkpoint(weights, path, c, all);
+  }
+  if (!first_problem.empty()) throw error("C06", {"no checkpoint in '", folder, "' is whole: ", first_problem});
+  return {};
+}
+
+}  // namespace io
+
+/// Loads values, step and seed into a store: from a run's folder the newest checkpoint that is whole, or a certain one,
+/// whose own folder is named. Values that the store does not have yet wait there until an executable names them, so it
+/// may be called before executables are made, or after. Each processor reads what it holds, bit for bit, whatever mesh
+/// and layout they were saved from. All processes call it. Where it fails, the store is as it was.
+///
+///     auto const start = mt::load(weights, "run");
+///     auto batch = start.get<std::int64_t>("batch");
+///
+/// errors  C06 there is none; C07 one lacks a value; C08 it has another dtype or other dims; of a certain one C02 to
+/// C05
+///         and C09 it is damaged; in a run's folder that is a warning, and the one before is taken
+inline loaded load(store& weights, std::filesystem::path const& folder, load_options const& how = {}) {
+  std::string const path = folder.string();
+  job& j = weights.job();
+  bool alone = j.speaks() && io::is_there(path + "/" + io::index_name);
+  alone = agreement(j)(alone ? 1 : 0) > 0;
+  if (alone) {
+    together all(j);
+    io::opened_checkpoint c;
+    all([&] { c = io::open_checkpoint(path, io::process_of(j), how); });
+    return io::take_checkpoint(weights, path, c, all);
+  }
+  auto found = io::load_newest(weights, path, how);
+  if (!found) throw error("C06", {"there is no checkpoint in '", path, "'"});
+  return *std::move(found);
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,16 @@
+// Which of a job's processes this one is.
+#pragma once
+
+#include "meshtensor/run/transport.hpp"
+
+namespace meshtensor::io {
+
+/// How many processes a job has, and which of them this one is.
+struct process_of {
+  int rank = 0, count = 1;
+  explicit process_of(job& j) {
+    if (j.size() > 1) count = j.size(), rank = j.held(count)[0];
+  }
+};
+
+}  // namespace meshtensor::io

@@ -1,0 +1,128 @@
+// The header of a safetensors file: eight bytes with its length, JSON that says what tensors follow and where, then
+// their elements, dense and row-major, without gaps. github.com/huggingface/safetensors has the format.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/io/file.hpp"
+#include "meshtensor/io/json.hpp"
+#include "meshtensor/io/storage.hpp"
+
+namespace meshtensor::io {
+
+/// a * b, if that is a number of 63 bits; neither is negative.
+constexpr std::optional<std::int64_t> product(std::optional<std::int64_t> a, std::int64_t b) {
+  if (!a || (b != 0 && *a > std::numeric_limits<std::int64_t>::max() / b)) return {};
+  return *a * b;
+}
+
+struct file_tensor {
+  storage const* stored = nullptr;
+  std::vector<std::int64_t> extents;
+  std::int64_t begin = 0, end = 0;  // its bytes, counted from the end of the header
+};
+struct safetensors_header {
+  std::int64_t bytes = 0;  // of itself: there the elements begin
+  std::map<std::string, file_tensor> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+namespace detail {
+
+inline void read_tensor(json_reader& r, file_tensor& t) {
+  int members = 0;
+  r.object([&](std::string const& member) {
+    ++members;
+    if (member == "dtype") {
+      std::string const label = r.string();
+      t.stored = storage_of(label);
+      if (t.stored == nullptr) r.refuse("there is no dtype " + json_text(label));
+    } else if (member == "shape") {
+      r.array([&] { t.extents.push_back(r.extent()); });
+    } else if (member == "data_offsets") {
+      int k = 0;
+      r.array([&] { (k++ == 0 ? t.begin : t.end) = r.extent(); });
+      if (k != 2) r.refuse("data_offsets are two numbers");
+    } else {
+      r.refuse("a tensor has dtype, shape and data_offsets, not " + json_text(member));
+    }
+  });
+  if (members != 3) r.refuse("a tensor has dtype, shape and data_offsets");
+  std::optional<std::int64_t> bytes = t.stored->bytes;
+  for (std::int64_t const n : t.extents) bytes = product(bytes, n);
+  if (!bytes || t.begin > t.end || t.end - t.begin != *bytes)
+    r.refuse("the shape is not that of the bytes from " + std::to_string(t.begin) + " to " + std::to_string(t.end));
+}
+
+/// Whether tensors lie one behind the other and fill `bytes`.
+inline bool fill(std::map<std::string, file_tensor> const& tensors, std::int64_t bytes) {
+  std::vector<file_tensor const*> order;
+  for (auto const& [label, t] : tensors) order.push_back(&t);
+  std::sort(order.begin(), order.end(),
+            [](auto const* a, auto const* b) { return a->begin != b->begin ? a->begin < b->begin : a->end < b->end; });
+  std::int64_t at = 0;
+  for (file_tensor const* t : order) {
+    if (t->begin != at) return false;
+    at = t->end;
+  }
+  return at == bytes;
+}
+
+}  // namespace detail
+
+/// Longer headers are refused, here as in the original, before memory is taken for them.
+inline constexpr std::int64_t longest_header = 100'000'000;
+
+/// What the header of a file says that has `file_bytes` in all. `text` is the JSON.
+///
+/// errors  C03 it is not a header, or not of a file of this size; `path` is for the sentence
+inline safetensors_header parse_safetensors(std::string_view text, std::int64_t file_bytes, std::string const& path) {
+  std::string const what = "'" + path + "' is not a safetensors file";
+  json_reader r(text, "C03", what, 8);
+  if (!text.starts_with('{')) r.refuse("'{' was expected");
+  safetensors_header h;
+  h.bytes = static_cast<std::int64_t>(text.size()) + 8;
+  r.object([&](std::string const& label) {
+    if (label == "__metadata__") r.object([&](std::string const& key) { h.metadata.emplace(key, r.string()); });
+    else detail::read_tensor(r, h.tensors[label]);
+  });
+  r.end();
+  if (!detail::fill(h.tensors, file_bytes - h.bytes))
+    throw error("C03", {what, ": its tensors leave gaps, overlap or do not end with the file, which has ", file_bytes,
+                        " bytes"});
+  return h;
+}
+
+/// How long the JSON is that follows the first eight bytes of a file. errors C03 it cannot be so long
+inline std::int64_t header_length(std::span<std::byte const, 8> first, std::int64_t file_bytes,
+                                  std::string const& path) {
+  std::uint64_t length = 0;
+  for (int i = 8; i-- > 0;) length = length << 8 | std::to_integer<std::uint64_t>(first[static_cast<std::size_t>(i)]);
+  if (length > static_cast<std::uint64_t>(std::min(longest_header, file_bytes - 8)))
+    throw error("C03",
+                {"'", path, "' is not a safetensors file: its header would have ", std::to_string(length),
+                 " bytes, but the file has ", file_bytes,
+                 length > static_cast<std::uint64_t>(longest_header) ? " and a header at most 100 million" : ""});
+  return static_cast<std::int64_t>(length);
+}
+
+/// The first bytes of a file, up to its first element. errors C02, C03
+inline std::string header_bytes(file const& f) {
+  std::byte first[8] = {};
+  if (f.size() < 8) throw error("C03", {"'", f.path(), "' is not a safetensors file: it has ", f.size(), " bytes"});
+  f.read(0, first);
+  std::string all(static_cast<std::size_t>(header_length(first, f.size(), f.path())) + 8, '\0');
+  f.read(0, std::as_writable_bytes(std::span(all)));
+  return all;
+}
+inline safetensors_header read_safetensors(file const& f) {
+  return parse_safetensors(std::string_view(header_bytes(f)).substr(8), f.size(), f.path());
+}
+
+}  // namespace meshtensor::io

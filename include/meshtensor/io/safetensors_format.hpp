@@ -1,0 +1,58 @@
+// Makes the header of a new safetensors file; safetensors.hpp reads what is made here.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/io/json_text.hpp"
+#include "meshtensor/io/storage.hpp"
+
+namespace meshtensor::io {
+
+/// A tensor that is to be written, and then where.
+struct new_tensor {
+  std::string label;
+  storage const* stored;
+  std::vector<std::int64_t> extents;
+  std::int64_t bytes() const {
+    std::int64_t n = stored->bytes;
+    for (std::int64_t const e : extents) n *= e;
+    return n;
+  }
+};
+
+/// Sorts tensors so that all are aligned, and gives the header of a file that has them in this order.
+///
+/// errors  C01 a name cannot stand in such a file; `path` is for the sentence
+inline std::string format_safetensors(std::vector<new_tensor>& tensors,
+                                      std::map<std::string, std::string> const& metadata, std::string const& path) {
+  std::sort(tensors.begin(), tensors.end(), [](new_tensor const& a, new_tensor const& b) {
+    return a.stored->bytes != b.stored->bytes ? a.stored->bytes > b.stored->bytes : a.label < b.label;
+  });
+  std::string text = "{\"__metadata__\":{";
+  for (char const* comma = ""; auto const& [key, value] : metadata) {
+    if (!is_utf8(key) || !is_utf8(value)) throw error("C01", {"'", path, "' cannot be written: metadata is not UTF-8"});
+    text += comma + json_text(key) + ":" + json_text(value), comma = ",";
+  }
+  text += "}";
+  std::int64_t at = 0;
+  for (new_tensor const& t : tensors) {
+    if (!is_utf8(t.label) || t.label == "__metadata__")
+      throw error("C01", {"'", path, "' cannot be written: a tensor cannot be called ", json_text(t.label)});
+    text += "," + json_text(t.label) + ":{\"dtype\":\"" + t.stored->label + "\",\"shape\":[";
+    for (char const* comma = ""; std::int64_t const n : t.extents) text += comma + std::to_string(n), comma = ",";
+    text += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + t.bytes()) + "]}";
+    at += t.bytes();
+  }
+  text += "}";
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  std::string head;
+  for (int i = 0; i < 8; ++i) head += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  return head + text;
+}
+
+}  // namespace meshtensor::io

@@ -1,0 +1,65 @@
+// Which processor writes what: each block once, by one of those that hold it, so that all write about as much.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "meshtensor/io/saved_value.hpp"
+#include "meshtensor/run/store.hpp"
+
+namespace meshtensor::io {
+
+/// The same on all processes.
+struct save_plan {
+  std::size_t files = 0;  // one for each processor
+  std::map<std::string, saved_value> values;
+};
+
+/// Which block of a value a processor holds, counted row-major.
+inline std::size_t block_held(stored const& s, std::int64_t rank) {
+  std::int64_t block = 0;
+  for (int i = 0; i < static_cast<int>(s.dims.size()); ++i)
+    block = block * parts_along(s.mesh, s.layout, i) + part_along(s.mesh, s.layout, i, rank);
+  return static_cast<std::size_t>(block);
+}
+
+/// errors  C01 there is nothing to save, or only a part of it is in this process and no other has the rest
+inline save_plan plan_save(store& weights) {
+  save_plan plan;
+  std::int64_t processors = 0;
+  for (auto const& [label, s] : weights.values()) {
+    processors = std::max(processors, s.mesh.size());
+    if (weights.job().size() < 2 && static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size())
+      throw error("C01", {"a checkpoint cannot be written: '", label, "' is on ", s.mesh.size(),
+                          " processors, of which there are ", s.blocks.size()});
+  }
+  if (processors == 0) throw error("C01", "a checkpoint cannot be written: the store has no values yet");
+  plan.files = static_cast<std::size_t>(processors);
+
+  std::vector<std::int64_t> load(plan.files);  // bytes that each writes
+  for (auto const& [label, s] : weights.values()) {
+    saved_value v;
+    v.stored = storage_of(s.type);
+    std::size_t blocks = 1;
+    for (std::size_t i = 0; i < s.dims.size(); ++i) {
+      std::int64_t const parts = parts_along(s.mesh, s.layout, static_cast<int>(i));
+      v.dims.push_back(
+          {s.dims[i], s.axes[i], std::vector<std::int64_t>(static_cast<std::size_t>(parts), s.dims[i].extent / parts)});
+      blocks *= static_cast<std::size_t>(parts);
+    }
+    v.files.assign(blocks, -1);
+    for (int r = 0; r < static_cast<int>(s.mesh.size()); ++r) {
+      int& writer = v.files[block_held(s, r)];
+      if (writer < 0 || load[static_cast<std::size_t>(r)] < load[static_cast<std::size_t>(writer)]) writer = r;
+    }
+    for (int const f : v.files) load[static_cast<std::size_t>(f)] += s.local_bytes();
+    plan.values.emplace(label, std::move(v));
+  }
+  return plan;
+}
+
+}  // namespace meshtensor::io

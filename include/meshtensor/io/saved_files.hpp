@@ -1,0 +1,91 @@
+// The files that values are in: opened when something of them is asked for, and then kept open.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/io/block_check.hpp"
+#include "meshtensor/io/index.hpp"
+#include "meshtensor/io/safetensors.hpp"
+
+namespace meshtensor::io {
+
+/// A value, and what a tensor that holds a block of it is called in its file.
+struct named_value {
+  saved_value value;
+  std::string tensor;
+};
+
+/// Where a file is, and what it must be, if that is known.
+struct file_location {
+  std::string path;
+  std::optional<saved_file> known;
+};
+
+/// errors  C02 a file cannot be read; C03 it has not what it must have; C05 it is not the one that was written
+class saved_files {
+ public:
+  struct opened_file {
+    file bytes;
+    safetensors_header header;
+  };
+
+  explicit saved_files(std::vector<file_location> where) : where_(std::move(where)), open_(where_.size()) {}
+
+  std::size_t count() const { return where_.size(); }
+  /// Whether these are the files of a checkpoint, not one of somebody else's.
+  bool are_known() const { return !where_.empty() && where_[0].known; }
+  void close() {
+    for (auto& f : open_) f.reset();
+  }
+  /// A file whose header has been read, and is the one that was written, if that is known.
+  opened_file const& open(std::size_t f) {
+    if (!open_[f]) {
+      file_location const& w = where_[f];
+      file opening(w.path);
+      if (w.known && opening.size() != w.known->bytes)
+        throw error("C05", {"'", w.path, "' is damaged: it has ", opening.size(), " bytes, not the ", w.known->bytes,
+                            " that were written"});
+      std::string const head = header_bytes(opening);
+      if (w.known && checksum_of(head) != w.known->header)
+        throw error("C05", {"'", w.path, "' is damaged: its header, the bytes 0 to ", head.size(),
+                            ", is not the one that was written"});
+      safetensors_header header = parse_safetensors(std::string_view(head).substr(8), opening.size(), w.path);
+      open_[f] = std::make_unique<opened_file>(opened_file{std::move(opening), std::move(header)});
+    }
+    return *open_[f];
+  }
+  /// Where a block is. errors C03 it is not there
+  block_in_file find(named_value const& v, std::size_t block) {
+    auto const number = static_cast<std::size_t>(v.value.files[block]);
+    opened_file const& f = open(number);
+    auto const found = f.header.tensors.find(v.tensor);
+    saved_block const b = v.value.block(block);
+    std::int64_t const bytes = v.value.bytes_of(b);
+    if (found == f.header.tensors.end() || found->second.stored != v.value.stored ||
+        !std::equal(found->second.extents.begin(), found->second.extents.end(), b.extent,
+                    b.extent + v.value.dims.size()))
+      throw error("C03", {"'", f.bytes.path(), "' has no tensor '", v.tensor, "' of this dtype and shape"});
+    block_in_file place{f.bytes, f.header.bytes + found->second.begin, bytes, *v.value.stored->type, {}};
+    if (!where_[number].known) return place;
+    auto const checksums = f.header.metadata.find("xxh3:" + v.tensor);
+    if (checksums == f.header.metadata.end() ||
+        static_cast<std::int64_t>(checksums->second.size()) != 16 * pieces_of(bytes))
+      throw error("C03", {"'", f.bytes.path(), "' has no checksums of '", v.tensor, "'"});
+    place.checksums = checksums->second;
+    return place;
+  }
+
+ private:
+  std::vector<file_location> where_;
+  std::vector<std::unique_ptr<opened_file>> open_;
+};
+
+}  // namespace meshtensor::io

@@ -1,0 +1,77 @@
+// Any bytes as the two files of a checkpoint, whose checksums are made right: loaded, or refused and the store is as it
+// was. The first two bytes say where the index ends.
+#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
+#include <map>
+
+#include "fuzz.hpp"
+#include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "support/folder.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+
+// clang-format off
+inline constexpr struct rows    : mt::dim<"rows", 4>    {} rows;
+inline constexpr struct columns : mt::dim<"columns", 6> {} columns;
+inline constexpr struct data    : mt::axis<"data">      {} data;
+struct mesh   : mt::mesh<data> {};
+struct layout : mt::layout<mt::shard<columns, data>> {};
+// clang-format on
+
+struct program {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const keep = [&](auto x) { s.update(x, x); };
+    keep(s.state("a", mt::f32, rows, columns));
+    keep(s.state("b", mt::bf16, columns));
+    keep(s.state("c", mt::i64));
+  }
+};
+
+struct target {
+  mt::processors job = mt::processors::in_lockstep();
+  mt::store weights{job};
+  mt::executable<program, mesh, layout> step{weights, data(3)};
+  meshtensor_test::own_folder folder;
+  std::string const file = folder / mt::io::file_name(0, 1), index = folder / "index.json";
+
+  std::map<std::string, std::string> all() {
+    std::map<std::string, std::string> bytes;
+    for (auto& [label, s] : weights.values()) {
+      bytes[label].resize(static_cast<std::size_t>(s.bytes()));
+      weights.copy_out(label, bytes[label].data());
+    }
+    bytes["step"] = std::to_string(weights.step());
+    return bytes;
+  }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
+  static target t;
+  std::string_view const all(reinterpret_cast<char const*>(bytes), size);
+  if (size < 2) return 0;
+  auto const split = std::min<std::size_t>(size - 2, bytes[0] + 256u * bytes[1]);
+  std::string_view const file = all.substr(2 + split);
+  meshtensor_test::set_content(t.file, std::string(file));
+  std::string text(all.substr(2, split));
+  text.resize(text.rfind(",\n\"checksum\"") == text.npos ? text.size() : text.rfind(",\n\"checksum\""));
+  auto const seal = [&] {
+    text += ",\n\"checksum\": \"";
+    text += mt::io::text_of(mt::io::checksum_of(text)) + "\"\n}\n";
+  };
+  seal();
+  fuzz::refused_or([&] {
+    mt::io::checkpoint_index index = mt::io::parse_index(text, "i");
+    index.files.resize(1);
+    index.files[0] = {static_cast<std::int64_t>(file.size()),
+                      mt::io::checksum_of(mt::io::header_bytes(mt::io::file(t.file)))};
+    text = text_of(index);
+  });
+  meshtensor_test::set_content(t.index, text);
+  auto const before = t.all();
+  if (!fuzz::refused_or([&] { mt::load(t.weights, t.folder.path()); })) fuzz::require(t.all() == before);
+  return 0;
+}

@@ -1,0 +1,192 @@
+// One file for all: what a store exports, Python's safetensors package reads, and the other way round.
+// needs: io
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "support/folder.hpp"
+#include "support/skip.hpp"
+
+namespace mt = meshtensor;
+using meshtensor_test::own_folder;
+using meshtensor_test::sentence;
+
+namespace {
+
+// clang-format off
+inline constexpr struct rows    : mt::dim<"rows", 4>    {} rows;
+inline constexpr struct columns : mt::dim<"columns", 6> {} columns;
+inline constexpr struct model   : mt::axis<"model">     {} model;
+struct mesh       : mt::mesh<model> {};
+struct by_rows    : mt::layout<mt::shard<rows, model>> {};
+struct by_columns : mt::layout<mt::shard<columns, model>> {};
+// clang-format on
+
+inline constexpr mt::layer values = [](mt::scope auto s) {
+  s.output("sum", sum(s.parameter("f32", rows, columns)) + s.parameter("one"));
+  auto const keep = [&](auto x) { s.update(x, x); };
+  keep(s.state("f64", mt::f64, rows, columns));
+  keep(s.state("bf16", mt::bf16, rows, columns));
+  keep(s.state("i32", mt::i32, rows, columns));
+  keep(s.state("i64", mt::i64, rows, columns));
+  keep(s.state("u8", mt::u8, rows, columns));
+  keep(s.state("bool", mt::boolean, rows, columns));
+};
+struct program {
+  constexpr void operator()(mt::scope auto s) const { values(s / "values"); }
+};
+
+template <class T>
+std::vector<T> numbers(double add, double times = 1) {
+  std::vector<T> all;
+  for (int i = 0; i < 24; ++i) all.push_back(static_cast<T>(static_cast<float>(i * times + add)));
+  return all;
+}
+mt::any_array<bool> every_third(bool is) {
+  mt::any_array<bool> a({rows(4), columns(6)});
+  for (int i = 0; bool& e : a) e = (i++ % 3 == 0) == is;
+  return a;
+}
+struct held {
+  explicit held(int processors) : step(weights, model(processors)) {}
+  void set_all() {
+    weights.set("values/f32", numbers<float>(0, 0.5));
+    weights.set("values/one", std::vector<float>{2.5f});
+    weights.set("values/f64", numbers<double>(0));
+    weights.set("values/bf16", numbers<mt::bf16_t>(0));
+    weights.set("values/i32", numbers<std::int32_t>(0));
+    weights.set("values/i64", numbers<std::int64_t>(0));
+    weights.set("values/u8", numbers<std::uint8_t>(0));
+    weights.set("values/bool", every_third(true));
+  }
+  template <class T>
+  bool is(std::string const& name, std::vector<T> const& wanted) {
+    auto const found = weights.get<T>("values/" + name);
+    return std::equal(wanted.begin(), wanted.end(), found.begin(), found.end());
+  }
+
+  mt::processors job = mt::processors::in_lockstep();
+  mt::store weights{job};
+  mt::executable<program, mesh, by_rows> step;
+};
+
+mt::tensor_names const turned{{"values/f32", "lm_head.weight", {"columns", "rows"}}};
+bool f32_only(std::string const& name) { return name == "values/f32"; }
+
+}  // namespace
+
+TEST_CASE("what is exported is imported, on another mesh") {
+  own_folder const folder;
+  held one(4), other(2);
+  one.set_all();
+  mt::export_safetensors(one.weights, folder / "m", {.names = turned});
+  auto const found = mt::import_safetensors(other.weights, folder / "m", {.names = turned});
+  found.require_all();
+  for (auto const& name : one.weights.names()) {
+    std::string a(200, ' '), b(200, ' ');
+    one.weights.copy_out(name, a.data()), other.weights.copy_out(name, b.data());
+    CHECK(a == b);
+  }
+  // Its dims stand in the file, so the order need not be said; a program that comes later has them its own way.
+  mt::store later(one.job);
+  mt::import_safetensors(later, folder / "m", {.names = {{"values/f32", "lm_head.weight"}}});
+  mt::executable<program, mesh, by_columns> step(later, model(3));
+  CHECK(later.get<float>("values/f32") == one.weights.get<float>("values/f32"));
+  CHECK(later.get<bool>("values/bool") == every_third(true));
+}
+
+TEST_CASE("a part of it") {
+  own_folder const folder;
+  held one(2), other(1);
+  one.set_all();
+  mt::export_safetensors(one.weights, folder / "m", {.only = f32_only});
+  CHECK(sentence([&] {
+          mt::import_safetensors(other.weights, folder / "m");
+        }).starts_with("meshtensor C07: '" + (folder / "m") + "' has no value 'values/bf16', bf16[rows=4/model=1"));
+  mt::import_safetensors(other.weights, folder / "m", {.only = f32_only});
+  CHECK(other.is("f32", numbers<float>(0, 0.5)));
+  mt::import_safetensors(other.weights, folder / "m", {.begin_missing = true});
+}
+
+TEST_CASE("what does not fit") {
+  own_folder const folder;
+  held one(2);
+  one.set_all();
+  std::string const path = folder / "m";
+  auto const refused = [&](mt::export_options const& how) {
+    std::string const said = sentence([&] { mt::export_safetensors(one.weights, path, how); });
+    CHECK(!std::filesystem::exists(path));
+    return said;
+  };
+  CHECK(refused({.names = {{"values/f23", "a"}}}) ==
+        "meshtensor C07: the store has no value 'values/f23' to export; did you mean 'values/f32'?");
+  for (std::vector<std::string> const& dims :
+       {std::vector<std::string>{"rows"}, {"rows", "rows"}, {"rows", "other"}, {"rows", "columns", "rows"}})
+    CHECK(refused({.names = {{"values/f32", "a", dims}}}).starts_with("meshtensor C08: 'values/f32' is "));
+  CHECK(refused({.names = {{"values/f32", "values/f64"}}}).ends_with("two values would be called 'values/f64'"));
+  CHECK(refused({.names = {{"values/f32", "\xff"}}}).starts_with("meshtensor C01: '" + path));
+  one.weights.set("values/f32", std::vector<float>(24, std::nanf("")));
+  CHECK(refused({}) == "meshtensor C09: '" + path + "' is not written: 'values/f32' has NaN, first as element 0");
+  mt::export_safetensors(one.weights, path, {.nan = true});
+
+  held other(2);
+  auto const before = other.weights.get<double>("values/f64");
+  auto const not_taken = [&](mt::import_options const& how) {
+    std::string const said = sentence([&] { mt::import_safetensors(other.weights, path, how); });
+    CHECK(other.weights.get<double>("values/f64") == before);
+    return said;
+  };
+  CHECK(not_taken({}).find("' has NaN in 'values/f32', first as element 0") != std::string::npos);
+  one.set_all();
+  mt::export_safetensors(one.weights, path);
+  CHECK(not_taken({.names = {{"values/f32", "values/f23"}}}) ==
+        "meshtensor C07: '" + path + "' has no tensor 'values/f23'; did you mean 'values/f32'?");
+  CHECK(not_taken({.names = {{"values/f32", "values/f64"}}}) ==
+        "meshtensor C08: '" + path +
+            "' has 'values/f32' as f64[rows=4, columns=6], but the program has "
+            "f32[rows=4/model=2, columns=6]");
+  CHECK(not_taken({.names = {{"values/f32", "values/f32", {"rows"}}}}).starts_with("meshtensor C08"));
+  CHECK(not_taken({.names = {{"values/f32", "values/f32", {"columns", "rows"}}}}) ==
+        "meshtensor C08: '" + path +
+            "' has 'values/f32' as f32[columns=4, rows=6], but the program has "
+            "f32[rows=4/model=2, columns=6]");
+  // A bool is 0 or 1 to C++; a file may say otherwise.
+  std::string bytes = meshtensor_test::content(path);
+  bytes[bytes.size() - 25] = 2;  // the last of its 24 elements; those of u8 follow
+  meshtensor_test::set_content(path, bytes);
+  CHECK(not_taken({}).ends_with("of 'values/bool', are not all 0 or 1, true or false"));
+  for (std::size_t size = 0; size + 1 < bytes.size(); size += 7) {
+    meshtensor_test::set_content(path, bytes.substr(0, size));
+    CHECK(not_taken({}).starts_with("meshtensor C03"));
+  }
+}
+
+TEST_CASE("with Python's safetensors") {
+  if (std::system("python3 -c 'import numpy, safetensors' 2> /dev/null") != 0)
+    return meshtensor_test::skip("Python has no safetensors: pip install safetensors numpy");
+  own_folder const folder;
+  held one(2), other(4);
+  one.set_all();
+  mt::export_safetensors(one.weights, folder / "exported", {.names = turned});
+  std::string const script = std::filesystem::path(__FILE__).replace_extension(".py");
+  REQUIRE(std::system(
+              ("python3 '" + script + "' '" + (folder / "exported") + "' '" + (folder / "theirs") + "'").c_str()) == 0);
+  auto const found = mt::import_safetensors(other.weights, folder / "theirs",
+                                            {.names = {{"values/f32", "model.f32.weight", {"columns", "rows"}}},
+                                             .only = [](std::string const& name) { return name != "values/bf16"; }});
+  CHECK(found.left() == std::vector<std::string>{"rotary.cached"});
+  CHECK(other.is("f32", numbers<float>(100, 0.5)));
+  CHECK(other.is("one", std::vector<float>{-0.5f}));
+  CHECK(other.is("f64", numbers<double>(100)));
+  CHECK(other.is("i32", numbers<std::int32_t>(100)));
+  CHECK(other.is("i64", numbers<std::int64_t>(100)));
+  CHECK(other.is("u8", numbers<std::uint8_t>(100)));
+  CHECK(other.weights.get<bool>("values/bool") == every_third(false));
+  mt::import_safetensors(other.weights, folder / "theirs.bf16", {.begin_missing = true});
+  bool same = true;
+  for (int i = 0; mt::bf16_t const e : other.weights.get<mt::bf16_t>("values/bf16")) same = same && e == i++ + 100;
+  CHECK(same);
+}

@@ -1,0 +1,121 @@
+// The index of a checkpoint: what is written is read; no bit of it can be another; what cannot be meant is refused.
+// needs: io
+#include <doctest/doctest.h>
+
+#include "meshtensor/io/index_reader.hpp"
+#include "support/folder.hpp"
+
+namespace mt = meshtensor;
+using meshtensor_test::sentence;
+
+namespace {
+
+mt::io::checkpoint_index an_index() {
+  mt::io::checkpoint_index index;
+  index.step = 1200, index.seed = ~std::uint64_t{0}, index.more = {{"batch", 7}};
+  index.files = {{100, 1}, {200, ~std::uint64_t{0}}, {0, 0}};
+  mt::io::saved_value v;
+  v.stored = mt::io::storage_of(mt::bf16);
+  v.dims = {{{mt::name("d_model"), 6}, "data=2", {3, 3}}, {{mt::name("rows"), 5}, "", {5}}};
+  v.files = {2, 0};
+  index.values = {{"a/\"b\"", v}, {"count", {mt::io::storage_of(mt::i64), {}, {1}}}};
+  return index;
+}
+/// The text with its own checksum, whatever it says.
+std::string sealed(std::string const& text) {
+  std::string const body = text.substr(0, text.size() - 20);
+  return body + mt::io::text_of(mt::io::checksum_of(body)) + "\"\n}\n";
+}
+std::string why(std::string const& text) {
+  return sentence([&] { mt::io::parse_index(text, "i"); });
+}
+std::string replaced(std::string text, std::string const& from, std::string const& to) {
+  auto const at = text.find(from);
+  REQUIRE(at != text.npos);
+  return sealed(text.replace(at, from.size(), to));
+}
+
+}  // namespace
+
+TEST_CASE("what is written is read") {
+  std::string const text = text_of(an_index());
+  mt::io::checkpoint_index const same = mt::io::parse_index(text, "i");
+  CHECK(text_of(same) == text);
+  CHECK(same.step == 1200);
+  CHECK(same.seed == ~std::uint64_t{0});
+  CHECK(same.more == an_index().more);
+  CHECK(same.values.at("a/\"b\"").text() == "bf16[d_model=6/data=2, rows=5]");
+  auto const second = same.values.at("a/\"b\"").block(1);
+  CHECK(second.origin[0] == 3);
+  CHECK(second.extent[0] == 3);
+  CHECK(second.extent[1] == 5);
+  CHECK(sealed(text) == text);
+}
+
+TEST_CASE("every bit counts, and every byte") {
+  std::string const text = text_of(an_index());
+  int taken = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string other = text;
+      other[i] = static_cast<char>(other[i] ^ (1 << bit));
+      taken += !why(other).starts_with("meshtensor C04: 'i' is ");
+    }
+    taken += !why(text.substr(0, i)).starts_with("meshtensor C04: 'i' is ");
+  }
+  CHECK(taken == 0);
+  CHECK(why(text + "\n") != "");
+  CHECK(why("") ==
+        "meshtensor C04: 'i' is not the index of a checkpoint, or not the whole of it: it does not end with a "
+        "checksum");
+}
+
+TEST_CASE("what cannot be meant, though its checksum is right") {
+  std::string const text = text_of(an_index());
+  CHECK(why(replaced(text, "\"version\": 1", "\"version\": 2")) ==
+        "meshtensor C04: 'i' is of version 2, but this program reads version 1: it was written by another meshtensor");
+  CHECK(why(replaced(text, "meshtensor checkpoint", "something")).ends_with("the format is another one"));
+  for (auto const& [from, to] : {
+           std::pair<std::string, std::string>{"\"step\": 1200", "\"step\": -1"},
+           {"\"step\": 1200", "\"step\": 18446744073709551616"},
+           {"\"step\": 1200", "\"step\": 1200, \"step\": 1200"},
+           {"\"extent\": 6", "\"extent\": 7"},
+           {"\"extent\": 6", "\"extent\": 9223372036854775808"},
+           {"\"parts\": [3, 3]", "\"parts\": [3, 3, 0]"},
+           {"\"parts\": [3, 3]", "\"parts\": [3, 4]"},
+           {"\"parts\": [3, 3]", "\"parts\": [9223372036854775807, 9223372036854775807]"},
+           {"\"parts\": [3, 3]", "\"parts\": [6]"},
+           {"\"parts\": [3, 3]", "\"parts\": [2, 2, 1, 1]"},
+           {"\"parts\": [3, 3]", "\"parts\": []"},
+           {"\"parts\": [5]", "\"parts\": [1, 4]"},
+           {"\"files\": [2, 0]", "\"files\": [2, 2]"},
+           {"\"files\": [2, 0]", "\"files\": [2, 3]"},
+           {"\"files\": [2, 0]", "\"files\": [2]"},
+           {"\"files\": [2, 0]", "\"files\": [2, 0, 1]"},
+           {"\"files\": [2, 0]", "\"files\": [2, -1]"},
+           {"\"files\": [2, 0]", "\"files\": [2, 18446744073709551615]"},
+           {"\"name\": \"rows\"", "\"name\": \"d_model\""},
+           {"\"name\": \"rows\"", "\"name\": \"\""},
+           {"\"name\": \"rows\"", "\"name\": \"a name that has thirty-three chars\""},
+           {"\"name\": \"rows\", ", ""},
+           {"\"dtype\": \"BF16\"", "\"dtype\": \"F16\""},
+           {"\"dtype\": \"BF16\"", "\"dtype\": \"other\""},
+           {"\"count\"", "\"a/\\\"b\\\"\""},
+           {"\"header\": \"0000000000000001\"", "\"header\": \"1\""},
+           {"\"header\": \"ffffffffffffffff\"", "\"header\": \"FFFFFFFFFFFFFFFF\""},
+           {"\"bytes\": 200", "\"bytes\": 9223372036854775808"},
+           {"\"notes\"", "\"note\""},
+       }) {
+    INFO(from << " " << to);
+    CHECK(why(replaced(text, from, to)).starts_with("meshtensor C04: 'i' is not the index of a checkpoint: byte "));
+  }
+  // 2^62 elements of eight bytes; nine dims; blocks that overflow when they are counted.
+  CHECK(why(replaced(text, "\"dims\": []",
+                     "\"dims\": [{\"name\": \"x\", \"extent\": 4611686018427387904, \"over\": \"\", "
+                     "\"parts\": [4611686018427387904]}]")) != "");
+  std::string nine;
+  for (char c = 'a'; c < 'j'; ++c)
+    nine += (c == 'a' ? "" : ",") + ("{\"name\": \"" + std::string(1, c)) +
+            "\", \"extent\": 1, \"over\": \"\", \"parts\": [1]}";
+  CHECK(why(replaced(text, "\"dims\": []", "\"dims\": [" + nine + "]")).find("at most 8 dims") != std::string::npos);
+}
