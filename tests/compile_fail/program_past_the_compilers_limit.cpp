@@ -2,7 +2,7 @@
 // shows. The library's CMake target sets it as high as it goes.
 // expect gcc: evaluation operation count exceeds limit of 3000000 (use '-fconstexpr-ops-limit=' to increase the limit)
 // expect clang: constexpr evaluation hit maximum step limit
-// expect clang: // at the step limit: -fconstexpr-steps=2000000000 (G33)
+// expect clang: // step limit: -fconstexpr-steps=2000000000, docs/errors.md
 // expect: program_past_the_compilers_limit.cpp:20:
 // flags gcc: -fconstexpr-ops-limit=3000000
 // flags clang: -fconstexpr-steps=1048576

@@ -93,7 +93,7 @@ two_hosts() {
     ip -n "${hosts[n]}" addr add "10.77.0.$((n + 1))/24" dev wire
     ip -n "${hosts[n]}" link set lo up
     ip -n "${hosts[n]}" link set wire up
-    # mpirun itself notices as late as the system does: a minute instead of a quarter of an hour
+    # mpirun itself notices as late as the system does: in half a minute instead of a quarter of an hour
     ip netns exec "${hosts[n]}" sysctl -qw net.ipv4.tcp_retries2=5
   done
   # What mpirun takes for a remote shell: the other host.
@@ -108,7 +108,6 @@ on_two_hosts() {
   ip netns exec "${hosts[0]}" unshare -u bash -c "hostname ${hosts[0]}; exec \"\$@\"" x \
     "$mpirun" -H 10.77.0.1:1,10.77.0.2:1 -np 2 --bind-to none -mca plm_rsh_agent "$folder/shell" -mca pml ob1 \
     -mca btl tcp,self -mca btl_tcp_if_include 10.77.0.0/24 -mca oob_tcp_if_include 10.77.0.0/24 \
-    -mca oob_tcp_keepalive_time 5 -mca oob_tcp_keepalive_intvl 2 -mca oob_tcp_keepalive_probes 3 \
     -x MESHTENSOR_WARN_SECONDS -x MESHTENSOR_WAIT_SECONDS "$program" "$mark" "$@" >out 2>err &
   job=$!
 }

@@ -33,7 +33,7 @@ constexpr module fuse(module const& m, device_wishes const& wishes) {
 namespace detail {
 
 template <class Programs>
-inline constexpr module traced = examine<Programs>();  // at the step limit: -fconstexpr-steps=2000000000 (G33)
+inline constexpr module traced = examine<Programs>();  // step limit: -fconstexpr-steps=2000000000, docs/errors.md
 
 /// Two files of a program may each have a `struct step`: what is made for them is told apart by what was traced, or the
 /// linker takes one for both.
