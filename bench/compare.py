@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs ours and its peers in turn, and prints one table: medians over rounds, their spread, and ratios within a round.
 
 compare.sh lm|lm_base|tiny|attention [--dtype f32|bf16|f64] [--peers torch,jax] [--rounds 5] [--check] [sizes]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Ours and its peers in turn on this machine, medians and ratios in one table: bench/compare.sh --help.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

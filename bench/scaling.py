@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs lm_step on growing meshes and prints how the time of a step grows. See bench/scaling.sh."""
 
 import argparse

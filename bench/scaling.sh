@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # How a training step scales: strongly (one batch for all) and weakly (a batch for each processor), on real ranks of
 # this machine and, past it, on one processor of 8, 64 and 512 with a model of the network.
 #

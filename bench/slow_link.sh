@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # How much of what two ranks exchange is hidden behind what they compute, where the link between them is slow: two hosts
 # of one machine (network namespaces), joined by a link of RATE. As root.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What meshtensor needs from other packages, found in one place for this project's own build and for the installed
 # package. A component that is found becomes a target meshtensor::<name>; one that is not leaves a sentence that names
 # the packages to install.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The one list of what meshtensor needs from the system, and how to get it. Sourced by scripts; cmake/components.cmake
 # reads the rows too, to name the package that is missing.
 #

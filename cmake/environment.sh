@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a shell needs before it starts ranks; tests/CMakeLists.txt reads the same lines.
 
 # Open MPI refuses to run as root, and to start more ranks than there are cores, unless it is told to.

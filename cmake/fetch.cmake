@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Libraries of headers alone, fetched where they are not installed: at these versions, those of Debian 13, each archive
 # known by its hash. Nothing is fetched unless MESHTENSOR_FETCH is on. MESHTENSOR_FETCH_FROM is a folder that has the
 # archives, or the address of a mirror. Where there is network, this fills such a folder:

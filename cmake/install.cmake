@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Installs the headers and a package that find_package(meshtensor) finds. Nothing in it depends on the processor.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A guest in a solver: a heat code with its own MPI, its own decomposition and its own arrays trains a small network on
 // what it computes, while it computes it. Nothing of its fields is copied or moved.
 #include <mpi.h>

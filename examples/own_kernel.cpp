@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function of one's own, in C++, in the middle of a program: differentiated, and spread like everything else.
 #include <algorithm>
 #include <numeric>
@@ -7,7 +8,6 @@
 #include <meshtensor/run/main.hpp>
 
 namespace mt = meshtensor;
-
 inline constexpr struct day : mt::dim<"day", 365> {
 } day;
 inline constexpr struct place : mt::dim<"place", 8> {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # From a fresh system to a Transformer that learns: installs what is missing, builds the example, runs it.
 # Arguments go to the example: examples/quickstart.sh --help
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains a byte-level Transformer on a mesh of processors, threads or MPI ranks, and prints what it writes.
 #include "transformer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A decoder Transformer that reads and writes bytes: the model, its training step, and the two questions asked of it.
 // Vaswani et al., arXiv:1706.03762, with the norms before the sublayers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Transformer of transformer.hpp at one size on one mesh: the compiler makes the whole plan and checks what it
 // costs, and the binary has no pass, no planner and no interpreter of kernels. Prints twenty losses to the last bit.
 #include "transformer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learns to translate, from raw texts to a score: subwords, batches of a few lengths, training on a mesh of processors,
 // search for the best translation, BLEU.
 #include "translate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An encoder and a decoder that translate: Vaswani et al., arXiv:1706.03762, with the norms before the sublayers, and
 // one table for both languages and for what is said at the end.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Adds up the cases that the property tests assert to try, `at_least(13000, …)`, and fails if they are too few.
 
 cases.py FOLDER LEAST  the folder tests/property, and how many there shall be; every test file asserts a number

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Passes if clang-format would change nothing: format.py CLANG_FORMAT PROJECT."""
+# SPDX-License-Identifier: Apache-2.0
+"""Passes if clang-format would change nothing and every source names its licence: format.py CLANG_FORMAT PROJECT."""
 
 import pathlib
 import re
@@ -24,4 +25,9 @@ elif run.returncode != 0:
     print(run.stderr)
 else:
     print(len(files), "files are formatted")
-sys.exit(run.returncode)
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+bare = [str(path) for path in map(pathlib.Path, files) if LICENCE not in path.read_text(encoding="utf-8")[:80]]
+if bare:
+    print(f"the first line of these is not // {LICENCE}:")
+    print("\n".join(bare))
+sys.exit(run.returncode or bool(bare))

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks how the headers depend on each other and on other libraries.
 
 layers.py FOLDER       the folder include/meshtensor

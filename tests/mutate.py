@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeds defects and sees that tests catch them. See tests/mutate.sh."""
 
 import argparse

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Seeds the defects of tests/mutations.txt one after another and sees that tests catch them.
 #
 #   tests/mutate.sh [--jobs 2] [--check] [WORD...]     those whose description has one of the words; all without any

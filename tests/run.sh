@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds and runs the tests. The summary of ctest comes last, and the exit code says the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

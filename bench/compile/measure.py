@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the library costs a compiler: seconds of processor time and peak memory, for the Transformer example and for
 generated training steps that grow in depth and in distinct operations. One job at a time, the best of --repeat runs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives between processors that are threads of this process, beside a copy of the same bytes: bytes that a
 // processor receives, a second.
 //

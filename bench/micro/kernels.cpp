@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that walk memory, by code that the compiler made for them and by the interpreter, beside a triad in the same
 // run: bytes that must be read and written, a second.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JAX: the training step of bench/run/lm_step.cpp, compiled as a whole."""
 
 import lm

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the peers of the language model share: sizes, data, clocks, and one line of JSON."""
 
 import argparse

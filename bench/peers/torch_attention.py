@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch: the attention of bench/run/attention.cpp, `torch_attention.py --length N`."""
 
 import argparse

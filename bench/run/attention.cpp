@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Causal attention with its gradients, 8 heads of 64, alone: `attention [--length N] [--threads N]`. Prints one line of
 // JSON. The operations counted are those of the half of the scores that is not masked, forward and, with the scores
 // made again, backward.

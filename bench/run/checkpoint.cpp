@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What checkpoints cost a training: the Transformer of the examples, a hundred steps with one save and a hundred
 // without, in turn; and how soon a new process could go on. Prints one line of JSON.
 //

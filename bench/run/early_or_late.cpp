@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same training step bound by the compiler, its extents in its types, and bound at start-up, its extents given
 // then: how long each takes to bind, and what a step of each takes, in turn. Prints one line of JSON.
 //

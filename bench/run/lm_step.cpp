@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training step of a decoder Transformer on tokens: how long it takes, and how long its own matrix products would
 // take alone, each by the fastest form that oneDNN has for its shape. Prints one line of JSON.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix products of a plan, and what they take alone: what the arithmetic of a step itself costs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a step costs beside its work: programs with next to nothing to compute, on processors that are threads.
 #include <fmt/format.h>
 

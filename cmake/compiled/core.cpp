@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is the same for all programs, compiled once: the passes, reports, jobs, and the reference device's engine.
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/run/explain.hpp>

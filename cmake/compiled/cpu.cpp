@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cpu device's engine, compiled once; and for what this library was compiled.
 #include <meshtensor/run/linked.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the likeliest ways to go on are followed, and when a translation is complete.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole library. The list reads as the pipeline: words, meshes, tensors, graphs, operations, layers, passes,
 // devices, execution.
 #pragma once

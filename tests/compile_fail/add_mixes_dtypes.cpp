@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dtypes are never converted silently.
 // expect: meshtensor T02: the dtypes of the operands differ: cast one of them
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // any and all take bools.
 // expect: meshtensor T04: any takes a tensor of bools: compare first
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dims that are values are checked while the compiler traces.
 // expect: T01: reduce: the operand lacks a dim that it shall be reduced along
 #include "meshtensor/graph/trace.hpp"

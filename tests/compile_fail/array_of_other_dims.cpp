@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An array is made from one with the same dims only.
 // expect: meshtensor T03: an array is made from one with other dims
 #include "unit/run/small_programs.hpp"

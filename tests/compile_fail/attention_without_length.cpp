@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention needs positions.
 // expect: meshtensor T01: attention: the operand lacks a dim
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An axis has processors; 0 stands for as many as are started.
 // expect: meshtensor S01: an axis has at least one processor
 #include "meshtensor/mesh/mesh.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A broadcast keeps all dims.
 // expect: meshtensor T03: broadcast: the result leaves out a dim of the operand
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both positions are dims of the scores.
 // expect: meshtensor T01: causal: the operand lacks a dim
 #include "meshtensor/graph/trace.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Passes if the compiler refuses a file with every sentence that the file expects.
 
 check.py FILE COMPILER ARGUMENTS...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A composite that brings its gradient is given all that it uses.
 // expect: G25: a composite with its own gradient uses a tensor from outside
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both sides have the dim that is joined.
 // expect: meshtensor T01: concat: an operand lacks its dim
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A branch cannot be spread over a mesh.
 // expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
 // expect: S21 cond cannot be spread over a mesh yet

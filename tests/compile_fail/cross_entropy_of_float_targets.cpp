@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Targets are integers.
 // expect: meshtensor T02: cross_entropy: the targets are not integers
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dim has at least one element.
 // expect: meshtensor T06: a dim's extent is at least 1
 #include "meshtensor/tensor/dim.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A result cannot have a dim that no operand has.
 // quick
 // expect: meshtensor T01: einsum: no operand has a dim that the result names

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mesh stands before the layout.
 // expect: meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order
 #include "unit/run/small_programs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of real numbers take floats.
 // expect: meshtensor T04: this function takes tensors of floats: cast the operand
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An array has the dims of the input, in any order.
 // expect: T03 the input 'x' is f32[batch, rows], but an array [batch, columns] is fed
 #include "unit/run/small_programs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dtypes are never converted silently.
 // expect: , but f64 is fed: nothing is converted silently
 #include "unit/run/small_programs.hpp"

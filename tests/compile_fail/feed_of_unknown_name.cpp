@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An input that the program does not have.
 // quick
 // expect: meshtensor: the program cannot be compiled (reason in program_error<...>)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table has the dim that is looked up.
 // expect: meshtensor T01: gather: the table lacks the dim
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows are looked up by integers.
 // expect: meshtensor T02: gather: the index is not an integer
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index cannot have the dim that is looked up.
 // expect: meshtensor T03: gather: the index has the dim that is looked up: rename it
 #include "meshtensor/graph/trace.hpp"

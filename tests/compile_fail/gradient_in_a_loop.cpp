@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A gradient is taken of the whole program, not inside it.
 // expect: G26: gradient inside a loop or branch: take it outside
 #include "meshtensor/graph/trace.hpp"

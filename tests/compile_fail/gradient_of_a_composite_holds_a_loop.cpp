@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A composite brings its gradient in plain operations.
 // expect: G27: the gradient of a composite holds a loop or a composite
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop stacks what its gradient needs along its own dim.
 // expect: G31: the gradient of a loop keeps a tensor that has the loop's own dim: rename that dim before the loop
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loss is computed by an operation of one's own that brings no gradient.
 // expect: G30 the operation 'doubled' has no gradient: give it one, or end differentiation before it
 #include <meshtensor/meshtensor.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Branches have no gradient.
 // expect: G30 cond has no gradient yet: choose with select
 // expect: with stop_gradient (gradient_of_cond.cpp:

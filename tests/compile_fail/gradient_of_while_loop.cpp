@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops of unknown length have no gradient.
 // expect: G30 while_loop has no gradient yet: choose with select
 // expect: with stop_gradient (gradient_of_while_loop.cpp:

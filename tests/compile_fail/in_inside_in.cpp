@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for scopes stand side by side.
 // expect: S09: in<...> inside in<...>: write the inner one beside it, the innermost scope wins
 #include "meshtensor/tensor/layout.hpp"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a loop makes leaves it as its result.
 // expect: G23: a tensor made inside a loop or branch is used outside of it
-// expect gcc: inner_tensor_used_outside.cpp:29:
+// expect gcc: inner_tensor_used_outside.cpp:30:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"

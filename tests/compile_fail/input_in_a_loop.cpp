@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step is fed before it runs.
 // expect: G07: an input is declared inside a loop or branch
-// expect: input_in_a_loop.cpp:22:
+// expect: input_in_a_loop.cpp:23:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"

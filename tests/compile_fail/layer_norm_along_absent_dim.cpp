@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A norm needs its dim.
 // expect: meshtensor T01: layer_norm: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A finding of a pass is printed whole, with its facts and the fix.
 // quick
 // expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What cannot divide is said by the compiler, also where other extents and axes are given at start-up.
 // expect: S02 dim 'rows' (4) is sharded over mesh axis 'wide' (3 processors), which does not divide it
 // expect: make it a multiple of 3, or replicate it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One dim, one scope, one rule.
 // expect: S07: a layout has two rules for one dim in one scope
 #include "meshtensor/tensor/layout.hpp"

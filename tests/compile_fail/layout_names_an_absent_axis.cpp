@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layout names axes of the mesh that it is used with.
 // expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
 // expect: S04 the layout shards dim 'batch' over the axis 'model', which the mesh does not have

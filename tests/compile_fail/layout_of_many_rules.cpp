@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layout has as many rules as its table holds.
 // expect: S06: a layout has at most 64 rules
 #include <utility>

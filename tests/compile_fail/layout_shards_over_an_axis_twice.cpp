@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One dim is spread over an axis once.
 // expect: S05: a dim is sharded over the same axis twice
 #include "meshtensor/tensor/layout.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parameter is named by its path.
 // expect: S05 mesh axis 'data' shards two dims of one tensor [in, length], 'in' and 'length': drop one of the rules
 // expect: (inner/w)

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // An axis shards one dim of a tensor.
 // expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
 // expect: S05 mesh axis 'data' shards two dims of one tensor [batch, length], 'batch' and 'length'
 // expect: drop one of the rules, or replicate one dim in this scope with in<
-// expect: (input, layout_shards_two_dims_of_a_tensor.cpp:24)
+// expect: (input, layout_shards_two_dims_of_a_tensor.cpp:25)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/deliver.hpp"

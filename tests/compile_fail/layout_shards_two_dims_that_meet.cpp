@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // An axis shards one dim of an operation, whichever operand has it.
 // expect: S05 mesh axis 'data' shards two dims that meet in one operation, 'batch' and 'length': replicate one of them
-// expect: layout_shards_two_dims_that_meet.cpp:23)
+// expect: layout_shards_two_dims_that_meet.cpp:24)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/deliver.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer names the dims that it maps.
 // quick
 // expect: meshtensor T01: linear: the operand lacks the dim that it maps from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dim cannot be mapped to one that is there.
 // expect: meshtensor T03: linear: the operand already has the dim that it maps to
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node has as many operands as its list holds.
 // expect: G12: one node has more than 192 operands or results
 #include <utility>

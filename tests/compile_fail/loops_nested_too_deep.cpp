@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops stand in loops, but not without end.
 // expect: G21: loops and branches are nested more than 8 deep
 #include "meshtensor/graph/trace.hpp"

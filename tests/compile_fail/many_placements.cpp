@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program asks for as many placements as its table holds.
 // expect: S06: a program asks for more than 64 placements
-// expect: many_placements.cpp:18:
+// expect: many_placements.cpp:19:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reshard.hpp"
 

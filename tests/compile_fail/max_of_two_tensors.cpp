@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The greatest element and the greater of two are different functions.
 // expect: meshtensor T10: a reduction takes a tensor and dims; of two tensors, maximum or minimum
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mean is a float.
 // expect: meshtensor T04: mean takes a tensor of floats: cast the operand
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mesh is made of axes.
 // expect: meshtensor S01: a mesh is made of axes: mt::mesh<data, model>
 #include "meshtensor/mesh/mesh.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mesh has at most four axes.
 // expect: S01: a mesh has at most 4 axes
 #include "meshtensor/mesh/mesh.hpp"

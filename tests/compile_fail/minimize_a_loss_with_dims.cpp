@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loss is one number.
 // quick
 // expect: meshtensor T03: minimize: the loss has dims: take its sum or mean first

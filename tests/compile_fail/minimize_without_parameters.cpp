@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // There must be something to change.
 // expect: G28: minimize: the program has read no parameter that could be changed
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A name that does not fit is refused where it is written.
 // quick
 // expect: meshtensor G01: a name has at most 32 characters

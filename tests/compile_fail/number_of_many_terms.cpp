@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number is an expression of bounded size.
 // expect: G11: one number is an expression of at most 24 terms
-// expect: number_of_many_terms.cpp:19:
+// expect: number_of_many_terms.cpp:20:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number that the program does not have.
 // expect: T12 the program has no number
 // expect: ? It has: step

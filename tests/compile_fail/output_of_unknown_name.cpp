@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An output that the program does not have; another one of the programs has it.
 // expect: T12 the program has no output
 // expect: ; it has: y, sum

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An output with dims is no number.
 // expect: meshtensor T03: this output has dims, so it is no number
 #include "unit/run/small_programs.hpp"

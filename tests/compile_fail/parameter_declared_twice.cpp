@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // One name stands for one parameter.
 // expect: G03 'block/w' is declared twice, as f32[in] (a parameter) and as f32[batch] (a parameter)
-// expect: give one of them another name (parameter_declared_twice.cpp:20)
+// expect: give one of them another name (parameter_declared_twice.cpp:21)
 #include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop's dim is the first of each of its parameters.
 // expect: T07: a parameter has one dim twice: give one another name; inside repeat the loop's dim is there already
-// expect: parameter_with_a_dim_twice.cpp:20:
+// expect: parameter_with_a_dim_twice.cpp:21:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"

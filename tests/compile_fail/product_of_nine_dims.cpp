@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is broadcast has as many dims as a tensor may.
 // expect: T07: a tensor has at most 8 dims
-// expect: product_of_nine_dims.cpp:17:
+// expect: product_of_nine_dims.cpp:18:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 

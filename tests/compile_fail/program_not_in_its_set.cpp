@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An executable of a program that its set does not have.
 // expect: meshtensor T13: the program is not one of the set that it is declared with
 #include "unit/run/small_programs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many dims as its table holds.
 // expect: G14: a program has at most 128 dims
 #include <utility>

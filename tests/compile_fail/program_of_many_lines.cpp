@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many lines as nodes, and half as many again.
 // expect: G16: a program has too many lines
-// expect: program_of_many_lines.cpp:15:
+// expect: program_of_many_lines.cpp:16:
 #define MESHTENSOR_MAX_NODES 64
 #include "meshtensor/graph/trace.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many names as its table holds.
 // expect: G13: a program has more than 512 names
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many numbers as its table holds.
 // expect: G17: a program has at most 512 numbers
 #include "meshtensor/graph/trace.hpp"

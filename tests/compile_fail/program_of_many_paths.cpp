@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many paths as its table holds.
 // expect: G15: a program has more than 1024 paths
 #include "meshtensor/graph/trace.hpp"

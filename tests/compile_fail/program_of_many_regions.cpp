@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many regions as its table holds.
 // expect: G20: a program has at most 256 regions
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many variables as its table holds.
 // expect: G24: a program has too many variables
 #include <utility>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program has as many nodes as its tables hold, which may be raised.
 // expect: G02: the program is too large: raise MESHTENSOR_MAX_NODES
-// expect: program_too_large.cpp:17:
+// expect: program_too_large.cpp:18:
 #define MESHTENSOR_MAX_NODES 64
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that are declared together share their parameters: one path, one set of dims.
 // quick
 // expect: is declared twice, as f32[

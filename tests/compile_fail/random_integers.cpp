@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers are floats.
 // expect: meshtensor T04: random numbers are floats: cast them
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Only what is there is renamed.
 // expect: meshtensor T01: rename: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dim and its new name are equally long.
 // expect: S03 'length' (8) is renamed to 'memory' (6), which is another number of elements
-// expect: rename_to_another_extent.cpp:20)
+// expect: rename_to_another_extent.cpp:21)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/pass/bind.hpp"

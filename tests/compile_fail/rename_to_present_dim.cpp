@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two dims of one tensor cannot have one name.
 // expect: meshtensor T03: rename: the operand already has a dim of the new name
 #include "meshtensor/graph/trace.hpp"

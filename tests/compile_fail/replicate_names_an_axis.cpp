@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is replicated is a dim.
 // expect: meshtensor S08: replicate<dim> names a dim
 #include "meshtensor/tensor/layout.hpp"

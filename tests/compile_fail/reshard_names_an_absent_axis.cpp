@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reshard names axes of the mesh, too.
 // expect: S04 reshard names the axis 'model', which the mesh does not have
-// expect: (reshard, reshard_names_an_absent_axis.cpp:24)
+// expect: (reshard, reshard_names_an_absent_axis.cpp:25)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/op/reshard.hpp"

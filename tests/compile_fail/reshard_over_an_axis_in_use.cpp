@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reshard adds to what the layout says of the other dims.
 // expect: S05 reshard shards a second dim over the axis 'data'
-// expect: (reshard, reshard_over_an_axis_in_use.cpp:24)
+// expect: (reshard, reshard_over_an_axis_in_use.cpp:25)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/op/reshard.hpp"

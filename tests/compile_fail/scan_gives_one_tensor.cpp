@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The body of a scan gives its next carry and what is stacked.
 // expect: meshtensor T11: the body of scan returns std::tuple(next carry, what is stacked)
 #include "meshtensor/meshtensor.hpp"

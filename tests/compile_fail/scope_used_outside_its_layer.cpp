@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scope belongs to the layer that it was made for.
 // expect: G04: a scope is used outside the layer that it was made for
-// expect: scope_used_outside_its_layer.cpp:19:
+// expect: scope_used_outside_its_layer.cpp:20:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 

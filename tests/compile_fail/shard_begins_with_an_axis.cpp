@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dim stands first.
 // expect: meshtensor S08: shard<dim, axis...> begins with a dim
 #include "meshtensor/tensor/layout.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule that shards says over which axis.
 // expect: meshtensor S08: shard<dim, axis...> names at least one axis of the mesh
 #include "meshtensor/tensor/layout.hpp"

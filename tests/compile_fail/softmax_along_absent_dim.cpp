@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax needs its dim.
 // quick
 // expect: meshtensor T01: softmax: the operand lacks the dim

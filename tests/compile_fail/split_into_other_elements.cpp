@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a dim have as many elements as it has.
 // expect: meshtensor: the program cannot be compiled (reason in program_error<...>)
 // expect: S03 'joined' (24) is split into 'rows' (5) x 'columns' (6), which is another number of elements
-// expect: split_into_other_elements.cpp:25)
+// expect: split_into_other_elements.cpp:26)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reshape.hpp"
 #include "meshtensor/pass/bind.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor is summed along dims that it has.
 // quick
 // expect: meshtensor T01: reduce: the operand lacks a dim that it shall be reduced along

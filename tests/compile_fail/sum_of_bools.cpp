@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bools are counted after a cast.
 // expect: meshtensor T04: sum of bools: cast the operand, or take any or all
 #include "meshtensor/graph/trace.hpp"

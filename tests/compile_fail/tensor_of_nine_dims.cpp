@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor has as many dims as its shape holds.
 // expect: T07: a tensor has at most 8 dims
-// expect: tensor_of_nine_dims.cpp:14:
+// expect: tensor_of_nine_dims.cpp:15:
 #include "meshtensor/graph/trace.hpp"
 
 namespace mt = meshtensor;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transpose keeps all dims.
 // expect: meshtensor T03: transpose: the result does not name exactly the dims of the operand
 #include "meshtensor/graph/trace.hpp"

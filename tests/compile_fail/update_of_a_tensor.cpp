@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Only what a store holds has a next value.
 // expect: G08: only a parameter or state, as it was declared, can be updated
-// expect: update_of_a_tensor.cpp:19:
+// expect: update_of_a_tensor.cpp:20:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variable changes between steps, not between iterations.
 // expect: G06: a variable is updated inside a loop or branch
-// expect: updated_in_a_loop.cpp:23:
+// expect: updated_in_a_loop.cpp:24:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A variable has one next value.
 // expect: G05: a variable is updated twice in one step
-// expect: updated_twice.cpp:21:
+// expect: updated_twice.cpp:22:
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 

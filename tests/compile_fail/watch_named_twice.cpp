@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // One name stands for one tensor, in its scope.
-// expect: G03 two watched tensors are called 'y': give one of them another name (watch_named_twice.cpp:17)
+// expect: G03 two watched tensors are called 'y': give one of them another name (watch_named_twice.cpp:18)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/deliver.hpp"

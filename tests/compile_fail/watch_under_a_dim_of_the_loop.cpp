@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor that has the loop's own dim cannot be stacked along it.
 // expect: G33 'all' is watched in a loop over 'layers' and has that dim itself: rename it first
-// expect: (watch_under_a_dim_of_the_loop.cpp:23)
+// expect: (watch_under_a_dim_of_the_loop.cpp:24)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"

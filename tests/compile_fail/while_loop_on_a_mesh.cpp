@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop of unknown length cannot be spread over a mesh.
 // expect: S21 while_loop cannot be spread over a mesh yet
 #include "meshtensor/graph/trace.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BLEU beside sacreBLEU's: the corpora and sentences that tests/data/bleu_by_sacrebleu.py has recorded.
 #include "meshtensor/data/bleu.hpp"
 

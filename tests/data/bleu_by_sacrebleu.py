@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records what sacreBLEU says of small corpora: those of its own tests, and random ones. tests/data/bleu_by_sacrebleu.cpp
 must find the same.
 

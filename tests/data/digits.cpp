@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handwritten digits (MNIST's 10,000 test images; the first 8,000 to learn from, the rest to be asked about): a network
 // of two layers reads them, alone and on four processors.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // English and German sentences (Multi30K) from their files to batches: the numbers of a training in PyTorch on the same
 // texts, 147 updates an epoch among them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The example Transformer beside PyTorch's, from the same weights: twenty losses and the norm of every parameter's
 // first gradient, as tests/data/transformer_by_torch.py has recorded them.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trains the Transformer of examples/transformer.hpp in PyTorch, from weights that a formula gives, and records what
 tests/data/transformer_by_torch.cpp must find: twenty losses, and the norm of the first gradient of every parameter.
 

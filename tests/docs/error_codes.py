@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Passes if each error code of the sources has one section in the page of errors, and each section has a code.
 
 error_codes.py PAGE FOLDER...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the snippets of docs/ may use without declaring it: dims, axes, a program and its executable.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Passes if the C++ snippets of a page compile, and if its whole program prints what the page says.
 
 snippets.py PAGE SOURCE COMPILER ARGUMENTS...

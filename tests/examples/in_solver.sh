@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The solver with a guest says the same on 1, 2, 4 and 6 ranks, learns, and copies nothing: in_solver.sh ranks PROGRAM LAUNCHER...
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"

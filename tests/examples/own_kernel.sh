@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Learns, as threads and as ranks: own_kernel.sh ranks PROGRAM LAUNCHER...
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"

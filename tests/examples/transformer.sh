@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The Transformer example as its users meet it: transformer.sh PART PROGRAM [LAUNCHER...]
 #
 #   learns      beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A program of which the compiler has made everything: transformer_static.sh PART PROGRAM...
 #
 #   same PROGRAM OTHER       OTHER, for which every pass runs at start-up, gives the same losses, bit for bit; they fall

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The translating example as its users meet it: translate.sh PART PROGRAM [LAUNCHER...]
 #
 #   learns   translates sentences that it has not seen, of two languages made up here; repeats itself byte for byte

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Transformer example's command line, of any words: options, or an ending with its words.
 #include <cmath>
 #include <cstdint>

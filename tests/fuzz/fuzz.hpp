@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fuzzed functions share: each takes any bytes, and either throws an mt::error or does all that it promises.
 #pragma once
 

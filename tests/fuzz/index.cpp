@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as the index of a checkpoint, as they are and with the right checksum: refused, or the blocks of each value
 // are the whole of it, each in a file of its own.
 #include <set>

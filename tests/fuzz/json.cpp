@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as JSON: refused, or read; what was a text is the same when it is quoted and read again.
 #include "meshtensor/io/json.hpp"
 

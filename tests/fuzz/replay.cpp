@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives a fuzzed function every file of the folders that are named, once: what was found stays found, with any
 // compiler.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a safetensors file: refused, or every tensor lies inside of it, none over another; and a file with the
 // same tensors that is made anew says the same.
 #include "meshtensor/io/safetensors.hpp"

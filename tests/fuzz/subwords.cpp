@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of any bytes: a vocabulary, or a sentence; and a vocabulary, however odd, cuts and joins any text.
 //
 // needs: sentencepiece

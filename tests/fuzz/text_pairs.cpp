@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of any bytes: lines, UTF-8 or a sentence that names the fault; what gzip has packed, or has not.
 //
 // needs: zlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 1. Dims have names, and all that follows is said with names: no positions, no axes to count.
 #include <doctest/doctest.h>
 

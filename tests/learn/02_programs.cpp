@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 2. A program is a struct that declares inputs and outputs. It runs once, to be recorded: what it leaves is a
 // graph, a plain value that can be printed.
 #include <doctest/doctest.h>
@@ -34,14 +35,14 @@ TEST_CASE("a graph has one line for each value: its dtype and dims, what it is, 
   CHECK("\n" + text_of(traced) == R"(
 dims batch, pixels = 3, classes = 2
 entry classify
-  %0: f32[batch, pixels]    = input(image)                # 02_programs.cpp:20
-  %1: f32[pixels, classes]  = input(table)                # 02_programs.cpp:21
-  %2: f32[batch, classes]   = einsum(%0, %1) over pixels  # 02_programs.cpp:22
-  %3: f32[]                 = constant(2)                 # 02_programs.cpp:22
-  %4: f32[batch, classes]   = multiply(%2, %3)            # 02_programs.cpp:22
-                              output(%4, score)           # 02_programs.cpp:23
-  %5: i64[batch]            = argmax(%4) over classes     # 02_programs.cpp:24
-                              output(%5, best)            # 02_programs.cpp:24
+  %0: f32[batch, pixels]    = input(image)                # 02_programs.cpp:21
+  %1: f32[pixels, classes]  = input(table)                # 02_programs.cpp:22
+  %2: f32[batch, classes]   = einsum(%0, %1) over pixels  # 02_programs.cpp:23
+  %3: f32[]                 = constant(2)                 # 02_programs.cpp:23
+  %4: f32[batch, classes]   = multiply(%2, %3)            # 02_programs.cpp:23
+                              output(%4, score)           # 02_programs.cpp:24
+  %5: i64[batch]            = argmax(%4) over classes     # 02_programs.cpp:25
+                              output(%5, best)            # 02_programs.cpp:25
 )");
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 3. Parameters and state are declared where they are used, under nested names. Layers are functions of a scope.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 4. A gradient is part of the program: one node, until a pass replaces it by what computes it. Optimizers are
 // functions that update parameters.
 #include <doctest/doctest.h>

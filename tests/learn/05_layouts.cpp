@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 5. A mesh names processors, a layout says which dims are spread over which axes. The program stays as it is;
 // the collectives that a layout causes are nodes of the graph of one processor.
 #include <doctest/doctest.h>
@@ -56,15 +57,15 @@ mesh data = 2, model = 2
 parameter up: f32[in, hidden/model]
 parameter down: f32[hidden/model, out]
 entry two_products
-  %0: f32[batch/data, in]                   = input(x)                       # 05_layouts.cpp:32
-  %1: f32[in, hidden/model]                 = read(up)                       # 05_layouts.cpp:33
-  %2: f32[batch/data, hidden/model]         = einsum(%0, %1) over in         # 05_layouts.cpp:33
-  %3: f32[batch/data, hidden/model]         = relu(%2)                       # 05_layouts.cpp:33
-  %4: f32[hidden/model, out]                = read(down)                     # 05_layouts.cpp:34
-  %5: f32[batch/data, out | partial model]  = einsum(%3, %4) over hidden     # 05_layouts.cpp:34
-  %6: f32[batch/data, out]                  = all_reduce sum(%5) over model  # 05_layouts.cpp:28 after
-  %7: f32[batch/data, out]                  = relu(%6)                       # 05_layouts.cpp:28 after
-                                              output(%7, y)                  # 05_layouts.cpp:35
+  %0: f32[batch/data, in]                   = input(x)                       # 05_layouts.cpp:33
+  %1: f32[in, hidden/model]                 = read(up)                       # 05_layouts.cpp:34
+  %2: f32[batch/data, hidden/model]         = einsum(%0, %1) over in         # 05_layouts.cpp:34
+  %3: f32[batch/data, hidden/model]         = relu(%2)                       # 05_layouts.cpp:34
+  %4: f32[hidden/model, out]                = read(down)                     # 05_layouts.cpp:35
+  %5: f32[batch/data, out | partial model]  = einsum(%3, %4) over hidden     # 05_layouts.cpp:35
+  %6: f32[batch/data, out]                  = all_reduce sum(%5) over model  # 05_layouts.cpp:29 after
+  %7: f32[batch/data, out]                  = relu(%6)                       # 05_layouts.cpp:29 after
+                                              output(%7, y)                  # 05_layouts.cpp:36
 )");
 }
 
@@ -72,8 +73,8 @@ TEST_CASE("a rule may hold in one scope only") {
   // Under "after" the sum is wanted in parts: each processor gets only its own. The output wants all of them again.
   CHECK(all_reduces<by_scope> == 0);
   CHECK(text_of(graph<by_scope>).find(R"(
-  %6: f32[batch, out/model]            = reduce_scatter sum(%5) over model into out  # 05_layouts.cpp:28 after
-  %7: f32[batch, out/model]            = relu(%6)                                    # 05_layouts.cpp:28 after
-  %8: f32[batch, out]                  = all_gather(%7) over model of out            # 05_layouts.cpp:35
+  %6: f32[batch, out/model]            = reduce_scatter sum(%5) over model into out  # 05_layouts.cpp:29 after
+  %7: f32[batch, out/model]            = relu(%6)                                    # 05_layouts.cpp:29 after
+  %8: f32[batch, out]                  = all_gather(%7) over model of out            # 05_layouts.cpp:36
 )") != std::string::npos);
 }

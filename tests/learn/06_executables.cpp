@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 6. An executable is a program with a mesh, a layout and extents, ready to step. A store holds parameters and
 // state; several programs can share them.
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 7. Equal layers are one body that `repeat` runs along a named dim. Their parameters carry that dim; the graph
 // does not grow with the depth.
 #include <doctest/doctest.h>
@@ -52,7 +53,7 @@ TEST_CASE("the body is recorded once, its parameters are stacked") {
   CHECK(four.node_count == hundred.node_count);
   std::string const text = text_of(hundred);
   CHECK(text.find("parameter blocks/up: f32[layers, width, inner]") != std::string::npos);
-  CHECK(text.find("einsum(%1, %3) over width  # 07_repeat.cpp:22 blocks") != std::string::npos);
+  CHECK(text.find("einsum(%1, %3) over width  # 07_repeat.cpp:23 blocks") != std::string::npos);
 }
 
 TEST_CASE("every layer sees its own slice") {

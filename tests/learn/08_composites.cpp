@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 8. A composite is a part of a program with a name. Its body is what it means; it may bring a gradient of its
 // own, where the one that follows from the body is slow, unsafe, or not what is wanted.
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 9. A random number belongs to an element, not to a processor: seed, path, step and the element's place in the
 // whole decide it. So dropout is the same under every layout, and a run repeats bit for bit.
 #include <doctest/doctest.h>

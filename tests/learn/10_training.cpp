@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lesson 10. All of it: a network of two layers with dropout learns, alone and on four processors under two layouts,
 // and what it learns does not depend on them.
 #include <doctest/doctest.h>

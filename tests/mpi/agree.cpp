@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks decide alike on what each sees differently.
 // ranks: 1 3 4
 // needs: mpi

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a rank takes nothing from the heap once two have been made; what the MPI library takes for itself, by
 // malloc, does not count.
 // ranks: 2 4

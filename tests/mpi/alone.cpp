@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank that is alone where a launcher meant several says so, and nothing is aborted.
 // ranks: 1
 #include <doctest/doctest.h>

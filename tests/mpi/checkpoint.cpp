@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints of ranks: the files are those of one process, any other number of ranks loads them, each reading what it
 // needs; and what goes wrong on one rank goes wrong on all.
 // ranks: 2 3 4 6

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what a rank sends by MPI: its own definitions of the calls, which pass on to those of the library. For one
 // file of an executable.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program to be harmed: it trains without end on ranks of MPI, unless its arguments, which may differ from rank to
 // rank, say otherwise. tests/mpi/faults.sh starts it, does the harm, and looks at how the job ends.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What goes wrong on one of three ranks, or between two machines, and how the job ends: a sentence that says which rank
 # and why, an exit code that is not 0, no process left. Prints how long each took to be noticed.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each rank feeds its own block alone: what comes out is what comes out of the whole array fed on every rank.
 // ranks: 2 4
 #include <doctest/doctest.h>

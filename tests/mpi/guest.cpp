@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A guest in a program that has its own MPI: jobs side by side, nothing left behind, and what goes wrong on one rank is
 // an exception on all, after which the program goes on.
 // ranks: 2 4 6

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that a launcher left the same cores keep apart.
 // ranks: 1 2 3 4
 // needs: mpi

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of MPI give what the same mesh gives in turns on one thread: every bit of every output and variable.
 // ranks: 2 3 4 6
 // needs: mpi

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests on several ranks: failures say on which rank, and a rank whose test case ends early ends all, as the others
 // would wait for it for ever.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI is initialised by the world where nobody did it before, and ended with it.
 // ranks: 1 2 3
 // needs: mpi

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What steps took, by node: the table of one processor adds up, and the bars of all ranks lie on one time axis.
 // needs: cpu
 // ranks: 1 2 4

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What runs is what the plan says: the calls and bytes of each rank.
 // ranks: 2 3 4 6
 // timeout: 300

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs programs on ranks and checks what they send: during a step each rank makes the MPI calls of the plan's
 // collectives, each function as often as planned and with the bytes planned, and no other; a report gives the same
 // bytes. For one file of an executable.

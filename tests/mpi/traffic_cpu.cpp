@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What runs on the cpu device is what the plan says, too: fusing neither adds a call nor loses one.
 // ranks: 2 4
 // needs: mpi cpu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole training on ranks is the training on threads and in turns: every bit of twenty losses and of all parameters.
 // ranks: 2 4 6 8
 // needs: mpi

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The law of tests/mpi/training*.cpp, for any device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole training of the cpu device on ranks is its training on threads and in turns, bit for bit.
 // ranks: 2 4 6 8
 // needs: mpi cpu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A guest on a communicator that somebody else made: it is duplicated, and left as it was.
 // ranks: 1 2 3 4
 // needs: mpi

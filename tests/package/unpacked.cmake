@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Lays the headers that are installed here out as their unpacked archives have them, each with one more header that tells
 # them apart: TO/fmt/include/{fmt,fetched_fmt.hpp}, and so on.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles kernels with nvcc for two architectures, reads what became of each of them, and runs the program.
 
 device_code.py NVCC SOURCE.cu OUT INCLUDE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an element of a kernel's result is, read from the graph: the compiler walks from a value to what it is made of,
 // node by node. One text for host and device; it shows that a graph can be bound, not how a fast kernel is cut.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A `__global__` template over a lowered program: each kernel of the two-layer training step, made from the graph
 // itself.
 //

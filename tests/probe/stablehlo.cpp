@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs as StableHLO: the two-layer training step against the texts that are kept beside this file, and the
 // catalogue of programs, alone and spread. Where MESHTENSOR_STABLEHLO_CASES names a folder all of them are written
 // there, for stablehlo_on_xla.py, which runs them.

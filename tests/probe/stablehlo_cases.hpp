@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program as StableHLO with what it is given and must give, in files for whoever runs it: NAME.mlir is the text,
 // NAME.txt lists arguments and results, NAME.bin has their elements, for each of the replicas one after the other.
 #pragma once

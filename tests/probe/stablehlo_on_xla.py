@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs StableHLO programs that a test has written on XLA's CPU, and compares what they give with what was expected.
 
 stablehlo_on_xla.py TEST FOLDER [NAME...]

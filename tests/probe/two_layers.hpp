@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training step of a network of two layers: what the probes are tried on.
 #pragma once
 

@@ -17,17 +17,17 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
       %arg14: tensor<f32>,  // learning_rate / (1 - power(0.9, step + 1))
       %arg15: tensor<f32>  // rsqrt(1 - power(0.999, step + 1))
   ) -> (tensor<12x16xf32>, tensor<12x16xf32>, tensor<12x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>) {
-    // two_layers.hpp:25 first
+    // two_layers.hpp:26 first
     %0 = "stablehlo.dot_general"(%arg0, %arg2) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x12xf32>, tensor<12x16xf32>) -> tensor<8x16xf32>
     %1 = "stablehlo.broadcast_in_dim"(%arg3) {broadcast_dimensions = array<i64: 1>} : (tensor<16xf32>) -> tensor<8x16xf32>
     %2 = "stablehlo.add"(%0, %1) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
-    // two_layers.hpp:25
+    // two_layers.hpp:26
     %3 = "stablehlo.tanh"(%2) : (tensor<8x16xf32>) -> tensor<8x16xf32>
-    // two_layers.hpp:26 last
+    // two_layers.hpp:27 last
     %4 = "stablehlo.dot_general"(%3, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x16xf32>, tensor<16x6xf32>) -> tensor<8x6xf32>
     %5 = "stablehlo.broadcast_in_dim"(%arg5) {broadcast_dimensions = array<i64: 1>} : (tensor<6xf32>) -> tensor<8x6xf32>
     %6 = "stablehlo.add"(%4, %5) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
-    // two_layers.hpp:26
+    // two_layers.hpp:27
     %7 = "stablehlo.constant"() {value = dense<0xFF800000> : tensor<f32>} : () -> tensor<f32>
     %8 = "stablehlo.reduce"(%6, %7) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.maximum"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 1>} : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
     %9 = "stablehlo.broadcast_in_dim"(%8) {broadcast_dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<8x6xf32>
@@ -51,9 +51,9 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %27 = "stablehlo.reduce"(%24, %26) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
     %28 = "stablehlo.constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
     %29 = "stablehlo.divide"(%27, %28) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    // two_layers.hpp:27 optimizer
+    // two_layers.hpp:28 optimizer
     %30 = "stablehlo.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
-    // two_layers.hpp:26
+    // two_layers.hpp:27
     %31 = "stablehlo.divide"(%30, %28) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     %32 = "stablehlo.broadcast_in_dim"(%31) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
     %33 = "stablehlo.broadcast_in_dim"(%25) {broadcast_dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<8x6xf32>
@@ -67,23 +67,23 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %41 = "stablehlo.subtract"(%35, %40) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
     %42 = "stablehlo.broadcast_in_dim"(%32) {broadcast_dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<8x6xf32>
     %43 = "stablehlo.multiply"(%41, %42) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
-    // two_layers.hpp:26 last
+    // two_layers.hpp:27 last
     %44 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
     %45 = "stablehlo.reduce"(%43, %44) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8x6xf32>, tensor<f32>) -> tensor<6xf32>
     %46 = "stablehlo.dot_general"(%43, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x6xf32>, tensor<16x6xf32>) -> tensor<8x16xf32>
     %47 = "stablehlo.dot_general"(%43, %3) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x6xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
     %48 = "stablehlo.transpose"(%47) {permutation = array<i64: 1, 0>} : (tensor<6x16xf32>) -> tensor<16x6xf32>
-    // two_layers.hpp:25
+    // two_layers.hpp:26
     %49 = "stablehlo.multiply"(%3, %3) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
     %50 = "stablehlo.broadcast_in_dim"(%30) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8x16xf32>
     %51 = "stablehlo.subtract"(%50, %49) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
     %52 = "stablehlo.multiply"(%46, %51) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
-    // two_layers.hpp:25 first
+    // two_layers.hpp:26 first
     %53 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
     %54 = "stablehlo.reduce"(%52, %53) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<16xf32>
     %55 = "stablehlo.dot_general"(%52, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x16xf32>, tensor<8x12xf32>) -> tensor<16x12xf32>
     %56 = "stablehlo.transpose"(%55) {permutation = array<i64: 1, 0>} : (tensor<16x12xf32>) -> tensor<12x16xf32>
-    // two_layers.hpp:27 optimizer
+    // two_layers.hpp:28 optimizer
     %57 = "stablehlo.constant"() {value = dense<0.8999999761581421> : tensor<f32>} : () -> tensor<f32>
     %58 = "stablehlo.constant"() {value = dense<0.10000000149011612> : tensor<f32>} : () -> tensor<f32>
     %59 = "stablehlo.constant"() {value = dense<0.9990000128746033> : tensor<f32>} : () -> tensor<f32>

@@ -17,18 +17,18 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
       %arg14: tensor<f32>,  // learning_rate / (1 - power(0.9, step + 1))
       %arg15: tensor<f32>  // rsqrt(1 - power(0.999, step + 1))
   ) -> (tensor<12x8xf32>, tensor<12x8xf32>, tensor<12x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>) {
-    // two_layers.hpp:25 first
+    // two_layers.hpp:26 first
     %0 = "stablehlo.dot_general"(%arg0, %arg2) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x12xf32>, tensor<12x8xf32>) -> tensor<4x8xf32>
     %1 = "stablehlo.broadcast_in_dim"(%arg3) {broadcast_dimensions = array<i64: 1>} : (tensor<8xf32>) -> tensor<4x8xf32>
     %2 = "stablehlo.add"(%0, %1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-    // two_layers.hpp:25
+    // two_layers.hpp:26
     %3 = "stablehlo.tanh"(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    // two_layers.hpp:26 last
+    // two_layers.hpp:27 last
     %4 = "stablehlo.dot_general"(%3, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
     %5 = "stablehlo.all_reduce"(%4) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
     %6 = "stablehlo.broadcast_in_dim"(%arg5) {broadcast_dimensions = array<i64: 1>} : (tensor<6xf32>) -> tensor<4x6xf32>
     %7 = "stablehlo.add"(%5, %6) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-    // two_layers.hpp:26
+    // two_layers.hpp:27
     %8 = "stablehlo.constant"() {value = dense<0xFF800000> : tensor<f32>} : () -> tensor<f32>
     %9 = "stablehlo.reduce"(%7, %8) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.maximum"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 1>} : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>
     %10 = "stablehlo.broadcast_in_dim"(%9) {broadcast_dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4x6xf32>
@@ -52,11 +52,11 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %28 = "stablehlo.reduce"(%25, %27) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
     %29 = "stablehlo.constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
     %30 = "stablehlo.divide"(%28, %29) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    // two_layers.hpp:28
+    // two_layers.hpp:29
     %31 = "stablehlo.all_reduce"(%30) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<f32>) -> tensor<f32>
-    // two_layers.hpp:27 optimizer
+    // two_layers.hpp:28 optimizer
     %32 = "stablehlo.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
-    // two_layers.hpp:26
+    // two_layers.hpp:27
     %33 = "stablehlo.divide"(%32, %29) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     %34 = "stablehlo.broadcast_in_dim"(%33) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<4xf32>
     %35 = "stablehlo.broadcast_in_dim"(%26) {broadcast_dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4x6xf32>
@@ -70,31 +70,31 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %43 = "stablehlo.subtract"(%37, %42) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
     %44 = "stablehlo.broadcast_in_dim"(%34) {broadcast_dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4x6xf32>
     %45 = "stablehlo.multiply"(%43, %44) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-    // two_layers.hpp:26 last
+    // two_layers.hpp:27 last
     %46 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
     %47 = "stablehlo.reduce"(%45, %46) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
-    // two_layers.hpp:27 optimizer
+    // two_layers.hpp:28 optimizer
     %48 = "stablehlo.all_reduce"(%47) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<6xf32>) -> tensor<6xf32>
-    // two_layers.hpp:26 last
+    // two_layers.hpp:27 last
     %49 = "stablehlo.dot_general"(%45, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x6xf32>, tensor<8x6xf32>) -> tensor<4x8xf32>
     %50 = "stablehlo.dot_general"(%45, %3) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x6xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
     %51 = "stablehlo.transpose"(%50) {permutation = array<i64: 1, 0>} : (tensor<6x8xf32>) -> tensor<8x6xf32>
-    // two_layers.hpp:27 optimizer
+    // two_layers.hpp:28 optimizer
     %52 = "stablehlo.all_reduce"(%51) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
-    // two_layers.hpp:25
+    // two_layers.hpp:26
     %53 = "stablehlo.multiply"(%3, %3) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
     %54 = "stablehlo.broadcast_in_dim"(%32) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<4x8xf32>
     %55 = "stablehlo.subtract"(%54, %53) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
     %56 = "stablehlo.multiply"(%49, %55) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-    // two_layers.hpp:25 first
+    // two_layers.hpp:26 first
     %57 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
     %58 = "stablehlo.reduce"(%56, %57) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<4x8xf32>, tensor<f32>) -> tensor<8xf32>
-    // two_layers.hpp:27 optimizer
+    // two_layers.hpp:28 optimizer
     %59 = "stablehlo.all_reduce"(%58) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<8xf32>) -> tensor<8xf32>
-    // two_layers.hpp:25 first
+    // two_layers.hpp:26 first
     %60 = "stablehlo.dot_general"(%56, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x8xf32>, tensor<4x12xf32>) -> tensor<8x12xf32>
     %61 = "stablehlo.transpose"(%60) {permutation = array<i64: 1, 0>} : (tensor<8x12xf32>) -> tensor<12x8xf32>
-    // two_layers.hpp:27 optimizer
+    // two_layers.hpp:28 optimizer
     %62 = "stablehlo.all_reduce"(%61) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<12x8xf32>) -> tensor<12x8xf32>
     %63 = "stablehlo.constant"() {value = dense<0.8999999761581421> : tensor<f32>} : () -> tensor<f32>
     %64 = "stablehlo.constant"() {value = dense<0.10000000149011612> : tensor<f32>} : () -> tensor<f32>
@@ -181,7 +181,7 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %145 = "stablehlo.multiply"(%132, %144) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
     %146 = "stablehlo.divide"(%145, %143) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
     %147 = "stablehlo.subtract"(%arg5, %146) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    // two_layers.hpp:28
+    // two_layers.hpp:29
     func.return %72, %78, %87, %92, %98, %107, %112, %118, %127, %132, %138, %147, %31 : tensor<12x8xf32>, tensor<12x8xf32>, tensor<12x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>
   }
 }

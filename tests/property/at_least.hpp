@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many cases a test tries at least: numbers that tests/cases.py adds up over all files.
 #pragma once
 

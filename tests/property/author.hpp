@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes graphs by chance: every operation, loops, composites and state, with values that stay exact in f64.
 #pragma once
 

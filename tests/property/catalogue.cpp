@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled once for all property tests.
 #include "property/catalogue.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of support/programs.hpp, traced: by name, so that those who try them need not compile them.
 #pragma once
 

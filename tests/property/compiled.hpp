@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program lowered by the compiler and again at start-up: one graph, one plan, and the same bits when they run.
 #pragma once
 

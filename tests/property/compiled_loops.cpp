@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and composites: what the compiler plans is what start-up plans.
 // sample
 // sanitize: no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks: what the compiler plans is what start-up plans.
 // sanitize: no
 #include "property/compiled.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contractions and reductions: integers in floats are summed without rounding, so every layout gives the same bits.
 // timeout: 300
 #include "property/graph.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs made by chance on the cpu device: fused, planned in place, under layouts made by chance; values are exact, so
 // that every bit is known.
 //

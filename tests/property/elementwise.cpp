@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every elementwise function, alone and broadcast, gives the same bits under every layout; so does its gradient where
 // nothing is summed.
 // timeout: 300

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs made node by node at run time: one operation at a time, under every layout.
 #pragma once
 

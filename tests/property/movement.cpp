@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What moves numbers about, looks them up or makes them gives the same bits under every layout; so do its gradients.
 // timeout: 300
 #include "meshtensor/op/random.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole training does not depend on the layout: twenty steps of a Transformer with dropout and AdamW on one to eight
 // processors lose what they lose on one, within rounding; on the same mesh again, every bit is the same.
 //

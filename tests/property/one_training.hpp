@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One training, to be repeated under every layout, by every kind of processors and on every device: a small decoder
 // Transformer with dropout learns a permutation of its vocabulary.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole training on the cpu device does not depend on the layout either, and is that of the reference device: kernels
 // are fused, and products are oneDNN's and a CBLAS's.
 //

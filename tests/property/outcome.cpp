@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled once for all property tests: passes and the reference device are most of what each would compile.
 #include "property/outcome.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program run by a job, whatever its transport: every bit that each processor ends up with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole program under every layout of every mesh that can be enumerated, and under layouts by scope that are drawn.
 #pragma once
 

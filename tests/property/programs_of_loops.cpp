@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops, loops within loops and composites, trained, under every layout.
 // timeout: 300
 #include "property/program.hpp"

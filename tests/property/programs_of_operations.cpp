@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of many operations and their gradients, under every layout.
 // timeout: 300
 #include "property/program.hpp"

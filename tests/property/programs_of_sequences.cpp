@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transformers, trained, under many layouts; and programs in other precisions.
 // timeout: 300
 #include "property/program.hpp"

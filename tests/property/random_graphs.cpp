@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs made by chance: loops, composites, state and every operation between them, under layouts made by chance.
 // timeout: 300
 #include "property/author.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every change of placement: the collectives that `reshard` chooses, on real blocks, give what the new placement says;
 // the way there and back is the identity; and no more is received than the table of single changes allows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a layout sends, kind by kind, for the patterns that people name: data and tensor parallel, optimizer state
 // spread, vocabulary spread, sequence parallel.
 #include <doctest/doctest.h>

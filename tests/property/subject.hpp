@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One program under many layouts: what does not depend on the layout is done once, and what must come out is known from
 // the interpreter on whole arrays.
 #pragma once

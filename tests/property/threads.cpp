@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processors as threads give what they give in turns on one thread: every bit of every output and variable.
 // timeout: 300
 #include "property/outcome.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placements of a value on a mesh, the steps that lead from one to another, and what they cost: worked out by
 // themselves, from the definition, to be compared with what `reshard` does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reads an unfinished sum, maximum or minimum finishes it, or leaves that to a later one: the result is the same.
 // timeout: 300
 

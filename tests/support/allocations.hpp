@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what is taken from the heap while a scope lasts, in all threads, and says where. Only for glibc; one file of a
 // test may include it, for it replaces malloc.
 #pragma once

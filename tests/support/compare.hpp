@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares what a processor holds of a value with its part of the whole.
 #pragma once
 

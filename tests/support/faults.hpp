@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the operating system that fail when a test says so: included by the one file of a test, whose program then
 // calls these instead of the C library's. What is called here is counted; the call that is meant is not made, or is the
 // last thing that the process does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Enumerates layouts of a program on a mesh.
 #pragma once
 

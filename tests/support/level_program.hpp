@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small training, compiled for whatever instruction set the file that includes it is.
 #pragma once
 

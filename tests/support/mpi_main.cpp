@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main function of every test that runs under mpirun. A rank whose checks fail ends all of them at once: the others
 // may be waiting for it.
 #define DOCTEST_CONFIG_IMPLEMENT

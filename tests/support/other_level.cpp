@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same training for another instruction set.
 #include "support/level_program.hpp"
 

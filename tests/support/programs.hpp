@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small programs that between them use every operation: what layouts, transports and the compiler's plans are tried on.
 //
 // Extents divide by 2, 3, 4, 6 and 8 where that is cheap, so that most layouts are legal. Real numbers have the dtype

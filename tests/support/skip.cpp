@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exit code that tells ctest that a test was skipped; tests/CMakeLists.txt has the same number.
 #include "support/skip.hpp"
 

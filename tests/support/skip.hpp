@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test that cannot run here says why and is reported as skipped, not as passed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests use of xtensor besides its arrays, in the folders of either version.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one place that asks which compiler this is, and the limits of a program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cores of this machine: those that a thread may run on, and how the ranks of a job that have the same share them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What went wrong, as a value: a code, one sentence with the facts, the fix. Delivered by a throw, in the compiler or
 // at run time; docs/errors.md has a section for each code.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types: the closed list, their sizes, and the C++ type that holds each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exponential, the logarithm and what is made of them. Bounds are in units of the last place of the result.
 #pragma once
 

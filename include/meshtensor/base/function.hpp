@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The closed list of scalar functions: what elementwise operations, numbers and fused kernels are made of.
 #pragma once
 

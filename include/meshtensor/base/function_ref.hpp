@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function of the caller's, borrowed for a call: what takes one is compiled once, whatever is given to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the functions of math.hpp need to know of a number, so that one text serves a float, a double and a register of
 // them, with the same bits in every lane.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementary functions from +, -, *, /, sqrt and our own polynomials only, so that plain loops and vector code give the
 // same bits. No function calls the system's library of mathematics.
 #pragma once

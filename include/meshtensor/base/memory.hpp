@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One block of memory for everything that a plan gives an offset: zeroed, aligned for any register, on large pages
 // where the system has them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many words as one number, for telling things apart.
 #pragma once
 

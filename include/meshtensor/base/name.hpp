@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A name as a value and as a template argument: four words, so that it is cheap to compare and to mangle.
 #pragma once
 

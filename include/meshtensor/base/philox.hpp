@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers as a function of (key, counter): the element with a global index has one value, whoever computes it.
 #pragma once
 

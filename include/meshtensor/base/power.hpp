@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x to the power y, through a logarithm of twice the precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of a machine: which one this is, and what another one is doing.
 #pragma once
 

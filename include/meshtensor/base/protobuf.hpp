@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages as protocol buffers write them: fields with a number, each an integer, a real number or bytes.
 //
 // Source: developers.google.com/protocol-buffers, Encoding.

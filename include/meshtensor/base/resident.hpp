@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of the memory that a process has asked for it has really got: pages come when they are first written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sine and cosine for every finite argument: a short reduction for the usual ones, an exact one for the rest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One collective as a plain value: what moves over how many members, every number known before the first step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a transport is: start this collective over these members on this buffer, test, wait.
 #pragma once
 

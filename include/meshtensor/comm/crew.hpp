@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that stay: they sleep until there is work for all of them, do it together, and sleep again.
 #pragma once
 

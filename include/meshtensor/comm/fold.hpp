@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions in one fixed order: member 0, then 1, … in the accumulator's type, rounded once. Every transport calls
 // this one function, so that all give the same bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a launcher started this process, and how many with it: decides between threads and MPI.
 #pragma once
 

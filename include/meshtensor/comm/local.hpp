@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All ranks as threads of one process: members publish their buffers and read their peers' directly. The embedded
 // default, the bench for hundreds of ranks, and what a debugger or a thread sanitizer sees.
 #pragma once

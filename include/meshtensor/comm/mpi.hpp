@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks as MPI processes. Reductions are made here, in one fixed order, unless they are handed to the MPI library;
 // comm/mpi_form.hpp says which MPI calls carry what.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which MPI calls carry each collective, and the workspace they need: the table that a transport, a report and a test
 // of traffic read. Knows no MPI.
 #pragma once

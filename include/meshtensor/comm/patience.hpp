@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a rank waits for its peers: when it says so, and when it gives up.
 #pragma once
 

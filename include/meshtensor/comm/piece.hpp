@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bytes of a block a member takes and where they go: one strided description for every transport.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every collective by its definition, from pointers to all members' blocks: the oracle of the transports, and the way
 // to run all ranks of a program in lockstep on one thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the members of a group meet for one collective when all ranks are threads of one process: what each brings, and
 // how many have come how far.
 #pragma once

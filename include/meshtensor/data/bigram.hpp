@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bigram model of a text, the least that a language model has to beat: each byte by how often it follows the one
 // before.
 #pragma once

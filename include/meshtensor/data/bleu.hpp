@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BLEU: how alike translations and those of people are, by the runs of up to four words that they share.
 #pragma once
 

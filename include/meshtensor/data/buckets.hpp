@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buckets: a few fixed extents, each for the pairs of sentences that fill it well. A program for each, bound when it is
 // made, serves sentences of any length.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of an epoch: a function of seed and epoch, so that any batch can be found without those before it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The door to zlib: what gzip has packed. Needs the component zlib.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that takes long to make: made when it is first wanted, whoever wants it, and kept.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A vocabulary of subwords for a text: learnt by sentencepiece when it is first wanted, and kept. Needs the component
 // sentencepiece.
 #pragma once

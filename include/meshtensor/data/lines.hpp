@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A text as its lines: one sentence each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of sentence pairs in the extents of their buckets, in an order that seed and number alone decide.
 #pragma once
 

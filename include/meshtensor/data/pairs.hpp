@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aligned texts: sentences and their translations, line by line, in two files for each part of a folder.
 #pragma once
 

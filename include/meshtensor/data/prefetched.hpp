@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the next steps need, prepared by threads while a step runs: the same in the same order, whatever their number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that a model writes: a byte drawn by its probability, and bytes as a terminal can show them.
 #pragma once
 

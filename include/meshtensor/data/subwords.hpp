@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The door to sentencepiece: text as numbers of subwords, and back. Needs the component sentencepiece.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text as bytes: read from files, cut into what is learnt from and what is held out, handed out in windows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sentences as tokens: whole numbers below the size of a vocabulary.
 #pragma once
 

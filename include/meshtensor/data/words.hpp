@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text as words, as scores of translations count them.
 #pragma once
 

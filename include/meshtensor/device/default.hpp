@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fastest device that this build has, for an executable to name.
 #pragma once
 

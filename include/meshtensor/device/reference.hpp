@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference device: every node by its rule's own plain loops. The oracle of the other devices.
 #pragma once
 

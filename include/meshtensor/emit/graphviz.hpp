@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A module as a drawing for Graphviz: a box around every region, communication in colour, dims and layouts on the
 // edges.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan as text, before anything runs: what every processor stores, exchanges, computes, and what fills its memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One entry of a module as a StableHLO program: what compilers of whole programs take, XLA's for CPU, GPU and TPU among
 // them.
 #pragma once

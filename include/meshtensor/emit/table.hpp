@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text in columns, and quantities in three digits: how reports are set.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scores over time, in the files that TensorBoard draws.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a module node by node: interns names, keeps lists, and turns what a region uses from outside into its
 // arguments.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of differentiating one region backwards: cotangents so far, and forward values as they are called where the
 // backward nodes are made.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in the user's program a node comes from, in words: the end of every finding about a node.
 #pragma once
 

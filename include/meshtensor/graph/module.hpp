@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph as a plain value: tables of rows with small integer ids, the same in the compiler and at run time.
 //
 // A module is a list of regions. Entry points, loop bodies, branches, composites and fused groups are regions, one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a node that owns regions hands its operands to them.
 #pragma once
 

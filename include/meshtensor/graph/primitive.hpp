@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The closed list of primitives: the kinds of node that a graph is made of. Everything else composes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A module as text: one line a value, regions indented under the node that owns them, the user's line at the end.
 //
 //     %41: bf16[batch/data, hidden/model]    = einsum(%12, %7)     # train.cpp:88 decoder/attention

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vocabulary of the rules that every operation has: how partial sums pass through it, how it is differentiated, how
 // it is evaluated. op/ has the rules, pass/ looks them up.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scope: how a program declares its parameters, inputs, state, numbers and outputs, under nested names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a module in words: dims, paths, layouts, numbers. Whoever writes about a module spells them alike.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a program once and gives the graph that it recorded.
 #pragma once
 

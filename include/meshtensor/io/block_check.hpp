@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the elements of a block are those that were written, and numbers.
 #pragma once
 

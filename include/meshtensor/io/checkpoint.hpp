@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints, and files that other libraries read and write: all of this folder that a program calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saving checkpoints, beside the steps of a training or at once.
 #pragma once
 

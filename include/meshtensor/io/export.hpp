@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of a store as one safetensors file, as PyTorch and others read it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of the operating system: read by ranges, and written so that a file is either as it was or wholly new.
 #pragma once
 

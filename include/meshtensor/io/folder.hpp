@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder of a run: checkpoints in the order in which they were saved, `0012-step-1200`. A checkpoint is there when
 // its index is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A safetensors file of PyTorch's, or of anybody's, as values of a store.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index of a checkpoint: what it holds, how that is cut, and how its files are known again. A JSON file that ends
 // with its own checksum; index_reader.hpp reads it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the index of a checkpoint, and nothing that is not one.
 #pragma once
 

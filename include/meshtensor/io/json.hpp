@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON, read piece by piece by whoever knows what must come next.
 //
 // It is a reader of our own, for it must refuse what libraries let pass (names that appear twice, numbers beyond 64

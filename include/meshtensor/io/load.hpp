@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading a checkpoint: the newest of a run that is whole, or a certain one, onto whatever mesh and layout a store has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program notes beside its values: how far its data are read, the state of a random number generator.
 #pragma once
 

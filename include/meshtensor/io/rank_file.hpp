@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file of one processor in a checkpoint: the blocks that it writes, and their checksums.
 #pragma once
 

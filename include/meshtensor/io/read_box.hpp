@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a box of a dense array in a file into strided memory: what a processor needs of a block, and little else.
 #pragma once
 

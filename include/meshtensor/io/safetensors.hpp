@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of a safetensors file: eight bytes with its length, JSON that says what tensors follow and where, then
 // their elements, dense and row-major, without gaps. github.com/huggingface/safetensors has the format.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the header of a new safetensors file; safetensors.hpp reads what is made here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which processor writes what: each block once, by one of those that hold it, so that all write about as much.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files that values are in: opened when something of them is asked for, and then kept open.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value as files have it: cut along its dims into blocks, each in one file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values in files, and how a store takes from them what its processors hold.
 #pragma once
 

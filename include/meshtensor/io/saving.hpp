@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One checkpoint while it is made: what this process writes of it, and the index that makes it one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the elements of a tensor in a file are.
 #pragma once
 

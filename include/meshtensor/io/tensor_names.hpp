@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What values of a store are called in somebody else's file, and in which order their dims stand there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mesh: processors arranged along named axes. Its type is what users write; its value is what passes read.
 #pragma once
 

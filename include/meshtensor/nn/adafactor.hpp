@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adafactor: an optimizer whose state is far smaller than the parameters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention: every position takes a mean of what others hold, weighted by how well they answer its question.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A moving average of parameters: a copy of a network that follows it slowly.
 #pragma once
 

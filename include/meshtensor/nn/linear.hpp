@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers that map one dim to another with a learned table: linear, embed, feed_forward.
 #pragma once
 

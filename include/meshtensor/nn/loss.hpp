@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses: how far a prediction is from its target, for each position.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All layers, losses and optimizers: compositions of op/, nothing else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers that bring each vector to one scale: layer_norm and rms_norm, composites with their own gradients.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizers: parts of the program that replace every parameter by a better one. All that can be tuned is a number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learning rates that follow the step: numbers, evaluated before each step. A constant rate is a number already.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One block added to another.
 #pragma once
 

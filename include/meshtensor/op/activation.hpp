@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations that are made of elementwise operations.
 #pragma once
 

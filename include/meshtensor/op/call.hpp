@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of the user's own: a C++ function over spans, legal under every layout that leaves its dims whole.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the function of a call sees its operands: as spans, one for every point of the dims that are not its own.
 #pragma once
 

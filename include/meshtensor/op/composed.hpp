@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations that are made of others: all that they trace has the line that called them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Composites: a region with a name, which a device may implement whole, and perhaps a gradient of its own.
 #pragma once
 

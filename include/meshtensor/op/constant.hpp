@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values made without operands: a number, positions along a dim, the index of the enclosing loop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops and branches: regions of the graph that run many times, or not at all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // einsum: products summed over the dims that the result does not name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operations: one scalar function of one, two or three operands that broadcast by name.
 #pragma once
 

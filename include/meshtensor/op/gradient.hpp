@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients as part of the program: one node that stands for the derivative until `differentiate` replaces it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One handle or a tuple of them: what goes into a region and what comes out of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The value that a variable has before the first step: a constant, or random numbers of its own.
 #pragma once
 

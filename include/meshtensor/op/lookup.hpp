@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lookup by integers: rows of a table, and adding rows back into one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Movement: the same numbers under other dims. Nothing here computes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers by counter: an element is a function of the seed, the node's identity, the step, the iteration and its
 // own global index, hence the same under every layout, on every mesh and when it is made again.
 #pragma once

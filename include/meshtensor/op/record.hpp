@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From handles to nodes: what every operation that users call does first and last.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions along named dims, and the position of the greatest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Less memory for more arithmetic: what a layer computes is made again for its gradient instead of being kept.
 #pragma once
 

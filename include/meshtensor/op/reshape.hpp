@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several dims as one, and one as several.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reshard: one tensor lies otherwise than its dims and its scope imply.
 #pragma once
 

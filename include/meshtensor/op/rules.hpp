@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of rules: which struct holds the rules of which primitive. Passes look rules up here and nowhere else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalar functions as plain code: the meaning of every elementwise operation, for one element or a register of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a dim: slice takes one out, pad puts one into more, concat joins two. Each names a new dim, whose extent is
 // its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exponentials that sum to one along a dim, and their logarithms: composites with their own gradients, safe for any
 // inputs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of nodes that own regions or stand for the world outside: what loops and branches take and give.
 #pragma once
 

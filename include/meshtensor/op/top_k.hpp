@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The greatest elements along a dim, and where they are.
 #pragma once
 

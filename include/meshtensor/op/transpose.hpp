@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same numbers under dims in another order, under another name, or repeated along new dims. Nothing here computes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives every dim and axis its number and checks that the layout fits them.
 // before: structure only.  after: extents, axis sizes, or one sentence that says what does not fit.
 // why: everything before it is a constant of the compiler, however dynamic the extents are.

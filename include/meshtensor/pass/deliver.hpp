@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brings what a pass found to the user while the program is compiled: the sentence is a template argument of a failed
 // assertion, so that both compilers print it.
 //

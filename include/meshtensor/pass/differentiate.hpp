@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces every gradient node by the nodes that compute it, and what is watched by outputs.
 // before: traced and verified.  after: no gradient node and no watch is left; composites without a gradient of their
 // own are inlined. why: backward nodes are ordinary nodes, so every later pass treats both directions alike.

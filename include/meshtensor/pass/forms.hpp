@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms of a value: where it has been brought to so far, and the cheapest way to where it is wanted next.
 #pragma once
 

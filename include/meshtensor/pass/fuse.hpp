@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups what is computed element by element into kernels: each group reads and writes memory once.
 // before: partitioned, composites inlined.  after: every elementwise node and every reduction is in the region of a
 // kernel. why: structure only, so equal layers become equal kernels whatever the extents.

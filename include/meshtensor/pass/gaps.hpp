@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is free of a memory that has no end, while it is handed out and given back.
 #pragma once
 

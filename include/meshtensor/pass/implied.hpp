@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout that a value has because of its dims and its path: the rules of a layout, resolved against a module.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which values take the memory of another one: the next value of a variable or of a carry its memory, what a kernel
 // makes that of what it read for the last time; and what is made where it will be found, as a slice of a stacked
 // result.

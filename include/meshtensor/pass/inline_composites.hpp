@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces composites by their bodies.
 // before: any verified module.  after: only those composites are left that are claimed: those that bring a gradient of
 // their own, while gradients are still to be taken, and those that a device runs whole. why: a body's nodes can then be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds small collectives that can travel as one.
 // before: scheduled, bound and placed.  after: of every collective that goes with others, the last one of them, at
 // which all start. why: a message costs its latency however short it is, and biases and norms are many and short.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of contents of the compiler: from a program to the plan of one processor. Every line is a value that can be
 // printed, drawn, verified and interpreted; the same functions run in the compiler and at start-up.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One number for a graph: what tells programs of one name apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cheapest set of edges whose removal parts a source from a sink: what a choice with costs comes down to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes every collective apart into its start and its wait, and moves them away from each other.
 // before: fused.  after: a collective starts as soon as its operand is there and is waited for where its result is used
 // first; one of a slice that a loop stacks, behind the loop. why: what the mesh does in between costs nothing. All

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns a program on whole tensors into the program of one processor, and inserts what communicates.
 // before: differentiated.  after: every value has a placement, every change of placement is a node with its user's
 // line. why: a value lies as its dims and its path imply; sums stay unfinished until something needs them whole.

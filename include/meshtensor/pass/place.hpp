@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the operands and the result of an operation lie: the rule of one axis, for every axis.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives every value its place: which memory, and where in it. A steady step allocates nothing.
 // before: bound and scheduled.  after: offsets in one arena, its size, and what holds it at its fullest.
 #pragma once

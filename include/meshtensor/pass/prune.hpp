@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes what nobody needs: nodes, arguments, carries and outputs of loops and branches.
 // before: any verified module.  after: every node has an effect, is an input, or leads to an effect.
 // why: differentiation and folding leave dead nodes behind; what is gone needs no layout, no kernel and no memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a kernel's region into its descriptor.
 // before: fused.  after: the same module; a kernel is known by its key, and what binds the key stands beside it.
 #pragma once

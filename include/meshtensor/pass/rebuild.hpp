@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies a module node by node: what a pass that rewrites is made of.
 //
 //     module result{};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brings one value from one placement to another: which collectives, in which order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides what crosses from a loop to one that comes later and runs over the same dim, as that of its gradient does.
 // before: differentiated; all that the later loop asks for is kept, as a stacked output of the earlier one.  after: of
 // all ways to make some of it again in the later loop, by arithmetic alone or, in a layer that asks for it, by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts the nodes of every region into the order in which they run.
 // before: partitioned and fused.  after: one order, the same on every processor, because it depends on global facts
 // only.

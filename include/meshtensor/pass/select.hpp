@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes one entry out of a set of programs.
 // before: traced together, so that what they share fits.  after: one entry; ids of variables, dims and numbers are
 // kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes equal things one, drops what changes nothing, and removes what nobody needs.
 // before: differentiated, not partitioned.  after: no two nodes of one path and region compute the same.
 // why: gradients are traced without care for what is there already; every later pass costs by the node.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Brings collectives of what loops give slice by slice into the loops: one of each slice, as soon as that is made.
 // before: partitioned.  after: the gradients of a layer are on their way while those of the next one are computed, and
 // of unfinished sums a loop stacks only what is finished. why: behind a loop all of it would be waited for at once.

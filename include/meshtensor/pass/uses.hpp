@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a program's memory, and what it is made from: when every value is used, and under which names.
 #pragma once
 

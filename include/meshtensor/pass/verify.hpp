@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what every pass relies on: ids, order, regions, and each operation by its own rule.
 // before: any module.  after: the same; the first fault found is one sentence.
 // why: a pass that breaks something is caught right behind it, at the line of the user's node, not three passes later.

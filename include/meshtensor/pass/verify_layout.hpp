@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that what every processor computes fits together: placements, operation by operation and axis by axis.
 // before: partitioned.  after: the same; the first fault found is one sentence.
 // why: a wrong placement does not crash, it gives wrong numbers on more than one processor.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program watches, wherever it is, becomes outputs of its entry: in a loop, one more stacked result of it.
 //
 // `differentiate` collects, for the gradients of watched tensors are found there and nowhere else. Afterwards there are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device wants of the modules that it runs.
 #pragma once
 

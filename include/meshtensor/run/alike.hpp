@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks start only what is alike on all of them: otherwise they would wait for each other for ever, or take each
 // other's numbers.
 #pragma once

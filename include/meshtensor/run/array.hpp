@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays with named dims over xtensor storage: what a program is fed, what comes out of it, what operations run on at
 // once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of programs by their own names, on arrays, computed at once: `softmax(x * 2, d_model)`. What has no
 // row here (layers, losses, control flow) runs in `at_once` or in an eager scope; random numbers need a scope, whose
 // path tells them apart. Two arrays are compared as a whole by == and !=.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An array as text: its dtype and dims, then its elements row by row.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers that somebody else owns, with names for their dims: what programs are fed, and where results go, without a
 // copy where they lie as a program wants them.
 #pragma once

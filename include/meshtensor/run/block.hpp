@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block of numbers in host memory with its dims: what the interpreter and the tests hold values in.
 #pragma once
 

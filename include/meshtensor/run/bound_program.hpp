@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program bound to a mesh and to numbers: by the compiler where it knows all, else at start-up by the same functions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one processor's engine exchanges, by its transport: each collective by itself, or small ones as one.
 #pragma once
 

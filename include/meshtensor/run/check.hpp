@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong numbers: one step on the processors of a mesh beside the same step on whole tensors, value by value.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The eager scope: the operations of programs, computed at once on whole arrays of one process. For what comes before
 // and after a program, for debugging, and as the oracle of everything else.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an eager scope has recorded and computed: a module that grows, and the value of each of its nodes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a plan for a set of processors: one, under a transport, or all of a mesh in lockstep on one thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An executable: a program, a mesh, a layout and a device, bound to numbers and to a store, ready to step.
 #pragma once
 

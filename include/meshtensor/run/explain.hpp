@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of an executable as text, with or without the processors that it is for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a step is given, by name: whole arrays, this processor's parts of them, numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a whole of blocks that are spread over processes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs any module on whole values, node by node, by the rules' own plain loops: the oracle of every test.
 #pragma once
 

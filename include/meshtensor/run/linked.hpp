@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is the same for all programs and is linked instead of compiled with each, where the build has it
 // (MESHTENSOR_COMPILED, the target meshtensor::compiled): here engines and sessions of the devices; functions that are
 // linked say so where they stand.

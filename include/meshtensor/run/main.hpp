@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame of a main function: the processors of a job, and how an error ends all of them.
 #pragma once
 

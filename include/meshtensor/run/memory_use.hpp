@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of a process that runs a plan: what the plan says, and what is beside it.
 #pragma once
 

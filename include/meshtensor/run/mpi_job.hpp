@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of MPI as the processors of a job: this process holds one.
 #pragma once
 

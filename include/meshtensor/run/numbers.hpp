@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluates a module's numbers: literals, extents, what was set by name, the step count, and expressions of these.
 #pragma once
 

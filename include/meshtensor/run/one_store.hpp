@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether executables can hold their parameters in one store: what two of them share must lie alike in both.
 #pragma once
 

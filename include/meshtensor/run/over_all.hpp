@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processes of a job send each other beside their plans.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The named ends of a traced program: inputs, outputs, numbers; and what is said, in the compiler, of a name that it
 // does not have.
 #pragma once

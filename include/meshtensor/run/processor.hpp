@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One processor's side of a plan: where its values lie, in memory and in the whole tensors, and what it exchanges with
 // whom.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processors of a job, as a program gets them: ranks under a launcher, threads of this process otherwise.
 #pragma once
 

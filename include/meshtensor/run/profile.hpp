@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the time of a step went: a table of what took longest, with the rate that each reached.
 #pragma once
 

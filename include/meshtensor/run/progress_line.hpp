@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a long job is, for who watches it: one line that changes in a terminal, a line every ten seconds elsewhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan at work: its processors, their memory, what is fed and what comes out, by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step of a program on whole tensors, kept value by value, and what the processors of a mesh make of it beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One processor of a large mesh, with a model in place of the network: how a program would scale, before there is the
 // machine for it.
 #pragma once

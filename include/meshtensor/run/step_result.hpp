@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes out of a step: numbers, and values with dims where they lie.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store: values that outlive a step, parameters and state, held once, by name; executables borrow them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was probably meant: the known name that is nearest to one that does not exist.
 #pragma once
 

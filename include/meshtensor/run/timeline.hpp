@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a processor did in its steps, and when: times by node. Nothing is recorded unless somebody asks for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recorded steps of all ranks on one time axis, in the format that chrome://tracing and Perfetto read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a plan's collectives reach a communicator, and the processors of a job: threads of this process, or ranks.
 #pragma once
 

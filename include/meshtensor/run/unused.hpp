@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warns of what a layout says in vain.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where warnings go: what is not wrong but hardly meant, or not wrong yet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program watches, as text: what the numbers of each tensor are like.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only door to xtensor, whose containers arrays lie in. Version 0.26 gave its headers other folders; that
 // difference ends in this file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dim: a named direction of a tensor. Its type and its value share one name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layouts: which dims are spread over which axes. The types that users write, their value, and the placement of one
 // tensor.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers: scalars that stand beside tensors and take the dtype of what they meet. A literal, the extent of a dim, a
 // value set by name at run time, the step count, or an expression of these.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ordered set of dims, as small integers, and the shape rules of the operations. The same rules give a handle its
 // type (numbers stand for types) and a node its dims (numbers are rows of the module's table of dims).
 #pragma once

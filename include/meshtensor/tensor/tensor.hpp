@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handle that a program passes around: which value of which graph, with dtype and dims in its type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A strided window on numbers in memory: what evaluation rules read and write. Knows where in the whole tensor it lies.
 #pragma once
 

@@ -1,1 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
 static_assert(sizeof(char) == 2, "bytes are small");

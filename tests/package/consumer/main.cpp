@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Uses the library as a stranger does, and checks that what was asked for is there.
 #include <cstdio>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A second translation unit: everything in the headers must be inline, and programs may have the names of others.
 #include <vector>
 

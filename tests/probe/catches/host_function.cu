@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel that calls, in a template, what only the host has: nvcc says nothing and leaves the kernel empty.
 inline double twice(double x) { return 2 * x; }
 template <class T>

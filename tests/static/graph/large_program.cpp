@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program nearly as large as a module has room for is within the limits that the library's target gives the compiler.
 #include "meshtensor/pass/lower.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a node comes from, as findings say it: no directories, no number where there is no value.
 #include "meshtensor/graph/locate.hpp"
 

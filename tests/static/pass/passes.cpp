@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes run in the compiler within its default limits, and what they give is right.
 #include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How ranks that have the same cores split them.
 #include "meshtensor/base/cores.hpp"
 

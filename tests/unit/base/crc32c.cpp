@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checksum against the examples of RFC 3720, appendix B.4.
 #include "meshtensor/base/crc32c.hpp"
 

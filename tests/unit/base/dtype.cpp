@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types: sizes, accumulators, and how bf16 rounds.
 // sample
 #include "meshtensor/base/dtype.hpp"

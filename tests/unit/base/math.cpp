@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every function within the bound that its comment states, over its whole range, and at the special values.
 // arch: baseline native
 // optimize: 2

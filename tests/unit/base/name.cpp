@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names: what they hold, what they compare equal to, and where they end.
 // sample
 #include "meshtensor/base/name.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generator against the published answers, the library's convention for keys and counters, and the shape of what is
 // made of the bits.
 // sample

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process of this machine is doing: computing, waiting, stopped, gone.
 #include "meshtensor/base/process.hpp"
 

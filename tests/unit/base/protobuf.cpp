@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of protocol buffers: as their description writes them, and what is none.
 #include "meshtensor/base/protobuf.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UTF-8: every character, and nothing else.
 #include "meshtensor/base/utf8.hpp"
 

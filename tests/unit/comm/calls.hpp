@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random collectives, their inputs from a seed, and their results by counting indices: shared by the tests of comm/.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of a collective: extents, bytes, and what is refused.
 #include "meshtensor/comm/collective.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that stay from run to run.
 #include "meshtensor/comm/crew.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that fail, leave, come late or call for something else: nothing waits for ever, and the message says who.
 #include <doctest/doctest.h>
 

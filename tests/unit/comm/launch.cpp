@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a launcher started this process.
 #include "meshtensor/comm/launch.hpp"
 

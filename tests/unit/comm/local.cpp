@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks as threads: every collective against the oracle, in place, several in flight, over groups, in any order of
 // waits.
 //

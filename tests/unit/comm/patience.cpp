@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a rank waits: what the environment says, and what counts as waiting.
 #include "meshtensor/comm/patience.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oracle against a count of indices, its order of sums, and the lockstep exchange against the oracle.
 #include "meshtensor/comm/reference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buckets: the lengths that leave the least to fill up, found again by trying all; rows by the room there is.
 #include "meshtensor/data/buckets.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders of epochs: every permutation as likely as any other, and another one in each epoch.
 #include "meshtensor/data/epoch_order.hpp"
 

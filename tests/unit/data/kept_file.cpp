@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that is made when it is first wanted: once, whoever wants it, and whole or not at all.
 #include "meshtensor/data/kept_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aligned texts: lines of a file, parts of a folder, and the sentences for those that are not as they should be.
 //
 // needs: zlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values made ahead of need: the same in the same order for any number of threads, no more than may wait, and what is
 // thrown in its turn.
 #include "meshtensor/data/prefetched.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tables of a model may be trusted: tries made by hand, whole and damaged.
 #include "meshtensor/data/subword_tables.hpp"
 

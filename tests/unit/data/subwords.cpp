@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subwords: learnt when first wanted, kept, the same whoever learns them; text to tokens and back.
 //
 // needs: sentencepiece

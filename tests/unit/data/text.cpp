@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts as windows: what is learnt and what is held out never meet; the bigram model; what is written.
 #include "meshtensor/data/text.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention and its gradients run whole by the cpu device: as the oracle has them, for every form, length, layout,
 // dtype and number of threads; and left to kernels and products, the same.
 //

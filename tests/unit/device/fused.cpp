@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels made by chance, of every dtype and function, over extents around the widths of registers and blocks: fused
 // and interpreted against the rules' plain loops. What is no sum must be the same bit for bit.
 //

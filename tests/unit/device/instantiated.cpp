@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels with code of their own against the same kernels interpreted: the same bits, in every program here.
 // arch: baseline native
 // optimize: 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each lane of a register gets the bits that the scalar function gives: nothing depends on a position.
 // arch: baseline native
 #include "meshtensor/device/cpu/math.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products by the libraries: right for every form and type, the same bits at every run, nothing beside the result.
 // needs: cpu
 // arch: baseline native

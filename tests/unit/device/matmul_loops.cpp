@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our own product: each element is one sum in ascending order, to the bit, for every form and type.
 // arch: baseline native
 // optimize: 2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products for tests: operands in memory of exactly the size that their strides span, and the plain product.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operation of a register against the scalar one, lane by lane; loads and stores at the edge of a page.
 // arch: baseline x86-64-v2 native
 #include "meshtensor/device/cpu/simd.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Teams: every index once, exceptions; the affinity mask; the arena.
 // needs: tbb
 #include "meshtensor/device/cpu/threads.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files compiled for different instruction sets in one program: each runs its own kernels. And what is said where a
 // processor has fewer instructions than a program wants, or more.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The drawing is a well-formed DOT file with every node, and Graphviz takes it where it is installed.
 #include "meshtensor/emit/graphviz.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a plan: what it counts is what the processors will do; what it says is there.
 #include "meshtensor/emit/report.hpp"
 

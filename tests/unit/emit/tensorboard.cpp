@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Event files: their frame and names, whole after every event; tests/unit/emit/tensorboard_reader.cpp has them read.
 #include "meshtensor/emit/tensorboard.hpp"
 

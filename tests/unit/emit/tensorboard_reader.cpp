@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Event files read by TensorBoard's own readers, where Python has them: a training that ended in the middle of an
 // event, and one that goes on from an earlier step.
 #include <doctest/doctest.h>

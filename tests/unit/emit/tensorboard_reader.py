@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints what TensorBoard's own readers find in the event files of a folder: each event of each file, then what it draws
 of all of them. Ends with 77 where there is no TensorBoard.
 

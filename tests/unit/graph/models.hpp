@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs whose text the tests of the printer know: each as if it were a file of its own, from line 1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of small programs, word for word, as traced and as partitioned.
 #include "meshtensor/graph/print.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints of a run: saved beside the steps, kept in rotation, resumed; what does not fit is one sentence, and the
 // store stays as it was.
 //

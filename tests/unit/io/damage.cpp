@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever byte of a checkpoint is another one, wherever a file ends too early, and whatever file is missing or taken
 // from elsewhere: it is refused, or the one before is taken; no wrong number is ever loaded.
 //

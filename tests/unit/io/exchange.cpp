@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One file for all: what a store exports, Python's safetensors package reads, and the other way round.
 // needs: io
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The other side of exchange.cpp, by the safetensors package: reads what was exported, writes what is to be imported.
 
 exchange.py EXPORTED TO_IMPORT

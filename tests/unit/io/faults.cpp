@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A save that fails, or is the last thing that a process does, at any call of the system: what was saved before is
 // there, or what was being saved, whole; and the training can go on.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A new file appears whole or not at all, whatever call of the system fails, is interrupted, or is the last one.
 #include "meshtensor/io/file.hpp"
 

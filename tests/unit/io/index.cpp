@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index of a checkpoint: what is written is read; no bit of it can be another; what cannot be meant is refused.
 // needs: io
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON is read as RFC 8259 has it, and stricter: no name twice, no number that does not fit, nothing deeper than asked.
 #include "meshtensor/io/json.hpp"
 

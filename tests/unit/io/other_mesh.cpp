@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one mesh and layout has saved, any other loads, bit for bit; before executables are made, or after.
 // needs: io
 #include <doctest/doctest.h>

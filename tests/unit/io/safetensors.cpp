@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Headers of safetensors files: what is written is read, and nothing else is.
 #include "meshtensor/io/safetensors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program with values of all kinds on a mesh of any size, under layouts that put them elsewhere: what is needed to
 // save on one mesh and load on another.
 #pragma once

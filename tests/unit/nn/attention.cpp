@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention: the composite against its own definition in plain operations, and gradients against finite differences.
 #include "unit/nn/network.hpp"
 

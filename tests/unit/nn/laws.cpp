@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The laws of operations hold for layers and losses too.
 #include "unit/op/laws.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks of more than one part learn: an encoder with a decoder, recurrent cells, two networks against each other;
 // and a cell whose step is a matrix product learns the same wherever its parts lie.
 #include "support/programs.hpp"

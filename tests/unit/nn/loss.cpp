@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses: values, extremes, and gradients against finite differences and against plain operations.
 #include "unit/nn/network.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a network with parameters: the gradients of all of them, and of its input, against finite differences and
 // against the same network written in plain operations.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizers, step by step, against the formulas of their papers written for one number after another.
 #include "meshtensor/nn/optimizer.hpp"
 

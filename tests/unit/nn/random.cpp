@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers: which ones they are depends on the seed, the path, the place in it, the step and the element, on
 // nothing else.
 #include "meshtensor/nn/dropout.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learning rates over the steps, and a moving average that follows a network.
 #include "meshtensor/nn/schedule.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small decoder Transformer of the library's own layers: it learns, with dropout, and its gradient is that of its
 // loss.
 #include "meshtensor/nn/nn.hpp"

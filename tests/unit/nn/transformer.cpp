@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A decoder Transformer with its whole training step, traced by the compiler.
 // sample
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations of the user's own: what they compute, their gradients, and that every layout leaves their dims whole.
 //
 // needs: cpu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The laws of contractions and reductions.
 #include "unit/op/laws.hpp"
 

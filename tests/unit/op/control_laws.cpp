@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The laws of loops, branches and composites: what runs in a region takes fresh dims as any operation does.
 #include "unit/op/laws.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds of every operation, checked for one at a time: its gradient is that of finite differences; a dim that is
 // new to an operand appears in the result, slice by slice; tensors whose dims are values give the same.
 #pragma once

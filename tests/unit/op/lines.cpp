@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every node knows the line that called for it, also those inside an operation that is made of others.
 // sample
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The laws of movement and of lookup.
 #include "unit/op/laws.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor that is asked to lie otherwise: the values stay, the communication is where it was asked for.
 #include <doctest/doctest.h>
 

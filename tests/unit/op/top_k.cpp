@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The greatest elements and their positions: order, ties, nan, gradients, and every layout of a dim that is spread.
 //
 // needs: cpu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs small programs on whole arrays: what the tests of operations and layers are made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the compiler knows of a result before anything runs: dtype and dims of every operation; and that the common
 // headers of mathematics and algorithms take nothing away from it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operations give, number by number: written out, or by plain loops over all indices.
 #include "unit/op/trial.hpp"
 

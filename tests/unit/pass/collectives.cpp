@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where collectives stand and what travels together: over each slice inside a loop instead of over all of them behind
 // it, waited for later; small ones as one. Steps run so give what the interpreter gives.
 #include "meshtensor/nn/optimizer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What takes whose memory: carries, slices of stacked results, collectives of one processor; and that steps run so give
 // what the interpreter gives, which gives every value memory of its own.
 #include "meshtensor/pass/plan_memory.hpp"

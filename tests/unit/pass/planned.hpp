@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program lowered for a mesh, its plan, and steps run by the plan that must give what the interpreter gives, which
 // gives every value memory of its own.
 #pragma once

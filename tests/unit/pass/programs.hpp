@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small programs that between them have every kind of region: what the tests of the passes run on.
 #pragma once
 

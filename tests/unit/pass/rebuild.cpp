@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rebuild: a copy is the same module; nodes can be replaced, left out and added.
 #include "meshtensor/pass/rebuild.hpp"
 

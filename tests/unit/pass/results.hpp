@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the passes ask of a module: how often it has something, and that it computes what another one does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // save_or_recompute: the same results bit for bit, with as little kept for later loops as arithmetic alone allows.
 #include "meshtensor/pass/save_or_recompute.hpp"
 

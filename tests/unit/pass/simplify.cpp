@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // simplify: the same results bit for bit, from fewer nodes; nothing merged that only looks alike.
 #include "meshtensor/pass/simplify.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify: what passes is right, and each kind of damage is found, with the node and the user's line.
 #include "meshtensor/pass/verify.hpp"
 

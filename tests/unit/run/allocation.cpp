@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step takes nothing from the heap once two have been made: what is fed, numbers, the store, kernels, collectives,
 // results.
 // needs: cpu

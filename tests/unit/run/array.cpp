@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays: extents from types, from numbers and from data; elements by named index; other orders; text.
 #include <doctest/doctest.h>
 

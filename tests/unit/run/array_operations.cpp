@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operation on arrays gives what it says: numbers written out, or by the standard library's functions.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that somebody else owns: fed, given back, and exchanged with the store, without a copy where it is dense.
 // optimize: 1
 #include "meshtensor/run/array_view.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `check` names the first value that differs from the reference, and finds nothing where nothing is wrong.
 //
 // needs: cpu

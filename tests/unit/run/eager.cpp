@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The eager scope computes what programs do, and operations on arrays have the programs' names.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every layer, loss, optimizer and schedule at once: an eager scope takes the steps that an executable takes, bit for
 // bit.
 //

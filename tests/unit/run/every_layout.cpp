@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two-layer network trains the same under every layout of every mesh, bound at start-up, in lockstep.
 // timeout: 300
 // optimize: 1

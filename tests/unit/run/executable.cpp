@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executables: what is fed, what comes out, numbers, warnings, and sizes that do not fit.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame of a main function: exit codes, and one line for what was thrown.
 #include "meshtensor/run/main.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line that says how far a job is: its words, when it is written, and that it leaves a terminal clean.
 #include "meshtensor/run/progress_line.hpp"
 

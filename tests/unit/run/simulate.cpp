@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One processor of a large mesh with a model of its network. The links are so slow that the time of a step is what the
 // model says and, against that, nothing else.
 #include "meshtensor/run/simulate.hpp"

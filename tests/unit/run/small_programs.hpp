@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two programs that share a table, and some that do not fit them: what is needed to try executables and stores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two-layer network with all numbers in its types: the compiler's plans are those of start-up, bit for bit.
 // sample
 // sanitize: no

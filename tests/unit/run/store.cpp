@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A store holds each value once, whoever uses it; reads and writes it by name; says what it has when a name is wrong.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A two-layer network with dropout, trained by Adam and evaluated: two programs that share parameters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program watches: tensors and gradients, in loops and outside, whole on every layout, the same as eagerly.
 //
 // needs: cpu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collectives that are under way over MPI: their messages, and what follows when one is complete.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one door to <mpi.h>: errors as exceptions, initialisation, and the MPI names of our types.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that share a machine keep apart: each stays on cores of its own.
 #pragma once
 

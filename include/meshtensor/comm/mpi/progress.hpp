@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress of what is under way over MPI while the program computes: a thread that looks now and then. Many MPI
 // libraries move messages only inside of calls, and reductions that are made here follow a message's arrival.
 #pragma once

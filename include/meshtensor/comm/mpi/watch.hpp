@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that wait long tell each other what for, so that each can say who is missing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The composites `nn.attention` and `nn.causal_attention` and their gradients, run whole: memory grows with the length,
 // not with its square.
 #pragma once

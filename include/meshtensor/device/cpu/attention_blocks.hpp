@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention of one batch and head by blocks, never holding all scores: Dao et al., arXiv:2205.14135, on registers.
 #pragma once
 

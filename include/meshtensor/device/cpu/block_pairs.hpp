@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic in pairs: where only the next instruction reads what one makes, both are done in one walk over the block.
 // The same bits, half of the loads and stores.
 #pragma once

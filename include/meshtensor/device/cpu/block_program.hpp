@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A descriptor as a list of instructions over places in memory: what the interpreter runs. A value of the vector has a
 // block of elements, one of a row an element for each row of a tile, one of the kernel is repeated throughout a block.
 #pragma once

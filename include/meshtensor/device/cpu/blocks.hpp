@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vector instructions over blocks of elements in memory, precompiled for every function and type: what a kernel is
 // interpreted with. Blocks hold register types; kernels' operands and results are converted on the way in and out.
 #pragma once

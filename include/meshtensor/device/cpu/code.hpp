@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a cpu device runs the nodes of a module with: code that the compiler made for this module, or code for any.
 #pragma once
 

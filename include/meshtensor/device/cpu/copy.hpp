@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves elements from one strided block to another: whole runs where both are contiguous, small square tiles where they
 // are turned against each other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds a kernel to extents: loops that all operands walk alike become one, long vectors are cut into segments, sums
 // over many rows into chunks. All of it follows from extents, so the number of threads changes no bit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cpu device: fused kernels, matrix products by libraries, rows moved as a whole; the rest by the rules' own loops.
 #pragma once
 

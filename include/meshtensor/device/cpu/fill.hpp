@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first values of variables, by all threads, a register at a time: the bits of the plain loops.
 #pragma once
 

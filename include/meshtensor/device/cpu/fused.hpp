@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel bound to extents: how its space is cut into tiles, rows and units of work. Who computes a tile, the
 // interpreter or an instantiated loop, is told apart by a pointer; what is cut depends on extents alone, so that all
 // give the same bits.

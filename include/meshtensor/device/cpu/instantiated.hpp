@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code of their own for the kernels of a module that the compiler knows, reached by node, never by search in a map.
 #pragma once
 

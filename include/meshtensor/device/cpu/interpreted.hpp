@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a descriptor block by block, over precompiled vector instructions: no code of a program's own is instantiated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables told apart by a number that the compiler knows: registers of a kernel's steps, lanes of its sums, places of
 // its streams. Each is a variable of its own, so that it can live in a register.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A descriptor as one loop over registers: its steps are unrolled by the compiler, what lies between them never reaches
 // memory. Bit for bit what the interpreter gives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step of a kernel on registers: arithmetic of its dtype, as the interpreter has it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads of libraries that have some of their own: they get none, for ours share the work.
 #pragma once
 

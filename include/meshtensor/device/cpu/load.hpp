@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores of a register: whole, or the first n lanes with the same arithmetic after it; any element type.
 #pragma once
 

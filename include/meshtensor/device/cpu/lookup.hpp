@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a table, looked up or added to by integers, each row at once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the loop of a descriptor must know of it, found once: the compiler asks many times.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of base/math.hpp for registers: one text with the scalars', so every lane has the scalar's bits.
 #pragma once
 

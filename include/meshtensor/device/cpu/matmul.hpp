@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batched matrix product, prepared once at start and then run without an allocation of ours, in parts that the
 // threads of a team make at the same time.
 #pragma once

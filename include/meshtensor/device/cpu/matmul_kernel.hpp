@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batched matrix product on one thread, prepared once and then run without an allocation of ours: by oneDNN or a
 // CBLAS where they take it, else by our own loops.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix product of our own: every element is one sum over k in ascending order, so neither blocks nor strides
 // change a bit. For types that no library takes, and for builds without one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batched matrix product as numbers: C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n], any strides, made as
 // flat as it can be, and cut into parts for threads.
 #pragma once

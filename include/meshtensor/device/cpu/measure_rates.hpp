@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What this processor's threads reach at best, measured: a product large enough, and a walk over more memory than the
 // caches hold.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only door to oneDNN: its engine, and primitives that run without making anything. Versions 2.6 and 3.x differ in
 // how a primitive is described; that difference ends in this file.
 #pragma once

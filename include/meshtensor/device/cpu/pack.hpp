@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As many elements of any type as a register has lanes of 32 bits, so that all types walk an array in equal strides.
 // What fused kernels compute with, interpreted or instantiated: hence the same bits.
 #pragma once

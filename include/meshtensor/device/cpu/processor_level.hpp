@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction sets of x86-64 that kernels are made for: which one this file is compiled for, which this processor
 // has.
 #pragma once

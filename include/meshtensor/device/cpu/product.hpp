@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An einsum as matrix products: dims become rows, columns, sums and batches by where they occur; operands lie as they
 // are where their strides allow it, else in a copy.
 #pragma once

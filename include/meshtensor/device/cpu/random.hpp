@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The random numbers of base/philox.hpp, a register at a time: each lane has the bits of its global index.
 #pragma once
 

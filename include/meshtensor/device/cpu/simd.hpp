@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One register of numbers, `vec<T>`: the only door to xsimd. Without xsimd a register has one lane. Only operations
 // that mean the same on every instruction set are used; the rest is made of them here.
 #pragma once

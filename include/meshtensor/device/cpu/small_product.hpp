@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of blocks that lie in a cache: by tiles of registers, nothing packed. For kernels that make many of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads of one processor: how many it may use, and loops that they share. The only door to oneTBB.
 #pragma once
 

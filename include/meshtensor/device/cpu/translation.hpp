@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the descriptor of a kernel into a program of blocks: which value lives where, and in which order all is done.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops written out, so that arrays of registers stay in registers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // einsum as products of two, from left to right; a dim is summed as soon as nothing else has it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the text of a node is made from: the module with its numbers, and the values that are written already.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives over the replicas of a mesh.
 #pragma once
 

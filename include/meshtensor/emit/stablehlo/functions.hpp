@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scalar functions of the library as operations of StableHLO on whole values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a node without regions is in the text.
 #pragma once
 

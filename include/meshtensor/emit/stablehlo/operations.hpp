@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of StableHLO as functions on values, their result types worked out.
 #pragma once
 

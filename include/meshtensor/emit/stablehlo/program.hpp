@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An entry as a whole program: its arguments and results, regions, loops.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers in operations on integers: those of base/philox.hpp, whoever computes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StableHLO as text, one operation a line, in the generic form: what all its readers take. No operation or attribute is
 // younger than its version 1.0.
 //
