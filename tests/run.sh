@@ -18,6 +18,7 @@ Installs what is missing (apt-get, as root or through sudo), builds in build/rel
     clang         every file through clang 19, a sample of the tests run
     sanitize      the tests of one process under the address and undefined-behaviour sanitizers
     threads       the thread sanitizer over processors that are threads
+    fuzz          readers of files, each fuzzed for 12 seconds under the sanitizers
     mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same
     compile-fail  programs that must not compile, with both compilers
     package       every header alone; small projects that use the library: installed, included, without CMake
@@ -27,7 +28,7 @@ folder of data sets; tests that need one are skipped without it. Example: tests/
 END
 }
 
-all_parts=(clang sanitize threads mpich compile-fail package)
+all_parts=(clang sanitize threads fuzz mpich compile-fail package)
 labels=(main)
 alone='' own_build=''
 
@@ -80,7 +81,7 @@ build_and_run() {
 
 ctest_arguments=("$@")
 groups=(build library examples tests)
-[[ "${labels[*]} $alone" =~ clang|sanitize|threads|compile-fail ]] && groups+=(all)
+[[ "${labels[*]} $alone" =~ clang|sanitize|threads|fuzz|compile-fail ]] && groups+=(all)
 [[ "${labels[*]} $alone" =~ mpich ]] && groups+=(mpich)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
 
@@ -89,6 +90,7 @@ case $own_build$alone in
   clang) build_and_run clang main ;;
   sanitize) build_and_run asan main ;;
   threads) build_and_run tsan main ;;
+  fuzz) build_and_run fuzz main ;;
   mpich) build_and_run mpich main ;;
   package) configure release && run release package ;;
   compile-fail)

@@ -4,6 +4,7 @@
 #
 #   learns      beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte
 #   literature  the same on a megabyte of Shakespeare, if MESHTENSOR_DATA has it
+#   resume      killed while it trains and saves, it goes on from the newest checkpoint, and ends as if it had not been
 #   ranks       standard output is that of one process, byte for byte; LAUNCHER starts four ranks
 #   lost        a rank that throws, or is killed, ends the job
 #   plan        --explain and --dot for meshes that are not here
@@ -79,6 +80,36 @@ PYTHON
     grep -q 'meshtensor R42: the loss of step' far.err || fail "no word about a loss that is not a number: $(cat far.err)"
     cat once.out
     ;;
+  resume)
+    long=(--steps 1500 --evaluations 3 --sample-bytes 48 --dropout 0.1)
+    "$program" "${small[@]}" "${long[@]}" >whole.out 2>whole.err || fail "exit code $?: $(cat whole.err)"
+    for ((i = 0; i < 3; ++i)); do
+      "$program" "${small[@]}" "${long[@]}" --save run --every 20 --resume >out 2>err &
+      job=$!
+      before=$(ls run 2>/dev/null | tail -n 1)
+      for ((k = 0; k < 500; ++k)); do
+        newest=$(ls -d run/*/index.json 2>/dev/null | tail -n 1)
+        [ -n "$newest" ] && [ "$newest" != "run/$before/index.json" ] && break || sleep 0.02
+      done
+      kill -KILL "$job" 2>/dev/null
+      wait "$job" 2>/dev/null
+      grep 'meshtensor' err && fail 'a run that is killed says something'
+      [ "$i" -eq 0 ] || grep -Eq '^resumed run/[0-9]{4}-step-[0-9]+ at step [0-9]+$' out || fail "it does not go on: $(cat out)"
+    done
+    cp -r run other
+    "$program" "${small[@]}" "${long[@]}" --save run --every 20 --resume >out 2>err || fail "exit code $?: $(cat err)"
+    grep -q '^resumed run/' out || fail "it does not go on: $(cat out)"
+    cmp <(sed -n '/^held-out/,$p' whole.out) <(sed -n '/^held-out/,$p' out) || fail 'it ends otherwise than a run that was not killed'
+    [ "$(ls run | wc -l)" -eq 3 ] || fail "not three checkpoints: $(ls run)"
+    ls run | tail -n 1 | grep -q -- '-step-1500$' || fail "not the last step: $(ls run)"
+    "$program" "${small[@]}" "${long[@]}" --mesh data=1,model=1 --save other --resume >out 2>err || fail "another mesh: $(cat err)"
+    grep -q '^resumed other/' out || fail "another mesh: $(cat out)"
+    truncate -s 100 run/*-step-1500/rank-0001-of-0004.safetensors
+    "$program" "${small[@]}" "${long[@]}" --save run --resume >out 2>err || fail "a damaged checkpoint: $(cat err)"
+    grep -q 'meshtensor warning C06: the checkpoint .*-step-1500. is passed over: .*rank-0001-of-0004.safetensors. is damaged' err ||
+      fail "no word of a damaged checkpoint: $(cat err)"
+    cat whole.out
+    ;;
   literature)
     plays="${MESHTENSOR_DATA:-}/text/tinyshakespeare.txt.gz"
     [ -e "$plays" ] || { echo "skipped: there is no $plays; MESHTENSOR_DATA names a folder of data sets"; exit 77; }
@@ -93,6 +124,11 @@ PYTHON
     learn alone "$program"
     learn ranks "${launcher[@]}" "$program"
     cmp alone.out ranks.out || fail 'ranks say something else than threads'
+    learn saves "$program" --save run --every 60
+    rm -r run/*-step-100
+    learn resumed "${launcher[@]}" "$program" --save run --resume
+    grep -q '^resumed run/0001-step-60 at step 60$' resumed.out || fail "ranks do not go on: $(cat resumed.out)"
+    cmp <(sed -n '/^held-out/,$p' alone.out) <(sed -n '/^held-out/,$p' resumed.out) || fail 'ranks go on otherwise than threads'
     "${launcher[@]}" "$program" --text absent >out 2>err
     [ $? -eq 1 ] || fail 'ranks: a missing text is not exit code 1'
     [ "$(grep -c 'meshtensor R40' err)" -eq 1 ] || fail "ranks: a missing text is not said once: $(cat err)"
@@ -107,9 +143,9 @@ PYTHON
     [ $code -ne 0 ] && [ $code -ne 124 ] || fail "one rank throws: exit code $code"
     grep -q 'meshtensor R40' err || fail "one rank throws: no word of why: $(cat err)"
 
-    "${mpirun[@]}" -n 4 "$program" "${small[@]}" --steps 100000000 >out 2>err &
+    "${mpirun[@]}" -n 4 "$program" "${small[@]}" --steps 100000000 --save run --every 3 >out 2>err &
     job=$!
-    for ((i = 0; i < 300; ++i)); do grep -q 'step [0-9]' err && break || sleep 0.1; done
+    for ((i = 0; i < 300; ++i)); do grep -q 'step [0-9]' err && ls run/*/index.json >/dev/null 2>&1 && break || sleep 0.1; done
     victim=$(pgrep -P "$job" | tail -n 1)
     kill -KILL "$victim" || fail "there is no rank to kill: $(cat err)"
     for ((i = 0; i < 300; ++i)); do kill -0 "$job" 2>/dev/null && sleep 0.1 || break; done
@@ -117,6 +153,8 @@ PYTHON
     wait "$job"
     code=$?
     [ $code -ne 0 ] || fail "one rank is killed: exit code $code"
+    "${mpirun[@]}" -n 2 "$program" "${small[@]}" --minutes 0.02 --save run --resume >out 2>err
+    grep -q '^resumed run/' out || fail "after one rank was killed, others do not go on: $(cat out err)"
     ;;
   plan)
     "$program" --explain --mesh data=64,model=8 >plan 2>err || fail "exit code $?: $(cat err)"
@@ -139,6 +177,9 @@ PYTHON
     refused 1 'meshtensor R41: the text has 5 bytes' "$program" --text short
     refused 1 "meshtensor S02: dim 'heads' (3)" "$program" --text text --heads 3
     refused 1 'meshtensor R43' "$program" --dot ./absent/graph
+    refused 2 '--resume requires --save' "$program" --resume
+    "$program" "${small[@]}" --steps 2 --save text >out 2>err
+    [ $? -eq 1 ] && grep -q "meshtensor C01: 'text' cannot be written: Not a directory" err || fail "--save text: $(cat err)"
     refused 2 "'data=0' is not like data=2,model=2" "$program" --mesh data=0
     refused 2 "'rows=2' is not like data=2,model=2" "$program" --mesh rows=2
     refused 2 '--nonsense' "$program" --nonsense
