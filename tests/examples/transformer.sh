@@ -86,14 +86,14 @@ PYTHON
     for ((i = 0; i < 3; ++i)); do
       "$program" "${small[@]}" "${long[@]}" --save run --every 20 --resume >out 2>err &
       job=$!
-      before=$(ls run 2>/dev/null | tail -n 1)
+      before=$(ls -d run/*/index.json 2>/dev/null | tail -n 1)  # without index: it was killed while it saved
       for ((k = 0; k < 500; ++k)); do
         newest=$(ls -d run/*/index.json 2>/dev/null | tail -n 1)
-        [ -n "$newest" ] && [ "$newest" != "run/$before/index.json" ] && break || sleep 0.02
+        [ -n "$newest" ] && [ "$newest" != "$before" ] && break || sleep 0.02
       done
       kill -KILL "$job" 2>/dev/null
       wait "$job" 2>/dev/null
-      grep 'meshtensor' err && fail 'a run that is killed says something'
+      grep meshtensor err | grep -v R19 && fail 'a run that is killed says something'
       [ "$i" -eq 0 ] || grep -Eq '^resumed run/[0-9]{4}-step-[0-9]+ at step [0-9]+$' out || fail "it does not go on: $(cat out)"
     done
     cp -r run other

@@ -90,7 +90,8 @@ TEST_CASE("what has no form yet is refused in one sentence") {
   CHECK_THROWS_WITH_AS(whole_text(meshtensor_test::traced<meshtensor_test::network>),
                        doctest::Contains("there is no StableHLO for gradient yet"), mt::error);
   auto const choosing = property::program_named("choosing");
-  probe::stablehlo_cases cases(folder(), *choosing.trace(), choosing.entry, {});
+  auto const traced = choosing.trace();
+  probe::stablehlo_cases cases(folder(), *traced, choosing.entry, {});
   CHECK_THROWS_WITH_AS(cases.add("", mt::mesh_shape{}.add("ax", 1), {}),
                        doctest::Contains("R01: there is no StableHLO for call yet (node %"), mt::error);
 }
