@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
 
-#include "common/option_list.hpp"
+#include "../common/option_list.hpp"
 
 namespace transformer {
 
