@@ -197,7 +197,7 @@ struct translator {
     auto const& special = all.vocabulary.special();
     std::vector<std::int64_t> order(static_cast<std::size_t>(c.tokens.size()));
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return c.tokens.source(i).size(); });
+    std::ranges::sort(order, {}, [&](std::int64_t i) { return std::pair(c.tokens.source(i).size(), i); });
     std::vector<std::string> texts(order.size());
     beam_search search(count, width, special.end);
     std::vector<std::int32_t> source(count * longest);

@@ -208,13 +208,12 @@ inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto 
 /// One word more of every way: `parent` says which way each of them follows, `token` its last word. Gives, of each
 /// sentence, the likeliest ways to go on: their scores, which way times `choices` and choice it is, and the word.
 inline constexpr mt::layer next_words = [](mt::scope auto s, auto of_source, auto of_words, auto token, auto parent) {
-  auto const [source_keys, source_values, seen] = of_source;
-  auto const [old_keys, old_values] = of_words;
+  auto const seen = std::get<2>(of_source);
   auto const table = table_of(s);
   auto const position = s.number("position", 0);
   auto const x = gather(table, token, vocab) * sqrt(extent(d_model)) + sinusoids(s, position);
   auto const [y, kept] = repeat(
-      s / "decoder", layers, x, std::tuple(old_keys, old_values, source_keys, source_values),
+      s / "decoder", layers, x, std::tuple_cat(of_words, std::tuple(std::get<0>(of_source), std::get<1>(of_source))),
       [&](mt::scope auto r, auto h, auto keys, auto values, auto of_keys, auto of_values) {
         auto const [a, all_keys, all_values] =
             attend_again(r / "attention", layer_norm(r / "norm_1", h, d_model), parent, keys, values);

@@ -73,15 +73,13 @@ constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
 template <handle X, dim_type D, dim_type Best, dim_type Part, dim_type Rest>
 constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest, line const& where = {}) {
   constexpr detail::candidates_t<Part, Best> candidates{};
-  auto const [values, within] = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
-  auto const everywhere = [&] {
-    detail::recording r(x.owner, where);
-    tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_id(r.b, part), dtype::i32));
-    return merge(within + at * extent(rest), to_dims<Part, Best>{}, candidates, where);
-  }();
-  auto const [greatest, which] =
-      top_k(merge(values, to_dims<Part, Best>{}, candidates, where), candidates, best, where);
-  return std::tuple(greatest, gather(everywhere, which, candidates, where));
+  auto const found = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
+  detail::recording r(x.owner, where);
+  tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_id(r.b, part), dtype::i32));
+  auto const everywhere = merge(std::get<1>(found) + at * extent(rest), to_dims<Part, Best>{}, candidates, where);
+  auto const values = merge(std::get<0>(found), to_dims<Part, Best>{}, candidates, where);
+  auto const best_of_all = top_k(values, candidates, best, where);
+  return std::tuple(std::get<0>(best_of_all), gather(everywhere, std::get<1>(best_of_all), candidates, where));
 }
 
 }  // namespace meshtensor

@@ -85,7 +85,7 @@ void run(int over_data, int over_model) {
     std::vector<int> order(24);
     std::iota(order.begin(), order.end(), 0);
     auto const at = [&](int v) { return x[static_cast<std::size_t>(b * 24 + v)]; };
-    std::ranges::stable_sort(order, [&](int p, int q) { return at(p) > at(q); });
+    std::ranges::sort(order, [&](int p, int q) { return at(p) > at(q) || (at(p) == at(q) && p < q); });
     for (int k = 0; k < 5; ++k) {
       CHECK(positions(batch(b), best(k)) == order[static_cast<std::size_t>(k)]);
       CHECK(values(batch(b), best(k)) == at(order[static_cast<std::size_t>(k)]));

@@ -24,7 +24,6 @@ inline constexpr struct batch  : mt::dim<"batch">     {} batch;
 inline constexpr struct width  : mt::dim<"width", 4>  {} width;
 inline constexpr struct inner  : mt::dim<"inner", 8>  {} inner;
 inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
-inline constexpr struct turns  : mt::dim<"turns", 2>  {} turns;
 inline constexpr struct data   : mt::axis<"data">     {} data;
 inline constexpr struct model  : mt::axis<"model", 2> {} model;
 struct mesh   : mt::mesh<data, model> {};
