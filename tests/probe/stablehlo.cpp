@@ -89,9 +89,9 @@ TEST_CASE("what has no form yet is refused in one sentence") {
                        doctest::Contains("R01: there is no StableHLO for cond yet (node %"), mt::error);
   CHECK_THROWS_WITH_AS(whole_text(meshtensor_test::traced<meshtensor_test::network>),
                        doctest::Contains("there is no StableHLO for gradient yet"), mt::error);
-  auto const choosing = property::program_named("choosing");
+  property::listed const& choosing = property::program_named("choosing");
   auto const traced = choosing.trace();
-  probe::stablehlo_cases cases(folder(), *traced, choosing.entry, {});
+  probe::stablehlo_cases cases("", *traced, choosing.entry, {});
   CHECK_THROWS_WITH_AS(cases.add("", mt::mesh_shape{}.add("ax", 1), {}),
                        doctest::Contains("R01: there is no StableHLO for call yet (node %"), mt::error);
 }

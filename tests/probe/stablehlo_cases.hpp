@@ -18,7 +18,7 @@ class stablehlo_cases {
  public:
   int emitted = 0;
 
-  /// `folder`: where cases are written; empty: they are emitted only.
+  /// `folder`: where cases are written; empty: they are emitted only. The module must outlive this.
   stablehlo_cases(std::string folder, mt::module const& traced, mt::name const& entry,
                   std::vector<mt::dim_extent> extents)
       : folder_(std::move(folder)),
