@@ -14,6 +14,7 @@
 
 #include "meshtensor/graph/trace.hpp"
 
+#include "meshtensor/op/accumulate_gradients.hpp"
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/control.hpp"

@@ -71,6 +71,11 @@ TEST_CASE("Multi30K, from files to batches") {
   CHECK(std::abs(all.filling().target_tokens - 457023) < 100);  // versions of sentencepiece are apart by a piece
   CHECK(all.filling().target_padding() == doctest::Approx(0.234).epsilon(0.01));
   CHECK(all.filling().source_padding() == doctest::Approx(0.258).epsilon(0.01));
+  mt::pair_batches const finer(tokens, mt::choose_buckets(tokens, {.count = 10, .length_multiple = 2}),
+                               vocabulary.special(), 1);
+  CHECK(finer.per_epoch() == 130);
+  CHECK(finer.filling().left_out == 6);
+  CHECK(finer.filling().target_padding() == doctest::Approx(0.1275).epsilon(0.01));
   one_epoch(all, train.size(), 0);
   one_epoch(all, train.size(), 7);
 

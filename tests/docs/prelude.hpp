@@ -16,8 +16,10 @@
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/run/check.hpp>
 #include <meshtensor/run/explain.hpp>
+#include <meshtensor/run/loss_guard.hpp>
 #include <meshtensor/run/progress_line.hpp>
 #include <meshtensor/run/simulate.hpp>
+#include <meshtensor/run/stop_request.hpp>
 #include <meshtensor/run/trace_events.hpp>
 #include <meshtensor/run/watched.hpp>
 
@@ -44,6 +46,8 @@ inline constexpr struct vocab : mt::dim<"vocab", 20> {
 } vocab;
 inline constexpr struct layers : mt::dim<"layers", 2> {
 } layers;
+inline constexpr struct parts : mt::dim<"parts", 2> {
+} parts;
 
 inline constexpr struct data : mt::axis<"data"> {
 } data;

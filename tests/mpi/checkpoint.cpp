@@ -185,6 +185,36 @@ TEST_CASE("a rank that cannot write, and all know") {
   }
 }
 
+TEST_CASE("a save that may fail: a rank that cannot write is a warning of the job, and all go on") {
+  shared_folder const folder;
+  mt::processors const job(MPI_COMM_WORLD);
+  std::vector<std::string> warned;
+  auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { warned.push_back(s); });
+  spread::held all(job, 0, ranks::count(), 1);
+  mt::checkpoints keep(all.weights, folder.path, {.every = 1, .keep = 1, .may_fail = true});
+  all.run(), keep.after_step(), keep.finish();
+  auto const saved = all.all();
+  int failed = 0;
+  for (int failing : {0, last()})
+    for (int at : {0, 2, 4}) {
+      all.run();
+      if (ranks::rank() == failing) faults::begin({faults::kind::fails, at, ENOSPC, "safetensors"});
+      CHECK(sentence([&] { keep.after_step(), keep.finish(); }) == "");
+      faults::end();
+      CHECK(keep.failed() == ++failed);
+      CHECK(warned.size() == static_cast<std::size_t>(ranks::rank() == 0 ? failed : 0));
+      spread::held other(job, 2, ranks::count(), 1);
+      mt::load(other.weights, folder.path);
+      CHECK(other.all() == saved);
+    }
+  mt::on_warning() = before;
+  if (ranks::rank() == 0) CHECK(warned.back().find("is not saved, and the program goes on: '") != std::string::npos);
+  all.run(), keep.after_step(), keep.finish();
+  spread::held other(job, 1, 1, ranks::count());
+  mt::load(other.weights, folder.path);
+  CHECK(other.all() == all.all());
+}
+
 TEST_CASE("NaN on one rank, and a folder that is not the same for all") {
   shared_folder const folder;
   mt::processors const job(MPI_COMM_WORLD);

@@ -5,11 +5,14 @@
 //   throws refuses leaves exits computes   what this rank does after twenty steps
 //   memory=100                             this rank may have so many megabytes more than it has; its plan needs 512
 //   batch=24 seed=7 steps=100              what it runs
+//   keeps pace=10                          … with checkpoints in the folder `run`, from the newest one on, each step
+//   with data of
+//                                          its own, so many milliseconds apart; leaves when it is told to
 //
-// script: faults.sh stopped computes throws refuses leaves exits killed memory facts builds cut slow
+// script: faults.sh stopped computes throws refuses leaves exits killed memory facts builds cut slow preempted soak
 // twin: -ffast-math
 // optimize: 0
-// needs: mpi
+// needs: io mpi
 #define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,9 +22,12 @@
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
+#include "meshtensor/io/checkpoint.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "meshtensor/run/main.hpp"
+#include "meshtensor/run/stop_request.hpp"
 
 namespace mt = meshtensor;
 
@@ -97,6 +103,37 @@ void run(mt::processors const& job, arguments const& a) {
   mt::progress(job, "{} steps in {:.3f} s, loss {}\n", steps, now() - first, loss);
 }
 
+/// What may end at any time and be started again.
+int run_kept(mt::processors const& job, arguments const& a) {
+  constexpr std::int64_t batches = 12, wide = 12;
+  mt::stop_request stop(job);
+  mt::store weights(job);
+  mt::executable<train, mesh, layout> step(weights, data(job.get().size()), batch(batches), width(wide));
+  mt::checkpoints keep(weights, "run", {.every = 5, .keep = 2, .may_fail = true});
+  std::int64_t drawn = 0;
+  if (auto const start = keep.resume()) drawn = start->get<std::int64_t>("drawn");
+  mt::progress(job, "begins at step {}\n", weights.step());
+  std::vector<float> x(static_cast<std::size_t>(batches * wide));
+  while (weights.step() < static_cast<std::uint64_t>(a.number("steps", 60))) {
+    for (float& one : x) one = static_cast<float>(drawn++ * 7 % 19) / 10 - 0.9f;
+    float const loss = step(mt::feed<"x">(x)).get<"loss">();
+    auto const more = [&] { return mt::notes{{"drawn", drawn}, {"loss", loss}}; };
+    if (weights.step() % 20 == 7) fmt::print(stderr, "rank {} is process {}\n", job.get().held(0)[0], getpid());
+    keep.after_step(more);
+    if (stop()) {
+      keep.save(more()), keep.finish();
+      fmt::print(stderr, "rank {} leaves after step {} for {}\n", job.get().held(0)[0], weights.step(), stop.reason());
+      return mt::stop_request::exit_code;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(a.number("pace", 0)));
+  }
+  keep.finish();
+  std::string bits;
+  for (float const w : weights.get<float>("w")) bits += fmt::format(" {:a}", w);
+  mt::print(job, "at the end:{}\n", bits);
+  return 0;
+}
+
 /// Not every rank has the memory for this.
 void run_large(mt::processors const& job, arguments const& a) {
   if (a.have("memory")) {
@@ -120,7 +157,9 @@ void run_large(mt::processors const& job, arguments const& a) {
 int main(int argc, char** argv) {
   arguments const a(argc, argv);
   return mt::run_main(argc, argv, [&](mt::processors const& job) {
+    if (a.have("keeps")) return run_kept(job, a);
     if (a.have("large")) run_large(job, a);
     else run(job, a);
+    return 0;
   });
 }

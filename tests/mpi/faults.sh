@@ -12,6 +12,10 @@
 #   facts      a rank has other arguments   builds     a rank runs a program that was compiled otherwise
 #   cut        the link between two machines goes down; as root, with Open MPI
 #   slow       … or carries little: nothing goes wrong
+#   preempted  SIGTERM to one rank, SIGUSR1 to mpirun, SIGTERM to mpirun: a checkpoint of that step, exit code 75; started
+#              again it ends with the bits of a run that was left alone
+#   soak       harm by chance, again and again, with those bits at the end and nothing left over;
+#              MESHTENSOR_SOAK_STEPS and MESHTENSOR_SOAK_SEED: how long, and which
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
 part=$1 program=$2 twin=$3 mpirun=$4 flag=$5
@@ -37,6 +41,7 @@ seconds_since() { awk -v now="$EPOCHREALTIME" -v then="$1" 'BEGIN {printf "%.1f"
 
 # ranks ARGUMENTS...: three ranks, of which the last has these arguments, in the background.
 ranks() {
+  : >err
   "$mpirun" "${more[@]}" "$flag" 2 "$program" "$mark" "${common[@]}" : "$flag" 1 "${last:-$program}" "$mark" "${common[@]}" "$@" \
     >out 2>err &
   job=$!
@@ -111,6 +116,31 @@ on_two_hosts() {
     -mca btl tcp,self -mca btl_tcp_if_include 10.77.0.0/24 -mca oob_tcp_if_include 10.77.0.0/24 \
     -x MESHTENSOR_WARN_SECONDS -x MESHTENSOR_WAIT_SECONDS "$program" "$mark" "$@" >out 2>err &
   job=$!
+}
+
+# left_alone: what ranks print at the end of a run that nothing happens to.
+left_alone() {
+  ranks
+  wait "$job" && grep -q '^at the end: ' out || fail "$part: no end: $(cat err)"
+  mv out whole
+  rm -rf run
+}
+# again: the same command until it has come to its end, whose bits are those of `whole`.
+again() {
+  local tries
+  for ((tries = 0; tries < 20; ++tries)); do
+    ranks
+    wait "$job" && break
+  done
+  cmp out whole || fail "$part: other bits than those of a run that was left alone: $(cat out err)"
+}
+# left CODE WORDS: the job ends by itself with this code, having said these words.
+left() {
+  wait "$job"
+  local code=$?
+  [ $code -eq "$1" ] || fail "$part: exit code $code, not $1: $(cat err)"
+  grep -Eq -- "$2" err || fail "$part: no '$2' in: $(cat err)"
+  echo "$part: $(seconds_since "$harm") s after the signal: $(grep -Ehom1 -- "$2" err)"
 }
 
 export MESHTENSOR_WARN_SECONDS=1 MESHTENSOR_WAIT_SECONDS=4
@@ -206,6 +236,77 @@ case $part in
     done
     cmp loss.1gbit loss.200kbit || fail 'the losses differ'
     [ -s loss.1gbit ] || fail 'there is no loss'
+    ;;
+  preempted)
+    common=(keeps steps=60)
+    left_alone
+    common=(keeps steps=60 pace=15)
+    ranks
+    wait_for 'rank 2 is process'
+    harm=$EPOCHREALTIME
+    kill -TERM "$(sed -n 's/^.*rank 2 is process //p' err)"
+    left 75 'rank 0 leaves after step [0-9]+ for SIGTERM'
+    [ "$(grep -Eo 'leaves after step [0-9]+' err | sort -u | wc -l)" -eq 1 ] || fail "not at one step: $(cat err)"
+    again
+    if [[ $("$mpirun" --version 2>&1) =~ Open\ ?(MPI|RTE) ]]; then
+      for signal in USR1 TERM; do
+        rm -rf run
+        ranks
+        wait_for 'rank 2 is process'
+        harm=$EPOCHREALTIME
+        kill -$signal "$job"
+        if [ $signal = USR1 ]; then left 75 'rank 0 leaves after step [0-9]+ for SIGUSR1'
+        else wait "$job"; fi
+        [ -d run ] || fail "SIG$signal: nothing was saved: $(cat err)"
+        again
+        grep -Eq 'begins at step ([7-9]|[1-9][0-9])' err || fail "SIG$signal: it began anew: $(cat err)"
+      done
+    fi
+    ;;
+  soak)
+    steps=${MESHTENSOR_SOAK_STEPS:-60}
+    RANDOM=${MESHTENSOR_SOAK_SEED:-1}
+    mkdir shm
+    export OMPI_MCA_orte_tmpdir_base=$folder/shm OMPI_MCA_btl_vader_backing_directory=$folder/shm
+    common=(keeps steps="$steps")
+    left_alone
+    common=(keeps steps="$steps" pace=8)
+    declare -A harms=()
+    damaged=0 starts=0
+    begun=$EPOCHREALTIME
+    while :; do
+      ranks
+      wait_for 'begins at step'
+      sleep "0.$((RANDOM % 40 + 10))"
+      mapfile -t victims < <(pgrep -f "^$program $mark")
+      if [ ${#victims[@]} -gt 0 ]; then
+        victim=${victims[RANDOM % ${#victims[@]}]}
+        case $((RANDOM % 4)) in
+          0) signal=KILL ;;
+          1) signal=TERM ;;
+          2) signal=USR1 ;;
+          3) signal=damage ;;
+        esac
+        if [ $signal != damage ]; then kill -$signal "$victim" 2>/dev/null
+        else  # what a crash of the machine may leave
+          newest=$(ls -d run/*-step-* 2>/dev/null | tail -n 1) number=${newest:4:4}
+          if [ -n "$newest" ] && ((10#$number > damaged + 2)); then  # of the two that are kept one is whole
+            damaged=$((10#$number))
+            printf x | dd of="$(ls "$newest"/* | head -n 1)" bs=1 seek=$((RANDOM % 200)) conv=notrunc status=none
+          fi
+          kill -KILL "$victim" 2>/dev/null
+        fi
+        harms[$signal]=$((${harms[$signal]:-0} + 1))
+      fi
+      wait "$job" && break
+      ((++starts > 50 * steps)) && fail 'it never ends' && break
+    done
+    cmp out whole || fail "other bits than those of a run that was left alone: $(cat out err)"
+    echo "$part: $steps steps in $(seconds_since "$begun") s, $starts starts anew, $(for h in "${!harms[@]}"; do echo -n "$h ${harms[$h]} "; done)"
+    [ $starts -gt 0 ] || fail 'nothing was harmed'
+    for ((i = 0; i < 50; ++i)); do pgrep -f "$mark" >left || break; sleep 0.1; done
+    [ ! -s left ] || fail "ranks are left: $(pgrep -fa "$mark")"
+    [ -z "$(find shm -type f)" ] || fail "files of the launcher are left: $(find shm -type f)"
     ;;
   *)
     echo "faults.sh: there is no part '$part'"

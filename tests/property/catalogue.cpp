@@ -39,6 +39,7 @@ std::vector<listed> const& catalogue() {
       entry<language_model>("language_model"),
       entry<translator>("translator"),
       entry<adversaries>("adversaries"),
+      entry<in_parts>("in_parts"),
       entry<memories>("memories"),
       entry<classifier, mt::dtype::f32>("classifier in f32"),
       entry<recurrent, mt::dtype::f32>("recurrent in f32"),

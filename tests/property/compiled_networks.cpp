@@ -6,7 +6,8 @@
 TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::attending>("attending");
   compiled::check<programs::adversaries>("adversaries");
+  compiled::check<programs::in_parts>("in_parts");
   compiled::check<programs::language_model>("language_model");
   compiled::check<programs::translator>("translator");
-  property::at_least(12, compiled::twins);
+  property::at_least(15, compiled::twins);
 }

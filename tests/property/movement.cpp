@@ -86,6 +86,14 @@ TEST_CASE("slice, pad, concat") {
       },
       t);
   hold(
+      "put",
+      [](graph& g, mt::id x, mt::id) {
+        mt::shape along{};
+        mt::id const part = mt::reduce(g.b, mt::reduction_kind::sum, x, along.add(g.dim("b")));
+        return mt::put(g.b, x, part, g.dim("b"), g.b.literal(1));
+      },
+      t);
+  hold(
       "concat",
       [](graph& g, mt::id x, mt::id y) { return mt::concat(g.b, x, g.dim("b"), y, g.dim("d"), g.sum("e", "b", "d")); },
       t);

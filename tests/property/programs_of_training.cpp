@@ -9,7 +9,8 @@ TEST_CASE("classifiers and adversaries under every layout") {
   tally t;
   hold_under_every_layout("classifier", {.assignments = 600, .drawn = 40}, t);
   hold_under_every_layout("adversaries", {.assignments = 256, .drawn = 40}, t);
+  hold_under_every_layout("in_parts", {.assignments = 100, .drawn = 20}, t);
   hold_under_every_layout("attending", {.assignments = 100, .drawn = 20}, t);
   hold_under_every_layout("choosing", {.assignments = 100, .drawn = 20}, t);
-  at_least(880, t.tried);
+  at_least(1020, t.tried);
 }

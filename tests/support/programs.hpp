@@ -146,9 +146,12 @@ struct movements {
     auto around = pad(turned, length, longer, 4, 1);
     auto two = concat(turned, length, later, memory, both);
     auto spread = broadcast(mean(before, joined), to(heads, past, batch));
-    auto loss = weighed(two) + weighed(around) * 0.5 + weighed(spread * sum(parts, length)) + weighed(before);
+    auto written = put(turned, mean(before, past), length, 4);
+    auto loss = weighed(two) + weighed(around) * 0.5 + weighed(spread * sum(parts, length)) + weighed(before) +
+                weighed(written * written);
     s.output("two", two);
     s.output("around", around);
+    s.output("written", written);
     s.output("dx", gradient(loss, x));
   }
 };
@@ -401,6 +404,30 @@ struct translator {
   }
 };
 
+/// A language model of single words whose loss is computed in parts, over `steps`; its table is used at both ends. Word
+/// 0 does not count.
+struct in_parts {
+  static constexpr mt::layer nats_of = [](mt::scope auto s, auto word, auto next) {
+    auto table = s.parameter("table", vocab, model, mt::normal(0.5));
+    auto y = repeat(s / "layers", layers, gather(table, word, vocab), [](mt::scope auto r, auto h) {
+      auto a = tanh(mt::nn::linear(r / "up", mt::nn::rms_norm(r / "norm", h, model), model, inner));
+      return h + mt::nn::dropout(r / "drop", mt::nn::linear(r / "down", a, inner, model), 0.25);
+    });
+    auto each = mt::nn::cross_entropy(einsum(y, table, to(batch, vocab)), next, vocab, 0.1);
+    return sum(each * mt::cast<s.compute>(next != 0));
+  };
+  constexpr void operator()(mt::scope auto s) const {
+    auto word = s.input("word", mt::i32, batch, steps);
+    auto next = s.input("next", mt::i32, batch, steps);
+    auto count = sum(mt::cast<s.compute>(next != 0)) + 1;
+    auto const [loss, slopes] =
+        mt::accumulate(s / "model", steps, std::tuple(word, next),
+                       [&](mt::scope auto m, auto w, auto n) { return nats_of(m, w, n) / count; });
+    s.output("loss", loss);
+    mt::momentum{.learning_rate = 0.1, .clip_norm = 0.5}.minimize(s / "optimizer", slopes);
+  }
+};
+
 /// Two networks with two losses and two optimizers, and a copy of one that follows it slowly.
 struct adversaries {
   static constexpr mt::layer network = [](mt::scope auto s, auto x) {
@@ -434,6 +461,7 @@ struct memories {
     auto right = s.state("right", s.real(), model, mt::constant(2));
     auto weight = s.parameter("weight", model, mt::ones);
     auto before = s.state("before", s.real(), model);
+    auto kept = s.state("kept", s.real(), batch, length, model, mt::constant(3));
     auto copy = composite(
         "same", [](auto a) { return a; }, weight);
     auto now = middle * 0.75 + mean(x, batch) * 0.25;
@@ -443,6 +471,8 @@ struct memories {
     s.update(left, right);
     s.update(right, left);
     s.update(before, weight);
+    s.output("last", sum(slice(kept, length, past, 2), past));
+    s.update(kept, put(kept, x * left, length, 4));
     mt::sgd{.learning_rate = 0.3}.minimize(s / "optimizer", loss);
     s.output("x", x);
     s.output("weight", weight);

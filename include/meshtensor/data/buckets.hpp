@@ -22,10 +22,11 @@ struct bucket {
 
 /// How buckets are chosen.
 struct bucket_options {
-  std::int64_t count = 4;      // at most so many
-  std::int64_t tokens = 4096;  // a batch has room for so many in its targets, at most
-  std::int64_t longest = 48;   // longer pairs are left out
-  std::int64_t multiple = 8;   // of each extent: of the rows, for the processors that share them
+  std::int64_t count = 4;            // at most so many
+  std::int64_t tokens = 4096;        // a batch has room for so many in its targets, at most
+  std::int64_t longest = 48;         // longer pairs are left out
+  std::int64_t multiple = 8;         // of the rows, for the processors that share them
+  std::int64_t length_multiple = 8;  // of the lengths; the smaller, the less there is to fill up
 };
 
 /// How many tokens the longer side of a pair has, with the one that ends a sentence.
@@ -51,13 +52,16 @@ inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, 
   return all;
 }
 
-/// The lengths of at most `count` buckets that leave the least to fill up: of all multiples of `multiple`, those for
-/// which the sum, over the pairs, of the length of a pair's bucket is the smallest. The last has room for the longest
-/// pair that is not left out.
+/// The lengths of at most `count` buckets that leave the least to fill up: of all multiples of `length_multiple`, those
+/// for which the sum, over the pairs, of the length of a pair's bucket is the smallest. The last has room for the
+/// longest pair that is not left out.
 ///
-/// errors  R55 there is no pair as short as that
+/// errors  R55 there is no pair as short as that; `length_multiple` is not positive, or more than a batch has room for
 inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket_options const& o = {}) {
-  std::int64_t const step = std::max<std::int64_t>(o.multiple, 1);
+  std::int64_t const step = o.length_multiple;
+  if (step < 1 || step > o.tokens)
+    throw error("R55", {"buckets cannot have multiples of ", step, " as lengths: give a positive number, at most the ",
+                        o.tokens, " tokens that a batch has room for"});
   std::vector<std::int64_t> pairs_up_to;  // so many have at most (i + 1) * step tokens
   for (std::int64_t i = 0; i < pairs.size(); ++i) {
     std::int64_t const length = length_of(pairs, i), place = (length - 1) / step;

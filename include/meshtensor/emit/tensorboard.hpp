@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/protobuf.hpp"
 #include "meshtensor/base/utf8.hpp"
+#include "meshtensor/base/warning.hpp"
 
 namespace meshtensor {
 
@@ -40,12 +42,13 @@ inline std::string framed(std::string const& bytes) {
 /// An event file of TensorBoard: numbers and texts under a tag, each of a step. `tensorboard --logdir FOLDER` draws the
 /// files of a folder together, while they grow. Every event is written when it is given, so that a run that ends early
 /// leaves all of them; a training that goes on begins another file. For one process of a job: `if (job.speaks())`.
+///
+/// An event that cannot be written, on a full disk, is a warning, R17, and the last that is tried: the training goes
+/// on, and the file has the events before.
 class event_file {
  public:
   /// Begins a file in a folder, which is made. What earlier files have from step `first_step` on is not drawn any more:
   /// a training that goes on from a checkpoint does these steps again.
-  ///
-  /// errors  R17 the file cannot be written
   explicit event_file(std::filesystem::path const& folder, std::int64_t first_step = 0) {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
@@ -57,8 +60,11 @@ class event_file {
       path_ = folder / (std::string("events.out.tfevents.") + seconds + "." + host + "." + std::to_string(::getpid()) +
                         "." + std::to_string(other));
       file_.reset(std::fopen(path_.c_str(), "wbx"));  // x: not one that is there
-      if (!file_ && errno != EEXIST) refuse();
+      if (file_ || errno == EEXIST) continue;
+      give_up();
+      return;
     }
+    std::setbuf(file_.get(), nullptr);  // an event is one write
     write(event(0).text(3, "brain.Event:2"));
     constexpr int start = 1;
     write(event(first_step).inner(7, detail::message().integer(1, start)));
@@ -66,13 +72,16 @@ class event_file {
 
   std::filesystem::path const& path() const { return path_; }
 
+  /// Whether all events have been written so far.
+  bool good() const { return file_ != nullptr; }
+
   /// A number, `events.scalar("loss/train", loss, step)`. TensorBoard keeps 24 bits of it.
   ///
-  /// errors  R17 it cannot be written; R51 the tag is not UTF-8
+  /// errors  R51 the tag is not UTF-8
   void scalar(std::string_view tag, double value, std::int64_t step) {
     write(step, tagged(tag).real(2, static_cast<float>(value)));
   }
-  /// A text, in Markdown. errors R17, R51 as above
+  /// A text, in Markdown. errors R51 as above
   void text(std::string_view tag, std::string_view words, std::int64_t step) {
     constexpr int string = 7, of_tensors = 2;  // DT_STRING, DATA_CLASS_TENSOR
     detail::message const plugin = detail::message().text(1, "text");
@@ -94,16 +103,22 @@ class event_file {
     write(event(step).inner(5, detail::message().inner(1, value)));
   }
   void write(detail::message const& whole) {
+    if (!good()) return;
     std::string const record = detail::framed(whole.bytes());
-    if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size() || std::fflush(file_.get()) != 0)
-      refuse();
+    if (std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size()) size_ += std::ssize(record);
+    else give_up();
   }
-  [[noreturn]] void refuse() const {
-    throw error("R17", {"'", path_.string(), "' cannot be written, ", std::strerror(errno),
-                        ": name a folder that has room and that you may write to"});
+  void give_up() {
+    std::string const why = std::strerror(errno);
+    if (file_ && ::ftruncate(::fileno(file_.get()), size_) != 0) {}  // else readers wait for the rest of an event
+    file_.reset();
+    if (on_warning())
+      on_warning()("R17: '" + path_.string() + "' cannot be written, " + why +
+                   ": the scores from here on are lost, and the program goes on");
   }
 
   std::filesystem::path path_;
+  off_t size_ = 0;  // of whole events
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 

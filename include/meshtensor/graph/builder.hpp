@@ -231,7 +231,7 @@ struct builder {
 
   // regions
   constexpr id begin_region(region_kind kind, id label) {
-    require(m.region_count < max_regions, "G20: a program has at most 256 regions");
+    require(m.region_count < max_regions, "G20: a program has at most 512 regions");
     id const r = static_cast<id>(m.region_count++);
     m.regions[r] = {kind, false, label, region, {}, {}};
     region = r;

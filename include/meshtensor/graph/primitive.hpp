@@ -36,6 +36,7 @@ enum class primitive : std::uint8_t {
   pad,      // attribute 0: from, 1: to, 2: how far in (number), 3: the value around (number)
   reshard,  // the same value, lying as the rows attribute 0, … of `asked` say, attribute 1 of them
   concat,   // along attribute 0 of the first and attribute 1 of the second, into attribute 2
+  put,      // operand 0 with operand 1 in the place of its slice at attribute 1 (number) along attribute 0
   // lookup
   gather,       // rows of operand 0 along attribute 0, at operand 1; out of range gives zeros
   scatter_add,  // operand 0 added to zeros with dim attribute 0, at operand 1
@@ -76,7 +77,7 @@ constexpr char const* text_of(primitive p) {
   constexpr char const* names[] = {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
       "random", "elementwise", "einsum", "reduce", "argmax", "broadcast", "transpose", "rename", "reshape",
-      "slice", "pad", "reshard", "concat", "gather", "scatter_add", "call", "gradient", "repeat",
+      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "call", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
       "local_slice", "collective_permute", "wait", "kernel"};
   // clang-format on

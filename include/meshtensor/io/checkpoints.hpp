@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ struct checkpoint_options {
   bool in_background = true;
   /// Values may have NaN. Else a step whose values do is not saved, and no checkpoint before it goes.
   bool nan = false;
+  /// Of the values, by name, those that are saved: all if it is empty. `resume` takes those alone: the others begin as
+  /// the program says, or stay.
+  std::function<bool(std::string const&)> only = {};
+  /// A checkpoint that cannot be written, on a full disk, is a warning, and the training goes on; else it is an error.
+  bool may_fail = false;
 };
 
 /// The checkpoints of a run, in a folder that all processes see: one file for each processor, with the blocks that no
@@ -41,7 +47,7 @@ struct checkpoint_options {
 ///     keep.finish();
 ///
 /// errors  C01 a file cannot be written, C09 a value has NaN: from the next call after it was met; the job can go on,
-///         and save later steps
+///         and save later steps. C12 `only` leaves no value
 class checkpoints {
  public:
   checkpoints(store& weights, std::filesystem::path const& folder, checkpoint_options const& how = {})
@@ -70,7 +76,12 @@ class checkpoints {
   /// Loads the newest checkpoint, as `mt::load` does; nothing if there is none yet.
   std::optional<loaded> resume(load_options const& how = {}) {
     finish();
-    auto found = io::load_newest(weights_, folder_, how);
+    load_options meant = how;
+    if (how_.only)
+      meant.only = [only = how_.only, also = how.only](std::string const& label) {
+        return only(label) && (!also || also(label));
+      };
+    auto found = io::load_newest(weights_, folder_, meant);
     saved_step_ = weights_.step();
     return found;
   }
@@ -99,6 +110,8 @@ class checkpoints {
 
   /// The folder of the newest checkpoint that was saved here; empty if none was.
   std::string const& last() const { return last_; }
+  /// How many saves have failed, which `may_fail` allows.
+  std::int64_t failed() const { return failed_; }
 
  private:
   enum class phase { idle, writing, committing };
@@ -109,10 +122,13 @@ class checkpoints {
   void begin(notes more) {
     saved_step_ = weights_.step();
     io::checkpoint_name made;
-    all_([&] {
-      now_ = io::saving(weights_, std::move(more));
-      if (job_of().speaks()) made = io::make_next(folder_, now_.step());
+    all_([&] { now_ = io::saving(weights_, std::move(more), how_.only); });
+    bool const begun = attempt([&] {
+      all_([&] {
+        if (job_of().speaks()) made = io::make_next(folder_, now_.step());
+      });
     });
+    if (!begun) return;
     now_.set_place(folder_, {static_cast<std::uint64_t>(greatest_(static_cast<double>(made.number))), now_.step()});
     phase_ = phase::writing;
     settle([&] {
@@ -132,9 +148,10 @@ class checkpoints {
       if (wait && work_.valid()) work_.wait();
       bool const busy = work_.valid() && work_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
       if (greatest_(busy ? 1 : 0) > 0) return;
-      settle([&] {
+      bool const good = settle([&] {
         if (work_.valid()) work_.get();
       });
+      if (!good) return;
       if (phase_ == phase::writing) commit();
       else phase_ = phase::idle, last_ = now_.path();
     }
@@ -151,16 +168,32 @@ class checkpoints {
       if (job_of().speaks()) work_ = start([this] { now_.commit(how_.keep); });
     });
   }
-  /// What fails on one process ends the save on all, and leaves nothing of it.
+  /// What fails on one process ends the save on all, and leaves nothing of it. False: it has, and may.
   template <class F>
-  void settle(F const& f) {
+  bool settle(F const& f) {
+    return attempt([&] {
+      try {
+        all_(f);
+      } catch (...) {
+        if (work_.valid()) work_.wait();
+        phase_ = phase::idle;
+        if (job_of().speaks()) io::remove_checkpoint(now_.path());
+        throw;
+      }
+    });
+  }
+  /// What cannot be written, the same on all processes, is a warning where it may be.
+  template <class F>
+  bool attempt(F const& f) {
     try {
-      all_(f);
-    } catch (...) {
-      if (work_.valid()) work_.wait();
-      phase_ = phase::idle;
-      if (job_of().speaks()) io::remove_checkpoint(now_.path());
-      throw;
+      f();
+      return true;
+    } catch (error const& e) {
+      if (!how_.may_fail || (e.code() != "C01" && e.code() != "C02")) throw;
+      ++failed_;
+      warn(job_of(), "C01: the checkpoint of step " + std::to_string(saved_step_) +
+                         " is not saved, and the program goes on: " + e.sentence());
+      return false;
     }
   }
   void warn_of_left() {
@@ -183,6 +216,7 @@ class checkpoints {
   phase phase_ = phase::idle;
   io::saving now_;
   std::string last_;
+  std::int64_t failed_ = 0;
   arena copy_;
   std::future<void> work_;  // last, so that it ends before what it uses
 };

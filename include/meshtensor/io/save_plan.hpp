@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,21 +29,29 @@ inline std::size_t block_held(stored const& s, std::int64_t rank) {
   return static_cast<std::size_t>(block);
 }
 
-/// errors  C01 there is nothing to save, or only a part of it is in this process and no other has the rest
-inline save_plan plan_save(store& weights) {
+/// Of the values, those that are meant: all if `only` is empty.
+///
+/// errors  C01 there is nothing to save, or only a part of it is in this process and no other has the rest; C12 there
+///         are values, but none that is meant
+inline save_plan plan_save(store& weights, std::function<bool(std::string const&)> const& only = {}) {
   save_plan plan;
   std::int64_t processors = 0;
   for (auto const& [label, s] : weights.values()) {
+    if (only && !only(label)) continue;
     processors = std::max(processors, s.mesh.size());
     if (weights.job().size() < 2 && static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size())
       throw error("C01", {"a checkpoint cannot be written: '", label, "' is on ", s.mesh.size(),
                           " processors, of which there are ", s.blocks.size()});
   }
+  if (processors == 0 && !weights.values().empty())
+    throw error("C12", {"`only` leaves no value to save, of ", weights.values().size(), ": the store has '",
+                        weights.values().begin()->first, "'"});
   if (processors == 0) throw error("C01", "a checkpoint cannot be written: the store has no values yet");
   plan.files = static_cast<std::size_t>(processors);
 
   std::vector<std::int64_t> load(plan.files);  // bytes that each writes
   for (auto const& [label, s] : weights.values()) {
+    if (only && !only(label)) continue;
     saved_value v;
     v.stored = storage_of(s.type);
     std::size_t blocks = 1;

@@ -19,11 +19,11 @@ namespace meshtensor::io {
 class saving {
  public:
   saving() = default;
-  /// errors  C01 there is nothing to save, or notes cannot be written
-  saving(store& weights, notes more) {
+  /// errors  C01 there is nothing to save, or notes cannot be written; C12 `only` leaves no value
+  saving(store& weights, notes more, std::function<bool(std::string const&)> const& only = {}) {
     index_.step = weights.step(), index_.seed = weights.seed(), index_.more = std::move(more);
     static_cast<void>(text_of(index_.more));
-    save_plan plan = plan_save(weights);
+    save_plan plan = plan_save(weights, only);
     index_.values = std::move(plan.values);
     index_.files.resize(plan.files);
   }

@@ -83,13 +83,9 @@ struct adafactor {
   number least_scale = 1e-3;  // of a parameter that is zero
   number clip_norm = {};
 
-  template <scope S, handle L>
-  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
-    detail::minimize(*this, s, loss, no_id, where);
-  }
-  template <scope S, handle L, scope P>
-  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
-    detail::minimize(*this, s, loss, parameters.path(), where);
+  template <scope S, class What, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+    detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>
   constexpr detail::adafactor_step<T> prepare(S const& s) const {

@@ -21,7 +21,7 @@ struct moving_average {
 
   template <scope S>
   constexpr void follow(S const& copy, S const& original, line const& where = {}) const {
-    constexpr dtype T = detail::parameters_of<S>::value;
+    constexpr dtype T = meshtensor::detail::parameters_of<S>::value;
     builder& b = copy.recorder();
     meshtensor::module& m = b.m;
     auto const here = copy.enter();
@@ -36,7 +36,9 @@ struct moving_average {
       id const from = n.attribute[0];
       variable const v = m.variables[from];
       if (!v.trainable || v.type != T) continue;
-      if (!detail::is_under(m, v.path, original.path()) || detail::is_under(m, v.path, copy.path())) continue;
+      if (!meshtensor::detail::is_under(m, v.path, original.path()) ||
+          meshtensor::detail::is_under(m, v.path, copy.path()))
+        continue;
       any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
       auto const old_part = mean * kept;

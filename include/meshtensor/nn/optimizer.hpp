@@ -10,35 +10,6 @@ namespace meshtensor {
 namespace nn {
 namespace detail {
 
-template <class S>
-struct parameters_of;
-template <dtype P, dtype C>
-struct parameters_of<trace_scope<P, C>> {
-  static constexpr dtype value = P;
-};
-
-/// Whether `path` is `root` or a part of it.
-constexpr bool is_under(module const& m, id path, id root) {
-  while (path != root && path != no_id) path = m.paths[path].parent;
-  return path == root;
-}
-
-/// The gradients of a loss by the parameters under a path that the program has read so far.
-template <dtype T>
-constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
-  meshtensor::module const& m = b.m;
-  gradients<T> g{&b, {}, {}};
-  for (int i = 0; i < m.node_count; ++i) {
-    node const& n = m.nodes[i];
-    if (n.kind != primitive::read || n.region != b.region) continue;
-    variable const& v = m.variables[n.attribute[0]];
-    if (v.trainable && v.type == T && is_under(m, v.path, root)) g.parameters.add(m.result(n));
-  }
-  require(g.parameters.count != 0, "G28: minimize: the program has read no parameter that could be changed");
-  g.values = meshtensor::detail::record_gradient(b, loss, g.parameters);
-  return g;
-}
-
 /// min(1, limit / √Σ g²) over all gradients: what each is multiplied by so that together they are no longer than
 /// `limit`.
 template <dtype T>
@@ -54,20 +25,50 @@ constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
   return most / maximum(sqrt(tensor<T>(&b, total)), most);
 }
 
-template <class L>
-concept is_scalar = meshtensor::detail::is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
+/// In the place of the scope whose parameters are meant: all.
+struct all_parameters {
+  constexpr id path() const { return no_id; }
+};
+
+/// The gradients by the parameters under a path: of a loss, or those among gradients that were made before.
+template <dtype T, class What>
+constexpr gradients<T> gradients_of(builder& b, What const& what, id root) {
+  gradients<T> g{&b, {}, {}};
+  require(what.owner == &b, "G18: a tensor of one program is used in another");
+  if constexpr (handle<What>) {
+    g = meshtensor::detail::gradients_under<T>(b, what.id, root);
+  } else {
+    for (int i = 0; i < what.size(); ++i)
+      if (meshtensor::detail::is_parameter(b.m, what.parameters.at[i], T, root))
+        g.parameters.add(what.parameters.at[i]), g.values.add(what.values.at[i]);
+  }
+  require(g.size() != 0, "G28: minimize: the program has read no parameter that could be changed");
+  return g;
+}
+
+template <class What, dtype T>
+constexpr bool can_be_minimized() {
+  if constexpr (handle<What>) {
+    static_assert(of_float<What>, "meshtensor T04: minimize: the loss is not a float");
+    static_assert(meshtensor::detail::may_be_scalar<What>,
+                  "meshtensor T03: minimize: the loss has dims: take its sum or mean first");
+    return of_float<What> && meshtensor::detail::may_be_scalar<What>;
+  } else {
+    static_assert(std::is_same_v<What, gradients<T>>,
+                  "meshtensor T11: minimize takes a loss, or gradients by the program's parameters");
+    return std::is_same_v<What, gradients<T>>;
+  }
+}
 
 /// What all optimizers do: gradients, clipped if a limit is given, and one update a parameter.
-template <class How, scope S, handle L>
-constexpr void minimize(How const& how, S const& s, L const& loss, id root, line const& where) {
-  static_assert(of_float<L>, "meshtensor T04: minimize: the loss is not a float");
-  static_assert(is_scalar<L>, "meshtensor T03: minimize: the loss has dims: take its sum or mean first");
-  if constexpr (of_float<L> && is_scalar<L>) {
-    constexpr dtype T = parameters_of<S>::value;
+template <class How, scope S, class What, class P>
+constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
+  constexpr dtype T = meshtensor::detail::parameters_of<S>::value;
+  if constexpr (can_be_minimized<What, T>()) {
     builder& b = s.recorder();
     auto const here = s.enter();
     meshtensor::detail::composed const at_line(&b, where);
-    gradients<T> const g = gradients_under<T>(b, loss.id, root);
+    gradients<T> const g = gradients_of<T>(b, what, parameters.path());
     bool const clips = how.clip_norm.count != 0;
     id const factor = clips ? clipping(g, how.clip_norm).id : no_id;
     auto const step = how.template prepare<T>(s);
@@ -141,19 +142,16 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 /// Against the gradient: p ← p − learning_rate · g.
 ///
 /// `minimize(s / "optimizer", loss)` changes all parameters that the program has read so far; with a third argument, a
-/// scope, those declared under it. `clip_norm`, where given, bounds the length of all gradients together. Every number
-/// may be `s.number("…", …)` or a schedule. The same holds for all optimizers.
+/// scope, those declared under it. Instead of the loss it takes gradients that were made before, as `accumulate` and
+/// `gradient_by_parameters` give them. `clip_norm`, where given, bounds the length of all gradients together. Every
+/// number may be `s.number("…", …)` or a schedule. The same holds for all optimizers.
 struct sgd {
   number learning_rate = 0.1;
   number clip_norm = {};
 
-  template <scope S, handle L>
-  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
-    detail::minimize(*this, s, loss, no_id, where);
-  }
-  template <scope S, handle L, scope P>
-  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
-    detail::minimize(*this, s, loss, parameters.path(), where);
+  template <scope S, class What, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+    detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>
   constexpr detail::sgd_step<T> prepare(S const& s) const {
@@ -171,13 +169,9 @@ struct momentum {
   number clip_norm = {};
   bool nesterov = false;
 
-  template <scope S, handle L>
-  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
-    detail::minimize(*this, s, loss, no_id, where);
-  }
-  template <scope S, handle L, scope P>
-  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
-    detail::minimize(*this, s, loss, parameters.path(), where);
+  template <scope S, class What, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+    detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>
   constexpr detail::momentum_step<T> prepare(S const& s) const {
@@ -198,13 +192,9 @@ struct adam {
   number epsilon = 1e-8;
   number clip_norm = {};
 
-  template <scope S, handle L>
-  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
-    detail::minimize(*this, s, loss, no_id, where);
-  }
-  template <scope S, handle L, scope P>
-  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
-    detail::minimize(*this, s, loss, parameters.path(), where);
+  template <scope S, class What, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+    detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>
   constexpr detail::adam_step<T> prepare(S const& s) const {
@@ -224,13 +214,9 @@ struct adamw {
   number weight_decay = 0.01;
   number clip_norm = {};
 
-  template <scope S, handle L>
-  constexpr void minimize(S const& s, L const& loss, line const& where = {}) const {
-    detail::minimize(*this, s, loss, no_id, where);
-  }
-  template <scope S, handle L, scope P>
-  constexpr void minimize(S const& s, L const& loss, P const& parameters, line const& where = {}) const {
-    detail::minimize(*this, s, loss, parameters.path(), where);
+  template <scope S, class What, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+    detail::minimize(*this, s, what, parameters, where);
   }
   template <dtype T, scope S>
   constexpr detail::adam_step<T> prepare(S const& s) const {

@@ -29,15 +29,64 @@ struct gradients {
 };
 
 namespace detail {
-constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
+
+template <class S>
+struct parameters_of;
+template <dtype P, dtype C>
+struct parameters_of<trace_scope<P, C>> {
+  static constexpr dtype value = P;
+};
+
+template <class L>
+concept may_be_scalar = is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
+
+/// Whether `path` is `root` or a part of it.
+constexpr bool is_under(module const& m, id path, id root) {
+  while (path != root && path != no_id) path = m.paths[path].parent;
+  return path == root;
+}
+
+/// Whether a value is a parameter of a dtype, as it was read, under a path.
+constexpr bool is_parameter(module const& m, id v, dtype type, id root = no_id) {
+  node const& n = m.nodes[m.values[v].node];
+  if (n.kind != primitive::read) return false;
+  variable const& p = m.variables[n.attribute[0]];
+  return p.trainable && p.type == type && is_under(m, p.path, root);
+}
+
+/// What ends differentiation, so that its result counts as a constant.
+constexpr bool stops_gradient(node const& n) {
+  return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
+}
+
+/// The derivatives of a loss where the program is now, in a loop too if that is all that they are wanted in.
+constexpr id_list<> add_gradient(builder& b, id loss, ids by) {
   require(b.m.values[loss].dims.count == 0, "T03: gradient: the loss has dims: take its sum or mean first");
-  require(b.depth == 0, "G26: gradient inside a loop or branch: take it outside");
   id_list<> operands{}, results{};
   operands.add(loss), operands.add_all(by);
   id const n = b.add_node(primitive::gradient, 0, operands);
   for (id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
   return results;
 }
+constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
+  require(b.depth == 0,
+          "G26: gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
+  return add_gradient(b, loss, by);
+}
+/// Those of a loss by the parameters under a path that the program has read so far.
+template <dtype T>
+constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
+  meshtensor::module const& m = b.m;
+  gradients<T> g{&b, {}, {}};
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (n.kind == primitive::read && n.region == b.region && is_parameter(m, m.result(n), T, root))
+      g.parameters.add(m.result(n));
+  }
+  g.values = record_gradient(b, loss, g.parameters);
+  return g;
+}
+
 template <class... P, std::size_t... I>
 constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index_sequence<I...>) {
   return {P(&b, l.at[I])...};
@@ -53,16 +102,7 @@ template <dtype T, handle L>
 constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where = {}) {
   static_assert(of_float<L>, "meshtensor T04: gradient: the loss is not a float");
   detail::recording const r(loss.owner, where);
-  meshtensor::module const& m = r.b.m;
-  gradients<T> g{loss.owner, {}, {}};
-  for (int i = 0; i < m.node_count; ++i) {
-    node const& n = m.nodes[i];
-    if (n.kind != primitive::read || n.region != r.b.region) continue;
-    variable const& v = m.variables[n.attribute[0]];
-    if (v.trainable && v.type == T) g.parameters.add(m.result(n));
-  }
-  g.values = detail::record_gradient(r.b, loss.id, g.parameters);
-  return g;
+  return detail::gradients_under<T>(r.b, loss.id, no_id);
 }
 
 /// The gradients of a loss by the tensors named: parameters, inputs or anything that it was computed from.

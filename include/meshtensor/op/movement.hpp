@@ -2,6 +2,7 @@
 // Movement: the same numbers under other dims. Nothing here computes.
 #pragma once
 
+#include "meshtensor/op/put.hpp"
 #include "meshtensor/op/reshape.hpp"
 #include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/transpose.hpp"

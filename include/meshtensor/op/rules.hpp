@@ -5,6 +5,7 @@
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/put.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reshard.hpp"
 #include "meshtensor/op/structure.hpp"
@@ -31,6 +32,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::pad: return f.template operator()<pad_rule>();
     case primitive::reshard: return f.template operator()<reshard_rule>();
     case primitive::concat: return f.template operator()<concat_rule>();
+    case primitive::put: return f.template operator()<put_rule>();
     case primitive::gather: return f.template operator()<gather_rule>();
     case primitive::scatter_add: return f.template operator()<scatter_add_rule>();
     case primitive::call: return f.template operator()<call_rule>();

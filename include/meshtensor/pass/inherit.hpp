@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values take the memory of another one: the next value of a variable or of a carry its memory, what a kernel
-// makes that of what it read for the last time; and what is made where it will be found, as a slice of a stacked
-// result.
+// Which values take the memory of another one: the next value of a variable or of a carry its memory, also where a loop
+// along a variable stacks it, what a kernel makes that of what it read for the last time; and what is made where it
+// will be found, as a slice of a stacked result.
 #pragma once
 
 #include "meshtensor/pass/read_kernel.hpp"
@@ -50,9 +50,32 @@ struct heirs : uses {
         old_value[n.attribute[0]] = old_value[n.attribute[0]] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
       if (n.kind != primitive::write) continue;
       id const v = m.operand(n, 0), old = old_value[n.attribute[0]];
-      if (old != 0 && old != no_id && is_made_in(static_cast<id>(entry), v))
-        take_over(v, static_cast<id>(old - 1), last[old - 1]);
+      if (old == 0 || old == no_id) continue;
+      if (is_made_in(static_cast<id>(entry), v)) take_over(v, static_cast<id>(old - 1), last[old - 1]);
+      else if (is_stacked_over(static_cast<id>(entry), v, static_cast<id>(old - 1))) next_value[v] = old;
     }
+  }
+  /// Whether a loop stacks `v` while it runs along `old`, which nothing reads afterwards: each slice may then take the
+  /// place of the one that the same iteration reads.
+  constexpr bool is_stacked_over(id region, id v, id old) {
+    node const& n = m.nodes[m.values[v].node];
+    if (n.kind != primitive::repeat || n.region != region || next_value[v] != 0) return false;
+    loop const l = loop::of(n);
+    id const seen = slice_of(n, old);
+    if (m.values[v].index < l.carries + l.sums || seen == no_id || read[root(old)] != made[v]) return false;
+    list const results = m.regions[m.region_of(n, 0)].results;
+    for (int i = 0; i < results.count; ++i)
+      if (root(m.link(results, i)) == seen) return false;  // it would be put away after its place is taken
+    return true;
+  }
+  /// What stands in a loop's body for a slice of `whole`; no_id unless that is all that the loop takes of it.
+  constexpr id slice_of(node const& n, id whole) {
+    loop const l = loop::of(n);
+    int times = 0, at = 0;
+    for (int i = 0; i < n.operands.count; ++i)
+      if (root(m.operand(n, i)) == root(whole)) ++times, at = i;
+    bool const stacked = times == 1 && at >= l.carries && at < l.carries + l.stacked;
+    return stacked ? m.link(m.regions[m.region_of(n, 0)].arguments, at) : no_id;
   }
   /// The same of a loop's carries; and what an iteration gives stacked is made in its place.
   constexpr void of_loop(node const& n) {
@@ -68,9 +91,16 @@ struct heirs : uses {
         id const old = m.link(arguments, i);
         if (p.root[old] == old) take_over(v, old, read[old]);
       } else if (i >= l.carries + l.sums && next_value[v] == 0) {
-        fills[v] = !fills[v] && !is_given_twice(results, v);
+        fills[v] = !fills[v] && !is_given_twice(results, v) && is_free_when_made(n, i, v);
       }
     }
+  }
+  /// Whether the place of a slice that a loop stacks holds nothing that is still needed when the slice is made.
+  constexpr bool is_free_when_made(node const& n, int result, id v) {
+    id const taken = next_value[m.result(n, result)];
+    if (taken == 0) return true;
+    id const seen = slice_of(n, static_cast<id>(taken - 1));
+    return read[seen] < made[v] || (read[seen] == made[v] && may_write_over(m.nodes[m.values[v].node], v, seen));
   }
   constexpr bool is_given_twice(list results, id v) {
     int times = 0;
@@ -84,12 +114,17 @@ struct heirs : uses {
     return computed && !shares_memory(maker) && maker.region == region && next_value[v] == 0;
   }
   /// `v` takes the memory of `old`, which is read at `until` for the last time, if that is before `v` is made, or when
-  /// it is made by a kernel that allows it.
+  /// it is made by a kernel that allows it, or is `old` with another part.
   constexpr void take_over(id v, id old, int until) {
     node const& maker = m.nodes[m.values[v].node];
-    bool const last_there = until == made[v] && maker.kind == primitive::kernel &&
-                            (may_overwrite(maker, m.values[v].index) >> place_of(maker, old) & 1) != 0;
+    bool const last_there = until == made[v] && may_write_over(maker, v, old);
     if (until < made[v] || last_there) next_value[v] = static_cast<id>(old + 1);
+  }
+  constexpr bool may_write_over(node const& maker, id v, id old) {
+    if (maker.kind == primitive::put)
+      return root(m.operand(maker, 0)) == root(old) && root(m.operand(maker, 1)) != root(old);
+    return maker.kind == primitive::kernel &&
+           (may_overwrite(maker, m.values[v].index) >> place_of(maker, old) & 1) != 0;
   }
   constexpr int place_of(node const& n, id v) const {
     for (int k = 0; k < n.operands.count; ++k)

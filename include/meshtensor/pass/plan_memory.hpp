@@ -118,7 +118,7 @@ struct planner : heirs {
       else if (i < l.carries + l.stacked) live_in(argument, place::slice);
       else same(argument, m.operand(n, i));
     }
-    for (int i = l.carries; i < n.results.count; ++i) live_in(m.result(n, i), place::arena);
+    for (int i = l.carries; i < n.results.count; ++i) give(m.result(n, i));
     region(m.region_of(n, 0));
     ++now;  // the end of an iteration, when its results are put away
     for (int i = 0; i < n.operands.count; ++i) touch(m.operand(n, i)), touch(m.link(body.arguments, i));

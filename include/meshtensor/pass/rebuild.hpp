@@ -42,7 +42,7 @@ struct rebuild {
     if (entered[old] == 0) {
       region const& r = from.regions[old];
       id const parent = r.parent == no_id ? no_id : region_of(r.parent);
-      require(m.region_count < max_regions, "G20: a program has at most 256 regions");
+      require(m.region_count < max_regions, "G20: a program has at most 512 regions");
       m.regions[m.region_count] = {r.kind, r.removed, r.label, parent, {}, {}};
       entered[old] = static_cast<id>(++m.region_count);
     }

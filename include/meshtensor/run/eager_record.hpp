@@ -130,7 +130,7 @@ class eager_record : eager_tables, interpreter {
       if (n.region != entry_) continue;
       if (n.kind == primitive::input) see(n);
       if (n.kind == primitive::read) fetch(b.m.variables[n.attribute[0]]);
-      if (n.kind == primitive::gradient) differentiate_here(n);
+      if (takes_gradient(n)) differentiate_here(n);
       else run_node(n);
       raise(std::exchange(b.m.report, {}));
     }
@@ -191,7 +191,14 @@ class eager_record : eager_tables, interpreter {
     variables_held_[path] = shaped(g, path, v.type, v.dims);
   }
 
-  /// Runs all up to a gradient node once more, differentiated.
+  /// Whether a node is a gradient, or a loop whose body takes one.
+  bool takes_gradient(node const& n) const {
+    if (n.kind != primitive::repeat) return n.kind == primitive::gradient;
+    for (int i = 0; i < done_; ++i)
+      if (b.m.nodes[i].kind == primitive::gradient && b.m.nodes[i].region == b.m.region_of(n, 0)) return true;
+    return false;
+  }
+  /// Runs all up to such a node once more, differentiated.
   void differentiate_here(node const& n) {
     auto const upto = std::make_unique<module>(b.m);
     upto->node_count = done_ + 1;

@@ -87,9 +87,9 @@ class engine {
   /// From now on, what takes how long; or no longer.
   void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
   timeline const* recorded() const { return record_.get(); }
-  /// Called when a node has run, while what it made is still there.
+  /// Called when a node has run, while what it made is still there; or before, while its operands are.
   using observer = std::function<void(node const&, std::span<processor const>)>;
-  void observe(observer seen) { observer_ = std::move(seen); }
+  void observe(observer seen, observer before = {}) { observer_ = std::move(seen), before_ = std::move(before); }
   Device& device() { return device_; }
   /// Memory beside the plan's: of kernels and of collectives.
   std::int64_t workspace_bytes() const {
@@ -134,9 +134,14 @@ class engine {
 
   void run_node(id node_id) {
     if (record_) record_->enter(now());
-    do_node(node_id);
+    if (observer_) do_observed(node_id);
+    else do_node(node_id);
     if (record_) record_->leave(node_id, now());
-    if (observer_) observer_(m_.nodes[node_id], processors_);
+  }
+  void do_observed(id node_id) {
+    if (before_) before_(m_.nodes[node_id], processors_);
+    do_node(node_id);
+    observer_(m_.nodes[node_id], processors_);
   }
   std::int64_t now() const { return timeline::now() + exchange_->ahead(); }
   void do_node(id node_id) {
@@ -250,7 +255,7 @@ class engine {
   std::vector<typename Device::kernel> kernels_;
   std::span<outside> around_;
   std::unique_ptr<timeline> record_;
-  observer observer_;
+  observer observer_, before_;
   view operands_[192], results_[8];
 };
 

@@ -13,6 +13,7 @@
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/linked.hpp"
+#include "meshtensor/run/numerics.hpp"
 #include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/step_result.hpp"
 #include "meshtensor/run/unused.hpp"
@@ -200,6 +201,18 @@ class executable_of {
   void record(bool on = true) { session_->record(on); }
   /// Of each processor that this process holds; nothing before `record`.
   std::vector<timeline const*> recorded() const { return session_->recorded(); }
+  /// From the next step on, looks at every floating value as it is made: inputs and parameters, and what each operation
+  /// gives on each processor. The first that has an element which is infinite or no number ends the step, on all
+  /// processes, by an error that says which operation of which line made it. Values of the store may be of this step
+  /// then or of the one before: load a checkpoint to go on. Costs a pass over what is made, and nothing when it is off.
+  ///
+  /// errors  of the step: R32, on processes that did not meet it R21
+  void check_numerics(bool on = true) {
+    if (!on) return session_->observe({});
+    detail::numerics_check const looks(graph(), mesh_.size());
+    session_->observe([looks](node const& n, std::span<processor const> held) { looks.after(n, held); },
+                      [looks](node const& n, std::span<processor const> held) { looks.before(n, held); });
+  }
   /// The memory of this process: what the plan says, and what is beside it.
   memory_use memory() const { return session_->memory(); }
   rates best_rates() const { return session_->best_rates(); }

@@ -2,16 +2,19 @@
 // The processors of a job, as a program gets them: ranks under a launcher, threads of this process otherwise.
 #pragma once
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "meshtensor/base/warning.hpp"
 #include "meshtensor/comm/launch.hpp"
 #include "meshtensor/run/array_text.hpp"
 #include "meshtensor/run/transport.hpp"
-#include "meshtensor/run/warning.hpp"
 
 #if MESHTENSOR_WITH_MPI
 #  include "meshtensor/run/mpi_job.hpp"
@@ -79,22 +82,31 @@ class processors {
   std::unique_ptr<job> job_;
 };
 
+/// Says once, whatever the number of processes, what is not wrong but hardly meant.
+inline void warn(job const& j, std::string const& sentence) {
+  if (j.speaks() && on_warning()) on_warning()(sentence);
+}
+
+namespace detail {
+/// To standard output. Where it cannot be written, that is one warning: a program does not end for what it prints.
+inline void put_out(job const& j, std::string const& text) {
+  static std::atomic<bool> told = false;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  std::string const why = std::strerror(errno);
+  if (!told.exchange(true))
+    warn(j, "R17: standard output cannot be written, " + why + ": results are lost, and the program goes on");
+}
+}  // namespace detail
+
 /// Prints once, whatever the number of processes: results, which are the same for one mesh as threads or as ranks.
 template <class... Args>
 void print(processors const& p, fmt::format_string<Args...> format, Args&&... args) {
-  if (!p.speaks()) return;
-  fmt::print(stdout, format, std::forward<Args>(args)...);
-  std::fflush(stdout);
+  if (p.speaks()) detail::put_out(p.get(), fmt::format(format, std::forward<Args>(args)...));
 }
 /// Prints progress once, to standard error: times and whatever else differs from run to run.
 template <class... Args>
 void progress(processors const& p, fmt::format_string<Args...> format, Args&&... args) {
-  if (p.speaks()) fmt::print(stderr, format, std::forward<Args>(args)...);
-}
-
-/// Says once, whatever the number of processes, what is not wrong but hardly meant.
-inline void warn(job const& j, std::string const& sentence) {
-  if (j.speaks() && on_warning()) on_warning()(sentence);
+  if (p.speaks()) std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
 }
 
 }  // namespace meshtensor

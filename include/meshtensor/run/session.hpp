@@ -208,9 +208,10 @@ class session {
       if (e->recorded() != nullptr) all.push_back(e->recorded());
     return all;
   }
-  /// Calls `seen` for every node that has run, of each engine held here: in lockstep of one, with all processors.
-  void observe(typename engine<Device>::observer const& seen) {
-    for (auto& e : engines_) e->observe(seen);
+  /// Calls `seen` for every node that has run, `before` ahead of it, of each engine held here: in lockstep of one, with
+  /// all processors.
+  void observe(typename engine<Device>::observer const& seen, typename engine<Device>::observer const& before = {}) {
+    for (auto& e : engines_) e->observe(seen, before);
   }
   /// What the device can do at best, where it knows.
   rates best_rates() {

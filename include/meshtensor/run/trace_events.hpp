@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -87,17 +89,21 @@ std::string trace_events(executable<Args...> const& e) {
   return detail::text_of_spans(e.graph(), detail::spans_of_all(e.processors_job(), e.ranks(), held));
 }
 
-/// The same, written to a file by the process that speaks for the job.
+/// The same, written to a file by the process that speaks for the job. Where it cannot be written, that is a warning:
+/// a training does not end for what is beside it. Returns whether it is there.
 ///
-/// errors  R16 nothing was recorded; R17 the file cannot be written
+/// errors  R16 nothing was recorded. Warnings: R17 the file cannot be written
 template <class... Args>
-void write_trace(executable<Args...> const& e, std::string const& path) {
+bool write_trace(executable<Args...> const& e, std::string const& path) {
   std::string const text = trace_events(e);
-  if (!e.processors_job().speaks()) return;
+  if (!e.processors_job().speaks()) return true;
   std::FILE* const file = std::fopen(path.c_str(), "w");
   bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   good = file != nullptr && std::fclose(file) == 0 && good;
-  if (!good) throw error("R17", {"'", path, "' cannot be written: name a file in a folder that exists and has room"});
+  if (!good)
+    warn(e.processors_job(), "R17: '" + path + "' cannot be written, " + std::strerror(errno) +
+                                 ": name a file in a folder that exists and has room");
+  return good;
 }
 
 }  // namespace meshtensor

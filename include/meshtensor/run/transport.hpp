@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "meshtensor/base/function_ref.hpp"
+#include "meshtensor/base/warning.hpp"
 #include "meshtensor/comm/local.hpp"
 #include "meshtensor/run/processor.hpp"
-#include "meshtensor/run/warning.hpp"
 
 namespace meshtensor {
 

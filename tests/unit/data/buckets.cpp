@@ -60,7 +60,8 @@ TEST_CASE("no other lengths leave less to fill up") {
     }
     for (std::int64_t multiple : {1, 2, 3})
       for (std::int64_t count : {1, 2, 3, 4, 20}) {
-        auto const found = mt::bucket_lengths(pairs_of(pairs), {.count = count, .longest = 100, .multiple = multiple});
+        auto const found =
+            mt::bucket_lengths(pairs_of(pairs), {.count = count, .longest = 100, .length_multiple = multiple});
         CHECK(static_cast<std::int64_t>(found.size()) <= count);
         CHECK(room(pairs, found) == least(pairs, count, multiple));
         for (std::int64_t l : found) CHECK(l % multiple == 0);
@@ -72,7 +73,7 @@ TEST_CASE("lengths by hand") {
   lengths pairs(90, 5);
   pairs.insert(pairs.end(), 9, 17), pairs.push_back(40), pairs.push_back(41);
   auto const chosen = [&](std::int64_t count, std::int64_t longest, std::int64_t multiple) {
-    return mt::bucket_lengths(pairs_of(pairs), {.count = count, .longest = longest, .multiple = multiple});
+    return mt::bucket_lengths(pairs_of(pairs), {.count = count, .longest = longest, .length_multiple = multiple});
   };
   CHECK(chosen(2, 40, 1) == lengths{5, 40});  // 41 is too long for all
   CHECK(chosen(3, 40, 1) == lengths{5, 17, 40});
@@ -85,12 +86,34 @@ TEST_CASE("lengths by hand") {
   CHECK_THROWS_AS(chosen(0, 40, 1), mt::error);
 }
 
+TEST_CASE("a multiple for the lengths, another for the rows") {
+  using buckets = std::vector<mt::bucket>;
+  auto const pairs = pairs_of({9, 9, 10, 14, 15, 21});
+  auto const chosen = [&](std::int64_t multiple, std::int64_t length_multiple) {
+    return mt::choose_buckets(pairs,
+                              {.count = 10, .tokens = 400, .multiple = multiple, .length_multiple = length_multiple});
+  };
+  CHECK(chosen(8, 2) == buckets{{40, 10, 10}, {24, 14, 14}, {24, 16, 16}, {16, 22, 22}});
+  CHECK(chosen(3, 2) == buckets{{39, 10, 10}, {27, 14, 14}, {24, 16, 16}, {18, 22, 22}});
+  CHECK(chosen(1, 10) == buckets{{40, 10, 10}, {20, 20, 20}, {13, 30, 30}});
+  auto const refusal = [&](std::int64_t length_multiple) {
+    try {
+      chosen(8, length_multiple);
+    } catch (mt::error const& e) { return std::string(e.what()); }
+    return std::string();
+  };
+  for (std::int64_t bad : {std::int64_t(0), std::int64_t(-2), std::int64_t(401), mt::bucket_options().tokens << 50})
+    CHECK(refusal(bad) == "meshtensor R55: buckets cannot have multiples of " + std::to_string(bad) +
+                              " as lengths: give a positive number, at most the 400 tokens that a batch has room for");
+  CHECK(refusal(25) == "");
+}
+
 TEST_CASE("rows by the room there is") {
   using buckets = std::vector<mt::bucket>;
   CHECK(mt::buckets_up_to(lengths{16, 24, 32, 48}) ==
         buckets{{256, 16, 16}, {168, 24, 24}, {128, 32, 32}, {80, 48, 48}});
   CHECK(mt::buckets_up_to(lengths{5, 7}, {.tokens = 35, .multiple = 1}) == buckets{{7, 5, 5}, {5, 7, 7}});
-  CHECK(mt::choose_buckets(pairs_of({3, 3, 3, 9}), {.count = 2, .tokens = 20, .multiple = 2}) ==
+  CHECK(mt::choose_buckets(pairs_of({3, 3, 3, 9}), {.count = 2, .tokens = 20, .multiple = 2, .length_multiple = 2}) ==
         buckets{{4, 4, 4}, {2, 10, 10}});
   auto const refusal = [](lengths const& all, std::int64_t tokens, std::int64_t multiple) {
     try {

@@ -152,7 +152,7 @@ TEST_CASE("any, all, lane numbers, conversions, folds") {
   auto const back = cpu::convert<float>(cpu::lane_numbers<std::int32_t>(-2)).lane_array();
   for (int i = 0; i < width; ++i) CHECK(back.at[i] == static_cast<float>(i - 2));
   CHECK(cpu::sum_of_lanes(numbers) == static_cast<float>(3 * width + width * (width - 1) / 2));
-  CHECK(cpu::fold(numbers, [](float a, float b) { return a > b ? a : b; }) == static_cast<float>(2 + width));
+  CHECK(cpu::fold(numbers, [](auto a, auto b) { return greater(a, b); }) == static_cast<float>(2 + width));
   auto const chosen =
       select(cpu::mask_as<std::int32_t>(numbers < vec<float>(4)), vec<std::int32_t>(7), vec<std::int32_t>(9));
   CHECK(chosen.lane_array().at[0] == 7);

@@ -3,9 +3,13 @@
 #include "meshtensor/emit/tensorboard.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
+#include <functional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "support/temporary_folder.hpp"
@@ -83,12 +87,48 @@ TEST_CASE("files that are begun at once have names of their own, in order") {
   CHECK(std::is_sorted(names.begin(), names.end()));
 }
 
-TEST_CASE("what cannot be written") {
+namespace {
+/// What was warned of while it lives.
+struct warnings {
+  std::vector<std::string> all;
+  std::function<void(std::string const&)> before =
+      std::exchange(mt::on_warning(), [this](std::string const& sentence) { all.push_back(sentence); });
+  ~warnings() { mt::on_warning() = before; }
+};
+}  // namespace
+
+TEST_CASE("a file that cannot be begun is one warning") {
   folder const f;
   f.write("file", "");
-  CHECK_THROWS_WITH_AS(mt::event_file(f / "file/inside"), doctest::Contains("R17: '"), mt::error);
-  CHECK_THROWS_WITH_AS(mt::event_file(f / "file/inside"), doctest::Contains("cannot be written, Not a directory"),
-                       mt::error);
-  mt::event_file events(f.path);
+  warnings said;
+  mt::event_file events(f / "file/inside");
+  CHECK_FALSE(events.good());
+  events.scalar("loss", 1, 1), events.text("sample", "x", 1);
+  REQUIRE(said.all.size() == 1);
+  CHECK(said.all[0].starts_with("R17: '"));
+  CHECK(said.all[0].find("cannot be written, Not a directory") != std::string::npos);
   CHECK_THROWS_WITH_AS(events.scalar("caf\xe9", 1, 1), doctest::Contains("R51: "), mt::error);
+}
+
+TEST_CASE("a disk that is full is one warning, and what is there stays whole") {
+  folder const f;
+  warnings said;
+  mt::event_file events(f.path);
+  std::string const name = events.path().filename().string();
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_IGN);
+  events.scalar("loss", 1, 1);
+  rlimit const full{f.read(name).size() + 20, before.rlim_max};  // in the middle of the next event
+  setrlimit(RLIMIT_FSIZE, &full);
+  for (int i = 2; i < 9; ++i) events.scalar("loss", 1, i);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_DFL);
+  events.scalar("loss", 1, 9);  // there is room again: what has gaps is drawn as if it had none
+  CHECK_FALSE(events.good());
+  REQUIRE(said.all.size() == 1);
+  CHECK(said.all[0].find("cannot be written, File too large: the scores from here on are lost") != std::string::npos);
+  std::string const there = f.read(name);
+  CHECK(records(there).size() == 3);
+  CHECK(there.size() + 20 == full.rlim_cur);
 }

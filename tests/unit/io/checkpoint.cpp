@@ -280,3 +280,33 @@ TEST_CASE("a save that nobody waits for is finished all the same") {
   }
   CHECK(mt::load(t.weights, run.path()).step() == 0);
 }
+
+TEST_CASE("only the values that are meant: the others begin as the program says, or stay") {
+  auto const inner = [](std::string const& name) { return name.starts_with("inner/"); };
+  own_folder const run;
+  training t;
+  t.once(), t.once();
+  mt::checkpoints keep(t.weights, run.path(), {.only = inner});
+  keep.save(), keep.finish();
+  CHECK(mt::load(t.weights, run.path(), {.begin_missing = true}).step() == 2);
+  {
+    mt::store weights(t.job, 9);
+    mt::checkpoints again(weights, run.path(), {.only = inner});
+    REQUIRE(again.resume());
+    stepping step(weights, batch(4), data(2));
+    CHECK(weights.get<std::int64_t>("inner/count").item() == 2);
+    CHECK(weights.step() == 2);
+    training fresh;
+    CHECK(weights.get<float>("table") == fresh.weights.get<float>("table"));
+  }
+  training u;
+  u.once();
+  auto const table = u.weights.get<float>("table");
+  CHECK(sentence([&] { mt::load(u.weights, run.path()); }).starts_with("meshtensor C07: "));
+  mt::checkpoints(u.weights, run.path(), {.only = inner}).resume();
+  CHECK(u.weights.get<float>("table") == table);
+  CHECK(u.weights.get<std::int64_t>("inner/count").item() == 2);
+  mt::checkpoints none(u.weights, run.path(), {.only = [](std::string const&) { return false; }});
+  CHECK(sentence([&] { none.save(); }).starts_with("meshtensor C12: `only` leaves no value to save, of "));
+  CHECK(folders(run).size() == 1);
+}

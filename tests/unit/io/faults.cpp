@@ -7,6 +7,9 @@
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
+#include <limits>
+#include <utility>
+
 #include "meshtensor/io/checkpoint.hpp"
 #include "support/faults.hpp"
 #include "support/folder.hpp"
@@ -144,6 +147,56 @@ TEST_CASE("any call that fails is an error; the one before stays, the training g
       }
   MESSAGE(tried << " calls that failed, " << told << " of them told");
   CHECK(told >= 200);
+}
+
+TEST_CASE("a save that may fail is a warning; the one before stays, a later one is saved") {
+  std::vector<std::string> said;
+  auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { said.push_back(s); });
+  training reader;
+  std::vector<mt::any_array<float>> tables;
+  {
+    training t;
+    for (int i = 0; i < 5; ++i, t.once()) tables.push_back(t.table());
+  }
+  int told = 0;
+  for (bool const in_background : {false, true})
+    for (int at = 0;; ++at) {
+      own_folder const run;
+      training t;
+      mt::checkpoints keep(t.weights, run.path(),
+                           {.every = 1, .keep = 1, .in_background = in_background, .may_fail = true});
+      t.once(), keep.after_step(), keep.finish();
+      std::string const last = keep.last();
+      t.once();
+      said.clear();
+      faults::begin({faults::kind::fails, at, ENOSPC, run.path().c_str()});
+      CHECK(sentence([&] { keep.after_step(), keep.finish(); }) == "");
+      bool const met = faults::met;
+      faults::end();
+      std::uint64_t const step = step_found(reader, run.path(), tables);
+      CHECK(static_cast<std::size_t>(keep.failed()) == said.size());
+      CHECK(said.size() <= 1);
+      if (said.empty()) CHECK(step == 2);
+      else
+        CHECK(
+            said[0].starts_with("C01: the checkpoint of step 2 is not saved, and the program goes on: '" + run.path()));
+      CHECK((keep.last() == last) == !said.empty());
+      told += !said.empty();
+      t.once(), keep.after_step(), keep.finish();
+      CHECK(step_found(reader, run.path(), tables) == 3);
+      if (!met) break;
+    }
+  mt::on_warning() = before;
+  CHECK(told >= 20);
+  // What is no fault of the disk is an error still.
+  own_folder const run;
+  training t;
+  mt::checkpoints keep(t.weights, run.path(), {.may_fail = true});
+  auto table = t.table();
+  table.data()[0] = std::numeric_limits<float>::quiet_NaN();
+  t.weights.set("table", table);
+  CHECK(sentence([&] { keep.save(), keep.finish(); }).starts_with("meshtensor C09: "));
+  CHECK(keep.failed() == 0);
 }
 
 TEST_CASE("a call that writes or reads one byte of many") {

@@ -44,6 +44,8 @@ TEST_CASE("movement") {
 TEST_CASE("parts") {
   hold_for_one("slice", [](auto, auto x, auto, auto...) { return slice(x, b, part, 1); });
   hold_for_one("pad", [](auto, auto x, auto, auto...) { return pad(x, b, wide, 2, 7); });
+  hold_for_one("put", [](auto, auto x, auto, auto...) { return put(x, sum(x * x, b), b, 1); });
+  hold("put repeats what one side lacks", [](auto, auto x, auto y, auto...) { return put(x, sum(y, b), a, 1); });
   hold("concat", [](auto, auto x, auto y, auto...) { return concat(sum(x * y, c), a, y, c, joined); });
   hold("concat repeats what one side lacks", [](auto, auto x, auto y, auto...) { return concat(x, a, y, c, joined); });
 }

@@ -134,6 +134,9 @@ TEST_CASE("parts") {
   CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, part, 2); }, one_to_six),
                        "meshtensor R10: a slice reaches beyond the extent of its dim", mt::error);
   CHECK_THROWS_AS(of([](auto, auto x) { return pad(x, b, wide, 4); }, one_to_six), mt::error);
+  CHECK(of([](auto, auto x) { return put(x, sum(x, b), b, 1); }, one_to_six) == numbers{1, 6, 3, 4, 15, 6});
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return put(x, sum(x, b), b, 3); }, one_to_six),
+                       "meshtensor R10: put at 3, but the dim 'b' has 3 positions", mt::error);
 }
 
 TEST_CASE("lookup") {

@@ -61,7 +61,85 @@ struct changes_places {
   }
 };
 
+/// States with one place written: nothing, something before, and something after needs what was there.
+template <int When>
+struct writes_a_place {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto kept = s.state("kept", mt::f32, layers, batch, in, mt::constant(2));
+    if (When == 1) s.output("sum", sum(kept * kept, layers));
+    auto next = put(kept, x, layers, s.number("place", 1));
+    if (When == 2) s.output("sum", sum(kept * next, layers));
+    s.update(kept, next);
+    s.output("x", x);
+  }
+};
+template <int When>
+bool in_place() {
+  planned<writes_a_place<When>> s;
+  s.check_steps();
+  mt::module const& m = s.low->graph;
+  for (int i = 0; i < m.node_count; ++i)
+    if (m.nodes[i].kind == mt::primitive::put)
+      return s.plan().root[m.result(m.nodes[i])] == s.plan().root[m.operand(m.nodes[i], 0)];
+  FAIL("there is no put");
+  return false;
+}
+
+inline constexpr struct places_dim : mt::dim<"places", 64> {
+} places;
+/// What every layer has seen, kept in one state: a loop over the layers writes one place of each. 1: what was there is
+/// read after the place is written, 2: behind the loop, 3: stacked, too, 4: seen by all layers.
+template <int When>
+struct writes_a_place_of_each {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto kept = s.state("kept", mt::f32, layers, places, batch, in, mt::constant(2));
+    auto [y, all] = repeat(s / "blocks", layers, x, kept, [&](mt::scope auto r, auto h, auto past) {
+      auto now = put(past, tanh(h * r.parameter("gain", in, mt::ones)), places, r.number("place", 1));
+      auto seen = sum(When == 1 ? past * now : now, places) * 0.01;
+      if constexpr (When == 4) seen = seen + sum(kept, layers, places);
+      return std::tuple(h + seen, std::tuple(now, When == 3 ? past : now));
+    });
+    auto next = std::get<0>(all);
+    if (When == 2) s.output("change", sum(kept * next, layers));
+    if (When == 3) s.output("before", std::get<1>(all));
+    s.update(kept, next);
+    s.output("y", y);
+  }
+};
+/// Whether the loop's result takes the state's memory, and whether each slice is made there.
+template <int When>
+std::pair<bool, bool> each_in_place() {
+  planned<writes_a_place_of_each<When>> s;
+  s.check_steps();
+  mt::module const& m = s.low->graph;
+  mt::plan const& p = s.plan();
+  std::pair<bool, bool> found{};
+  for (int i = 0; i < m.node_count; ++i) {
+    mt::node const& n = m.nodes[i];
+    if (n.kind == mt::primitive::write) found.first |= p.where[p.root[m.operand(n, 0)]] == mt::place::variable;
+    if (n.kind == mt::primitive::put) found.second = p.where[p.root[m.result(n)]] == mt::place::filled;
+  }
+  if (found.first && found.second) CHECK(p.arena_bytes < p.variable_bytes / 8);
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("a loop writes one place of each slice of a state where it is, unless what was there is still needed") {
+  CHECK(each_in_place<0>() == std::pair(true, true));
+  CHECK(each_in_place<1>() == std::pair(true, false));  // each slice is put away at the end of its iteration
+  CHECK(!each_in_place<2>().first);
+  CHECK(!each_in_place<3>().first);
+  CHECK(!each_in_place<4>().first);
+}
+
+TEST_CASE("one place of a state is written where it is, unless what was there is still needed") {
+  CHECK(in_place<0>());
+  CHECK(in_place<1>());
+  CHECK(!in_place<2>());
+}
 
 TEST_CASE("made where it will be found") {
   planned<adds> s;

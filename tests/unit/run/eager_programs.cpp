@@ -89,6 +89,11 @@ TEST_CASE("two networks, two optimizers and a moving average") {
   check<programs::adversaries>(mt::feed<"x">(x));
 }
 
+TEST_CASE("gradients that are taken part by part") {
+  auto const word = words(24 * 3, 5), next = words(24 * 3, 7);
+  check<programs::in_parts>(mt::feed<"word">(word), mt::feed<"next">(next));
+}
+
 TEST_CASE("a recurrent cell") {
   auto const x = reals(24 * 6 * 12), start = reals(24 * 24);
   check<programs::recurrent>(mt::feed<"x">(x), mt::feed<"start">(start));

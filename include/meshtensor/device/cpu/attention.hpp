@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The composites `nn.attention` and `nn.causal_attention` and their gradients, run whole: memory grows with the length,
-// not with its square.
+// The composites `nn.attention`, `nn.causal_attention` and `nn.masked_attention` and their gradients, run whole: memory
+// grows with the length, not with its square.
 #pragma once
 
 #include <memory>
@@ -16,27 +16,31 @@ inline namespace MESHTENSOR_ARCH {
 
 /// Which dims of an attention are what, read from its operands.
 struct attention_form {
-  bool found, causal, backward;
+  bool found, causal, masked, backward;
   int length, memory, head, value_head;  // dims
 };
 
-/// found: this device can run it. Operands: q, k, v; of a gradient also y, log_sum, dy.
+/// found: this device can run it. Operands: q, k, v; if masked, which answers may be seen; of a gradient also y,
+/// log_sum, dy.
 constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
   if (n.kind != primitive::composite) return f;
   name const& label = m.names[n.attribute[0]];
   f.causal = label == name("nn.causal_attention") || label == name("nn.causal_attention_gradient");
-  f.backward = label == name("nn.attention_gradient") || label == name("nn.causal_attention_gradient");
-  if (!f.causal && !f.backward && label != name("nn.attention")) return f;
-  if (n.operands.count != (f.backward ? 6 : 3) || n.results.count != (f.backward ? 3 : 2)) return f;
+  f.masked = label == name("nn.masked_attention") || label == name("nn.masked_attention_gradient");
+  f.backward = label == name("nn.attention_gradient") || label == name("nn.causal_attention_gradient") ||
+               label == name("nn.masked_attention_gradient");
+  if (!f.causal && !f.masked && !f.backward && label != name("nn.attention")) return f;
+  int const first_of_gradient = f.masked ? 4 : 3;
+  if (n.operands.count != first_of_gradient + (f.backward ? 3 : 0) || n.results.count != (f.backward ? 3 : 2)) return f;
   for (int i = 0; i < m.node_count; ++i)  // what must be brought together first is for the fallback
     if (m.nodes[i].region == m.region_of(n, 0) &&
         (is_collective(m.nodes[i].kind) || m.nodes[i].kind == primitive::local_slice))
       return f;
   auto const dims = [&](int i) -> shape const& { return m.operand_value(n, i).dims; };
   shape const &q = dims(0), &k = dims(1), &v = dims(2);
-  shape const& log_sum = f.backward ? dims(4) : m.result_value(n, 1).dims;
-  shape const& y = f.backward ? dims(3) : m.result_value(n, 0).dims;
+  shape const& log_sum = f.backward ? dims(first_of_gradient + 1) : m.result_value(n, 1).dims;
+  shape const& y = f.backward ? dims(first_of_gradient) : m.result_value(n, 0).dims;
   f.length = f.memory = f.head = f.value_head = -1;
   int lengths = 0, memories = 0, heads = 0, value_heads = 0;
   for (int i = 0; i < q.count; ++i) {
@@ -52,6 +56,12 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
   f.found = lengths == 1 && memories == 1 && heads == 1 && value_heads == 1 && v.has(f.memory) && !v.has(f.length) &&
             y.has(f.length) && y.has(f.value_head) && y.count == log_sum.count + 1 && log_sum.count + 1 == q.count &&
             v.count == k.count;
+  if (f.found && f.masked) {  // the same answers for all questions of a head
+    shape const& seen = dims(3);
+    f.found = seen.has(f.memory);
+    for (int i = 0; i < seen.count; ++i)
+      f.found = f.found && (seen.at[i] == f.memory || (log_sum.has(seen.at[i]) && seen.at[i] != f.length));
+  }
   return f;
 }
 constexpr bool is_attention(module const& m, node const& n) { return attention_form_of(m, n).found; }
@@ -83,10 +93,12 @@ class attention final : public composite_kernel {
               extent(v, form_.value_head),
               q.origin[at] - k.origin[k.find(form_.memory)],
               form_.causal,
+              form_.masked,
               1 / std::sqrt(static_cast<double>(extent(q, form_.head)))};
     heads_ = 1;
     for (int i = 0; i < q.count; ++i)
-      if (q.dim[i] != form_.length && q.dim[i] != form_.head) outer_.push_back(q.dim[i]), heads_ *= q.extent[i];
+      if (q.dim[i] != form_.length && q.dim[i] != form_.head)
+        outer_.push_back({q.dim[i], q.extent[i]}), heads_ *= q.extent[i];
     std::int64_t const count =
         blocks::blocks_of(form_.backward ? std::min(sizes_.length, sizes_.memory) : sizes_.length);
     bool const enough = heads_ % threads == 0 || heads_ >= 4 * threads;
@@ -120,20 +132,24 @@ class attention final : public composite_kernel {
   std::int64_t start(std::int64_t part, std::int64_t all) const {
     return std::min(all, blocks::blocks_of(all) * part / parts_ * blocks::block);
   }
-  /// The rows of one batch and head, along dim `row`; `column` -1: one element each.
+  /// The rows of one batch and head, along dim `row`; `column` -1: one element each. What lacks a dim of batches and
+  /// heads is the same for all of it.
+  template <class Of = E>
   attention_rows rows(view const& x, std::int64_t head, int row, int column) const {
     std::int64_t offset = 0;
-    for (std::size_t i = outer_.size(); i-- > 0;) {
-      int const at = x.find(outer_[i]);
-      offset += head % x.extent[at] * x.stride[at], head /= x.extent[at];
-    }
-    return {x.as<E>() + offset, x.stride[x.find(row)], column < 0 ? 1 : x.stride[x.find(column)]};
+    for (std::size_t i = outer_.size(); i-- > 0; head /= outer_[i].extent)
+      if (int const at = x.find(outer_[i].dim); at >= 0) offset += head % outer_[i].extent * x.stride[at];
+    return {x.as<Of>() + offset, x.stride[x.find(row)], column < 0 ? 1 : x.stride[x.find(column)]};
+  }
+  /// Which answers may be seen; without a mask nothing.
+  attention_rows seen(view const* in, std::int64_t head) const {
+    return form_.masked ? rows<bool>(in[3], head, form_.memory, -1) : attention_rows{};
   }
 
   void forward(view const* in, view const* out, std::int64_t head, std::int64_t part, std::byte* own) const {
     blocks b(sizes_);
     b.prepare_forward(rows(in[1], head, form_.memory, form_.head), rows(in[2], head, form_.memory, form_.value_head),
-                      own);
+                      seen(in, head), own);
     std::int64_t const end = start(part + 1, sizes_.length);
     for (std::int64_t i = start(part, sizes_.length); i < end; i += blocks::block)
       b.forward(rows(in[0], head, form_.length, form_.head), rows(out[0], head, form_.length, form_.value_head),
@@ -149,8 +165,10 @@ class attention final : public composite_kernel {
     auto const dk = rows(out[1], head, form_.memory, form_.head),
                dv = rows(out[2], head, form_.memory, form_.value_head);
     blocks b(sizes_);
-    b.prepare_backward(rows(in[0], head, form_.length, form_.head), rows(in[3], head, form_.length, form_.value_head),
-                       rows(in[4], head, form_.length, -1), rows(in[5], head, form_.length, form_.value_head), own);
+    view const *const y = in + (form_.masked ? 4 : 3), *const log_sum = y + 1, *const dy = y + 2;
+    b.prepare_backward(rows(in[0], head, form_.length, form_.head), rows(*y, head, form_.length, form_.value_head),
+                       rows(*log_sum, head, form_.length, -1), rows(*dy, head, form_.length, form_.value_head),
+                       seen(in, head), own);
     for (std::int64_t m = first; m < last; m += blocks::block)
       b.backward(k, v, answers ? &dk : nullptr, answers ? &dv : nullptr, m, std::min(blocks::block, last - m), from, to,
                  questions);
@@ -160,7 +178,11 @@ class attention final : public composite_kernel {
   attention_form form_;
   attention_sizes sizes_;
   int threads_;
-  std::vector<int> outer_;  // dims of batches and heads
+  struct outer_dim {
+    int dim;
+    std::int64_t extent;
+  };
+  std::vector<outer_dim> outer_;  // of batches and heads
   std::int64_t heads_ = 1, parts_ = 1;
 };
 

@@ -18,6 +18,7 @@ struct attention_sizes {
   std::int64_t head, value_head;  // elements of a question or a key; of a value
   std::int64_t ahead;             // by how much the first question's position is beyond the first answer's
   bool causal;                    // no question sees later answers
+  bool masked;                    // no question sees some of the answers
   double scale;                   // of the scores
 };
 
@@ -40,26 +41,29 @@ class attention_blocks {
   static std::int64_t blocks_of(std::int64_t n) { return (n + block - 1) / block; }
 
   std::int64_t forward_bytes() const {
-    return bytes(s_.head * memory_ + s_.memory * value_ + block * (head_ + value_ + block + 4));
+    return bytes(s_.head * memory_ + s_.memory * value_ + block * (head_ + value_ + block + 4) + bounds());
   }
   std::int64_t backward_bytes() const {
     return bytes(s_.length * (2 * head_ + value_ + 2) + block * (2 * head_ + 2 * value_ + 2 * block) +
-                 block * (s_.head + s_.value_head));
+                 block * (s_.head + s_.value_head) + bounds());
   }
 
-  /// What every question of the head needs: keys turned, values.
-  void prepare_forward(attention_rows k, attention_rows v, std::byte* workspace) {
+  /// What every question of the head needs: keys turned, values, and which answers are seen, if some are not.
+  [[gnu::flatten]] void prepare_forward(attention_rows k, attention_rows v, attention_rows seen, std::byte* workspace) {
     T* at = reinterpret_cast<T*>(workspace);
     keys_turned_ = take(at, s_.head * memory_), values_ = take(at, s_.memory * value_);
     question_ = take(at, block * head_), mixed_ = take(at, block * value_), scores_ = take(at, block * block);
     greatest_ = take(at, block), total_ = take(at, block);
     next_greatest_ = take(at, block), before_ = take(at, block);
+    bounds_ = take(at, bounds());
+    set_bounds(seen);
     for (std::int64_t m = 0; m < s_.memory; m += block)
       turn(k, m, std::min(block, s_.memory - m), s_.head, keys_turned_ + m * s_.head, block);
     read(v, 0, s_.memory, s_.value_head, values_, value_);
   }
   /// Questions [first, first + count), at most a block of them: y, and the logarithm of the sum of their weights.
-  void forward(attention_rows q, attention_rows y, attention_rows log_sum, std::int64_t first, std::int64_t count) {
+  [[gnu::flatten]] void forward(attention_rows q, attention_rows y, attention_rows log_sum, std::int64_t first,
+                                std::int64_t count) {
     read(q, first, count, s_.head, question_, head_, static_cast<T>(s_.scale));
     std::fill_n(mixed_, count * value_, T(0));
     std::fill_n(greatest_, count, -std::numeric_limits<T>::infinity());
@@ -84,8 +88,8 @@ class attention_blocks {
   }
 
   /// What all answers of the head need: questions, cotangents, and for each question its y·dy.
-  void prepare_backward(attention_rows q, attention_rows y, attention_rows log_sum, attention_rows dy,
-                        std::byte* workspace) {
+  [[gnu::flatten]] void prepare_backward(attention_rows q, attention_rows y, attention_rows log_sum, attention_rows dy,
+                                         attention_rows seen, std::byte* workspace) {
     T* at = reinterpret_cast<T*>(workspace);
     question_ = take(at, s_.length * head_), cotangent_ = take(at, s_.length * value_);
     question_slope_ = take(at, s_.length * head_);
@@ -94,6 +98,8 @@ class attention_blocks {
     T* const result = take(at, value_);
     keys_turned_ = take(at, s_.head * block), values_turned_ = take(at, s_.value_head * block);
     scores_ = take(at, block * block), slopes_ = take(at, block * block);
+    bounds_ = take(at, bounds());
+    set_bounds(seen);
     read(q, 0, s_.length, s_.head, question_, head_, static_cast<T>(s_.scale));
     read(dy, 0, s_.length, s_.value_head, cotangent_, value_);
     for (std::int64_t i = 0; i < s_.length; ++i) {
@@ -108,8 +114,9 @@ class attention_blocks {
   }
   /// Answers [first, first + count), at most a block of them, asked by questions [from, to): adds to the slopes of
   /// these questions, and of the answers gives theirs, where wanted.
-  void backward(attention_rows k, attention_rows v, attention_rows const* dk, attention_rows const* dv,
-                std::int64_t first, std::int64_t count, std::int64_t from, std::int64_t to, bool question_slopes) {
+  [[gnu::flatten]] void backward(attention_rows k, attention_rows v, attention_rows const* dk, attention_rows const* dv,
+                                 std::int64_t first, std::int64_t count, std::int64_t from, std::int64_t to,
+                                 bool question_slopes) {
     read(k, first, count, s_.head, key_, head_);
     turn(k, first, count, s_.head, keys_turned_, block);
     turn(v, first, count, s_.value_head, values_turned_, block);
@@ -138,7 +145,7 @@ class attention_blocks {
       write(value_slope_ + i * value_, s_.value_head, *dv, first + i);
     }
   }
-  void store_question_slopes(attention_rows dq, std::int64_t from, std::int64_t to) const {
+  [[gnu::flatten]] void store_question_slopes(attention_rows dq, std::int64_t from, std::int64_t to) const {
     for (std::int64_t i = from; i < to; ++i) {
       scale_row(question_slope_ + i * head_, head_, static_cast<T>(s_.scale));
       write(question_slope_ + i * head_, s_.head, dq, i);
@@ -160,6 +167,17 @@ class attention_blocks {
   /// How many answers the question at `row` sees.
   std::int64_t seen_by(std::int64_t row) const {
     return s_.causal ? std::min(s_.memory, s_.ahead + row + 1) : s_.memory;
+  }
+
+  /// What the rest of the library puts in the place of scores that nobody may see, as E has it.
+  static T hidden_score() { return detail::number_of_element<T>(detail::element_of<E>(T(-1e30))); }
+  /// No score is above its answer's bound, which is a hidden score where nobody sees the answer.
+  std::int64_t bounds() const { return s_.masked ? memory_ : 0; }
+  void set_bounds(attention_rows seen) {
+    for (std::int64_t j = 0; j < bounds(); ++j)
+      bounds_[j] = j < s_.memory && static_cast<bool const*>(seen.data)[j * seen.row]
+                       ? std::numeric_limits<T>::infinity()
+                       : hidden_score();
   }
 
   static T get(attention_rows x, std::int64_t i, std::int64_t j) {
@@ -210,6 +228,7 @@ class attention_blocks {
       std::int64_t const seen = std::min(answers, seen_by(first + i) - m);
       vec<T> most(greatest_[i]);
       std::int64_t j = 0;
+      if (s_.masked) bound(score, m, wide);
       for (; j + width <= seen; j += width) most = greater(most, load<T>(static_cast<T const*>(score + j)));
       for (; j < wide; j += width) {
         vec<T> const x = hidden(load<T>(static_cast<T const*>(score + j)), j, seen);
@@ -253,23 +272,30 @@ class attention_blocks {
     T *const score = scores_ + r * block, *const change = slopes_ + r * block;
     vec<T> const logarithm(logarithm_[row]), straight(straight_[row]);
     std::int64_t const seen = std::min(answers, seen_by(row) - first);
+    if (s_.masked) bound(score, first, padded(answers));
     for (std::int64_t j = 0; j < padded(answers); j += width) {
       vec<T> const weight = math::exp_of_weight(hidden(load<T>(static_cast<T const*>(score + j)), j, seen) - logarithm);
       store(weight, score + j);
       store(weight * (load<T>(static_cast<T const*>(change + j)) - straight), change + j);
     }
   }
-  /// What the rest of the library puts in the place of scores that nobody may see.
+  /// Hides the scores of a row, against answers from m on, of those that nobody sees. A nan stays.
+  void bound(T* score, std::int64_t m, std::int64_t count) const {
+    for (std::int64_t j = 0; j < count; j += width)
+      store(math::minimum(load<T>(static_cast<T const*>(score + j)), load<T>(static_cast<T const*>(bounds_ + m + j))),
+            score + j);
+  }
+  /// Hides what is later than a question sees, and where there is no answer.
   static vec<T> hidden(vec<T> x, std::int64_t j, std::int64_t seen) {
     if (j + width <= seen) return x;
-    return select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(seen)), x, vec<T>(T(-1e30)));
+    return select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(seen)), x, vec<T>(hidden_score()));
   }
 
   attention_sizes s_;
   std::int64_t head_, value_, memory_;  // padded: to registers, to blocks
   T *keys_turned_ = nullptr, *values_ = nullptr, *values_turned_ = nullptr, *question_ = nullptr, *mixed_ = nullptr;
   T *next_greatest_ = nullptr, *before_ = nullptr, *scores_ = nullptr, *slopes_ = nullptr, *greatest_ = nullptr,
-    *total_ = nullptr, *cotangent_ = nullptr;
+    *total_ = nullptr, *cotangent_ = nullptr, *bounds_ = nullptr;
   T *question_slope_ = nullptr, *logarithm_ = nullptr, *straight_ = nullptr, *key_ = nullptr, *key_slope_ = nullptr;
   T* value_slope_ = nullptr;
 };

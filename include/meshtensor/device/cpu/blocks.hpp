@@ -17,9 +17,9 @@ using block_function = void (*)(void* out, void const* a, void const* b, void co
 
 namespace detail {
 
-/// Calls f(pack index, n) for whole packs with pack_width, then once for what is left.
+/// Calls f(pack index, n) for whole packs with pack_width, then once for what is left. Flat, as loops of kernels are.
 template <class F>
-inline void each_pack(std::int64_t n, F const& f) {
+[[gnu::flatten]] inline void each_pack(std::int64_t n, F const& f) {
   std::int64_t i = 0;
   for (; i + pack_width <= n; i += pack_width) f(i, std::integral_constant<int, pack_width>{});
   if (i < n) f(i, static_cast<int>(n - i));

@@ -38,7 +38,8 @@ constexpr primitives left_to_loops(module const& m) {
       case primitive::scatter_add:
       case primitive::transpose:
       case primitive::broadcast:
-      case primitive::slice: break;
+      case primitive::slice:
+      case primitive::put: break;
       case primitive::einsum:
         if (!is_product(m, n)) left.add(n.kind);
         break;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "meshtensor/device/cpu/threads.hpp"
+#include "meshtensor/graph/module.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {
@@ -127,6 +128,26 @@ inline strided_copy copy_by_name(view const& x, view const& y, int from, int to,
   }
   return strided_copy(y, strides, extents, static_cast<std::int64_t>(bytes_of(y.type)));
 }
+
+/// A tensor, and what is put in its place at one position: the tensor is copied unless it is the result's own memory.
+class put_copies {
+ public:
+  put_copies(view const* operands, view const& y, int dim)
+      : all_(copy_by_name(operands[0], y, no_id, no_id, y.extent)), part_(of_part(operands[1], y, dim)) {}
+
+  /// `first`: where in the result, in elements, the position is.
+  void run(view const* operands, view const& y, std::int64_t first, thread_team& team) const {
+    if (y.data != operands[0].data) all_.run(operands[0].data, y.data, &team);
+    part_.run(operands[1].data, y.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(y.type)), &team);
+  }
+
+ private:
+  static strided_copy of_part(view const& part, view y, int dim) {
+    y.extent[y.find(dim)] = 1;
+    return copy_by_name(part, y, no_id, no_id, y.extent);
+  }
+  strided_copy all_, part_;
+};
 
 }  // namespace MESHTENSOR_ARCH
 }  // namespace meshtensor::cpu

@@ -14,6 +14,7 @@
 #include "meshtensor/device/cpu/processor_level.hpp"
 #include "meshtensor/device/cpu/product.hpp"
 #include "meshtensor/op/accumulate.hpp"
+#include "meshtensor/op/put.hpp"
 
 namespace meshtensor {
 inline namespace MESHTENSOR_ARCH {
@@ -25,8 +26,8 @@ class cpu_device {
   /// What a node needs beside its views.
   struct kernel {
     std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>,
-                 std::unique_ptr<cpu::composite_kernel>, cpu::row_lookup,
-                 std::unique_ptr<cpu::strided_copy>>
+                 std::unique_ptr<cpu::composite_kernel>, cpu::row_lookup, std::unique_ptr<cpu::strided_copy>,
+                 std::unique_ptr<cpu::put_copies>>
         how;  // the first: by the rule's own loops
   };
 
@@ -81,6 +82,7 @@ class cpu_device {
       case primitive::transpose:
       case primitive::broadcast: return {copy(operands[0], y, no_id, no_id, y.extent)};
       case primitive::slice: return {copy(operands[0], y, n.attribute[0], n.attribute[1], y.extent)};
+      case primitive::put: return {std::make_unique<cpu::put_copies>(operands, y, n.attribute[0])};
       case primitive::composite: {
         auto made = code_.compose(m, n, operands, threads_);
         reserve(made->workspace_bytes());
@@ -99,6 +101,9 @@ class cpu_device {
       else rows->scatter_add(e.operands[0], e.operands[1], e.results[0], *team_);
     } else if (auto* const how = std::get_if<std::unique_ptr<cpu::strided_copy>>(&k.how)) {
       (*how)->run(e.operands[0].as<std::byte>() + start_of(e), e.results[0].data, team_.get());
+    } else if (auto* const both = std::get_if<std::unique_ptr<cpu::put_copies>>(&k.how)) {
+      view const& y = e.results[0];
+      (*both)->run(e.operands, y, put_rule::start_of(e), *team_);
     } else if (e.n.kind == primitive::call) {
       call_row const& c = e.m.calls[e.n.attribute[0]];
       team_->parallel_for(c.parts(e), 1, [&](std::int64_t first, std::int64_t last) { c.run(e, first, last); });

@@ -97,7 +97,8 @@ struct kernel_loop {
       (compute<D, I>(uniform), ...);
     }
 
-    void operator()(tile const& t) {
+    /// All that it calls becomes one function: in a large file g++ would else call each operation on registers.
+    [[gnu::flatten]] void operator()(tile const& t) {
       for (std::int64_t r = 0; r < t.rows; ++r) row(t, r, std::make_integer_sequence<int, D.phases()>{});
     }
     template <int... P>

@@ -2,6 +2,8 @@
 // Loads and stores of a register: whole, or the first n lanes with the same arithmetic after it; any element type.
 #pragma once
 
+#include <cstring>
+
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/device/cpu/simd.hpp"
@@ -84,6 +86,47 @@ inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
 }
 #endif
 
+/// Whether elements of E are single bytes that registers of T hold as integers of 32 bits.
+template <class T, class E>
+inline constexpr bool widens_bytes = sizeof(E) == 1 && std::is_same_v<T, std::int32_t>&& vec<T>::width > 1;
+/// As many smaller integers as T has lanes. Between bytes and words conversions go by halves of them, for which there
+/// are instructions.
+template <class Small, class T>
+using small_lanes = typename compilers_vector<Small, vec<T>::width>::type;
+
+/// Elements on their way between a register and memory that has the first n of `Count`: zeros where it has none.
+template <int Count, class E>
+struct first_elements {
+  alignas(64) E at[static_cast<std::size_t>(Count)] = {};
+
+  first_elements() = default;
+  first_elements(E const* p, int n) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+    [[maybe_unused]] auto const bits = (1u << n) - 1u;
+    if constexpr (sizeof(E) == 1 && Count == 16) {
+      _mm_store_si128(reinterpret_cast<__m128i*>(at), _mm_maskz_loadu_epi8(static_cast<__mmask16>(bits), p));
+      return;
+    } else if constexpr (sizeof(E) == 2 && Count == 16) {
+      _mm256_store_si256(reinterpret_cast<__m256i*>(at), _mm256_maskz_loadu_epi16(static_cast<__mmask16>(bits), p));
+      return;
+    }
+#endif
+    for (int i = 0; i < n; ++i) at[i] = p[i];
+  }
+  void copy_to(E* p, int n) const {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+    [[maybe_unused]] auto const bits = (1u << n) - 1u;
+    if constexpr (sizeof(E) == 1 && Count == 16)
+      return _mm_mask_storeu_epi8(p, static_cast<__mmask16>(bits),
+                                  _mm_load_si128(reinterpret_cast<__m128i const*>(at)));
+    else if constexpr (sizeof(E) == 2 && Count == 16)
+      return _mm256_mask_storeu_epi16(p, static_cast<__mmask16>(bits),
+                                      _mm256_load_si256(reinterpret_cast<__m256i const*>(at)));
+#endif
+    for (int i = 0; i < n; ++i) p[i] = at[i];
+  }
+};
+
 }  // namespace detail
 
 /// The `width` elements from p, converted to T: exact from bf16, as static_cast else.
@@ -95,6 +138,11 @@ inline vec<T> load(E const* p) {
     return vec<T>::of(lanes<T>::load_unaligned(p));
   } else if constexpr (std::is_same_v<E, bf16_t> && std::is_same_v<T, float>) {
     return detail::widened(p);
+  } else if constexpr (detail::widens_bytes<T, E>) {
+    detail::small_lanes<std::uint8_t, T> bytes;
+    std::memcpy(&bytes, p, sizeof bytes);
+    auto const halves = __builtin_convertvector(bytes, detail::small_lanes<std::uint16_t, T>);
+    return vec<T>::of(std::bit_cast<lanes<T>>(__builtin_convertvector(halves, detail::small_lanes<T, T>)));
   } else {
     typename vec<T>::array a;
     for (int i = 0; i < vec<T>::width; ++i) a.at[i] = detail::number_of_element<T>(p[i]);
@@ -124,9 +172,8 @@ inline vec<T> load(E const* p, int n) {
     }
   }
 #endif
-  E buffer[static_cast<std::size_t>(vec<T>::width)] = {};
-  for (int i = 0; i < n; ++i) buffer[i] = p[i];
-  return load<T>(static_cast<E const*>(buffer));
+  detail::first_elements<vec<T>::width, E> const first(p, n);
+  return load<T>(static_cast<E const*>(first.at));
 }
 
 /// Stores all lanes, or the first n, converted to E: rounded to nearest even for bf16, non-zero is true for bool.
@@ -138,6 +185,12 @@ inline void store(vec<T> v, E* p) {
     v.value.store_unaligned(p);
   } else if constexpr (std::is_same_v<E, bf16_t> && std::is_same_v<T, float>) {
     detail::narrowed(v, p);
+  } else if constexpr (detail::widens_bytes<T, E>) {
+    if constexpr (std::is_same_v<E, bool>) v = one_where(v != vec<T>(0));
+    auto const halves = __builtin_convertvector(std::bit_cast<detail::small_lanes<T, T>>(v.value),
+                                                detail::small_lanes<std::uint16_t, T>);
+    auto const bytes = __builtin_convertvector(halves, detail::small_lanes<std::uint8_t, T>);
+    std::memcpy(p, &bytes, sizeof bytes);
   } else {
     auto const a = v.lane_array();
     for (int i = 0; i < vec<T>::width; ++i) p[i] = detail::element_of<E>(a.at[i]);
@@ -165,9 +218,9 @@ inline void store(vec<T> v, E* p, int n) {
     }
   }
 #endif
-  E buffer[static_cast<std::size_t>(vec<T>::width)];
-  store(v, static_cast<E*>(buffer));
-  for (int i = 0; i < n; ++i) p[i] = buffer[i];
+  detail::first_elements<vec<T>::width, E> all;
+  store(v, static_cast<E*>(all.at));
+  all.copy_to(p, n);
 }
 
 /// A square of `turned` times `turned` floats, rows for columns.

@@ -21,14 +21,15 @@ struct lane<cpu::vec<T>> {
   static bits to_bits(vec x) { return cpu::bits_as<typename ieee<T>::bits>(x); }
   static vec from_bits(bits b) { return cpu::bits_as<T>(b); }
   static bool any(mask m) { return cpu::any(m); }
+  // What few numbers need stays out of the loops of many.
   template <class F>
-  static vec each(F f, vec x) {
+  [[gnu::noinline]] static vec each(F f, vec x) {
     auto a = x.lane_array();
     for (auto& s : a.at) s = f(s);
     return vec::of(a);
   }
   template <class F>
-  static vec each_as_double(F f, vec x, vec y) {
+  [[gnu::noinline]] static vec each_as_double(F f, vec x, vec y) {
     auto a = x.lane_array();
     auto const b = y.lane_array();
     for (int i = 0; i < vec::width; ++i)

@@ -30,19 +30,19 @@ inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, 
   using blocks = matmul_blocks<Sum>;
   constexpr int rows = static_cast<int>(blocks::tile_rows), width = blocks::width;
   vec<Sum> sum[rows][2];
-  unrolled<rows>([&](auto i) {
+  unrolled<rows>([&](auto i) __attribute__((always_inline)) {
     sum[i][0] = load<Sum>(static_cast<Sum const*>(sums + i * stride));
     sum[i][1] = load<Sum>(static_cast<Sum const*>(sums + i * stride + width));
   });
   for (std::int64_t p = 0; p < depth; ++p, a += rows, b += 2 * width) {
     vec<Sum> const b0 = load<Sum>(b), b1 = load<Sum>(b + width);
-    unrolled<rows>([&](auto i) {
+    unrolled<rows>([&](auto i) __attribute__((always_inline)) {
       vec<Sum> const x(a[i]);
       sum[i][0] = fma(x, b0, sum[i][0]);
       sum[i][1] = fma(x, b1, sum[i][1]);
     });
   }
-  unrolled<rows>([&](auto i) {
+  unrolled<rows>([&](auto i) __attribute__((always_inline)) {
     store(sum[i][0], sums + i * stride);
     store(sum[i][1], sums + i * stride + width);
   });

@@ -109,10 +109,10 @@ inline lane_pack<To> convert_pack(lane_pack<From> const& v) {
     for (int i = 0; i < lane_pack<To>::parts; ++i) r.part[i] = convert<To>(v.part[i]);
     return r;
   } else {
-    auto const from = v.lane_array();
-    typename lane_pack<To>::array to;
-    for (int i = 0; i < pack_width; ++i) to.at[i] = static_cast<To>(from.at[i]);
-    return lane_pack<To>::of(to);
+    using from = typename compilers_vector<From, pack_width>::type;
+    using to = typename compilers_vector<To, pack_width>::type;
+    // Not std::bit_cast: a vector of more than a register is no result of a function.
+    return std::bit_cast<lane_pack<To>>(__builtin_convertvector(__builtin_bit_cast(from, v), to));
   }
 }
 
@@ -193,6 +193,7 @@ inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
   if constexpr (vec<T>::width > 1 && F == function::negate) return zero - a;
   else if constexpr (vec<T>::width > 1 && F == function::add) return a + b;
   else if constexpr (vec<T>::width > 1 && F == function::subtract) return a - b;
+  else if constexpr (vec<T>::width > 1 && F == function::multiply) return a * b;
   else if constexpr (F == function::maximum) return select(a < b, b, a);
   else if constexpr (F == function::minimum) return select(b < a, b, a);
   else if constexpr (F == function::logical_not) return one_where(a == zero);
@@ -209,12 +210,14 @@ inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
 
 /// One function of operands of one type; bools are 0 and 1.
 template <function F, class T>
+inline vec<T> apply_to_lanes(vec<T> a, vec<T> b) {
+  if constexpr (std::is_floating_point_v<T>) return apply_to_floats<F>(a, b);
+  else return detail::apply_to_integer_lanes<F>(a, b);
+}
+template <function F, class T>
 inline lane_pack<T> apply_to_packs(lane_pack<T> const& a, lane_pack<T> const& b) {
   lane_pack<T> r;
-  for (int i = 0; i < lane_pack<T>::parts; ++i) {
-    if constexpr (std::is_floating_point_v<T>) r.part[i] = apply_to_floats<F>(a.part[i], b.part[i]);
-    else r.part[i] = detail::apply_to_integer_lanes<F>(a.part[i], b.part[i]);
-  }
+  for (int i = 0; i < lane_pack<T>::parts; ++i) r.part[i] = apply_to_lanes<F>(a.part[i], b.part[i]);
   return r;
 }
 
@@ -254,18 +257,20 @@ inline T combined(T a, T b) {
 /// The first n lanes, and in the others what changes no reduction.
 template <reduction_kind K, class T>
 inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
-  auto a = v.lane_array();
-  for (int i = n; i < pack_width; ++i) a.at[i] = reduction_start<K, T>;
-  return lane_pack<T>::of(a);
+  lane_pack<T> r;
+  for (int i = 0; i < lane_pack<T>::parts; ++i)
+    r.part[i] = select(lane_numbers<T>(static_cast<T>(i * vec<T>::width)) < vec<T>(static_cast<T>(n)), v.part[i],
+                       vec<T>(reduction_start<K, T>));
+  return r;
 }
 
 /// All lanes together, as a tree of fixed shape.
 template <reduction_kind K, class T>
-inline T folded(lane_pack<T> const& v) {
-  auto a = v.lane_array();
-  for (int half = pack_width / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) a.at[i] = combined<K>(a.at[i], a.at[i + half]);
-  return a.at[0];
+inline T folded(lane_pack<T> v) {
+  auto const both = [](vec<T> a, vec<T> b) { return apply_to_lanes<function_of(K)>(a, b); };
+  for (int half = lane_pack<T>::parts / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) v.part[i] = both(v.part[i], v.part[i + half]);
+  return fold(v.part[0], both);
 }
 
 // ---- what no operand gives ----
@@ -274,9 +279,13 @@ inline T folded(lane_pack<T> const& v) {
 template <class E>
 inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
   using T = register_t<E>;
-  typename lane_pack<T>::array a;
-  for (int i = 0; i < pack_width; ++i, first += stride) a.at[i] = static_cast<T>(first);
-  return settled<E>(lane_pack<T>::of(a));
+  using integer = std::conditional_t<std::is_floating_point_v<T>, std::int64_t, T>;
+  lane_pack<integer> r;
+  for (int i = 0; i < lane_pack<integer>::parts; ++i)
+    r.part[i] = lane_numbers<integer>(static_cast<integer>(i * vec<integer>::width)) *
+                    vec<integer>(static_cast<integer>(stride)) +
+                vec<integer>(static_cast<integer>(first));
+  return settled<E>(convert_pack<T>(r));
 }
 /// Random numbers of the elements first, first + stride, …, by `draw(first, stride)` for one register.
 template <class T, class F>

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/lane.hpp"
@@ -147,17 +148,25 @@ inline mask<To> mask_as(mask<From> m) {
   return mask<To>(std::bit_cast<lane_mask<To>>(m.value));
 }
 
+/// `count` numbers as the compiler's own vectors have them, which it converts and permutes on any instruction set.
+template <class T, int Count>
+struct compilers_vector {
+  typedef T type __attribute__((vector_size(sizeof(T) * Count)));
+};
+
 /// Each lane converted as static_cast does; both types have the same number of lanes.
 template <class To, class From>
 inline vec<To> convert(vec<From> v) {
-  static_assert(vec<To>::width == vec<From>::width);
+  constexpr int width = vec<To>::width;
+  static_assert(width == vec<From>::width);
   if constexpr (std::is_same_v<To, From>) {
     return v;
+  } else if constexpr (width == 1) {
+    return vec<To>(static_cast<To>(v.lane_array().at[0]));
   } else {
-    auto const from = v.lane_array();
-    typename vec<To>::array to;
-    for (int i = 0; i < vec<To>::width; ++i) to.at[i] = static_cast<To>(from.at[i]);
-    return vec<To>::of(to);
+    using from = typename compilers_vector<From, width>::type;
+    using to = typename compilers_vector<To, width>::type;
+    return vec<To>::of(std::bit_cast<lanes<To>>(__builtin_convertvector(std::bit_cast<from>(v.value), to)));
   }
 }
 
@@ -270,41 +279,36 @@ inline vec<std::uint64_t> multiply_low_halves(vec<std::uint64_t> a, vec<std::uin
 #endif
 }
 
-/// f over all lanes, as a tree of fixed shape: lane i with lane i + half, and so on.
-template <class T, class F>
-inline T fold(vec<T> v, F f) {
-  auto a = v.lane_array();
-  for (int half = vec<T>::width / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) a.at[i] = f(a.at[i], a.at[i + half]);
-  return a.at[0];
+/// Lane i is lane i + By, for those that there are.
+template <int By, class T>
+inline vec<T> moved_down(vec<T> v) {
+  using all = typename compilers_vector<T, vec<T>::width>::type;
+  all const x = std::bit_cast<all>(v.value);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return vec<T>::of(std::bit_cast<lanes<T>>(__builtin_shufflevector(x, x, (I + By) % vec<T>::width...)));
+  }
+  (std::make_integer_sequence<int, vec<T>::width>{});
 }
 
-#if defined(XSIMD_HPP) && defined(__AVX__)
-/// The same tree, in registers.
-template <class F>
-inline float fold_floats(__m256 v, F f) {
-  __m128 x = f(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-  x = f(x, _mm_movehl_ps(x, x));
-  return _mm_cvtss_f32(f(x, _mm_shuffle_ps(x, x, 1)));
+/// f of registers over all lanes, as a tree of fixed shape: lane i with lane i + half, and so on.
+template <int Lanes, class T, class F>
+inline T fold_first(vec<T> v, F f) {
+  if constexpr (Lanes == 1) return v.lane_array().at[0];
+  else return fold_first<Lanes / 2>(f(v, moved_down<Lanes / 2>(v)), f);
 }
-#endif
+template <class T, class F>
+inline T fold(vec<T> v, F f) {
+  return fold_first<vec<T>::width>(v, f);
+}
 
 template <class T>
 inline T sum_of_lanes(vec<T> v) {
-#if defined(XSIMD_HPP) && defined(__AVX__)
-  if constexpr (std::is_same_v<T, float> && vec<T>::width == 8)
-    return fold_floats(v.value, [](__m128 a, __m128 b) { return _mm_add_ps(a, b); });
-#endif
-  return fold(v, [](T a, T b) { return static_cast<T>(a + b); });
+  return fold(v, [](vec<T> a, vec<T> b) { return a + b; });
 }
 /// Any lane where lanes are nan.
 template <class T>
 inline T greatest_of_lanes(vec<T> v) {
-#if defined(XSIMD_HPP) && defined(__AVX__)
-  if constexpr (std::is_same_v<T, float> && vec<T>::width == 8)
-    return fold_floats(v.value, [](__m128 a, __m128 b) { return _mm_max_ps(a, b); });
-#endif
-  return fold(v, [](T a, T b) { return a > b ? a : b; });
+  return fold(v, [](vec<T> a, vec<T> b) { return greater(a, b); });
 }
 
 }  // namespace MESHTENSOR_ARCH

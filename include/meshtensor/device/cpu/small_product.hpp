@@ -25,20 +25,22 @@ template <int Rows, int Vectors, class T>
                                                 block_view<T> c, bool add) {
   constexpr int width = vec<T>::width;
   vec<T> sum[Rows][Vectors];
-  unrolled<Rows>([&](auto i) {
-    unrolled<Vectors>([&](auto v) {
+  unrolled<Rows>([&](auto i) __attribute__((always_inline)) {
+    unrolled<Vectors>([&](auto v) __attribute__((always_inline)) {
       sum[i][v] = add ? load<T>(static_cast<T const*>(c.data + i * c.row + v * width)) : vec<T>(T(0));
     });
   });
   for (std::int64_t p = 0; p < depth; ++p) {
     vec<T> row[Vectors];
-    unrolled<Vectors>([&](auto v) { row[v] = load<T>(b.data + p * b.row + v * width); });
-    unrolled<Rows>([&](auto i) {
+    unrolled<Vectors>([&](auto v) __attribute__((always_inline)) { row[v] = load<T>(b.data + p * b.row + v * width); });
+    unrolled<Rows>([&](auto i) __attribute__((always_inline)) {
       vec<T> const x(a.data[i * a.row + p * a.column]);
-      unrolled<Vectors>([&](auto v) { sum[i][v] = fma(x, row[v], sum[i][v]); });
+      unrolled<Vectors>([&](auto v) __attribute__((always_inline)) { sum[i][v] = fma(x, row[v], sum[i][v]); });
     });
   }
-  unrolled<Rows>([&](auto i) { unrolled<Vectors>([&](auto v) { store(sum[i][v], c.data + i * c.row + v * width); }); });
+  unrolled<Rows>([&](auto i) __attribute__((always_inline)) {
+    unrolled<Vectors>([&](auto v) __attribute__((always_inline)) { store(sum[i][v], c.data + i * c.row + v * width); });
+  });
 }
 
 template <int Rows, class T>
@@ -63,7 +65,9 @@ inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t 
       detail::product_rows<Rows, T>(columns, depth, a, b, c, add);
   };
   some.template operator()<most>();
+  if constexpr (most > 8) some.template operator()<8>();
   some.template operator()<4>();
+  some.template operator()<2>();
   some.template operator()<1>();
 }
 

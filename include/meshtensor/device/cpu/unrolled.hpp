@@ -11,10 +11,13 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
-/// f(0), f(1), … as constants.
+/// f(0), f(1), … as constants. In a large file g++ would else call what f does with a few registers: f, too, is to be
+/// `always_inline`.
 template <int N, class F>
 [[gnu::always_inline]] inline void unrolled(F const& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, I>{}), ...);
+  }
   (std::make_integer_sequence<int, N>{});
 }
 

@@ -43,6 +43,18 @@ inline value concat(emission& e, node const& n) {
                 "dimension = " + std::to_string(e.result_dims(n).find(n.attribute[2])) + " : i64");
 }
 
+/// At a place that is known before the first step.
+inline value put(emission& e, node const& n) {
+  type const t = e.result_type(n);
+  extents first(t.shape.size()), sizes = t.shape;
+  auto const k = static_cast<std::size_t>(e.result_dims(n).find(n.attribute[0]));
+  first[k] = known_place(e, n, 1), sizes[k] = 1;
+  if (first[k] < 0 || first[k] >= t.shape[k]) throw error("R10", "a put reaches beyond the extent of its dim");
+  std::vector<value> operands{e.operand(n), e.laid(e.operand(n, 1), e.dims(n, 1), e.result_dims(n), sizes)};
+  for (std::int64_t const f : first) operands.push_back(constant(e.w, {"i64", {}}, static_cast<double>(f)));
+  return e.w.op("dynamic_update_slice", operands, t);
+}
+
 /// The position of the greatest, the lowest of equals; nan counts as the least.
 inline value argmax(emission& e, node const& n) {
   int const along = e.dims(n).find(n.attribute[0]);

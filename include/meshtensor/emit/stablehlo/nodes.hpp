@@ -40,6 +40,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::slice: return slice(e, n);
     case primitive::pad: return pad(e, n);
     case primitive::concat: return concat(e, n);
+    case primitive::put: return put(e, n);
     case primitive::gather: return gather(e, n);
     case primitive::scatter_add: return scatter_add(e, n);
     case primitive::local_slice: return own_part(e, n);

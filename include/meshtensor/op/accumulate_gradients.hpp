@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of a loss that is computed part by part: memory for one part, gradients added up and reduced once.
+#pragma once
+
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/op/gradient.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Which values of the region that is being made were computed from parameters, as far as gradients go.
+struct from_parameters {
+  bool known[max_values];
+
+  constexpr explicit from_parameters(builder const& b) : known{} {
+    meshtensor::module const& m = b.m;
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.region != b.region || stops_gradient(n)) continue;
+      bool any = n.kind == primitive::read && m.variables[n.attribute[0]].trainable;
+      for (int k = 0; k < n.operands.count; ++k) any = any || known[m.operand(n, k)];
+      for (int k = 0; k < n.results.count; ++k) known[m.result(n, k)] = any && is_float(m.result_value(n, k).type);
+    }
+  }
+};
+
+/// Of what a loop's body takes from outside, the parameters and the arguments that stand for them.
+struct parameters_taken {
+  id_list<> outer, inner;
+
+  constexpr parameters_taken(builder& b, frame const& f, dtype type) : outer{}, inner{} {
+    from_parameters const made(b);
+    bool lost = false;  // a way to a parameter that leads around the body
+    for (id v : ids(f.stacked)) lost = lost || made.known[v];
+    for (int i = 0; i < f.invariants.count; ++i) {
+      id const v = f.invariants.at[i];
+      if (is_parameter(b.m, v, type)) outer.add(v), inner.add(f.invariant_arguments.at[i]);
+      else lost = lost || made.known[v];
+    }
+    require(!lost,
+            "G34: accumulate: its body uses a tensor that was made from parameters outside: make it in the body, or "
+            "end its gradient with stop_gradient");
+    require(outer.count != 0, "G28: accumulate: its body has read no parameter that could be changed");
+  }
+};
+
+template <dtype T, class Loss>
+constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, id dim, Loss const& loss) {
+  id_list<> given{}, operands{};
+  given.add(b.use(loss.id));
+  id const body = b.region;
+  b.region = b.m.regions[body].parent;
+  parameters_taken const p(b, b.frames[b.depth - 1], T);
+  b.region = body;
+  given.add_all(add_gradient(b, given.at[0], p.inner));
+  frame const f = b.end_frame(given);
+  operands.add_all(f.stacked), operands.add_all(f.invariants);
+  id const n = b.add_node(primitive::repeat, 0, operands);
+  loop{dim, 0, f.stacked.count, given.count, false}.store(b.m.nodes[n]);
+  id const owned[] = {f.region};
+  b.m.nodes[n].regions = b.add_links(owned);
+  Loss const all(&b, b.add_result(n, Loss::type, shape{}));
+  gradients<T> slopes{&b, p.outer, {}};
+  for (id v : ids(p.outer)) slopes.values.add(b.add_result(n, T, b.m.values[v].dims));
+  return {all, slopes};
+}
+
+/// Whether all that a loop runs along has its dim, as far as types say.
+template <class D, class Xs>
+inline constexpr bool all_have = false;
+template <class D, class... H>
+inline constexpr bool all_have<D, std::tuple<H...>> = (sizeof...(H) != 0) &&
+                                                      ((is_any<typename H::dim_list> ||
+                                                        has_dim_v<typename H::dim_list, D>)&&...);
+
+}  // namespace detail
+
+/// The loss of a step that is computed in parts, and its gradients by all parameters that the body reads:
+/// `auto [loss, slopes] = mt::accumulate(s / "model", parts, std::tuple(text, next), body)`, then
+/// `mt::adam{…}.minimize(s / "optimizer", slopes)`. The body, called as body(s, text, next) with slices that lack the
+/// dim, gives the loss of one part; the loss is the sum over the parts, so a mean divides by what all parts have. Each
+/// part goes forwards and backwards before the next one starts: memory is that of one part, and of the gradients.
+///
+/// dims    all that it runs along has `dim`, what it lacks is used from outside; parameters do not get `dim`, and are
+///         the same as if the body were called without parts
+/// layout  gradients stay unfinished sums until the last part is done: they are reduced once a step
+/// grad    taken here; random numbers are others in each part
+/// errors  G26 inside a loop or branch; G28 no parameter is read; G34 a tensor made from parameters outside is used;
+///         T01 a tensor lacks the dim; T03 the body's loss has dims
+template <scope S, dim_type D, class Xs, class Body>
+requires(handle<Xs> || detail::is_tuple<Xs>) constexpr auto accumulate(S const& s, D dim, Xs const& sequences,
+                                                                       Body const& body, line const& where = {}) {
+  builder& b = s.recorder();
+  auto const here = s.enter();
+  auto const xs = detail::as_tuple(sequences);
+  static_assert(detail::all_have<D, std::remove_const_t<decltype(xs)>>,
+                "meshtensor T01: accumulate: a tensor lacks the dim of the parts: use it from outside instead");
+  detail::recording const r(&b, where);
+  id const site = b.site, parts = detail::dim_id(b, dim);
+  require(b.depth == 0, "G26: accumulate inside a loop or branch: take it outside");
+  id_list<> const given = detail::ids_of(xs);
+  for (id v : ids(given))
+    require(b.m.values[v].dims.has(parts),
+            "T01: accumulate: a tensor lacks the dim of the parts: use it from outside instead");
+  b.begin_frame(region_kind::body, no_id, parts, true);
+  auto const loss = std::apply([&](auto const&... x) { return body(s, x...); }, detail::slices<D>(b, parts, xs));
+  b.site = site;
+  using L = std::remove_const_t<decltype(loss)>;
+  static_assert(handle<L>, "meshtensor T11: the body of accumulate gives one tensor, the loss of a part");
+  if constexpr (handle<L>) {
+    static_assert(of_float<L>, "meshtensor T04: accumulate: the loss is not a float");
+    static_assert(detail::may_be_scalar<L>, "meshtensor T03: accumulate: the loss has dims: take its sum first");
+    return detail::end_parts<detail::parameters_of<S>::value>(b, parts, loss);
+  }
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at every floating value of a step as it is made, and names what made the first one that is no finite number.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/schedule.hpp"
+#include "meshtensor/run/interpret.hpp"
+#include "meshtensor/run/processor.hpp"
+
+namespace meshtensor::detail {
+
+/// How many elements are infinite or NaN, and the first of them.
+struct not_finite {
+  std::int64_t count = 0, first = -1;
+};
+
+/// By bits, as a compiler that takes all numbers for finite ones leaves nothing of `isfinite`.
+template <class Bits>
+not_finite find_not_finite(void const* elements, std::int64_t size, Bits exponent) {
+  auto const* const at = static_cast<Bits const*>(elements);
+  not_finite found;
+  for (std::int64_t i = 0; i < size; ++i) found.count += (at[i] & exponent) == exponent;
+  for (std::int64_t i = 0; found.count != 0 && found.first < 0; ++i)
+    if ((at[i] & exponent) == exponent) found.first = i;
+  return found;
+}
+inline not_finite find_not_finite(view const& v) {
+  switch (v.type) {
+    case dtype::f64: return find_not_finite<std::uint64_t>(v.data, v.size(), 0x7ffull << 52);
+    case dtype::f32: return find_not_finite<std::uint32_t>(v.data, v.size(), 0x7f800000u);
+    case dtype::bf16: return find_not_finite<std::uint16_t>(v.data, v.size(), 0x7f80u);
+    default: return {};
+  }
+}
+
+/// What an engine calls before and after each node. Copies of it share what they keep; a processor's part of that is
+/// its own, so that processors may be threads.
+class numerics_check {
+ public:
+  numerics_check(module const& m, std::int64_t processors)
+      : m_(m),
+        processors_(processors),
+        kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(processors))) {}
+
+  /// Keeps what a kernel may write over while it runs, so that it can be looked into.
+  void before(node const& n, std::span<processor const> held) const {
+    if (n.kind != primitive::kernel && !is_whole(n)) return;
+    for (processor const& p : held) {
+      operands_kept& all = (*kept_)[static_cast<std::size_t>(p.rank())];
+      all.resize(std::max(all.size(), static_cast<std::size_t>(n.operands.count)));
+      for (int i = 0; i < n.operands.count; ++i) {
+        std::vector<double>& copy = all[static_cast<std::size_t>(i)];
+        copy.clear();
+        if (!is_written(n, m_.operand(n, i), p)) continue;
+        copy.resize(static_cast<std::size_t>(p.bytes(m_.operand(n, i)) + 7) / 8 + 1);
+        std::memcpy(copy.data(), p.pointer(m_.operand(n, i)), static_cast<std::size_t>(p.bytes(m_.operand(n, i))));
+      }
+    }
+  }
+  /// errors  R32 a result has an element that is no finite number
+  void after(node const& n, std::span<processor const> held) const {
+    if (n.kind == primitive::argument || shares_memory(n)) return;
+    for (processor const& p : held) {
+      if (is_collective(n.kind) && p.exchange(m_.values[m_.result(n)].node).with.count != 1 && held.size() == 1 &&
+          processors_ != 1)
+        continue;  // it has only begun: the wait for it is looked at
+      for (int i = 0; i < n.results.count; ++i) {
+        id const v = m_.result(n, i);
+        if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr) continue;
+        if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
+      }
+    }
+  }
+
+ private:
+  using operands_kept = std::vector<std::vector<double>>;
+
+  bool is_written(node const& n, id operand, processor const& p) const {
+    for (int k = 0; k < n.results.count; ++k) {
+      id const out = m_.result(n, k);
+      if (p.pointer(operand) < p.pointer(out) + p.bytes(out) && p.pointer(out) < p.pointer(operand) + p.bytes(operand))
+        return true;
+    }
+    return false;
+  }
+  [[noreturn]] void tell(node const& n, int result, processor const& p) const {
+    view const seen = p.at(m_.result(n, result));
+    if (!has_region(n)) raise(n.kind == primitive::wait ? awaited(m_, n) : n, m_.result(n, result), seen, p);
+    inside all(m_, p);
+    try {
+      all.run(n, (*kept_)[static_cast<std::size_t>(p.rank())]);
+    } catch (error const&) {}  // a rule that has no plain loops: the result's own node is named
+    if (all.found != no_id) raise(m_.nodes[m_.values[all.found].node], all.found, all.at(all.found), p);
+    id const last = m_.link(m_.regions[m_.region_of(n, 0)].results, result);
+    raise(m_.nodes[m_.values[last].node], last, seen, p);
+  }
+  static bool has_region(node const& n) { return n.kind == primitive::kernel || n.kind == primitive::composite; }
+
+  /// What a kernel computes, node by node, until a value is not finite.
+  class inside {
+   public:
+    inside(module const& m, processor const& p) : m_(m), p_(p), at_(p.windows(), p.windows() + m.value_count) {}
+    id found = no_id;
+    view const& at(id v) const { return at_[v]; }
+
+    void run(node const& n, operands_kept& kept) {
+      for (int i = 0; i < n.operands.count; ++i) {
+        view& v = at_[m_.operand(n, i)];
+        auto& copy = kept[static_cast<std::size_t>(i)];
+        v.data = copy.empty() ? p_.pointer(m_.operand(n, i)) : reinterpret_cast<std::byte*>(copy.data());
+      }
+      call(n);
+    }
+
+   private:
+    void call(node const& n) {
+      id const r = m_.region_of(n, 0);
+      region const& body = m_.regions[r];
+      for (int i = 0; i < n.operands.count; ++i) at_[m_.link(body.arguments, i)].data = at_[m_.operand(n, i)].data;
+      for (int i = 0; i < m_.node_count && found == no_id; ++i) {
+        node const& one = m_.nodes[i];
+        if (one.region != r || one.kind == primitive::argument) continue;
+        if (has_region(one)) call(one);
+        else compute(one);
+      }
+      for (int i = 0; i < body.results.count && found == no_id; ++i)
+        at_[m_.result(n, i)].data = at_[m_.link(body.results, i)].data;
+    }
+    void compute(node const& n) {
+      std::vector<view> operands, results;
+      for (int i = 0; i < n.operands.count; ++i) operands.push_back(at_[m_.operand(n, i)]);
+      for (int i = 0; i < n.results.count; ++i) {
+        view& v = at_[m_.result(n, i)];
+        memory_.emplace_back(static_cast<std::size_t>(v.bytes() + 7) / 8 + 1);
+        v.data = memory_.back().data();
+        results.push_back(v);
+      }
+      evaluate<>({m_, n, operands.data(), results.data(), p_.context});
+      for (int i = 0; i < n.results.count && found == no_id; ++i)
+        if (find_not_finite(results[static_cast<std::size_t>(i)]).count != 0) found = m_.result(n, i);
+    }
+
+    meshtensor::module const& m_;
+    processor const& p_;
+    std::vector<view> at_;
+    std::deque<std::vector<double>> memory_;
+  };
+
+  /// `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are no finite numbers, …`
+  [[noreturn]] void raise(node const& made_by, id v, view const& seen, processor const& p) const {
+    not_finite const bad = find_not_finite(seen);
+    std::string where, which = what(made_by);
+    std::int64_t rest = bad.first;
+    for (int d = 0; d < seen.count; rest %= seen.stride[d], ++d)
+      where += std::string(d == 0 ? ", at " : ", ") + m_.dim_name(seen.dim[d]).text() + "=" +
+               std::to_string(seen.origin[d] + rest / seen.stride[d]);
+    diagnostic line{}, type{};
+    add_line(line, m_, made_by.site);
+    add_type(type, m_, m_.values[v].type, m_.values[v].dims, m_.values[v].layout);
+    bool const given = made_by.kind == primitive::input || made_by.kind == primitive::read;
+    if (!given && made_by.path != no_id) which += " in " + path_text(m_, made_by.path);
+    std::string const when = " in step " + std::to_string(p.context.step) +
+                             (is_in_loop(made_by) ? ", iteration " + std::to_string(p.context.iteration) : "");
+    throw error("R32", {which, line.view(), given ? " is " : " gives ", type.view(), ": ", bad.count, " of ",
+                        seen.size(), " elements are not finite, the first is ", number_at(seen, bad.first), where,
+                        processors_ < 2 ? "" : " on processor " + std::to_string(p.rank()), when,
+                        given                               ? ": it was so before the step computed anything"
+                        : made_by.kind == primitive::repeat ? ": a sum over its iterations"
+                                                            : ": what it is made from is finite"});
+  }
+  std::string what(node const& n) const {
+    if (n.kind == primitive::input) return "the input '" + m_.names[n.attribute[0]].text() + "'";
+    if (n.kind == primitive::read)
+      return "the parameter or state '" + path_text(m_, m_.variables[n.attribute[0]].path) + "'";
+    if (n.kind == primitive::call) return m_.names[m_.calls[n.attribute[0]].label].text();
+    if (n.kind == primitive::composite) return m_.names[n.attribute[0]].text();
+    return text_of(n);
+  }
+  static char const* number_at(view const& v, std::int64_t i) {
+    auto const words = [&]<class Bits>(Bits sign, Bits exponent) {
+      Bits const b = v.as<Bits>()[i];
+      bool const infinite = static_cast<Bits>(b & static_cast<Bits>(~sign)) == exponent;
+      return !infinite ? "nan" : (b & sign) != 0 ? "-inf" : "inf";
+    };
+    if (v.type == dtype::f64) return words(std::uint64_t{1} << 63, std::uint64_t{0x7ff} << 52);
+    if (v.type == dtype::f32) return words(std::uint32_t{1} << 31, std::uint32_t{0x7f800000});
+    return words(std::uint16_t{0x8000}, std::uint16_t{0x7f80});
+  }
+  bool is_in_loop(node const& n) const {
+    for (id r = n.region; r != no_id; r = m_.regions[r].parent)
+      if (m_.regions[r].kind == region_kind::body) return true;
+    return false;
+  }
+
+  meshtensor::module const& m_;
+  std::int64_t processors_;
+  std::shared_ptr<std::vector<operands_kept>> kept_;  // by rank
+};
+
+}  // namespace meshtensor::detail

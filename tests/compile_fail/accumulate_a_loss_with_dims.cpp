@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loss of a part is one number.
+// quick
+// expect: meshtensor T03: accumulate: the loss has dims: take its sum first
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/accumulate_gradients.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/op/reduce.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct parts_dim : mt::dim<"parts", 3> {
+} parts;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, parts);
+    auto const [loss, slopes] = mt::accumulate(
+        s / "model", parts, x, [](mt::scope auto m, auto part) { return part * m.parameter("w", batch); });
+    s.output("loss", loss);
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of a loss in parts reads something to learn.
+// expect: G28: accumulate: its body has read no parameter that could be changed
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/accumulate_gradients.hpp"
+#include "meshtensor/op/elementwise.hpp"
+#include "meshtensor/op/reduce.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {
+} batch;
+inline constexpr struct parts_dim : mt::dim<"parts", 3> {
+} parts;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, parts);
+    auto const [loss, slopes] =
+        mt::accumulate(s / "model", parts, x, [](mt::scope auto, auto part) { return sum(part * part); });
+    s.output("loss", loss);
+  }
+};
+constexpr auto traced = mt::trace<step>();
+}  // namespace
+
+int main() { return traced.node_count; }

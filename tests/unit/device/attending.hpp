@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of attention for tests: run whole by the cpu device, and left to kernels and products, against the oracle.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "meshtensor/device/cpu/device.hpp"
+#include "meshtensor/device/reference.hpp"
+#include "meshtensor/graph/print.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "support/compare.hpp"
+#include "support/layouts.hpp"
+
+namespace attending {
+
+namespace mt = meshtensor;
+
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct length : mt::dim<"length"> {
+} length;
+inline constexpr struct memory : mt::dim<"memory"> {
+} memory;
+inline constexpr struct heads : mt::dim<"heads"> {
+} heads;
+inline constexpr struct head : mt::dim<"head"> {
+} head;
+inline constexpr struct value : mt::dim<"value", head + 3> {
+} value;
+
+struct sizes {
+  std::int64_t batch, length, memory, heads, head;
+  std::vector<mt::dim_extent> list() const {
+    return {{"batch", batch}, {"length", length}, {"memory", memory}, {"heads", heads}, {"head", head}};
+  }
+};
+
+/// A program, lowered with and without composites of the device's own.
+template <class Program>
+class subject {
+ public:
+  /// `largest`: of the questions. `spoilt`: the input whose first text has a nan at its last position.
+  explicit subject(sizes const& z, double largest = 1, char const* spoilt = "")
+      : sizes_(z), largest_(largest), spoilt_(spoilt) {
+    auto const plain = lower({}, {}, {});
+    auto const job = mt::processors::in_lockstep();
+    mt::store store(job);
+    mt::session<mt::reference_device> run(store, plain->graph, plain->planned, {}, plain->entry);
+    feed(run);
+    run.step();
+    for (char const* label : {"y", "dq", "dk", "dv"}) expected_.insert_or_assign(label, run.whole(label));
+  }
+
+  /// What is not as the oracle has it.
+  std::string fault(mt::mesh_shape const& mesh, mt::layout_rules const& rules, int threads, bool whole,
+                    double tolerance, std::map<std::string, mt::block>* bits = nullptr) {
+    auto const low = lower(mesh, rules, whole ? mt::cpu_device::wishes : mt::device_wishes{true});
+    int composites = 0;
+    for (int i = 0; i < low->graph.node_count; ++i) composites += mt::is_whole(low->graph.nodes[i]);
+    composites_ = composites;
+    auto const job = mt::processors::in_lockstep();
+    mt::store store(job);
+    mt::session<mt::cpu_device> run(store, low->graph, low->planned, mesh, low->entry, mt::cpu_device(threads));
+    feed(run);
+    run.step();
+    for (auto const& [label, whole_value] : expected_)
+      for (std::size_t k = 0; k < run.held().size(); ++k)
+        if (auto const d = meshtensor_test::difference(run.local(label, k), whole_value, tolerance); !d.empty())
+          return label + ": " + d + "\n" + mt::text_of(low->graph);
+    if (bits != nullptr)
+      for (auto const& [label, _] : expected_) bits->insert_or_assign(label, run.whole(label));
+    return "";
+  }
+  int composites() const { return composites_; }
+
+ private:
+  std::unique_ptr<mt::lowering> lower(mt::mesh_shape const& mesh, mt::layout_rules const& rules,
+                                      mt::device_wishes const& wishes) const {
+    return mt::lower(mt::detail::traced<Program>, mt::entry_name<Program>(), mesh, rules, sizes_.list(), wishes);
+  }
+  template <class Session>
+  void feed(Session& run) {
+    meshtensor_test::chance c{5};
+    for (char const* label : Program::inputs) {
+      mt::view v = run.input(label);
+      std::vector<double> bytes(static_cast<std::size_t>(v.size()) + 1);
+      mt::with_element(v.type, [&]<class E>() {
+        auto* const to = reinterpret_cast<E*>(bytes.data());
+        for (std::int64_t i = 0; i < v.size(); ++i) {
+          double const x = c.below(2001) / 1000.0 - 1;
+          if constexpr (std::is_same_v<E, bool>) to[i] = is_seen(i / v.extent[v.count - 1], i % v.extent[v.count - 1]);
+          else to[i] = static_cast<E>(static_cast<float>(*label == 'q' ? x * largest_ : x));
+        }
+        if constexpr (!std::is_same_v<E, bool>)
+          if (label == spoilt_) to[v.size() / v.extent[0] - 1] = static_cast<E>(std::nanf(""));
+      });
+      run.feed(label, bytes.data());
+    }
+  }
+  /// Of three rows of a mask the second has nothing open, the first has its last position hidden.
+  bool is_seen(std::int64_t row, std::int64_t position) const {
+    return row % 3 != 1 && (position + row) % 5 != 3 && position != sizes_.memory - 1;
+  }
+
+  sizes sizes_;
+  double largest_;
+  std::string spoilt_;
+  std::map<std::string, mt::block> expected_;
+  int composites_ = 0;
+};
+
+inline constexpr sizes shapes[] = {{1, 1, 1, 1, 1},     {2, 5, 3, 3, 7},      {1, 64, 64, 2, 16}, {1, 65, 130, 1, 9},
+                                   {3, 130, 65, 2, 17}, {1, 200, 200, 1, 33}, {2, 96, 97, 3, 8},  {1, 257, 5, 1, 64}};
+
+/// Whole in any number of threads, with the same bits, and by kernels and products.
+template <class Program>
+void hold(double tolerance) {
+  for (sizes const& z : shapes) {
+    CAPTURE(z.length);
+    CAPTURE(z.memory);
+    subject<Program> s(z);
+    std::map<std::string, mt::block> one, three;
+    CHECK(s.fault({}, {}, 1, true, tolerance, &one) == "");
+    CHECK(s.composites() == 2);
+    CHECK(s.fault({}, {}, 3, true, tolerance, &three) == "");
+    for (auto const& [label, b] : one) CHECK(meshtensor_test::difference(three.at(label).window(), b) == "");
+    CHECK(s.fault({}, {}, 2, false, tolerance) == "");
+    CHECK(s.composites() == 0);
+  }
+}
+
+}  // namespace attending
