@@ -17,6 +17,8 @@ using mt::to;
 
 inline constexpr struct batch : mt::dim<"batch"> {
 } batch;  // pairs of sentences
+inline constexpr struct parts : mt::dim<"parts"> {
+} parts;  // of a batch, learnt from one after the other
 inline constexpr struct length : mt::dim<"length"> {
 } length;  // position in a sentence
 inline constexpr struct source : mt::dim<"source", length + 0> {
@@ -35,22 +37,6 @@ inline constexpr struct d_head : mt::dim<"d_head"> {
 } d_head;
 inline constexpr struct d_ff : mt::dim<"d_ff"> {
 } d_ff;
-
-// As a translation is written, word by word, in several ways at once:
-inline constexpr struct beam : mt::dim<"beam"> {
-} beam;  // a way that is followed
-inline constexpr struct before : mt::dim<"before", beam + 0> {
-} before;  // one that was, a word ago
-inline constexpr struct said : mt::dim<"said"> {
-} said;  // position in a translation, up to the longest
-inline constexpr struct choices : mt::dim<"choices"> {
-} choices;  // the likeliest ways to go on
-inline constexpr struct ways : mt::dim<"ways", beam * choices> {
-} ways;
-inline constexpr struct part : mt::dim<"part"> {
-} part;  // the vocabulary in parts, which may lie spread
-inline constexpr struct word : mt::dim<"word"> {
-} word;  // place in a part
 
 inline constexpr int padding = 0, begin = 2, end = 3;
 
@@ -117,19 +103,56 @@ inline constexpr mt::layer logits_of = [](mt::scope auto s, auto from, auto into
 
 // ---- the programs; they share the parameters under "model" ----
 
-struct train_step {
-  constexpr void operator()(mt::scope auto s) const {
-    auto const from = s.input("source", mt::i32, batch, length);
-    auto const into = s.input("target", mt::i32, batch, length);
-    auto const next = s.input("next", mt::i32, batch, length);
-    auto const logits = logits_of(s / "model", from, into);
-    auto const counts = mt::cast<mt::f32>(next != padding);
-    auto const each = mt::cast<mt::f32>(cross_entropy(logits, next, vocab, s.number("smoothing", 0.1)));
-    auto const count = sum(counts);
-    auto const loss = sum(each * counts) / count;
+/// What a step learns from: two sentences of a pair and, of each position, the word that comes next.
+constexpr auto pairs_of(mt::scope auto s, auto... dims) {
+  return std::tuple(s.input("source", mt::i32, dims...), s.input("target", mt::i32, dims...),
+                    s.input("next", mt::i32, dims...));
+}
+
+/// The smoothed nats of all words of a batch together.
+inline constexpr mt::layer nats_of = [](mt::scope auto s, auto from, auto into, auto next) {
+  auto const each = cross_entropy(logits_of(s, from, into), next, vocab, s.number("smoothing", 0.1));
+  return sum(mt::cast<mt::f32>(each) * mt::cast<mt::f32>(next != padding));
+};
+
+/// How parameters are changed: by their loss, or by gradients that were summed up before.
+struct with_adam {
+  static constexpr void minimize(mt::scope auto s, auto const& what) {
     auto const rate = inverse_square_root(s, s.number("learning_rate", 5e-3), s.number("warmup", 2000));
     mt::adam{.learning_rate = rate, .beta_2 = 0.98, .clip_norm = s.number("clip_norm", 1)}.minimize(s / "optimizer",
-                                                                                                    loss);
+                                                                                                    what);
+  }
+};
+struct with_adafactor {
+  static constexpr void minimize(mt::scope auto s, auto const& what) {
+    auto const rate = inverse_square_root(s, s.number("learning_rate", 5e-2), s.number("warmup", 2000));
+    mt::adafactor{.learning_rate = rate, .clip_norm = s.number("clip_norm", 1)}.minimize(s / "optimizer", what);
+  }
+};
+
+template <class Optimizer>
+struct train_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const [from, into, next] = pairs_of(s, batch, length);
+    auto const count = sum(mt::cast<mt::f32>(next != padding));
+    auto const loss = nats_of(s / "model", from, into, next) / count;
+    Optimizer::minimize(s, loss);
+    s.output("loss", loss);
+    s.output("count", count);
+  }
+};
+
+/// The same with the memory of a part: gradients are added up, and reduced over the mesh once.
+template <class Optimizer>
+struct train_in_parts {
+  static constexpr struct parts parts {};
+  constexpr void operator()(mt::scope auto s) const {
+    auto const pairs = pairs_of(s, batch, parts, length);
+    auto const count = sum(mt::cast<mt::f32>(std::get<2>(pairs) != padding));
+    auto const [loss, slopes] = mt::accumulate(
+        s / "model", parts, pairs,
+        [&](mt::scope auto m, auto from, auto into, auto next) { return nats_of(m, from, into, next) / count; });
+    Optimizer::minimize(s, slopes);
     s.output("loss", loss);
     s.output("count", count);
   }
@@ -137,119 +160,13 @@ struct train_step {
 
 struct evaluate {
   constexpr void operator()(mt::scope auto s) const {
-    auto const from = s.input("source", mt::i32, batch, length);
-    auto const into = s.input("target", mt::i32, batch, length);
-    auto const next = s.input("next", mt::i32, batch, length);
+    auto const [from, into, next] = pairs_of(s, batch, length);
     auto const counts = mt::cast<mt::f32>(next != padding);
     auto const each = cross_entropy(logits_of(s / "model", from, into), next, vocab);
     s.output("sum", sum(mt::cast<mt::f32>(each) * counts));
     s.output("count", sum(counts));
   }
 };
-
-// ---- translating: what was said before is kept, and each word costs one step ----
-
-/// What the decoder's layers will look at of the source.
-inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto meant) {
-  auto const keys = s.parameter("key", layers, d_model, heads, d_head);
-  auto const values = s.parameter("value", layers, d_model, heads, d_head);
-  return std::tuple(einsum(meant, keys, to(layers, batch, source, heads, d_head)),
-                    einsum(meant, values, to(layers, batch, source, heads, d_head)));
-};
-
-inline constexpr mt::layer memory_of_source = [](mt::scope auto s) {
-  return std::tuple(s.state("source_keys", s.real(), layers, batch, source, heads, d_head),
-                    s.state("source_values", s.real(), layers, batch, source, heads, d_head),
-                    s.state("seen", mt::boolean, batch, source));
-};
-inline constexpr mt::layer memory_of_words = [](mt::scope auto s) {
-  return std::tuple(s.state("keys", s.real(), layers, batch, before, said, heads, d_head),
-                    s.state("values", s.real(), layers, batch, before, said, heads, d_head));
-};
-
-/// Before the first word.
-struct read_source {
-  constexpr void operator()(mt::scope auto s) const {
-    auto const from = s.input("source", mt::i32, batch, length);
-    auto const [keys, values] = kept_of_source(s / "model" / "decoder" / "source", meaning_of(s / "model", from));
-    auto const [old_keys, old_values, seen] = memory_of_source(s / "memory");
-    s.update(old_keys, keys);
-    s.update(old_values, values);
-    s.update(seen, seen_of(from));
-  }
-};
-
-/// One position's attention to what is kept: `keys` and `values` have `along`, of which `open` says what may be seen.
-constexpr auto look(auto const& question, auto const& keys, auto const& values, auto along, auto const& open) {
-  auto const scores = einsum(question, keys, to(batch, beam, heads, along)) / sqrt(extent(d_head));
-  return einsum(softmax(select(open, scores, -1e30), along), values, to(batch, beam, heads, d_head));
-}
-
-inline constexpr mt::layer attend_again = [](mt::scope auto s, auto x, auto parent, auto keys, auto values) {
-  auto const position = s.number("position", 0);
-  auto const place = iota(s, said, mt::i32);
-  auto const kept = [&](auto const& old, auto const& now) {
-    return select(place == position, now, gather(old, parent, before));
-  };
-  auto const project = [&](auto const& weight) { return einsum(x, weight, to(batch, beam, heads, d_head)); };
-  auto const all_keys = kept(keys, project(s.parameter("key", d_model, heads, d_head)));
-  auto const all_values = kept(values, project(s.parameter("value", d_model, heads, d_head)));
-  auto const mixed =
-      look(project(s.parameter("query", d_model, heads, d_head)), all_keys, all_values, said, place <= position);
-  return std::tuple(einsum(mixed, s.parameter("out", heads, d_head, d_model), to(batch, beam, d_model)), all_keys,
-                    all_values);
-};
-inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto keys, auto values, auto seen) {
-  auto const question = einsum(x, s.parameter("query", d_model, heads, d_head), to(batch, beam, heads, d_head));
-  auto const mixed = look(question, keys, values, source, seen);
-  return einsum(mixed, s.parameter("out", heads, d_head, d_model), to(batch, beam, d_model));
-};
-
-/// One word more of every way: `parent` says which way each of them follows, `token` its last word. Gives, of each
-/// sentence, the likeliest ways to go on: their scores, which way times `choices` and choice it is, and the word.
-inline constexpr mt::layer next_words = [](mt::scope auto s, auto of_source, auto of_words, auto token, auto parent) {
-  auto const seen = std::get<2>(of_source);
-  auto const table = table_of(s);
-  auto const position = s.number("position", 0);
-  auto const x = gather(table, token, vocab) * sqrt(extent(d_model)) + sinusoids(s, position);
-  auto const [y, kept] = repeat(
-      s / "decoder", layers, x, std::tuple_cat(of_words, std::tuple(std::get<0>(of_source), std::get<1>(of_source))),
-      [&](mt::scope auto r, auto h, auto keys, auto values, auto of_keys, auto of_values) {
-        auto const [a, all_keys, all_values] =
-            attend_again(r / "attention", layer_norm(r / "norm_1", h, d_model), parent, keys, values);
-        auto const b = h + a;
-        auto const c =
-            b + attend_to_source(r / "source", layer_norm(r / "norm_2", b, d_model), of_keys, of_values, seen);
-        return std::tuple(c + feed(r / "feed", layer_norm(r / "norm_3", c, d_model)), std::tuple(all_keys, all_values));
-      });
-  auto const logits = einsum(layer_norm(s / "norm", y, d_model), table, to(batch, beam, vocab));
-  return std::tuple(log_softmax(logits, vocab), std::get<0>(kept), std::get<1>(kept));
-};
-
-/// One word.
-struct say_word {
-  constexpr void operator()(mt::scope auto s) const {
-    auto const token = s.input("token", mt::i32, batch, beam);
-    auto const parent = s.input("parent", mt::i32, batch, beam);
-    auto const score = s.input("score", s.real(), batch, beam);
-    auto const of_words = memory_of_words(s / "memory");
-    auto const [likely, keys, values] =
-        next_words(s / "model", memory_of_source(s / "memory"), of_words, token, parent);
-    s.update(std::get<0>(of_words), rename(keys, beam, before));
-    s.update(std::get<1>(of_words), rename(values, beam, before));
-
-    auto const id = iota(s, vocab, mt::i32);
-    auto const ending = s.number("ending", 0);  // 1: the sentence ends here, whatever the model says
-    auto const open = select(id == padding || id == begin, -1e30, likely);
-    auto const [each, which] = top_k(select(id == end && id * 0 < ending, 0, open) + score, vocab, choices, part, word);
-    auto const [best, way] = top_k(merge(each, to(beam, choices), ways), ways, choices);
-    s.output("best", best);
-    s.output("way", way);
-    s.output("word", gather(merge(which, to(beam, choices), ways), way, ways));
-  }
-};
-
-struct programs : mt::programs<train_step, evaluate, read_source, say_word> {};
 
 // ---- processors ----
 
@@ -258,7 +175,7 @@ inline constexpr struct data : mt::axis<"data"> {
 inline constexpr struct model : mt::axis<"model"> {
 } model;
 struct mesh : mt::mesh<data, model> {};
-struct layout : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>,
-                           mt::shard<vocab, model>, mt::shard<part, model>> {};
+struct layout
+    : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};
 
 }  // namespace translation

@@ -11,15 +11,32 @@ namespace translation {
 
 /// What can be chosen; 0 and an empty text leave it open.
 struct options {
+  // texts
   std::string data, from = "en", into = "de", train = "train", valid = "val", test = "test_2016_flickr";
-  std::string keep = "translate_out", size = "tiny";
+  std::string keep = "translate_out", vocabulary;
+  std::int64_t pieces = 8000, longest = 48;
+  // processors
   std::map<std::string, std::int64_t> mesh{{"data", 1}, {"model", 1}};
-  std::int64_t epochs = 20, pieces = 8000, batch_tokens = 4096, longest = 48, buckets = 4;
-  std::int64_t average = 4, score_every = 0, warmup = 2000, threads = 0;
-  std::int64_t beam = 5, limit = 60, sentences = 64;
-  double minutes = 0, learning_rate = 5e-3, dropout = 0.3, smoothing = 0.1;
+  std::int64_t threads = 0;
+  // model and training
+  std::string size = "tiny", dtype = "f32", optimizer = "adam";
+  std::int64_t epochs = 20, batch_tokens = 3600, buckets = 10, length_multiple = 2, microbatches = 1, warmup = 2000;
+  std::int64_t average = 4, score_every = 0;
+  double learning_rate = 0, dropout = 0.3, smoothing = 0.1, clip_norm = 1;
   std::uint64_t seed = 1;
-  bool explain = false, profile = false, check = false;
+  // checkpoints
+  std::string save, load, export_to;
+  std::int64_t every = 100;
+  bool resume = false;
+  double time_limit = 0;
+  // translating
+  std::int64_t beam = 5, limit = 60, sentences = 64, top_k = 64;
+  double length_penalty = 1, temperature = 1, top_p = 1;
+  bool sample = false, interactive = false;
+  // what happens
+  bool explain = false, profile = false, check = false, check_numerics = false;
+
+  bool trains() const { return load.empty(); }
 };
 
 /// What is said instead of running, and the exit code.

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner_of.hpp"
+
+namespace translation {
+
+namespace {
+struct programs : mt::programs<train_step<with_adafactor>, evaluate> {};
+}  // namespace
+
+std::unique_ptr<learner> adafactor_f32(learner_needs const& needs) {
+  return std::make_unique<learner_of<programs, train_step<with_adafactor>, evaluate>>(needs);
+}
+
+}  // namespace translation

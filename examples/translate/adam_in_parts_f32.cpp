@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner_of.hpp"
+
+namespace translation {
+
+namespace {
+struct programs : mt::programs<train_in_parts<with_adam>, evaluate> {};
+}  // namespace
+
+std::unique_ptr<learner> adam_in_parts_f32(learner_needs const& needs) {
+  return std::make_unique<learner_of<programs, train_in_parts<with_adam>, evaluate>>(needs);
+}
+
+}  // namespace translation

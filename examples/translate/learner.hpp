@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training asks of the programs that learn, whichever they are: each combination of an optimizer and a dtype is
+// compiled by a file of its own.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include <meshtensor/data/pair_batches.hpp>
+#include <meshtensor/run/store.hpp>
+
+#include "command_line.hpp"
+
+namespace translation {
+
+namespace mt = meshtensor;
+
+/// Nats a word of a batch, and its words.
+struct batch_loss {
+  double nats = 0, words = 0;
+};
+
+class learner {
+ public:
+  virtual ~learner() = default;
+
+  /// One step, of the program of the batch's bucket.
+  virtual batch_loss learn(mt::pair_batch const& b) = 0;
+  /// The loss alone, without dropout and smoothing.
+  virtual batch_loss look(mt::pair_batch const& b) = 0;
+  /// The rows of each batch that this process feeds: its processor's, or all.
+  virtual mt::batch_part mine() const = 0;
+
+  /// What a step stores, exchanges and computes.
+  virtual std::string plan() const = 0;
+  /// Compares a step with the same on whole tensors; whether they agree, and the sentence that says so.
+  virtual std::pair<bool, std::string> compare(mt::pair_batch const& b) = 0;
+  virtual void record(bool on) = 0;
+  /// What the steps that were recorded have spent their time on.
+  virtual std::string profile() const = 0;
+};
+
+/// What a learner is made from.
+struct learner_needs {
+  mt::store& weights;
+  options const& o;
+  std::span<mt::bucket const> buckets;
+  std::int64_t pieces;
+};
+
+std::unique_ptr<learner> adam_f32(learner_needs const&);
+std::unique_ptr<learner> adam_bf16(learner_needs const&);
+std::unique_ptr<learner> adam_in_parts_f32(learner_needs const&);
+std::unique_ptr<learner> adafactor_f32(learner_needs const&);
+
+/// The learner that the options ask for.
+inline std::unique_ptr<learner> make_learner(learner_needs const& needs) {
+  options const& o = needs.o;
+  if (o.optimizer == "adafactor") return adafactor_f32(needs);
+  if (o.dtype == "bf16") return adam_bf16(needs);
+  return o.microbatches > 1 ? adam_in_parts_f32(needs) : adam_f32(needs);
+}
+
+}  // namespace translation

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A learner of a training program: one executable for each bucket, all with one store and one set of kernels.
+#pragma once
+
+#include <vector>
+
+#include <meshtensor/device/default.hpp>
+#include <meshtensor/run/check.hpp>
+#include <meshtensor/run/executable.hpp>
+#include <meshtensor/run/explain.hpp>
+#include <meshtensor/run/one_store.hpp>
+#include <meshtensor/run/profile.hpp>
+
+#include "learner.hpp"
+#include "sizes.hpp"
+
+namespace translation {
+
+template <class Programs, class Train, class Evaluate>
+class learner_of : public learner {
+  template <class Program>
+  using program = mt::executable<Programs, Program, translation::mesh, translation::layout, mt::default_device>;
+  static_assert(mt::one_store<program<Train>, program<Evaluate>>);
+
+ public:
+  explicit learner_of(learner_needs const& n) : weights_(n.weights), o_(n.o), pieces_(n.pieces) {
+    for (mt::bucket const& b : n.buckets) {
+      buckets_.push_back(b);
+      steps_.push_back(made<program<Train>>(weights_, size(b)));
+      looks_.push_back(made<program<Evaluate>>(weights_, sizes(o_, pieces_, batch(b.rows), length(b.source_length))));
+      if (o_.check_numerics) steps_.back()->check_numerics();
+    }
+  }
+
+  batch_loss learn(mt::pair_batch const& b) override {
+    auto const result =
+        fed(b, *steps_[b.bucket], mt::set<"learning_rate">(o_.learning_rate), mt::set<"dropout">(o_.dropout),
+            mt::set<"smoothing">(o_.smoothing), mt::set<"warmup">(static_cast<double>(o_.warmup)),
+            mt::set<"clip_norm">(o_.clip_norm == 0 ? 1e30 : o_.clip_norm));
+    return {static_cast<double>(result.template get<"loss">()), static_cast<double>(result.template get<"count">())};
+  }
+  batch_loss look(mt::pair_batch const& b) override {
+    auto const result = fed(b, *looks_[b.bucket]);
+    auto const count = static_cast<double>(result.template get<"count">());
+    return {count == 0 ? 0 : static_cast<double>(result.template get<"sum">()) / count, count};
+  }
+  mt::batch_part mine() const override {
+    auto const held = steps_[0]->ranks();
+    auto const& m = steps_[0]->processors_mesh();
+    if (static_cast<std::int64_t>(held.size()) != 1 || m.size() == 1) return {};
+    return {.part = m.coordinate(held[0], 0), .of = m.axes[0].extent};
+  }
+
+  std::string plan() const override { return fmt::format("{}", mt::explain(*steps_[0])); }
+  std::pair<bool, std::string> compare(mt::pair_batch const& b) override {
+    auto const found = std::apply(
+        [&](auto const&... each) {
+          return mt::check<Programs, Train, translation::mesh, translation::layout, mt::default_device>(
+              weights_, each..., mt::feed<"source">(b.source), mt::feed<"target">(b.target),
+              mt::feed<"next">(b.target_next), mt::set<"dropout">(o_.dropout));
+        },
+        size(buckets_[b.bucket]));
+    return {found.agrees(), text_of(found)};
+  }
+  void record(bool on) override {
+    for (auto const& step : steps_) step->record(on);
+  }
+  std::string profile() const override {
+    std::string all;
+    for (auto const& step : steps_)
+      if (!step->recorded().empty()) all += fmt::format("{}", mt::profile(*step));
+    return all;
+  }
+
+ private:
+  auto size(mt::bucket const& b) const {
+    if constexpr (requires { Train::parts; })
+      return sizes(o_, pieces_, Train::parts(o_.microbatches), batch(b.rows / o_.microbatches),
+                   length(b.source_length));
+    else return sizes(o_, pieces_, batch(b.rows), length(b.source_length));
+  }
+  auto fed(mt::pair_batch const& b, auto& run, auto const&... numbers) const {
+    if (mine().of == 1 && steps_[0]->ranks().size() != 1)
+      return run(mt::feed<"source">(b.source), mt::feed<"target">(b.target), mt::feed<"next">(b.target_next),
+                 numbers...);
+    return run(mt::feed_local<"source">(b.source), mt::feed_local<"target">(b.target),
+               mt::feed_local<"next">(b.target_next), numbers...);
+  }
+
+  mt::store& weights_;
+  options const& o_;
+  std::int64_t pieces_;
+  std::vector<mt::bucket> buckets_;
+  std::vector<std::unique_ptr<program<Train>>> steps_;  // of each bucket
+  std::vector<std::unique_ptr<program<Evaluate>>> looks_;
+};
+
+}  // namespace translation

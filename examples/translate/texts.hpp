@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a folder of aligned texts, as subwords.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <meshtensor/data/learn_subwords.hpp>
+#include <meshtensor/data/pair_batches.hpp>
+#include <meshtensor/data/pairs.hpp>
+
+#include "command_line.hpp"
+
+namespace translation {
+
+namespace mt = meshtensor;
+
+struct corpus {
+  mt::text_pairs text;
+  mt::token_pairs tokens;
+};
+
+/// What a run reads: the training and validation parts where it trains, the test part where it is scored.
+struct texts {
+  mt::subwords vocabulary;
+  corpus train, valid, test;
+  std::vector<mt::bucket> buckets;
+
+  explicit texts(options const& o) : vocabulary(vocabulary_of(o)) {
+    if (o.trains()) {
+      train = read(o, o.train), valid = read(o, o.valid);
+      buckets =
+          mt::choose_buckets(train.tokens, {.count = o.buckets,
+                                            .tokens = o.batch_tokens,
+                                            .longest = o.longest,
+                                            .multiple = std::lcm(std::int64_t{8}, o.microbatches * o.mesh.at("data")),
+                                            .length_multiple = o.length_multiple});
+    }
+    if (!o.interactive) test = read(o, o.test);
+  }
+
+ private:
+  static mt::subwords vocabulary_of(options const& o) {
+    if (!o.vocabulary.empty()) return mt::subwords(o.vocabulary);
+    auto const learnt = mt::pair_folder(o.data, o.from, o.into).read(o.train);
+    return mt::kept_subwords(o.keep, {learnt.source, learnt.target},
+                             {.kind = "bpe", .pieces = static_cast<int>(o.pieces)});
+  }
+  corpus read(options const& o, std::string const& part) const {
+    corpus c;
+    c.text = mt::pair_folder(o.data, o.from, o.into).read(part);
+    c.tokens = vocabulary.encode(c.text);
+    return c;
+  }
+};
+
+}  // namespace translation
