@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include <meshtensor/device/default.hpp>
 #include <meshtensor/run/executable.hpp>
@@ -40,7 +41,7 @@ class speaking::programs {
     weights_.set_step(step + said_);             // yet what is drawn is drawn with other numbers each time
     std::vector<std::size_t> order(sources.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sources[i].size(); });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(sources[i].size(), i); });
     std::vector<sentence> found(sources.size());
     auto const rows = static_cast<std::size_t>(o_.sentences);
     for (std::size_t first = 0; first < order.size(); first += rows) {
