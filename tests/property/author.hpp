@@ -197,6 +197,11 @@ class author {
       return know(mt::scatter_add(g.b, x.value, i, along_c, shuffled(to.add(along_c))), x.bits + 10, x.fraction);
     }
     if (dims(i).has(along) || mt::united(dims(i), dims(x.value)).count > 4) return;
+    if (c_.one_in(3)) {
+      mt::shape one{};
+      mt::id const part = mt::reduce(g.b, mt::reduction_kind::max, x.value, one.add(along));
+      return know(mt::put_rows(g.b, x.value, part, i, along), x.bits, x.fraction);
+    }
     know(mt::gather(g.b, x.value, i, along), x.bits, x.fraction);
   }
   void made() {

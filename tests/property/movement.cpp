@@ -146,6 +146,28 @@ TEST_CASE("gather and scatter_add") {
   at_least(14000, t.tried);
 }
 
+// The same of rows that are put, also where several go to one place.
+TEST_CASE("put at an index") {
+  tally t;
+  constexpr char const* shapes[][3] = {{"vd", "d", ""},    {"vd", "i", "i"},  {"dv", "di", "i"},
+                                       {"vdi", "i", "di"}, {"v", "ij", "ji"}, {"vd", "d", "d"}};
+  for (mt::dtype type : types)
+    for (auto const& s : shapes) {
+      graph g;
+      mt::id const x = g.input("x", type, s[0]), part = g.input("y", type, s[1]);
+      g.output("z", mt::put_rows(g.b, x, part, g.input("i", mt::dtype::i32, s[2]), g.dim("v")));
+      check_graph(g, exact(), t);
+    }
+  for (auto const& s : shapes) {
+    graph g;
+    mt::id const x = g.input("x", f64, s[0]), part = g.input("y", f64, s[1]);
+    g.output_gradients(mt::put_rows(g.b, x, part, g.input("i", mt::dtype::i32, s[2]), g.dim("v")), {x, part});
+    check_graph(g, exact(), t);
+  }
+  t.say("put at an index");
+  at_least(5000, t.tried);
+}
+
 TEST_CASE("values made without operands: by position, by counter") {
   tally t;
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16, mt::dtype::i32, mt::dtype::i64}) {

@@ -110,12 +110,23 @@ TEST_CASE("movement") {
                     mt::id) { return mt::concat(g.b, u, g.dim("c"), v, g.dim("c"), g.sum("e", "c", "c")); }},
       {"gather", [](graph& g, mt::id u, mt::id,
                     mt::id) { return mt::gather(g.b, u, g.input("i", mt::dtype::i32, "d"), g.dim("c")); }},
+      {"put",
+       [](graph& g, mt::id u, mt::id v, mt::id) {
+         return mt::put(g.b, u, mt::reduce(g.b, mt::reduction_kind::sum, v, g.dims("c")), g.dim("c"), g.b.literal(0));
+       }},
+      {"put at an index",
+       [](graph& g, mt::id u, mt::id v, mt::id) {
+         mt::id const part = mt::reduce(g.b, mt::reduction_kind::sum, v, g.dims("c"));
+         return mt::put_rows(g.b, u, part, g.input("i", mt::dtype::i32, "a"), g.dim("c"));
+       }},
       {"scatter_add",
        [](graph& g, mt::id u, mt::id,
           mt::id) { return mt::scatter_add(g.b, u, g.input("i", mt::dtype::i32, "a"), g.dim("d"), g.dims("dc")); }},
   };
   for (auto const& [what, make] : all)
-    hold(what, std::string_view(what) == "concat" ? reads::both : reads::one, make, t);
+    hold(what,
+         std::string_view(what) == "concat" || std::string_view(what).starts_with("put") ? reads::both : reads::one,
+         make, t);
   t.say("movement of what is unfinished");
   at_least(7600, t.tried);
 }

@@ -100,9 +100,20 @@ inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket
   }
 }
 
-/// The buckets that serve these pairs best: those lengths, with as many rows as there is room for.
+/// The buckets that serve these pairs best: those lengths, and of all rows that there is room for the fewest that make
+/// no batch more. So the pairs of a bucket are spread evenly, and its last batch is about as full as the others.
 inline std::vector<bucket> choose_buckets(token_pairs const& pairs, bucket_options const& o = {}) {
-  return buckets_up_to(bucket_lengths(pairs, o), o);
+  std::vector<bucket> all = buckets_up_to(bucket_lengths(pairs, o), o);
+  std::vector<std::int64_t> held(all.size());
+  for (std::int64_t i = 0; i < pairs.size(); ++i) {
+    auto const b = std::ranges::lower_bound(all, length_of(pairs, i), {}, &bucket::target_length);
+    if (b != all.end()) ++held[static_cast<std::size_t>(b - all.begin())];
+  }
+  auto const parts = [](std::int64_t n, std::int64_t of) { return (n + of - 1) / of; };
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::int64_t const batches = parts(held[i], all[i].rows); batches > 0)
+      all[i].rows = parts(parts(held[i], batches), o.multiple) * o.multiple;
+  return all;
 }
 
 }  // namespace meshtensor

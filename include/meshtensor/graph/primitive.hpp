@@ -36,7 +36,8 @@ enum class primitive : std::uint8_t {
   pad,      // attribute 0: from, 1: to, 2: how far in (number), 3: the value around (number)
   reshard,  // the same value, lying as the rows attribute 0, … of `asked` say, attribute 1 of them
   concat,   // along attribute 0 of the first and attribute 1 of the second, into attribute 2
-  put,      // operand 0 with operand 1 in the place of its slice at attribute 1 (number) along attribute 0
+  put,      // operand 0 with operand 1 along attribute 0 in the place of its slice at attribute 1 (number), or of those
+            // at operand 2
   // lookup
   gather,       // rows of operand 0 along attribute 0, at operand 1; out of range gives zeros
   scatter_add,  // operand 0 added to zeros with dim attribute 0, at operand 1

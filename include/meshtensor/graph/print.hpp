@@ -175,7 +175,8 @@ class printer : speller {
       case primitive::rename: return with(arrow);
       case primitive::slice: return with(arrow + " from " + number(n.attribute[2]));
       case primitive::pad: return with(arrow + " at " + number(n.attribute[2]) + " around " + number(n.attribute[3]));
-      case primitive::put: return with("along " + dim(n.attribute[0]) + " at " + number(n.attribute[1]));
+      case primitive::put:
+        return with("along " + dim(n.attribute[0]) + (n.operands.count == 3 ? "" : " at " + number(n.attribute[1])));
       case primitive::concat:
         return with(dim(n.attribute[0]) + " + " + dim(n.attribute[1]) + " -> " + dim(n.attribute[2]));
       case primitive::gather:

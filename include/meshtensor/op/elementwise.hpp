@@ -31,7 +31,7 @@ constexpr id select(builder& b, id condition, id yes, id no) {
   require(c.type == dtype::boolean && v.type == w.type, "T02: select takes a bool and two operands of one dtype");
   id const operands[] = {condition, yes, no};
   return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::select), operands, v.type,
-               united(united(c.dims, v.dims), w.dims));
+               united(united(v.dims, w.dims), c.dims));
 }
 struct choice {
   id condition, yes, no;
@@ -76,7 +76,9 @@ struct elementwise_rule {
     auto const f = static_cast<function>(n.function);
     if (n.operands.count != arity(f)) return "an elementwise node has another number of operands than its function";
     shape dims{};
-    for (int i = 0; i < n.operands.count; ++i) dims = united(dims, m.operand_value(n, i).dims);
+    int const first = f == function::select ? 1 : 0;  // the dims of a condition come last
+    for (int i = 0; i < n.operands.count; ++i)
+      dims = united(dims, m.operand_value(n, (i + first) % n.operands.count).dims);
     if (!(dims == m.result_value(n).dims)) return "an elementwise result does not have its operands' dims";
     return nullptr;
   }
@@ -298,6 +300,8 @@ constexpr auto power(A const& a, B const& b, line const& where = {}) { return el
 // clang-format on
 
 /// `yes` where `condition` holds, `no` elsewhere; what is not chosen never leaks, NaN included.
+///
+/// dims    those of `yes`, then what else `no` and `condition` have
 template <handle C, operand_like A, operand_like B>
 requires(handle<A> || handle<B>) constexpr auto select(C const& condition, A const& yes, B const& no,
                                                        line const& where = {}) {
@@ -307,7 +311,7 @@ requires(handle<A> || handle<B>) constexpr auto select(C const& condition, A con
                 "meshtensor T02: the dtypes of the operands differ: cast one of them");
   detail::recording r(detail::owner_of(condition, yes, no), where);
   id const v = select(r.b, condition.id, detail::value_of(r.b, yes, type), detail::value_of(r.b, no, type));
-  using result = result_dims_t<united_all<3>, detail::dims_of_t<C>, detail::dims_of_t<A>, detail::dims_of_t<B>>;
+  using result = result_dims_t<united_all<3>, detail::dims_of_t<A>, detail::dims_of_t<B>, detail::dims_of_t<C>>;
   return detail::wrap<type, result>(r.b, v);
 }
 

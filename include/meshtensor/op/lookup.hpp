@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
-#include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One place of a tensor written anew: what a sequence keeps of the past, position by position.
+// Places of a tensor written anew: what a sequence keeps of the past, position by position.
 #pragma once
 
+#include "meshtensor/op/lookup.hpp"
 #include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
@@ -19,24 +20,52 @@ constexpr id put(builder& b, id x, id part, id dim, id position) {
   id const operands[] = {x, part};
   return b.add(primitive::put, 0, operands, v.type, dims, {{dim, position}});
 }
+/// `x` with part[i…, rest…] in the place of its [index[i…], rest…] along `dim`; an index out of range changes nothing,
+/// of equal ones the last stays. Dims that `index` and `x` both have are matched by name.
+constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
+  value const v = b.m.values[x], w = b.m.values[part], i = b.m.values[index];
+  require(v.dims.has(dim), "T01: put: the operand lacks the dim");
+  require(!w.dims.has(dim) && !i.dims.has(dim),
+          "T03: put: what is put, or the index, has the dim along which it is put");
+  require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
+  require(!is_float(i.type) && i.type != dtype::boolean, "T02: put: the index is not an integer");
+  shape one{};
+  shape const dims = united(v.dims, without(w.dims, i.dims)), inner = united(i.dims, without(dims, one.add(dim)));
+  if (!(v.dims == dims)) x = broadcast(b, x, dims);
+  if (!(w.dims.count == inner.count && inner.includes(w.dims))) part = broadcast(b, part, inner);
+  id const operands[] = {x, part, index};
+  return b.add(primitive::put, 0, operands, v.type, dims, {{dim, no_id}});
+}
 
+/// At a number, or at an index.
 struct put_rule {
+  static constexpr bool at_index(node const& n) { return n.operands.count == 3; }
   static constexpr char const* verify(module const& m, node const& n) {
     value const &x = m.operand_value(n, 0), &part = m.operand_value(n, 1), &y = m.result_value(n);
     shape one{};
-    shape const inner = without(x.dims, one.add(n.attribute[0]));
+    shape inner = without(x.dims, one.add(n.attribute[0]));
+    if (at_index(n)) inner = united(m.operand_value(n, 2).dims, inner);
     bool const fits = x.dims.has(n.attribute[0]) && part.dims.count == inner.count && inner.includes(part.dims);
     return fits && y.dims == x.dims && y.type == x.type && part.type == x.type ? nullptr
                                                                                : "the operands of put do not fit it";
   }
-  static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0]; }
-  static constexpr linearity linear(node const&, int, partial) { return linearity::together; }
+  static constexpr linearity linear(node const& n, int, partial) {
+    return at_index(n) ? linearity::none : linearity::together;
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
     id const dy = d.cotangent(b.m.result(n));
     dtype const type = b.m.values[dy].type;
     shape const inner = b.m.operand_value(n, 1).dims;
     id const nothing = constant(b, 0, type);
+    if (at_index(n)) {
+      id const index = d.forward(b.m.operand(n, 2)), dim = n.attribute[0];
+      d.contribute(b.m.operand(n, 0), put_rows(b, dy, broadcast(b, nothing, inner), index, dim));
+      id const term = gather(b, dy, index, dim);
+      shape const many = without(inner, b.m.values[dy].dims);
+      d.contribute(b.m.operand(n, 1), many.count == 0 ? term : select(b, stays(b, index, dim, many), term, nothing));
+      return;
+    }
     shape one{};
     one.add(n.attribute[0]);
     d.contribute(b.m.operand(n, 0), put(b, dy, broadcast(b, nothing, inner), n.attribute[0], n.attribute[1]));
@@ -48,25 +77,56 @@ struct put_rule {
   template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &part = e.operands[1], &y = e.results[0];
-    std::int64_t const first = start_of(e);
     if (y.data != x.data) detail::copy_by_name(x, 0, y, 0, no_id, no_id, y.extent);
+    if (at_index(e.n))
+      return with_element(y.type, [&]<class E>() {
+        detail::each_row(y, e.operands[2], part, e.n.attribute[0], [&](bool here, std::int64_t to, std::int64_t from) {
+          if (here) y.as<E>()[to] = part.as<E>()[from];
+        });
+      });
+    std::int64_t const first = start_of(e);
+    if (first < 0) return;
     view at = y;
     at.extent[y.find(e.n.attribute[0])] = 1;
     detail::copy_by_name(part, 0, at, first, no_id, no_id, at.extent);
   }
-  /// Where in the result, in elements, what is put begins. errors R10 the dim has no such position
+  /// Where in the result, in elements, what is put at a number begins; -1: in another processor's part.
+  /// errors R10 the dim has no such position
   static std::int64_t start_of(evaluation const& e) {
     view const& y = e.results[0];
     int const along = y.find(e.n.attribute[0]);
     auto const position = static_cast<std::int64_t>(e.number(1));
-    if (position < 0 || position >= y.extent[along])
+    if (position < 0 || position >= y.total[along])
       throw error("R10", {"put at ", position, ", but the dim '", e.m.dim_name(e.n.attribute[0]), "' has ",
-                          y.extent[along], " positions"});
-    return position * y.stride[along];
+                          y.total[along], " positions"});
+    std::int64_t const local = position - y.origin[along];
+    return local >= 0 && local < y.extent[along] ? local * y.stride[along] : -1;
+  }
+
+ private:
+  /// Whether what is put at an index is not put over by a later one; `many`: the dims of the index alone.
+  static constexpr id stays(builder& b, id index, id dim, shape const& many) {
+    dtype const type = dtype::i64;
+    shape const by = b.m.values[index].dims;
+    id number = iota(b, many.at[0], type);
+    for (int i = 1; i < many.count; ++i) {
+      id const extent = constant(b, number::of_row(&b, b.add_number(extent_row(many.at[i]))), type);
+      number = add(b, multiply(b, number, extent), iota(b, many.at[i], type));
+    }
+    shape shared = without(by, many);
+    id const none = broadcast(b, constant(b, -1, type), shared.add(dim));
+    id const last = put_rows(b, none, broadcast(b, number, by), index, dim);
+    return elementwise(b, function::equal, gather(b, last, index, dim), number);
   }
 };
 
 // ---- what users call ----
+
+namespace detail {
+constexpr shape put_dims(shape const& x, shape const& part, shape const& index) {
+  return united(x, without(part, index));
+}
+}  // namespace detail
 
 /// `x` with `part` in the place of what it has at `position` along a dim: `s.update(keys, put(keys, now, length,
 /// s.number("position", 0)))`. Where a state is updated so, and nothing reads it afterwards, nothing else is written:
@@ -74,7 +134,7 @@ struct put_rule {
 /// repeat(s / "layers", layers, x, keys, body)`, then `s.update(keys, next)`.
 ///
 /// dims    those of `x`, then what else `part` has, which lacks the dim; what one of them lacks is repeated
-/// layout  the dim must be whole on every processor, others lie as they are
+/// layout  that of `x`; each processor writes what lies in its part
 /// grad    of `x`: the cotangent with zeros there; of `part`: what the cotangent has there
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ; T03 `part` has the dim; R10 there is no such position
 template <handle X, handle P, dim_type D>
@@ -87,6 +147,33 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
     using result = result_dims_t<united_all<2>, typename X::dim_list, typename P::dim_list>;
     id const dim = detail::dim_id(r.b, along);
     return detail::wrap<X::type, result>(r.b, put(r.b, x.id, part.id, dim, r.b.add_number(position)));
+  } else {
+    return x;
+  }
+}
+
+/// `x` with rows of `part` in the places that an index names, the opposite of `gather`: part[i…, rest…] stands at
+/// [index[i…], rest…] along a dim, and elsewhere nothing changes. A dim of the index that `x` has, too, is matched by
+/// name: `put(keys, now, length, position)` with a `position` for each sentence of a batch. A dim that `x` lacks tells
+/// rows apart: `put(kept, fresh, row, which)`; of equal indices the last stays. An index out of range changes nothing.
+///
+/// dims    those of `x`, then what else `part` has and the index has not; what one of them lacks is repeated
+/// layout  that of `x`; each processor writes what lies in its part; a dim that tells rows apart is whole
+/// grad    of `x`: the cotangent with zeros there; of `part`: what the cotangent has there, of rows that stay
+/// errors  T01 `x` lacks the dim; T02 the dtypes differ, the index is not an integer; T03 `part` or the index has the
+///         dim
+template <handle X, handle P, dim_type D, handle Index>
+constexpr auto put(X const& x, P const& part, D along, Index const& index, line const& where = {}) {
+  constexpr bool lacking = detail::lacks_dim<P, D> && detail::lacks_dim<Index, D>;
+  static_assert(has_dim<X, D>, "meshtensor T01: put: the operand lacks the dim");
+  static_assert(lacking, "meshtensor T03: put: what is put, or the index, has the dim along which it is put");
+  static_assert(same_dtype_as<X, P>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  static_assert(of_integer<Index>, "meshtensor T02: put: the index is not an integer");
+  if constexpr (has_dim<X, D> && lacking && X::type == P::type && of_integer<Index>) {
+    detail::recording r(detail::owner_of(x, part, index), where);
+    using result =
+        result_dims_t<detail::put_dims, typename X::dim_list, typename P::dim_list, typename Index::dim_list>;
+    return detail::wrap<X::type, result>(r.b, put_rows(r.b, x.id, part.id, index.id, detail::dim_id(r.b, along)));
   } else {
     return x;
   }

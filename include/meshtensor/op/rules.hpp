@@ -4,8 +4,7 @@
 
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/einsum.hpp"
-#include "meshtensor/op/lookup.hpp"
-#include "meshtensor/op/put.hpp"
+#include "meshtensor/op/movement.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reshard.hpp"
 #include "meshtensor/op/structure.hpp"

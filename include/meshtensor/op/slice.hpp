@@ -45,11 +45,17 @@ struct slice_rule {
   template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
+    detail::copy_by_name(x, start_of(e), y, 0, e.n.attribute[0], e.n.attribute[1], y.extent);
+  }
+  /// Where in its operand, in elements, a slice begins.
+  template <class = when_used>
+  static std::int64_t start_of(evaluation const& e) {
+    view const& x = e.operands[0];
     int const along = x.find(e.n.attribute[0]);
     auto const first = static_cast<std::int64_t>(e.number(2));
-    if (first < 0 || first + y.extent[along] > x.extent[along])
+    if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
       throw error("R10", "a slice reaches beyond the extent of its dim");
-    detail::copy_by_name(x, first * x.stride[along], y, 0, e.n.attribute[0], e.n.attribute[1], y.extent);
+    return first * x.stride[along];
   }
 };
 
@@ -65,10 +71,7 @@ struct pad_rule {
   template <class = when_used>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    int const along = y.find(e.n.attribute[1]);
-    auto const first = static_cast<std::int64_t>(e.number(2));
-    if (first < 0 || first + x.extent[along] > y.extent[along])
-      throw error("R10", "a pad reaches beyond the extent of its dim");
+    std::int64_t const first = start_of(e);
     walk<1> w;
     for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
     with_element(y.type, [&]<class E>() {
@@ -77,7 +80,17 @@ struct pad_rule {
           y.as<E>()[w.offset[0]] = around;
         while (w.next());
     });
-    detail::copy_by_name(x, 0, y, first * y.stride[along], e.n.attribute[0], e.n.attribute[1], x.extent);
+    detail::copy_by_name(x, 0, y, first, e.n.attribute[0], e.n.attribute[1], x.extent);
+  }
+  /// Where in its result, in elements, what is padded begins.
+  template <class = when_used>
+  static std::int64_t start_of(evaluation const& e) {
+    view const& y = e.results[0];
+    int const along = y.find(e.n.attribute[1]);
+    auto const first = static_cast<std::int64_t>(e.number(2));
+    if (first < 0 || first + e.operands[0].extent[along] > y.extent[along])
+      throw error("R10", "a pad reaches beyond the extent of its dim");
+    return first * y.stride[along];
   }
 };
 

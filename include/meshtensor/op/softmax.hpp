@@ -83,16 +83,13 @@ constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, 
   tensor<dtype::i32, Key> const answers(&b, iota(b, dim_id(b, key), dtype::i32));
   return answers <= asks;
 }
-/// A minimum keeps the order of the dims of `x`, as a select, led by its condition, would not.
 template <handle H, class Query, class Key>
 constexpr H hidden_after(H const& x, Query query, Key key) {
-  auto const open = as_tensor<H::type>(*x.owner, std::numeric_limits<double>::infinity());
-  return minimum(x, select(not_after(*x.owner, query, key), open, -1e30));
+  return select(not_after(*x.owner, query, key), x, -1e30);
 }
 template <handle H, handle Seen>
 constexpr H hidden_unless(H const& x, Seen const& seen) {
-  auto const open = as_tensor<H::type>(*x.owner, std::numeric_limits<double>::infinity());
-  return minimum(x, select(seen, open, -1e30));
+  return select(seen, x, -1e30);
 }
 }  // namespace detail
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
+#include <type_traits>
 
 #include "meshtensor/op/call.hpp"
-#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/movement.hpp"
 #include "meshtensor/op/reshape.hpp"
 
 namespace meshtensor {
@@ -30,16 +32,45 @@ struct top_positions {
       return p > q || (p == p && q != q);
     };
     std::size_t count = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      auto const here = static_cast<std::int32_t>(i);
-      if (count == best.size() && !before(here, best.back())) continue;  // nearly always, where elements are many
-      std::size_t at = count < best.size() ? count++ : count - 1;
-      for (; at > 0 && before(here, best[at - 1]); --at) best[at] = best[at - 1];
-      best[at] = here;
+    for (std::size_t block = 0; block < x.size(); block += step) {
+      if (count == best.size() && block + step <= x.size() && !any_beats(&x[block], least(x, best))) continue;
+      for (std::size_t i = block; i < std::min(block + step, x.size()); ++i) {
+        auto const here = static_cast<std::int32_t>(i);
+        if (count == best.size() && !before(here, best.back())) continue;
+        std::size_t at = count < best.size() ? count++ : count - 1;
+        for (; at > 0 && before(here, best[at - 1]); --at) best[at] = best[at - 1];
+        best[at] = here;
+      }
     }
   }
 
  private:
+  template <class T>
+  static auto least(std::span<T const> x, std::span<std::int32_t const> best) {
+    return number(x[static_cast<std::size_t>(best.back())]);
+  }
+  static constexpr std::size_t step =
+      64;  // elements that are passed over if none of them is among the best, as is most often so
+  /// Whether one of them may be greater than `q`; a nan may, so that it is looked at.
+  template <class T, class Q>
+  static bool any_beats(T const* x, Q q) {
+    if constexpr (std::is_same_v<T, Q> && std::is_floating_point_v<T>) {
+      constexpr std::size_t width = 16 / sizeof(T);
+      using pack [[gnu::vector_size(16)]] = T;
+      auto none = pack{} <= pack{};
+      for (std::size_t i = 0; i < step; i += width) {
+        pack some;
+        std::memcpy(&some, x + i, sizeof some);
+        none &= some <= pack{} + q;
+      }
+      std::uint64_t words[sizeof none / 8], all = ~std::uint64_t{0};
+      std::memcpy(words, &none, sizeof none);
+      for (std::uint64_t w : words) all &= w;
+      return ~all != 0;
+    } else {
+      return std::any_of(x, x + step, [&](T each) { return !(number(each) <= q); });
+    }
+  }
   template <class T>
   static auto number(T v) {
     if constexpr (std::is_same_v<T, bf16_t>) return float{v};

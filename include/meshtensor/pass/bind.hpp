@@ -71,7 +71,9 @@ struct needed_dims {
         case primitive::while_loop: row[n.attribute[0]] = true; break;
         case primitive::pad: row[n.attribute[3]] = true; [[fallthrough]];
         case primitive::slice: row[n.attribute[2]] = true; break;
-        case primitive::put: row[n.attribute[1]] = true; break;
+        case primitive::put:
+          if (n.operands.count == 2) row[n.attribute[1]] = true;
+          break;
         case primitive::read: row[m.variables[n.attribute[0]].number] = true; break;
         default: break;
       }

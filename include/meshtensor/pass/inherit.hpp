@@ -122,7 +122,8 @@ struct heirs : uses {
   }
   constexpr bool may_write_over(node const& maker, id v, id old) {
     if (maker.kind == primitive::put)
-      return root(m.operand(maker, 0)) == root(old) && root(m.operand(maker, 1)) != root(old);
+      return root(m.operand(maker, 0)) == root(old) && root(m.operand(maker, 1)) != root(old) &&
+             (maker.operands.count == 2 || root(m.operand(maker, 2)) != root(old));
     return maker.kind == primitive::kernel &&
            (may_overwrite(maker, m.values[v].index) >> place_of(maker, old) & 1) != 0;
   }

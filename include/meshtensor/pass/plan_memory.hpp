@@ -54,6 +54,10 @@ struct planner : heirs {
         if (is_whole(n)) break;
         return call(n);
       case primitive::kernel: return kernel(n);
+      case primitive::slice:
+        if (!is_window(n)) break;
+        within[m.result(n)] = static_cast<id>(m.operand(n, 0) + 1);
+        return live_in(m.result(n), place::window);
       default: break;
     }
     if (renames(n)) {

@@ -14,6 +14,7 @@ enum class place : std::uint8_t {
   input,     // what was fed
   slice,     // of a stacked operand: moves with the iteration
   filled,    // the slice of a stacked result that the iteration makes: moves, too
+  window,    // within another value: where and in what strides is found as the slice that gives it runs
 };
 
 struct plan {
@@ -37,10 +38,11 @@ struct uses {
   int now;
   int begin[max_values], end[max_values];  // of roots: first and last time of use
   int read[max_values];                    // of roots: when they were read last
+  id within[max_values];                   // of a window: what it is part of, plus 1
   bool replaces[max_values];               // values that become a variable's or a region's result, by any name
 
   constexpr uses(module const& source, plan& target)
-      : m(source), p(target), now(0), begin{}, end{}, read{}, replaces{} {
+      : m(source), p(target), now(0), begin{}, end{}, read{}, within{}, replaces{} {
     find_what_replaces();
   }
 
@@ -57,10 +59,26 @@ struct uses {
     id const r = root(v);
     if (begin[r] < 0) begin[r] = now;
     if (end[r] < now) end[r] = now;
+    if (within[r] != 0) touch(static_cast<id>(within[r] - 1));
   }
   constexpr void look(id v) {
     touch(v);
-    read[root(v)] = now;
+    id const r = root(v);
+    read[r] = now;
+    if (within[r] != 0) look(static_cast<id>(within[r] - 1));
+  }
+  /// Whether a slice of what a loop is given needs no copy: products alone read it, and they take any strides.
+  /// Elsewhere a write may run between a slice and its use.
+  constexpr bool is_window(node const& n) const {
+    if (n.kind != primitive::slice || m.nodes[m.values[m.operand(n, 0)].node].kind != primitive::argument) return false;
+    id const v = m.result(n);
+    for (int i = 0; i < m.regions[n.region].results.count; ++i)
+      if (m.link(m.regions[n.region].results, i) == v) return false;
+    for (int i = 0; i < m.node_count; ++i)
+      for (int k = 0; k < m.nodes[i].operands.count; ++k)
+        if (m.operand(m.nodes[i], k) == v && (m.nodes[i].kind != primitive::einsum || m.nodes[i].region != n.region))
+          return false;
+    return true;
   }
   constexpr bool is_alone(node const& n) const {
     return is_collective(n.kind) && p.numbers.members(n.attribute[0]) == 1;

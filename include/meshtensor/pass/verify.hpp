@@ -36,8 +36,8 @@ constexpr form_of_node form_of(primitive p) {
     case primitive::random: return {{0, 0}, {1, 1}, {0, 0}};
     case primitive::elementwise: return {{1, 3}, {1, 1}, {0, 0}};
     case primitive::einsum: return {{1, many}, {1, 1}, {0, 0}};
+    case primitive::put: return {{2, 3}, {1, 1}, {0, 0}};
     case primitive::concat:
-    case primitive::put:
     case primitive::wait:
     case primitive::gather:
     case primitive::scatter_add: return {{2, 2}, {1, 1}, {0, 0}};
@@ -225,7 +225,8 @@ struct verifier {
       case primitive::elementwise:
         return n.function < static_cast<std::uint8_t>(function::count_) ? nullptr : "an unknown function";
       case primitive::slice: return n.attribute[2] < m.number_count ? nullptr : "a slice has no first index";
-      case primitive::put: return n.attribute[1] < m.number_count ? nullptr : "a put has no position";
+      case primitive::put:
+        return n.operands.count == 3 || n.attribute[1] < m.number_count ? nullptr : "a put has no position";
       case primitive::pad:
         return n.attribute[2] < m.number_count && n.attribute[3] < m.number_count ? nullptr
                                                                                   : "a pad has no first index or value";

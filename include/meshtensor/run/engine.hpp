@@ -101,6 +101,7 @@ class engine {
  private:
   bool computes(node const& n) const {
     if (n.kind == primitive::kernel || is_whole(n)) return runs_regions;
+    if (n.kind == primitive::slice && p_.where[m_.result(n)] == place::window) return false;
     return is_computed(n.kind) && m_.regions[n.region].kind != region_kind::kernel &&
            !(runs_regions && is_in_composite(m_, n));
   }
@@ -175,6 +176,7 @@ class engine {
       return;
     }
     if (shares_memory(n)) return;
+    if (n.kind == primitive::slice && processors_[0].is_window(m_.result(n))) return open_window(n);
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       load(processors_[k], n);
       launch(kernel_of(k, node_id), {m_, n, operands_, results_, processors_[k].context});
@@ -189,6 +191,14 @@ class engine {
     node const& n = m_.nodes[node_id];
     exchange_->start(processors_, node_id, m_.operand(n, 0), m_.result(n));
     if (ends_behind_loop(n) && p_.where[p_.root[m_.result(n)]] != place::filled) exchange_->wait(node_id);
+  }
+
+  void open_window(node const& n) {
+    for (processor& p : processors_) {
+      load(p, n);
+      std::int64_t const first = slice_rule::start_of({m_, n, operands_, results_, p.context});
+      p.set_pointer(m_.result(n), operands_[0].as<std::byte>() + first * bytes_of(operands_[0].type));
+    }
   }
 
   template <class F>

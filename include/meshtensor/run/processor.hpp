@@ -3,6 +3,7 @@
 // whom.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -28,6 +29,9 @@ class processor {
   processor(module const& m, plan const& p, mesh_shape const& mesh, int rank) : m_(m), p_(p), mesh_(mesh), rank_(rank) {
     views_.resize(static_cast<std::size_t>(m.value_count));
     for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
+    for (int i = 0; i < m.node_count; ++i)
+      if (node const& n = m.nodes[i]; n.kind == primitive::slice && is_window(m.result(n)))
+        std::ranges::copy(views_[m.operand(n, 0)].stride, views_[m.result(n)].stride);
     base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
     arena_ = arena(static_cast<std::size_t>(p.arena_bytes));
     for (int v = 0; v < m.value_count; ++v)
@@ -46,6 +50,8 @@ class processor {
     r.data = pointer(v);
     return r;
   }
+  /// Whether a value lies within another one, in its strides.
+  bool is_window(id v) const { return p_.where[v] == place::window; }
   /// The block for what a step makes.
   arena const& memory() const { return arena_; }
   /// The windows of all values, by id, without memory.

@@ -93,9 +93,9 @@ TEST_CASE("a multiple for the lengths, another for the rows") {
     return mt::choose_buckets(pairs,
                               {.count = 10, .tokens = 400, .multiple = multiple, .length_multiple = length_multiple});
   };
-  CHECK(chosen(8, 2) == buckets{{40, 10, 10}, {24, 14, 14}, {24, 16, 16}, {16, 22, 22}});
-  CHECK(chosen(3, 2) == buckets{{39, 10, 10}, {27, 14, 14}, {24, 16, 16}, {18, 22, 22}});
-  CHECK(chosen(1, 10) == buckets{{40, 10, 10}, {20, 20, 20}, {13, 30, 30}});
+  CHECK(chosen(8, 2) == buckets{{8, 10, 10}, {8, 14, 14}, {8, 16, 16}, {8, 22, 22}});
+  CHECK(chosen(3, 2) == buckets{{3, 10, 10}, {3, 14, 14}, {3, 16, 16}, {3, 22, 22}});
+  CHECK(chosen(1, 10) == buckets{{3, 10, 10}, {2, 20, 20}, {1, 30, 30}});
   auto const refusal = [&](std::int64_t length_multiple) {
     try {
       chosen(8, length_multiple);
@@ -106,6 +106,20 @@ TEST_CASE("a multiple for the lengths, another for the rows") {
     CHECK(refusal(bad) == "meshtensor R55: buckets cannot have multiples of " + std::to_string(bad) +
                               " as lengths: give a positive number, at most the 400 tokens that a batch has room for");
   CHECK(refusal(25) == "");
+}
+
+TEST_CASE("batches of a bucket are about as full as each other, and no more of them") {
+  lengths pairs(101, 8);
+  pairs.insert(pairs.end(), 40, 16), pairs.insert(pairs.end(), 7, 24);
+  auto const rows = [&](std::int64_t tokens, std::int64_t multiple) {
+    lengths all;
+    for (mt::bucket const& b : mt::choose_buckets(pairs_of(pairs), {.tokens = tokens, .multiple = multiple}))
+      all.push_back(b.rows);
+    return all;
+  };
+  CHECK(rows(400, 1) == lengths{34, 20, 7});  // there is room for 50, 25 and 16: three batches, two, one
+  CHECK(rows(400, 8) == lengths{40, 24, 8});
+  CHECK(rows(48, 1) == lengths{6, 3, 2});
 }
 
 TEST_CASE("rows by the room there is") {

@@ -36,7 +36,7 @@ TEST_CASE("f64, a mask for each batch and head") { hold<attends_to_some<mt::dtyp
 TEST_CASE("f64, one mask for all") { hold<attends_to_some<mt::dtype::f64>>(1e-12); }
 TEST_CASE("bf16, a mask for each head") { hold<attends_to_some<mt::dtype::bf16, heads>>(0.05); }
 
-TEST_CASE("a nan stays one, be it hidden or not") {
+TEST_CASE("a nan reaches what it reaches without the kernel: not what hides it") {
   for (char const* spoilt : {"q", "k", "v", "weights"}) {
     CAPTURE(spoilt);
     subject<in_f64> s({3, 70, 110, 2, 8}, 1, spoilt);

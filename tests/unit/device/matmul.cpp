@@ -139,6 +139,22 @@ TEST_CASE("the libraries are used") {
   CHECK(run(plain(0, 64, 64, dtype::f32)).plan.implementation() == "nothing");
 }
 
+TEST_CASE("batches of a few rows") {
+  int ours = 0;
+  for (std::int64_t m : {1, 2, 5, 8})
+    for (std::int64_t n : {1, 16, 20, 32, 70, 130})
+      for (std::int64_t k : {1, 7, 32, 90})
+        for (char const* transposed : {"", "b", "a"}) {
+          auto p = stacked(plain(m, n, k, dtype::f32, transposed), {3, 4});
+          p.b.batch[0] += 5;  // what lies between two of them is not read
+          INFO(m, " ", n, " ", k, " ", std::string(transposed));
+          run r(p);
+          ours += r.plan.implementation() == "small batch";
+          CHECK(wrong_elements(p, operands(p), r()) == 0);
+        }
+  CHECK(ours > 20);
+}
+
 TEST_CASE("nothing to sum, nothing to make") {
   auto p = plain(3, 4, 0, dtype::f32);
   CHECK(run(p)().get(5) == 0);

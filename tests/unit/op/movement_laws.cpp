@@ -46,6 +46,15 @@ TEST_CASE("parts") {
   hold_for_one("pad", [](auto, auto x, auto, auto...) { return pad(x, b, wide, 2, 7); });
   hold_for_one("put", [](auto, auto x, auto, auto...) { return put(x, sum(x * x, b), b, 1); });
   hold("put repeats what one side lacks", [](auto, auto x, auto y, auto...) { return put(x, sum(y, b), a, 1); });
+  hold_for_one("put at an index", [](auto s, auto x, auto, auto...) { return put(x, sum(x * x, b), b, rows(s)); });
+  hold("put at the index of another tensor",
+       [](auto, auto x, auto y, auto...) { return put(x * sum(y, c), sum(y, c), a, argmax(y, c) % 2); });
+  hold_for_one("put of rows, of which one is put over", [](auto s, auto x, auto, auto...) {
+    return put(x, rename(x * x, b, d), b, iota(s, d, mt::i32) % 2 + 1);
+  });
+  hold("put of rows apart and at an index of their own", [](auto s, auto x, auto y, auto...) {
+    return put(x, rename(sum(y, c), b, d), b, iota(s, d, mt::i64) / 2 + argmax(x, b));
+  });
   hold("concat", [](auto, auto x, auto y, auto...) { return concat(sum(x * y, c), a, y, c, joined); });
   hold("concat repeats what one side lacks", [](auto, auto x, auto y, auto...) { return concat(x, a, y, c, joined); });
 }

@@ -137,6 +137,28 @@ TEST_CASE("nan is less than any number, and the first of equals comes first") {
   CHECK(std::isnan(values(best(3))));
 }
 
+TEST_CASE("of many: as sorted, with nan and ties in every block") {
+  auto const as_sorted = []<class T>(T) {
+    for (std::size_t count : {5, 64, 65, 200, 1000}) {
+      std::vector<T> x(count);
+      for (std::size_t i = 0; i < count; ++i)
+        x[i] = static_cast<T>(i % 37 == 5 ? std::numeric_limits<float>::quiet_NaN()
+                                          : static_cast<float>(i * 7919 % 101) - 50.0f);
+      std::vector<std::int32_t> sorted(count), found(5);
+      std::iota(sorted.begin(), sorted.end(), 0);
+      std::stable_sort(sorted.begin(), sorted.end(), [&](std::int32_t a, std::int32_t b) {
+        auto const p = static_cast<float>(x[static_cast<std::size_t>(a)]);
+        auto const q = static_cast<float>(x[static_cast<std::size_t>(b)]);
+        return p > q || (p == p && q != q);
+      });
+      mt::detail::top_positions<struct vocab, struct best>::run<T>(std::span<T const>(x), found);
+      sorted.resize(5);
+      CHECK(found == sorted);
+    }
+  };
+  as_sorted(float()), as_sorted(double()), as_sorted(mt::bf16_t());
+}
+
 TEST_CASE("more than there are") {
   auto const job = mt::processors::in_lockstep();
   mt::store none(job);

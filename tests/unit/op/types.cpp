@@ -90,6 +90,10 @@ struct everything {
     is(concat(y, length, p, part, both), f32, batch, both, vocab);
     is(concat(chosen, length, slice(chosen, length, part, 0), part, both), i32, batch, both);
 
+    is(put(y, p, length, iota(s, part, i32)), f32, batch, length, vocab);
+    is(put(x, sum(x, length), length, argmax(sum(x, head), length)), f32, batch, length, heads, head);
+    is(put(sum(y, vocab), sum(y, length), length, 0), f32, batch, length, vocab);
+
     is(gather(w, chosen, vocab), f32, batch, length, heads, head);
     is(scatter_add(x, chosen, vocab, to(heads, vocab, head)), f32, heads, vocab, head);
     is(one_hot(chosen, vocab, bf16), bf16, batch, length, vocab);
@@ -101,6 +105,7 @@ struct everything {
     is(gelu(y) + gelu_tanh(y) * silu(y), f32, batch, length, vocab);
     is(abs(y) + sqrt(exp(y)) + floor(log(y)) + power(y, 2) + maximum(y, 0), f32, batch, length, vocab);
     is(select(any(y < 0, vocab), y, 1), f32, batch, length, vocab);
+    is(select(any(y < 0, batch), 1, y), f32, batch, length, vocab);  // in the order of the values
 
     // What a result's dims are is known as soon as `to` says it.
     any_tensor<f32> const a = x;

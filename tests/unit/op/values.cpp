@@ -137,6 +137,14 @@ TEST_CASE("parts") {
   CHECK(of([](auto, auto x) { return put(x, sum(x, b), b, 1); }, one_to_six) == numbers{1, 6, 3, 4, 15, 6});
   CHECK_THROWS_WITH_AS(of([](auto, auto x) { return put(x, sum(x, b), b, 3); }, one_to_six),
                        "meshtensor R10: put at 3, but the dim 'b' has 3 positions", mt::error);
+  CHECK(of([](auto s, auto x) { return put(x, sum(x, b), b, iota(s, a, mt::i32) * 2); }, one_to_six) ==
+        numbers{6, 2, 3, 4, 5, 15});  // a place for each a
+  CHECK(of([](auto s, auto x) { return put(x, sum(x, b), b, iota(s, a, mt::i64) * 4 - 1); }, one_to_six) ==
+        one_to_six);  // −1 and 3 are no places
+  CHECK(of([](auto s, auto x) { return put(x, rename(x * 10, b, row), b, 2 - iota(s, row, mt::i32)); }, one_to_six) ==
+        numbers{30, 20, 10, 60, 50, 40});
+  CHECK(of([](auto s, auto x) { return put(x, rename(x * 10, b, row), b, iota(s, row, mt::i32) / 2); }, one_to_six) ==
+        numbers{20, 30, 3, 50, 60, 6});  // of two that go to one place the last stays
 }
 
 TEST_CASE("lookup") {

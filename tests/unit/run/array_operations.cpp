@@ -111,7 +111,7 @@ TEST_CASE("comparisons and logic") {
   CHECK(all_of(any(every, a)) == numbers{1, 0, 1, 1});
   CHECK(all_of(all(every || some, c)) == numbers{0, 1});
   CHECK(all_of(select(some, mixed, positive)) == numbers{0.25, -0.25, 1, 2});
-  CHECK(all_of(select(every, 1, mixed)) == numbers{-1.75, -0.25, 1, 1, 1, -0.25, 1, 2});
+  CHECK(all_of(select(every, 1, mixed)) == numbers{-1.75, 1, -0.25, -0.25, 1, 1, 1, 2});  // [c, a]
   CHECK(mixed == mt::array<double, c>({-1.75, -0.25, 0.5, 2}));  // one answer for the whole array
   CHECK(mixed != positive);
 }

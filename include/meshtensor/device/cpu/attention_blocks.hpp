@@ -279,11 +279,12 @@ class attention_blocks {
       store(weight * (load<T>(static_cast<T const*>(change + j)) - straight), change + j);
     }
   }
-  /// Hides the scores of a row, against answers from m on, of those that nobody sees. A nan stays.
+  /// Hides the scores of a row, against answers from m on, of those that nobody sees, nan too.
   void bound(T* score, std::int64_t m, std::int64_t count) const {
-    for (std::int64_t j = 0; j < count; j += width)
-      store(math::minimum(load<T>(static_cast<T const*>(score + j)), load<T>(static_cast<T const*>(bounds_ + m + j))),
-            score + j);
+    for (std::int64_t j = 0; j < count; j += width) {
+      vec<T> const limit = load<T>(static_cast<T const*>(bounds_ + m + j));
+      store(select(vec<T>(hidden_score()) < limit, load<T>(static_cast<T const*>(score + j)), limit), score + j);
+    }
   }
   /// Hides what is later than a question sees, and where there is no answer.
   static vec<T> hidden(vec<T> x, std::int64_t j, std::int64_t seen) {

@@ -39,6 +39,7 @@ constexpr primitives left_to_loops(module const& m) {
       case primitive::transpose:
       case primitive::broadcast:
       case primitive::slice:
+      case primitive::pad:
       case primitive::put: break;
       case primitive::einsum:
         if (!is_product(m, n)) left.add(n.kind);

@@ -9,6 +9,7 @@
 
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/graph/module.hpp"
+#include "meshtensor/op/scalar.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {
@@ -97,6 +98,12 @@ class strided_copy {
       std::memcpy(to, from, static_cast<std::size_t>(extent_[d] * bytes_));
       return;
     }
+    if (from_[d] == 0 && to_[d] == 1) {
+      U one;
+      std::memcpy(&one, from, sizeof one);
+      for (std::int64_t i = 0; i < extent_[d]; ++i) std::memcpy(to + i * std::int64_t{sizeof one}, &one, sizeof one);
+      return;
+    }
     for (std::int64_t i = 0; i < extent_[d]; ++i)
       std::memcpy(to + i * to_[d] * bytes_, from + i * from_[d] * bytes_, sizeof(U));
   }
@@ -130,14 +137,15 @@ inline strided_copy copy_by_name(view const& x, view const& y, int from, int to,
 }
 
 /// A tensor, and what is put in its place at one position: the tensor is copied unless it is the result's own memory.
+/// `first`: where in the result, in elements, the position is; -1: elsewhere.
 class put_copies {
  public:
   put_copies(view const* operands, view const& y, int dim)
       : all_(copy_by_name(operands[0], y, no_id, no_id, y.extent)), part_(of_part(operands[1], y, dim)) {}
 
-  /// `first`: where in the result, in elements, the position is.
   void run(view const* operands, view const& y, std::int64_t first, thread_team& team) const {
     if (y.data != operands[0].data) all_.run(operands[0].data, y.data, &team);
+    if (first < 0) return;
     part_.run(operands[1].data, y.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(y.type)), &team);
   }
 
@@ -147,6 +155,27 @@ class put_copies {
     return copy_by_name(part, y, no_id, no_id, y.extent);
   }
   strided_copy all_, part_;
+};
+
+/// A tensor within a greater one that has a number elsewhere.
+class padded_copy {
+ public:
+  padded_copy(view const& x, view const& y, int from, int to)
+      : part_(copy_by_name(x, y, from, to, x.extent)),
+        around_(y, nowhere, y.extent, static_cast<std::int64_t>(bytes_of(y.type))) {}
+
+  /// `first`: where in the result, in elements, the tensor begins.
+  void run(view const& x, view const& y, std::int64_t first, double around, thread_team& team) const {
+    with_element(y.type, [&]<class E>() {
+      E const element = element_of<E>(around);
+      around_.run(&element, y.data, &team);
+    });
+    part_.run(x.data, y.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(y.type)), &team);
+  }
+
+ private:
+  static constexpr std::int64_t nowhere[max_dims_of_one] = {};  // strides of an element that is everywhere
+  strided_copy part_, around_;
 };
 
 }  // namespace MESHTENSOR_ARCH

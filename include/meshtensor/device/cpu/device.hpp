@@ -27,7 +27,7 @@ class cpu_device {
   struct kernel {
     std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>,
                  std::unique_ptr<cpu::composite_kernel>, cpu::row_lookup, std::unique_ptr<cpu::strided_copy>,
-                 std::unique_ptr<cpu::put_copies>>
+                 std::unique_ptr<cpu::put_copies>, std::unique_ptr<cpu::row_put>, std::unique_ptr<cpu::padded_copy>>
         how;  // the first: by the rule's own loops
   };
 
@@ -82,7 +82,10 @@ class cpu_device {
       case primitive::transpose:
       case primitive::broadcast: return {copy(operands[0], y, no_id, no_id, y.extent)};
       case primitive::slice: return {copy(operands[0], y, n.attribute[0], n.attribute[1], y.extent)};
-      case primitive::put: return {std::make_unique<cpu::put_copies>(operands, y, n.attribute[0])};
+      case primitive::pad: return {std::make_unique<cpu::padded_copy>(operands[0], y, n.attribute[0], n.attribute[1])};
+      case primitive::put:
+        if (put_rule::at_index(n)) return {std::make_unique<cpu::row_put>(operands, y, n.attribute[0])};
+        return {std::make_unique<cpu::put_copies>(operands, y, n.attribute[0])};
       case primitive::composite: {
         auto made = code_.compose(m, n, operands, threads_);
         reserve(made->workspace_bytes());
@@ -104,6 +107,10 @@ class cpu_device {
     } else if (auto* const both = std::get_if<std::unique_ptr<cpu::put_copies>>(&k.how)) {
       view const& y = e.results[0];
       (*both)->run(e.operands, y, put_rule::start_of(e), *team_);
+    } else if (auto* const padded = std::get_if<std::unique_ptr<cpu::padded_copy>>(&k.how)) {
+      (*padded)->run(e.operands[0], e.results[0], pad_rule::start_of(e), e.number(3), *team_);
+    } else if (auto* const into = std::get_if<std::unique_ptr<cpu::row_put>>(&k.how)) {
+      (*into)->run(e.operands, e.results[0], *team_);
     } else if (e.n.kind == primitive::call) {
       call_row const& c = e.m.calls[e.n.attribute[0]];
       team_->parallel_for(c.parts(e), 1, [&](std::int64_t first, std::int64_t last) { c.run(e, first, last); });
@@ -148,12 +155,7 @@ class cpu_device {
   /// Where in its operand, in bytes, a copy starts: a slice at a number.
   static std::int64_t start_of(evaluation const& e) {
     if (e.n.kind != primitive::slice) return 0;
-    view const& x = e.operands[0];
-    int const along = x.find(e.n.attribute[0]);
-    auto const first = static_cast<std::int64_t>(e.number(2));
-    if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
-      throw error("R10", "a slice reaches beyond the extent of its dim");
-    return first * x.stride[along] * static_cast<std::int64_t>(bytes_of(x.type));
+    return slice_rule::start_of(e) * static_cast<std::int64_t>(bytes_of(e.operands[0].type));
   }
   void reserve(std::int64_t bytes) {
     if (static_cast<std::int64_t>(memory_.size()) < bytes + 64) memory_.resize(static_cast<std::size_t>(bytes + 64));

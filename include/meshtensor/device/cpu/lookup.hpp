@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table, looked up or added to by integers, each row at once.
+// Rows of a table, looked up, added to or replaced by integers, each row at once.
 #pragma once
 
 #include "meshtensor/device/cpu/blocks.hpp"
@@ -9,8 +9,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The walk of a gather or scatter_add: over the dims of `rows`, the block that is looked up or added; its innermost
-/// dims that lie alike in the table, and that the index lacks, are one row.
+/// The walk of a gather, scatter_add or put: over the dims of `rows`, the block that is looked up, added or put; its
+/// innermost dims that lie alike in the table, and that the index lacks, are one row.
 class row_lookup {
  public:
   row_lookup() = default;
@@ -40,15 +40,20 @@ class row_lookup {
   void each(view const& index, std::int64_t first, std::int64_t last,
             function_ref<void(bool, std::int64_t, std::int64_t)> f) const {
     with_element(index.type, [&]<class I>() {
+      std::int64_t at[max_dims_of_one], rest = first, in_table = 0, in_rows = 0, in_index = 0;
+      for (int d = count_; d-- > 0; rest /= extents_[d]) {
+        at[d] = rest % extents_[d];
+        in_table += at[d] * table_[d], in_rows += at[d] * rows_[d], in_index += at[d] * index_[d];
+      }
       for (std::int64_t i = first; i < last; ++i) {
-        std::int64_t rest = i, in_table = 0, in_rows = 0, in_index = 0;
-        for (int d = count_; d-- > 0; rest /= extents_[d]) {
-          std::int64_t const at = rest % extents_[d];
-          in_table += at * table_[d], in_rows += at * rows_[d], in_index += at * index_[d];
-        }
         auto const global = static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[in_index]));
         std::int64_t const local = global - origin_;
         f(local >= 0 && local < extent_ && global < total_, in_table + local * along_stride_, in_rows);
+        for (int d = count_; d-- > 0;) {  // on to the next one
+          in_table += table_[d], in_rows += rows_[d], in_index += index_[d];
+          if (++at[d] < extents_[d]) break;
+          in_table -= at[d] * table_[d], in_rows -= at[d] * rows_[d], in_index -= at[d] * index_[d], at[d] = 0;
+        }
       }
     });
   }
@@ -81,6 +86,26 @@ class row_lookup {
     });
   }
 
+  /// Of rows that go to the same place the last stays: where there may be such, each thread takes a part of all rows.
+  void put(view const& x, view const& index, view const& table, thread_team& team) const {
+    auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
+    auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {
+      each(index, row, end, [&](bool here, std::int64_t to, std::int64_t from) {
+        if (here)
+          std::memcpy(table.as<std::byte>() + (to + first) * bytes, x.as<std::byte>() + (from + first) * bytes,
+                      static_cast<std::size_t>((last - first) * bytes));
+      });
+    };
+    bool meet = false;
+    for (int d = 0; d < count_; ++d) meet = meet || (table_[d] == 0 && extents_[d] > 1);
+    if (meet)
+      team.parallel_for(width_, std::max<std::int64_t>(64, 16384 / number_),
+                        [&](auto first, auto last) { some(0, number_, first, last); });
+    else
+      team.parallel_for(number_, std::max<std::int64_t>(1, 16384 / width_),
+                        [&](auto first, auto last) { some(first, last, 0, width_); });
+  }
+
  private:
   template <class E>
   static void add(E* to, E const* from, std::int64_t n) {
@@ -96,6 +121,22 @@ class row_lookup {
   int count_ = 0;
   std::int64_t extents_[max_dims_of_one] = {}, rows_[max_dims_of_one] = {}, table_[max_dims_of_one] = {},
                index_[max_dims_of_one] = {};
+};
+
+/// A tensor, and rows that are put into it: it is copied unless it is the result's own memory.
+class row_put {
+ public:
+  row_put(view const* operands, view const& y, int dim)
+      : all_(copy_by_name(operands[0], y, no_id, no_id, y.extent)), rows_(y, operands[2], operands[1], dim) {}
+
+  void run(view const* operands, view const& y, thread_team& team) const {
+    if (y.data != operands[0].data) all_.run(operands[0].data, y.data, &team);
+    rows_.put(operands[1], operands[2], y, team);
+  }
+
+ private:
+  strided_copy all_;
+  row_lookup rows_;
 };
 
 }  // namespace MESHTENSOR_ARCH

@@ -40,7 +40,7 @@ class matmul_plan {
   /// What execute needs besides its operands; at a multiple of 64.
   std::size_t workspace_bytes() const { return each_bytes_ * parts_.size(); }
 
-  /// Who makes the product: "onednn …", "cblas", "loops" or "nothing".
+  /// Who makes the product: "onednn …", "cblas", "small batch", "loops" or "nothing".
   std::string implementation() const { return parts_.empty() ? "nothing" : parts_[0].kernel.implementation(); }
   std::size_t parts() const { return parts_.size(); }
 

@@ -11,6 +11,7 @@
 #include "meshtensor/device/cpu/library_threads.hpp"
 #include "meshtensor/device/cpu/matmul_loops.hpp"
 #include "meshtensor/device/cpu/onednn.hpp"
+#include "meshtensor/device/cpu/small_batch.hpp"
 
 #if defined(MESHTENSOR_WITH_ONEDNN)
 #  include <cblas.h>
@@ -25,29 +26,31 @@ class matmul_kernel {
  public:
   explicit matmul_kernel(matmul_problem const& flat) : p_(flat) {
     if (p_.k != 0 && (plan_onednn() || plan_cblas())) return;
-    way_ = matmul_loops(p_);
+    if (p_.k == 0 || !plan_small_batch()) way_ = matmul_loops(p_);
   }
 
   /// What execute needs besides its operands; at a multiple of 64.
   std::size_t workspace_bytes() const {
     if (auto const* loops = std::get_if<matmul_loops>(&way_)) return loops->workspace_bytes();
+    if (auto const* batch = std::get_if<small_batch>(&way_)) return batch->workspace_bytes();
 #if defined(MESHTENSOR_WITH_ONEDNN)
     if (auto const* library = std::get_if<by_onednn>(&way_)) return library->primitive.workspace_bytes();
 #endif
     return 0;
   }
 
-  /// Who makes the product: "onednn …", "cblas" or "loops".
+  /// Who makes the product: "onednn …", "cblas", "small batch" or "loops".
   std::string implementation() const {
 #if defined(MESHTENSOR_WITH_ONEDNN)
     if (auto const* library = std::get_if<by_onednn>(&way_)) return "onednn " + library->primitive.name();
     if (std::holds_alternative<by_cblas>(way_)) return "cblas";
 #endif
-    return "loops";
+    return std::holds_alternative<small_batch>(way_) ? "small batch" : "loops";
   }
 
   void execute(void const* a, void const* b, void* c, void* workspace) {
     if (auto const* loops = std::get_if<matmul_loops>(&way_)) loops->execute(a, b, c, workspace);
+    if (auto const* batch = std::get_if<small_batch>(&way_)) batch->execute(a, b, c, workspace);
 #if defined(MESHTENSOR_WITH_ONEDNN)
     if (auto* library = std::get_if<by_onednn>(&way_)) execute_onednn(*library, a, b, c, workspace);
     if (std::holds_alternative<by_cblas>(way_)) execute_cblas(a, b, c);
@@ -55,6 +58,12 @@ class matmul_kernel {
   }
 
  private:
+  bool plan_small_batch() {
+    if (!small_batch::takes(p_)) return false;
+    way_ = small_batch(p_);
+    return true;
+  }
+
 #if defined(MESHTENSOR_WITH_ONEDNN)
   struct by_onednn {
     onednn::primitive primitive;
@@ -92,7 +101,7 @@ class matmul_kernel {
         auto const c = description(p_.c, p_.m, p_.n, outer);
         auto const described = onednn::describe_matmul(a, b, c, attributes);
         if (onednn::is_reference(described)) continue;
-        if (onednn::is_gemm(described) && plan_cblas()) return true;
+        if (onednn::is_gemm(described) && (plan_cblas() || plan_small_batch())) return true;
         way_ = by_onednn{onednn::primitive::make<dnnl::matmul>(
                              described, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}}),
                          outer};
@@ -154,12 +163,12 @@ class matmul_kernel {
            static_cast<int>(p_.c.row));
   }
 
-  std::variant<std::monostate, matmul_loops, by_onednn, by_cblas> way_;
+  std::variant<std::monostate, matmul_loops, small_batch, by_onednn, by_cblas> way_;
 #else
   static constexpr bool plan_onednn() { return false; }
   static constexpr bool plan_cblas() { return false; }
 
-  std::variant<std::monostate, matmul_loops> way_;
+  std::variant<std::monostate, matmul_loops, small_batch> way_;
 #endif
   matmul_problem p_;
 };

@@ -43,13 +43,26 @@ inline value concat(emission& e, node const& n) {
                 "dimension = " + std::to_string(e.result_dims(n).find(n.attribute[2])) + " : i64");
 }
 
-/// At a place that is known before the first step.
+/// At a place that is known before the first step. Where the dim lies spread, every position asks whether it is meant.
 inline value put(emission& e, node const& n) {
   type const t = e.result_type(n);
+  bool const at_index = n.operands.count == 3;
+  int const along = e.result_dims(n).find(n.attribute[0]);
+  std::int64_t const position = at_index ? 0 : known_place(e, n, 1);
+  if (position < 0 || position >= e.b.extent[n.attribute[0]])
+    throw error("R10", "a put reaches beyond the extent of its dim");
+  if (at_index || e.origin(e.m.result_value(n), along)) {
+    shape const& of_part = e.dims(n, 1);
+    if (without(of_part, e.result_dims(n)).count != 0) e.refuse(n, "a put of rows that a dim of their own tells apart");
+    value const here = e.positions(e.m.result_value(n), along, {"i64", t.shape}, along);
+    value const place = at_index ? e.laid(convert(e.w, e.operand(n, 2), "i64"), e.dims(n, 2), e.result_dims(n), t.shape)
+                                 : like(e.w, here, static_cast<double>(position));
+    value const part = e.laid(e.operand(n, 1), of_part, e.result_dims(n), t.shape);
+    return select(e.w, {compare(e.w, "EQ", {here, place}), part, e.operand(n)});
+  }
   extents first(t.shape.size()), sizes = t.shape;
-  auto const k = static_cast<std::size_t>(e.result_dims(n).find(n.attribute[0]));
-  first[k] = known_place(e, n, 1), sizes[k] = 1;
-  if (first[k] < 0 || first[k] >= t.shape[k]) throw error("R10", "a put reaches beyond the extent of its dim");
+  auto const k = static_cast<std::size_t>(along);
+  first[k] = position, sizes[k] = 1;
   std::vector<value> operands{e.operand(n), e.laid(e.operand(n, 1), e.dims(n, 1), e.result_dims(n), sizes)};
   for (std::int64_t const f : first) operands.push_back(constant(e.w, {"i64", {}}, static_cast<double>(f)));
   return e.w.op("dynamic_update_slice", operands, t);
