@@ -72,6 +72,7 @@ struct translator {
     if (!o.export_to.empty()) mt::export_safetensors(weights, o.export_to, {.only = is_model});
     if (o.interactive) return converse(job, [&](std::string const& line) { return answer(line); }), 0;
     mt::print(job, "{}", score(all.test, o.test));
+    if (o.profile) mt::progress(job, "{}", says.profile());
     return 0;
   }
   int run() {

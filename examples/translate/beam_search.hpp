@@ -10,81 +10,63 @@
 
 namespace translation {
 
-/// The ways of one batch of sentences. Of each sentence `width` are followed; a complete one is ranked by its log
-/// probability, divided by its length to the power of `penalty`, and a sentence is done when it has as many complete
-/// ones as are followed.
+/// The ways of the sentences that are being translated, a row each. Of each sentence `width` are followed; a complete
+/// one is ranked by its log probability, divided by its length to the power of `penalty`, and a sentence is done when
+/// it has as many complete ones as are followed, or when its ways have `limit` words. Then its row takes another one.
 class beam_search {
  public:
-  beam_search(std::size_t sentences, std::size_t width, std::int32_t ending, double penalty = 1)
+  beam_search(std::size_t rows, std::size_t width, std::size_t limit, std::int32_t ending, double penalty = 1)
       : width_(width),
+        limit_(limit),
         end_(ending),
         penalty_(penalty),
-        all_(sentences),
-        token(sentences * width),
-        score(sentences * width) {
+        all_(rows),
+        token(rows * width, ending),
+        position(rows),
+        score(rows * width) {
     for (sentence& s : all_) s.live.resize(width);
   }
 
   /// Before the first word: one way, and none that could be taken for it.
-  void begin(std::int32_t first, std::size_t used) {
-    step_ = 0, used_ = used;
-    std::fill(token.begin(), token.end(), first);
-    for (std::size_t i = 0; i < score.size(); ++i) score[i] = i % width_ == 0 ? 0 : -1e9f;
-    for (sentence& s : all_) {
-      s.done.clear();
-      for (way& one : s.live) one = {};
+  void begin(std::size_t row, std::int32_t first) {
+    sentence& s = all_[row];
+    s.open = true, position[row] = 0;
+    s.done.clear();
+    for (std::size_t w = 0; w < width_; ++w) {
+      token[row * width_ + w] = first, score[row * width_ + w] = w == 0 ? 0 : -1e9f;
+      s.live[w] = {};
     }
+    end_at_limit(row);
+  }
+  bool is_open(std::size_t row) const { return all_[row].open; }
+  bool any_open() const {
+    return std::ranges::any_of(all_, [](sentence const& s) { return s.open; });
   }
 
   /// Takes the best ways to go on, of each sentence twice as many as are followed, the best first: what each scores,
-  /// which way it continues, and its word. Whether sentences are left that are not complete.
-  bool follow(std::span<float const> best, std::span<std::int32_t const> from, std::span<std::int32_t const> last) {
-    ++step_;
-    bool left = false;
-    std::size_t const offered = 2 * width_;
-    auto const length = static_cast<float>(std::pow(static_cast<double>(step_), penalty_));
-    for (std::size_t s = 0; s < used_; ++s) {
-      std::vector<way> next;
-      next.reserve(width_);
-      for (std::size_t c = 0; c < offered; ++c) {
-        std::size_t const at = s * offered + c;
-        auto const place = static_cast<std::size_t>(from[at]) / offered;
-        way const& before = all_[s].live[place];
-        if (last[at] == end_) {  // one of the best ends here, or is not good enough to
-          if (c < width_ && all_[s].done.size() < width_) all_[s].done.push_back({best[at] / length, before.text});
-          continue;
-        }
-        if (next.size() == width_) continue;
-        std::size_t const to = s * width_ + next.size();
-        token[to] = last[at], score[to] = best[at];
-        next.push_back(before);
-        next.back().text.push_back(last[at]);
-        next.back().places.push_back(static_cast<std::int32_t>(place));
-      }
-      next.resize(width_);
-      all_[s].live = std::move(next);
-      left = left || all_[s].done.size() < width_;
-    }
-    return left;
+  /// which way it continues, and its word.
+  void follow(std::span<float const> best, std::span<std::int32_t const> from, std::span<std::int32_t const> last) {
+    for (std::size_t row = 0; row < all_.size(); ++row)
+      if (all_[row].open) follow(row, best, from, last);
   }
 
-  /// Where the words of each way were kept: `open` [sentence, way, place, position] holds at the place that the way, or
+  /// Where the words of each way were kept: `open` [row, way, position, place] holds at the place that the way, or
   /// the one that it goes on from, had as its word of a position was said.
   void open_places(std::span<bool> open, std::size_t positions) const {
     std::ranges::fill(open, false);
-    for (std::size_t s = 0; s < used_; ++s)
-      for (std::size_t w = 0; w < width_; ++w) {
+    for (std::size_t s = 0; s < all_.size(); ++s)
+      for (std::size_t w = 0; w < width_ && all_[s].open; ++w) {
         auto const& places = all_[s].live[w].places;
         for (std::size_t p = 0; p < places.size(); ++p)
-          open[((s * width_ + w) * width_ + static_cast<std::size_t>(places[p])) * positions + p] = true;
+          open[((s * width_ + w) * positions + p) * width_ + static_cast<std::size_t>(places[p])] = true;
       }
   }
 
   /// The best complete translation of a sentence; none: nothing was complete.
-  std::vector<std::int32_t> const& best(std::size_t s) const {
+  std::vector<std::int32_t> const& best(std::size_t row) const {
     static std::vector<std::int32_t> const none;
-    auto const at = std::ranges::max_element(all_[s].done, {}, &complete::score);
-    return at == all_[s].done.end() ? none : at->text;
+    auto const at = std::ranges::max_element(all_[row].done, {}, &complete::score);
+    return at == all_[row].done.end() ? none : at->text;
   }
 
  private:
@@ -96,16 +78,59 @@ class beam_search {
     std::vector<std::int32_t> text, places;
   };
   struct sentence {
+    bool open = false;
     std::vector<way> live;
     std::vector<complete> done;
   };
-  std::size_t width_, step_ = 0, used_ = 0;
+
+  void follow(std::size_t row, std::span<float const> best, std::span<std::int32_t const> from,
+              std::span<std::int32_t const> last) {
+    sentence& s = all_[row];
+    auto const length = length_of(++position[row]);
+    std::size_t const offered = 2 * width_;
+    std::vector<way> next;
+    next.reserve(width_);
+    for (std::size_t c = 0; c < offered; ++c) {
+      std::size_t const at = row * offered + c;
+      auto const place = static_cast<std::size_t>(from[at]) / (offered + 2);
+      way const& before = s.live[place];
+      if (last[at] == end_) {  // one of the best ends here, or is not good enough to
+        if (c < width_ && s.done.size() < width_) s.done.push_back({best[at] / length, before.text});
+        continue;
+      }
+      if (next.size() == width_) continue;
+      std::size_t const to = row * width_ + next.size();
+      token[to] = last[at], score[to] = best[at];
+      next.push_back(before);
+      next.back().text.push_back(last[at]);
+      next.back().places.push_back(static_cast<std::int32_t>(place));
+    }
+    next.resize(width_);
+    s.live = std::move(next);
+    if (s.done.size() < width_) end_at_limit(row);
+    else close(row);
+  }
+  /// The ways that are followed are complete as they are, the best first.
+  void end_at_limit(std::size_t row) {
+    sentence& s = all_[row];
+    if (static_cast<std::size_t>(position[row]) + 1 < limit_) return;
+    for (std::size_t w = 0; w < width_ && s.done.size() < width_; ++w)
+      if (float const of = score[row * width_ + w]; of > -1e9f)
+        s.done.push_back({of / length_of(position[row] + 1), s.live[w].text});
+    close(row);
+  }
+  void close(std::size_t row) { all_[row].open = false, position[row] = 0; }
+  float length_of(std::int32_t words) const {
+    return static_cast<float>(std::pow(static_cast<double>(words), penalty_));
+  }
+
+  std::size_t width_, limit_;
   std::int32_t end_;
   double penalty_;
   std::vector<sentence> all_;
 
- public:  // what the next step is fed: of each way its last word, and what it scores
-  std::vector<std::int32_t> token;
+ public:  // what the next step is fed: of each way its last word and what it scores, of each row how many it has said
+  std::vector<std::int32_t> token, position;
   std::vector<float> score;
 };
 

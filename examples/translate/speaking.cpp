@@ -9,6 +9,7 @@
 #include <meshtensor/device/default.hpp>
 #include <meshtensor/run/executable.hpp>
 #include <meshtensor/run/one_store.hpp>
+#include <meshtensor/run/profile.hpp>
 
 #include "beam_search.hpp"
 #include "sizes.hpp"
@@ -32,116 +33,141 @@ class speaking::programs {
         pieces_(pieces),
         special_(special),
         width_(o.sample ? 1 : o.beam),
-        search_(static_cast<std::size_t>(o.sentences), static_cast<std::size_t>(width_), special.end, o.length_penalty),
-        source_(static_cast<std::size_t>(o.sentences * o.longest)),
+        fresh_(rounded_up(std::max<std::int64_t>(1, o.sentences / 8), o.mesh.at("data"))),
+        rows_(static_cast<std::size_t>(o.sentences)),
+        search_(rows_.size(), static_cast<std::size_t>(width_), static_cast<std::size_t>(o.limit), special.end,
+                o.length_penalty),
         open_(new bool[static_cast<std::size_t>(o.sentences * width_ * width_ * o.limit)]) {}
 
+  /// The longest first: those that end the work are soon done. As sentences are done, others take their rows.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources) {
     std::uint64_t const step = weights_.step();  // of the training: what translating keeps counts as no step
     weights_.set_step(step + said_);             // yet what is drawn is drawn with other numbers each time
-    std::vector<std::size_t> order(sources.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(sources[i].size(), i); });
+    std::vector<std::size_t> waiting(sources.size());
+    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
+    std::ranges::sort(waiting, {}, [&](std::size_t i) { return std::pair(sources[i].size(), i); });
     std::vector<sentence> found(sources.size());
-    auto const rows = static_cast<std::size_t>(o_.sentences);
-    for (std::size_t first = 0; first < order.size(); first += rows) {
-      auto const now = std::span(order).subspan(first, std::min(rows, order.size() - first));
-      std::int64_t const used = read(sources, now);
-      if (o_.sample) draw(now, used, found);
-      else search(now, used, found);
+    for (;;) {
+      for (std::size_t i = 0; i < rows_.size(); ++i)
+        if (rows_[i].taken && !search_.is_open(i)) found[rows_[i].sentence] = search_.best(i), rows_[i].taken = false;
+      auto const unused = static_cast<std::size_t>(std::ranges::count(rows_, false, &place::taken));
+      std::size_t const next = std::min(static_cast<std::size_t>(fresh_), waiting.size());
+      if (next > 0 && unused >= next) {
+        read(sources, std::span(waiting).last(next));
+        waiting.resize(waiting.size() - next);
+      } else if (search_.any_open()) {
+        if (o_.sample) draw();
+        else search();
+      } else {
+        break;
+      }
     }
     said_ = weights_.step() - step;
     weights_.set_step(step);
     return found;
   }
+  std::string profile() const {
+    std::string all;
+    auto const add = [&](auto const& made_so_far, char const* what) {
+      for (auto const& [extents, each] : made_so_far)
+        all += fmt::format("{}, sources of {} words, {} of the translation\n{}", what, extents.first, extents.second,
+                           mt::profile(*each));
+    };
+    for (auto const& [used, each] : reads_)
+      all += fmt::format("sources of {} words read\n{}", used, mt::profile(*each));
+    add(says_, "words searched for"), add(samples_, "words drawn");
+    return all;
+  }
 
  private:
-  /// One word of every way, at position t.
+  struct place {
+    bool taken = false;
+    std::size_t sentence = 0;
+    std::int64_t length = 1;  // of its source
+  };
+
+  /// One word of every way.
   template <class Program, class... Given>
   auto say(std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Program>>& all, std::int64_t wanted,
-           std::int64_t t, std::int64_t used, Given const&... given) {
-    std::int64_t const positions = t <= 16   ? std::min<std::int64_t>(16, o_.limit)
-                                   : t <= 32 ? std::min<std::int64_t>(32, o_.limit)
-                                             : o_.limit;
+           Given const&... given) {
+    std::int64_t longest = 1;
+    for (place const& each : rows_) longest = std::max(longest, each.taken ? each.length : 1);
+    std::int64_t const used = std::min(rounded_up(longest, 8), o_.longest);
+    std::int64_t const positions = std::min(rounded_up(std::max(1, std::ranges::max(search_.position)), 16), o_.limit);
     auto& says = all[{used, positions}];
     if (!says) {
       std::int64_t const cut = o_.mesh.at("model");
-      says = made<Program>(weights_,
-                           sizes(o_, pieces_, batch(o_.sentences), length(used), all_source(o_.longest), beam(width_),
-                                 said(positions), all_said(o_.limit), choices(wanted), part(cut), word(pieces_ / cut)));
+      says = made<Program>(weights_, sizes(o_, pieces_, row(o_.sentences), length(used), all_source(o_.longest),
+                                           beam(width_), said(positions), all_said(o_.limit), choices(wanted),
+                                           offered(wanted + 2), part(cut), word(pieces_ / cut)));
+      says->record(o_.profile);
     }
     std::span<bool> const open(open_.get(), static_cast<std::size_t>(o_.sentences * width_ * width_ * positions));
     search_.open_places(open, static_cast<std::size_t>(positions));
-    return (*says)(mt::feed<"token">(search_.token), mt::feed<"open">(open),
-                   mt::set<"position">(static_cast<double>(t)), given...);
+    return (*says)(mt::feed<"token">(search_.token), mt::feed<"open">(open), mt::feed<"position">(search_.position),
+                   given...);
   }
   static auto all_of(auto const& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); }
 
-  /// Reads the sentences of a batch; how long the longest of them is, rounded up.
-  std::int64_t read(std::span<std::span<std::int32_t const> const> sources, std::span<std::size_t const> now) {
-    auto const longest = static_cast<std::size_t>(o_.longest);
-    std::size_t used = 1;
-    std::ranges::fill(source_, special_.pad);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(o_.sentences); ++i) {
-      auto pieces = i < now.size() ? sources[now[i]] : std::span<std::int32_t const>();
-      pieces = pieces.first(std::min(pieces.size(), longest - 1));
-      *std::ranges::copy(pieces, source_.begin() + static_cast<std::ptrdiff_t>(i * longest)).out = special_.end;
-      used = std::max(used, pieces.size() + 1);
+  /// Gives sentences rows that are not taken.
+  void read(std::span<std::span<std::int32_t const> const> sources, std::span<std::size_t const> now) {
+    auto const cut = [&](std::size_t i) {
+      auto const pieces = sources[now[i]];
+      return pieces.first(std::min(pieces.size(), static_cast<std::size_t>(o_.longest) - 1));
+    };
+    std::size_t longest = 1;
+    for (std::size_t i = 0; i < now.size(); ++i) longest = std::max(longest, cut(i).size() + 1);
+    std::int64_t const used = std::min(rounded_up(static_cast<std::int64_t>(longest), 8), o_.longest);
+    source_.assign(static_cast<std::size_t>(fresh_ * used), special_.pad);
+    into_.assign(static_cast<std::size_t>(fresh_), -1);
+    std::size_t free = 0;
+    for (std::size_t i = 0; i < into_.size(); ++i) {
+      auto const to = source_.begin() + static_cast<std::ptrdiff_t>(i) * used;
+      *(i < now.size() ? std::ranges::copy(cut(i), to).out : to) = special_.end;
+      if (i >= now.size()) continue;
+      while (rows_[free].taken) ++free;
+      rows_[free] = {true, now[i], static_cast<std::int64_t>(cut(i).size()) + 1};
+      search_.begin(free, special_.begin);
+      into_[i] = static_cast<std::int32_t>(free);
     }
-    if (!reads_)
-      reads_ = made<program<read_source>>(
-          weights_, sizes(o_, pieces_, batch(o_.sentences), length(o_.longest), all_source(o_.longest)));
-    (*reads_)(mt::feed<"source">(source_));
-    return std::min(rounded_up(static_cast<std::int64_t>(used), 8), o_.longest);
+    auto& reads = reads_[used];
+    if (!reads) {
+      reads = made<program<read_source>>(
+          weights_, sizes(o_, pieces_, batch(fresh_), row(o_.sentences), length(used), all_source(o_.longest)));
+      reads->record(o_.profile);
+    }
+    (*reads)(mt::feed<"source">(source_), mt::feed<"into">(into_));
   }
 
-  void search(std::span<std::size_t const> now, std::int64_t used, std::vector<sentence>& found) {
-    search_.begin(special_.begin, now.size());
-    bool more = true;
-    for (std::int64_t t = 0; more && t < o_.limit; ++t) {
-      auto const next = say(says_, 2 * width_, t, used, mt::feed<"score">(search_.score),
-                            mt::set<"ending">(t + 1 == o_.limit ? 1 : 0));
-      auto const best = next.template get<"best">().gather();
-      auto const from = next.template get<"way">().gather();
-      auto const last = next.template get<"word">().gather();
-      more = search_.follow(all_of(best), all_of(from), all_of(last));
-    }
-    for (std::size_t i = 0; i < now.size(); ++i) found[now[i]] = search_.best(i);
+  void search() {
+    auto const next = say(says_, 2 * width_, mt::feed<"score">(search_.score));
+    auto const best = next.template get<"best">().gather();
+    auto const from = next.template get<"way">().gather();
+    auto const last = next.template get<"word">().gather();
+    search_.follow(all_of(best), all_of(from), all_of(last));
   }
 
-  /// Draws word after word of each sentence, which the search follows as its one way.
-  void draw(std::span<std::size_t const> now, std::int64_t used, std::vector<sentence>& found) {
-    search_.begin(special_.begin, now.size());
-    std::vector<bool> done(now.size());
-    std::size_t left = now.size();
-    std::vector<float> const same(2 * search_.token.size());
-    std::vector<std::int32_t> const from(same.size());
-    for (std::int64_t t = 0; left > 0 && t < o_.limit; ++t) {
-      auto const next =
-          say(samples_, o_.top_k, t, used, mt::set<"temperature">(o_.temperature), mt::set<"top_p">(o_.top_p));
-      auto const drawn_words = next.template get<"word">().gather();
-      std::vector<std::int32_t> offered(same.size(), special_.end);
-      for (std::size_t i = 0; i < now.size(); ++i) {
-        std::int32_t const drawn = drawn_words.data()[i];
-        offered[2 * i] = drawn == special_.end ? special_.unknown : drawn;
-        if (done[i]) continue;
-        if (drawn == special_.end) done[i] = true, --left;
-        else found[now[i]].push_back(drawn);
-      }
-      search_.follow(same, from, offered);
-    }
+  /// Draws a word of each sentence, which the search follows as its one way.
+  void draw() {
+    auto const next = say(samples_, o_.top_k, mt::set<"temperature">(o_.temperature), mt::set<"top_p">(o_.top_p));
+    auto const drawn = next.template get<"word">().gather();
+    std::vector<std::int32_t> choice(2 * search_.token.size(), special_.end), from(choice.size());
+    std::vector<float> const same(choice.size());
+    for (std::size_t i = 0; i < search_.token.size(); ++i) choice[2 * i] = drawn.data()[i];
+    search_.follow(same, from, choice);
   }
 
   mt::store& weights_;
   options const& o_;
   std::int64_t pieces_;
   mt::special_tokens special_;
-  std::int64_t width_;
+  std::int64_t width_, fresh_;  // ways of a sentence; sentences that are read at a time
+  std::vector<place> rows_;
   std::uint64_t said_ = 0;  // steps of these programs
   beam_search search_;
-  std::vector<std::int32_t> source_;
+  std::vector<std::int32_t> source_, into_;
   std::unique_ptr<bool[]> open_;
-  std::unique_ptr<program<read_source>> reads_;
+  std::map<std::int64_t, std::unique_ptr<program<read_source>>> reads_;  // by length
   std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<program<say_word>>> says_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<program<sample_word>>> samples_;
 };
@@ -153,5 +179,6 @@ speaking::~speaking() = default;
 std::vector<sentence> speaking::translate(std::span<std::span<std::int32_t const> const> sources) {
   return all_->translate(sources);
 }
+std::string speaking::profile() const { return all_->profile(); }
 
 }  // namespace translation

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <meshtensor/data/tokens.hpp>
@@ -27,6 +28,9 @@ class speaking {
 
   /// The translation of each sentence. Counts as no step of a training.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources);
+
+  /// What the steps of each program spent their time on.
+  std::string profile() const;
 
  private:
   class programs;

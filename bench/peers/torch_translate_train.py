@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch: epochs of the training of `examples/translate --size tiny` with its defaults, for their time: the same model,
+texts, pieces, batches of the same shapes, dropout, label smoothing, schedule and update. Prints one line of JSON for
+each epoch; the validation loss is that of the last parameters."""
+
+import argparse
+import gzip
+import json
+import math
+import pathlib
+import resource
+import time
+
+import numpy
+import torch
+from torch import nn
+from torch.nn import functional
+
+PAD, BEGIN, END = 0, 2, 3
+LAYERS, MODEL, FEED, HEADS, WORDS = 4, 128, 256, 4, 8000
+DROPOUT, SMOOTHING, RATE, WARMUP, CLIP = 0.3, 0.1, 5e-3, 2000, 1.0
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(MODEL, MODEL, bias=False) for _ in range(4))
+
+    def forward(self, x, y, **mask):
+        parts = [part(z).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+                 for part, z in ((self.query, x), (self.key, y), (self.value, y))]
+        return self.out(functional.scaled_dot_product_attention(*parts, **mask).transpose(1, 2).flatten(2))
+
+
+class Block(nn.Module):
+    def __init__(self, reads_source):
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(MODEL) for _ in range(3 if reads_source else 2))
+        self.itself, self.source = Attention(), Attention() if reads_source else None
+        self.up, self.down = nn.Linear(MODEL, FEED), nn.Linear(FEED, MODEL)
+
+    def forward(self, x, own, meant=None, seen=None):
+        drop = lambda y: functional.dropout(y, DROPOUT, self.training)
+        y = self.norms[0](x)
+        x = x + drop(self.itself(y, y, **own))
+        if self.source is not None:
+            x = x + drop(self.source(self.norms[1](x), meant, attn_mask=seen))
+        return x + drop(self.down(functional.relu(self.up(self.norms[-1](x)))))
+
+
+class Translator(nn.Module):
+    def __init__(self, longest):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(WORDS, MODEL) * MODEL**-0.5)
+        self.encoder = nn.ModuleList(Block(False) for _ in range(LAYERS))
+        self.decoder = nn.ModuleList(Block(True) for _ in range(LAYERS))
+        self.meaning, self.norm = nn.LayerNorm(MODEL), nn.LayerNorm(MODEL)
+        wave = 1e4 ** -(torch.arange(MODEL // 2) / (MODEL // 2))
+        angle = torch.arange(longest)[:, None] * wave
+        self.register_buffer("positions", torch.cat([angle.sin(), angle.cos()], 1))
+
+    def begin(self, ids):
+        x = functional.embedding(ids, self.table) * math.sqrt(MODEL) + self.positions[: ids.shape[1]]
+        return functional.dropout(x, DROPOUT, self.training)
+
+    def forward(self, source, target):
+        seen = (source != PAD)[:, None, None, :]
+        x, y = self.begin(source), self.begin(target)
+        for block in self.encoder:
+            x = block(x, {"attn_mask": seen})
+        meant = self.meaning(x)
+        for block in self.decoder:
+            y = block(y, {"is_causal": True}, meant, seen)
+        return self.norm(y) @ self.table.T
+
+
+def nats(logits, following, smoothing=0.0):
+    return functional.cross_entropy(logits.flatten(0, 1), following.flatten(), ignore_index=PAD, reduction="sum",
+                                    label_smoothing=smoothing)
+
+
+class Pairs:
+    """Pairs of ids in buckets: `count` lengths that have about as many pairs each, as many rows as `tokens` allow."""
+
+    def __init__(self, sources, targets, longest, count, tokens):
+        both = [(a + [END], b + [END]) for a, b in zip(sources, targets)]
+        both = sorted((p for p in both if max(map(len, p)) <= longest), key=lambda p: max(map(len, p)))
+        lengths = [max(map(len, p)) for p in both]
+        ends = sorted({(lengths[(len(both) - 1) * (i + 1) // count] + 1) // 2 * 2 for i in range(count)})
+        self.pairs, self.batches = both, []
+        first = 0
+        for end in ends:
+            last = int(numpy.searchsorted(lengths, end, side="right"))
+            rows = max(8, tokens // end // 8 * 8)
+            rows = -(-(last - first) // -(-(last - first) // rows))  # no batch is left nearly empty
+            self.batches.append((end, rows, numpy.arange(first, last)))
+            first = last
+
+    def of_epoch(self, random=None):
+        todo = []
+        for length, rows, which in self.batches:
+            which = random.permutation(which) if random else which
+            todo += [(length, rows, which[i : i + rows]) for i in range(0, len(which), rows)]
+        for i in random.permutation(len(todo)) if random else range(len(todo)):
+            length, rows, which = todo[i]
+            source, target, following = (numpy.full((rows, length), PAD) for _ in range(3))
+            source[len(which) :, 0], target[:, 0] = END, BEGIN
+            for row, k in enumerate(which):
+                a, b = self.pairs[k]
+                source[row, : len(a)], target[row, 1 : len(b)], following[row, : len(b)] = a, b[:-1], b
+            yield tuple(map(torch.from_numpy, (source, target, following)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=pathlib.Path, required=True, help="the folder of texts")
+    parser.add_argument("--vocabulary", required=True, help="the model of subwords that `translate` kept")
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--buckets", type=int, default=10)
+    parser.add_argument("--longest", type=int, default=48)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    torch.manual_seed(given.seed)
+
+    import sentencepiece
+
+    vocabulary = sentencepiece.SentencePieceProcessor(model_file=given.vocabulary)
+
+    def pairs(part):
+        texts = []
+        for language in "en", "de":
+            plain = given.data / f"{part}.{language}"
+            opened = plain.open if plain.exists() else lambda *a, **k: gzip.open(f"{plain}.gz", *a, **k)
+            with opened("rt", encoding="utf8", newline="\n") as file:
+                texts.append(vocabulary.encode(file.read().removesuffix("\n").split("\n")))
+        return Pairs(*texts, given.longest, given.buckets, given.batch_tokens)
+
+    train, valid = pairs("train"), pairs("val")
+    model, random = Translator(given.longest), numpy.random.default_rng(given.seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), fused=True)
+    updates = 0
+    for epoch in range(1, given.epochs + 1):
+        model.train()
+        words, begin = 0, time.perf_counter()
+        for source, target, following in train.of_epoch(random):
+            updates += 1
+            count = int((following != PAD).sum())
+            optimizer.param_groups[0]["lr"] = RATE * min(updates / WARMUP, math.sqrt(WARMUP / updates))
+            optimizer.zero_grad(set_to_none=True)
+            (nats(model(source, target), following, SMOOTHING) / count).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+            optimizer.step()
+            words += count
+        seconds = time.perf_counter() - begin
+        model.eval()
+        with torch.inference_mode():
+            parts = [(nats(model(s, t), f).item(), int((f != PAD).sum())) for s, t, f in valid.of_epoch()]
+        print(json.dumps({
+            "peer": f"PyTorch {torch.__version__.split('+')[0]} eager", "workload": "translate_train", "epoch": epoch,
+            "updates": updates, "threads": given.threads, "seconds": seconds, "words_per_s": words / seconds,
+            "validation": sum(n for n, _ in parts) / sum(c for _, c in parts),
+            "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
