@@ -79,22 +79,31 @@ def nats(logits, following, smoothing=0.0):
                                     label_smoothing=smoothing)
 
 
-class Pairs:
-    """Pairs of ids in buckets: `count` lengths that have about as many pairs each, as many rows as `tokens` allow."""
+def bucket_lengths(pairs_of, count, step):
+    """At most `count` multiples of `step` that leave the least to fill up; `pairs_of` has the pairs of each length."""
+    ends = range(step, len(pairs_of) + step - 1, step)
+    within = [sum(pairs_of[1 : end + 1]) for end in ends]
+    best = [(end * pairs, [end]) for end, pairs in zip(ends, within)]  # buckets for all pairs up to each end
+    for _ in range(count - 1):
+        best = [min([best[k]] + [(best[i][0] + ends[k] * (within[k] - within[i]), best[i][1] + [ends[k]])
+                                 for i in range(k)]) for k in range(len(ends))]
+    return best[-1][1]
 
-    def __init__(self, sources, targets, longest, count, tokens):
+
+class Pairs:
+    """Pairs of ids in buckets: of all rows that `tokens` allow the fewest that make no batch more."""
+
+    def __init__(self, sources, targets, longest, lengths=None, count=1, tokens=1):
         both = [(a + [END], b + [END]) for a, b in zip(sources, targets)]
-        both = sorted((p for p in both if max(map(len, p)) <= longest), key=lambda p: max(map(len, p)))
-        lengths = [max(map(len, p)) for p in both]
-        ends = sorted({(lengths[(len(both) - 1) * (i + 1) // count] + 1) // 2 * 2 for i in range(count)})
-        self.pairs, self.batches = both, []
-        first = 0
-        for end in ends:
-            last = int(numpy.searchsorted(lengths, end, side="right"))
+        self.pairs = sorted((p for p in both if max(map(len, p)) <= longest), key=lambda p: max(map(len, p)))
+        found = [max(map(len, p)) for p in self.pairs]
+        self.lengths = lengths or bucket_lengths(numpy.bincount(found, minlength=longest + 1).tolist(), count, 2)
+        self.batches = []
+        for first, end in zip([0] + self.lengths, self.lengths):
+            which = numpy.flatnonzero((numpy.array(found) > first) & (numpy.array(found) <= end))
             rows = max(8, tokens // end // 8 * 8)
-            rows = -(-(last - first) // -(-(last - first) // rows))  # no batch is left nearly empty
-            self.batches.append((end, rows, numpy.arange(first, last)))
-            first = last
+            batches = max(1, -(-len(which) // rows))
+            self.batches.append((end, max(8, -(-len(which) // (8 * batches)) * 8), which))
 
     def of_epoch(self, random=None):
         todo = []
@@ -117,7 +126,7 @@ def main():
     parser.add_argument("--vocabulary", required=True, help="the model of subwords that `translate` kept")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--batch-tokens", type=int, default=3600)
     parser.add_argument("--buckets", type=int, default=10)
     parser.add_argument("--longest", type=int, default=48)
     parser.add_argument("--seed", type=int, default=1)
@@ -136,9 +145,11 @@ def main():
             opened = plain.open if plain.exists() else lambda *a, **k: gzip.open(f"{plain}.gz", *a, **k)
             with opened("rt", encoding="utf8", newline="\n") as file:
                 texts.append(vocabulary.encode(file.read().removesuffix("\n").split("\n")))
-        return Pairs(*texts, given.longest, given.buckets, given.batch_tokens)
+        return texts
 
-    train, valid = pairs("train"), pairs("val")
+    shape = dict(count=given.buckets, tokens=given.batch_tokens)
+    train = Pairs(*pairs("train"), given.longest, **shape)
+    valid = Pairs(*pairs("val"), given.longest, train.lengths, **shape)
     model, random = Translator(given.longest), numpy.random.default_rng(given.seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), fused=True)
     updates = 0

@@ -51,7 +51,7 @@ class speaking::programs {
       for (std::size_t i = 0; i < rows_.size(); ++i)
         if (rows_[i].taken && !search_.is_open(i)) found[rows_[i].sentence] = search_.best(i), rows_[i].taken = false;
       auto const unused = static_cast<std::size_t>(std::ranges::count(rows_, false, &place::taken));
-      std::size_t const next = std::min(static_cast<std::size_t>(fresh_), waiting.size());
+      std::size_t const next = std::min({static_cast<std::size_t>(fresh_), rows_.size(), waiting.size()});
       if (next > 0 && unused >= next) {
         read(sources, std::span(waiting).last(next));
         waiting.resize(waiting.size() - next);

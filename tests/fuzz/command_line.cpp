@@ -1,15 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Transformer example's command line, of any words: options, or an ending with its words.
+// The command lines of two examples, the Transformer and the translator, of any words: options, or an ending with its
+// words.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "../../examples/transformer/command_line.cpp"
+#include "../../examples/translate/command_line.cpp"
+
+namespace {
+
+bool is_on_mesh(std::map<std::string, std::int64_t> const& mesh) {
+  bool good = true;
+  for (auto const& [axis, extent] : mesh) good = good && (axis == "data" || axis == "model") && extent >= 1;
+  return good;
+}
+bool is_good(transformer::options const& o) {
+  return o.length >= 1 && o.layers >= 1 && o.d_model >= 1 && o.evaluations >= 1 && o.steps >= 0 && o.dropout >= 0 &&
+         o.dropout < 1 && o.temperature >= 0 && std::isfinite(o.learning_rate) && is_on_mesh(o.mesh);
+}
+bool is_good(translation::options const& o) {
+  return o.pieces >= 1 && o.longest >= 1 && o.batch_tokens >= 1 && o.buckets >= 1 && o.length_multiple >= 1 &&
+         o.microbatches >= 1 && o.every >= 1 && o.beam >= 1 && o.limit >= 1 && o.sentences >= 1 && o.top_k >= 1 &&
+         o.dropout >= 0 && o.dropout < 1 && o.smoothing >= 0 && o.smoothing < 1 && o.temperature > 0 && o.top_p > 0 &&
+         std::isfinite(o.learning_rate) && std::isfinite(o.clip_norm) && std::isfinite(o.length_penalty) &&
+         is_on_mesh(o.mesh) && (!o.data.empty() || !o.trains());
+}
+
+/// Gives options that the program can take, or an ending that says why not.
+template <class Options, class Read>
+void check(std::vector<char*> arguments, Read read) {
+  Options o;
+  auto const ending = read(static_cast<int>(arguments.size()) - 1, arguments.data(), o);
+  if (ending ? ending->words.empty() : !is_good(o)) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  std::vector<std::string> words{"transformer"};
+  std::vector<std::string> words{"program"};
   bool between = true;
   for (std::size_t i = 0; i < size; ++i) {
     char const c = static_cast<char>(data[i]);
@@ -23,15 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  transformer::options o;
-  auto const ending = transformer::read_command_line(static_cast<int>(words.size()), arguments.data(), o);
-  if (ending) {
-    if (ending->words.empty()) std::abort();
-    return 0;
-  }
-  bool good = o.length >= 1 && o.layers >= 1 && o.d_model >= 1 && o.evaluations >= 1 && o.steps >= 0;
-  good = good && o.dropout >= 0 && o.dropout < 1 && o.temperature >= 0 && std::isfinite(o.learning_rate);
-  for (auto const& [axis, extent] : o.mesh) good = good && (axis == "data" || axis == "model") && extent >= 1;
-  if (!good) std::abort();
+  check<transformer::options>(arguments, transformer::read_command_line);
+  check<translation::options>(arguments, translation::read_command_line);
   return 0;
 }

@@ -146,10 +146,11 @@ TEST_CASE("of many: as sorted, with nan and ties in every block") {
                                           : static_cast<float>(i * 7919 % 101) - 50.0f);
       std::vector<std::int32_t> sorted(count), found(5);
       std::iota(sorted.begin(), sorted.end(), 0);
-      std::stable_sort(sorted.begin(), sorted.end(), [&](std::int32_t a, std::int32_t b) {
+      std::sort(sorted.begin(), sorted.end(), [&](std::int32_t a, std::int32_t b) {
         auto const p = static_cast<float>(x[static_cast<std::size_t>(a)]);
         auto const q = static_cast<float>(x[static_cast<std::size_t>(b)]);
-        return p > q || (p == p && q != q);
+        bool const after = q > p || (q == q && p != p);
+        return p > q || (p == p && q != q) || (!after && a < b);
       });
       mt::detail::top_positions<struct vocab, struct best>::run<T>(std::span<T const>(x), found);
       sorted.resize(5);
