@@ -12,7 +12,7 @@
 #   full      a full disk ends nothing
 #   errors    one sentence on standard error, exit code 1, or 2 for the command line
 #   kills     as many as the first word of LAUNCHER says, at moments drawn from SEED (1), each taken up again by the
-#             same command; not among the tests, for a hundred take minutes
+#             same command, every tenth on another mesh; not among the tests, for a hundred take minutes
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
 part=$1 program=$2
@@ -221,17 +221,26 @@ case $part in
   kills)
     count=${launcher[0]}
     launcher=("${launcher[@]:1}")
+    other_mesh='data=2'
+    [ ${#launcher[@]} -eq 0 ] || other_mesh='data=2,model=2'
+    since=$(date +%s%N)
     small_runs whole "${launcher[@]}" "$program" || fail "$(cat whole.err)"
+    took=$((($(date +%s%N) - since) / 1000000))
     RANDOM=${SEED:-1}
     echo "seed ${SEED:-1}"
     for ((n = 0; n < count; ++n)); do
       rm -rf killed killed.out killed.err
       begin killed "${launcher[@]}" "$program"
-      sleep "$(awk -v r=$RANDOM 'BEGIN {print 3 * r / 32768}')"
+      sleep "$(awk -v r=$RANDOM -v took="$took" 'BEGIN {print took / 1000 * r / 32768}')"
       if [ ${#launcher[@]} -ne 0 ]; then pkill -KILL -P "$job"; else kill -KILL "$job"; fi 2>/dev/null
       wait "$job" 2>/dev/null
-      small_runs killed "${launcher[@]}" "$program" || fail "$n: $(cat killed.err)"
-      same_epochs whole killed
+      if ((n % 10 == 9)); then
+        small_runs killed "${launcher[@]}" "$program" --mesh "$other_mesh" || fail "$n: $(cat killed.err)"
+        same_curve whole killed
+      else
+        small_runs killed "${launcher[@]}" "$program" || fail "$n: $(cat killed.err)"
+        same_epochs whole killed
+      fi
     done
     echo "$count kills"
     ;;

@@ -4,8 +4,10 @@
 
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/base/cores.hpp"
 #include "meshtensor/data/pairs.hpp"
 #include "meshtensor/data/subword_tables.hpp"
 #include "meshtensor/data/tokens.hpp"
@@ -55,12 +58,27 @@ class subwords {
     if (!problem.empty()) throw error("R53", {"a sentence cannot be cut into subwords: ", problem});
     return pieces;
   }
-  /// errors R50 there is not one translation for each sentence
+  /// All pairs, in their order, by all cores that this process may use.
+  ///
+  /// errors  R50 there is not one translation for each sentence
   token_pairs encode(text_pairs const& pairs) const {
     if (pairs.source.size() != pairs.target.size())
       throw error("R50", {"there are ", pairs.source.size(), " sentences, but ", pairs.target.size(), " translations"});
-    token_pairs r;
-    for (std::size_t i = 0; i < pairs.source.size(); ++i) r.add(encode(pairs.source[i]), encode(pairs.target[i]));
+    std::size_t const all = pairs.source.size();
+    std::size_t const parts = std::clamp<std::size_t>(all / 1000, 1, std::max<std::size_t>(1, usable_cores().count()));
+    auto const encoded = [&](std::size_t part) {
+      token_pairs r;
+      for (std::size_t i = all * part / parts; i < all * (part + 1) / parts; ++i)
+        r.add(encode(pairs.source[i]), encode(pairs.target[i]));
+      return r;
+    };
+    std::vector<std::future<token_pairs>> others;
+    for (std::size_t part = 1; part < parts; ++part) others.push_back(std::async(std::launch::async, encoded, part));
+    token_pairs r = encoded(0);
+    for (auto& other : others) {
+      token_pairs const more = other.get();
+      for (std::int64_t i = 0; i < more.size(); ++i) r.add(more.source(i), more.target(i));
+    }
     return r;
   }
   /// The text of tokens; special ones have none. errors R53 there is no such token

@@ -80,6 +80,14 @@ TEST_CASE("pairs of texts") {
     CHECK(s.decode(tokens.target(i)) == text.target[static_cast<std::size_t>(i)]);
   }
   CHECK(tokens.source(1).empty());
+  mt::text_pairs const many{sentences(3456, "dog"), sentences(3456, "cat")};  // several threads
+  mt::token_pairs const all = s.encode(many);
+  REQUIRE(all.size() == 3456);
+  int wrong = 0;
+  for (std::int64_t i = 0; i < all.size(); ++i)
+    wrong += !std::ranges::equal(all.source(i), s.encode(many.source[static_cast<std::size_t>(i)])) ||
+             !std::ranges::equal(all.target(i), s.encode(many.target[static_cast<std::size_t>(i)]));
+  CHECK(wrong == 0);
   CHECK_THROWS_WITH_AS(s.encode(mt::text_pairs{{"dog"}, {}}),
                        doctest::Contains("R50: there are 1 sentences, but 0 translations"), mt::error);
 }
