@@ -12,7 +12,8 @@
 #   full      a full disk ends nothing
 #   errors    one sentence on standard error, exit code 1, or 2 for the command line
 #   kills     as many as the first word of LAUNCHER says, at moments drawn from SEED (1), each taken up again by the
-#             same command, every tenth on another mesh; not among the tests, for a hundred take minutes
+#             same command, every tenth on another mesh; LAUNCHER starts four ranks; not among the tests, for a hundred
+#             take minutes
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
 part=$1 program=$2
@@ -69,9 +70,11 @@ refused() {
   [ ! -s out ] || fail "$*: standard output: $(cat out)"
 }
 
+# Of a run that was taken up again, each epoch as it was said last.
+curve_of() { grep ^epoch "$1.out" | tac | awk '!seen[$2]++' | tac; }
 # The validation loss of each epoch of a curve is that of another to the third digit.
 same_curve() {
-  paste <(grep ^epoch "$1.out") <(grep ^epoch "$2.out") |
+  paste <(curve_of "$1") <(curve_of "$2") |
     awk '{d = $8 - $18; if (d < -0.004 || d > 0.004) {print "  epoch " $2 ": " $8 " and " $18; wrong = 1}} END {exit wrong || NR == 0}' ||
     fail "the curves of $1 and $2 differ"
 }
@@ -221,24 +224,24 @@ case $part in
   kills)
     count=${launcher[0]}
     launcher=("${launcher[@]:1}")
-    other_mesh='data=2'
-    [ ${#launcher[@]} -eq 0 ] || other_mesh='data=2,model=2'
+    own=() other=(--mesh data=2)
+    [ ${#launcher[@]} -eq 0 ] || own=(--mesh 'data=2,model=2') other=(--mesh data=4)  # of four ranks
     since=$(date +%s%N)
-    small_runs whole "${launcher[@]}" "$program" || fail "$(cat whole.err)"
+    small_runs whole "${launcher[@]}" "$program" "${own[@]}" || fail "$(cat whole.err)"
     took=$((($(date +%s%N) - since) / 1000000))
     RANDOM=${SEED:-1}
     echo "seed ${SEED:-1}"
     for ((n = 0; n < count; ++n)); do
       rm -rf killed killed.out killed.err
-      begin killed "${launcher[@]}" "$program"
+      begin killed "${launcher[@]}" "$program" "${own[@]}"
       sleep "$(awk -v r=$RANDOM -v took="$took" 'BEGIN {print took / 1000 * r / 32768}')"
       if [ ${#launcher[@]} -ne 0 ]; then pkill -KILL -P "$job"; else kill -KILL "$job"; fi 2>/dev/null
       wait "$job" 2>/dev/null
       if ((n % 10 == 9)); then
-        small_runs killed "${launcher[@]}" "$program" --mesh "$other_mesh" || fail "$n: $(cat killed.err)"
+        small_runs killed "${launcher[@]}" "$program" "${other[@]}" || fail "$n: $(cat killed.err)"
         same_curve whole killed
       else
-        small_runs killed "${launcher[@]}" "$program" || fail "$n: $(cat killed.err)"
+        small_runs killed "${launcher[@]}" "$program" "${own[@]}" || fail "$n: $(cat killed.err)"
         same_epochs whole killed
       fi
     done
