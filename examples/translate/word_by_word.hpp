@@ -142,9 +142,9 @@ constexpr auto logits_of_next(mt::scope auto s) {
 }
 /// Of each way the words that are likeliest to follow, with the logarithms of their probabilities.
 constexpr auto likeliest_words(auto const& logits) {
-  auto const greatest = max(logits, vocab);
-  auto const all = log(sum(exp(logits - greatest), vocab)) + greatest;
   auto const [each, which] = top_k(logits, vocab, offered, part, word);
+  auto const greatest = max(each, offered);
+  auto const all = log(sum(exp(logits - greatest), vocab)) + greatest;
   auto const unsaid = which == padding || which == begin;
   return std::tuple(select(unsaid, -1e30, each - all), which);
 }

@@ -108,9 +108,13 @@ struct matmul_part {
 /// A flat product in at most `threads` parts, fewer where a part would be sooner done than handed over. Sums over k are
 /// never cut.
 inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
-  constexpr double worth_a_thread = 1 << 20;  // multiplications: about twenty microseconds
-  double const work =
-      static_cast<double>(p.batch_count() * p.m) * static_cast<double>(p.n * std::max<std::int64_t>(1, p.k));
+  constexpr double worth_a_thread = 1 << 19;  // multiplications: about ten microseconds
+  constexpr double fetched = 16;              // multiplications in the time in which a number comes from memory
+  auto const number = [](std::int64_t x) { return static_cast<double>(x); };
+  std::int64_t const depth = std::max<std::int64_t>(1, p.k);
+  double const made = number(p.m) * number(p.n) * number(depth);
+  double const read = number(p.m) * number(depth) + number(depth) * number(p.n) + number(p.m) * number(p.n);
+  double const work = number(p.batch_count()) * (made + fetched * read);
   auto const wanted = static_cast<std::int64_t>(std::min<double>(threads, work / worth_a_thread));
   if (wanted <= 1) return {{p}};
   // The longest batch dim, if it gives each thread as much; else the longer side of the matrices, in whole registers.

@@ -311,6 +311,35 @@ inline T greatest_of_lanes(vec<T> v) {
   return fold(v, [](vec<T> a, vec<T> b) { return greater(a, b); });
 }
 
+namespace detail {
+/// Lanes whose number has `Bit` from b, the others from a, each plus the lane that differs from it by that bit.
+template <int Bit, class T>
+[[gnu::always_inline]] inline vec<T> add_neighbours(vec<T> a, vec<T> b) {
+  using all = typename compilers_vector<T, vec<T>::width>::type;
+  all const x = std::bit_cast<all>(a.value), y = std::bit_cast<all>(b.value);
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    all const own = __builtin_shufflevector(x, y, ((I & Bit) != 0 ? vec<T>::width + I : I)...);
+    all const other = __builtin_shufflevector(x, y, ((I & Bit) != 0 ? vec<T>::width + (I ^ Bit) : I ^ Bit)...);
+    return vec<T>::of(std::bit_cast<lanes<T>>(own + other));
+  }
+  (std::make_integer_sequence<int, vec<T>::width>{});
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline vec<T> sums_of_lanes(vec<T>* of) {
+  if constexpr (Count > 1) {
+    for (int i = 0; i < Count / 2; ++i) of[i] = add_neighbours<Count / 2>(of[i], of[i + Count / 2]);
+    return sums_of_lanes<Count / 2>(of);
+  }
+  return of[0];
+}
+}  // namespace detail
+
+/// Lane i is the sum of all lanes of register i, as trees of fixed shape; the registers are used up.
+template <class T>
+[[gnu::always_inline]] inline vec<T> sums_of_lanes(vec<T> (&of)[static_cast<std::size_t>(vec<T>::width)]) {
+  return detail::sums_of_lanes<vec<T>::width>(of);
+}
+
 }  // namespace MESHTENSOR_ARCH
 }  // namespace meshtensor::cpu
 

@@ -12,20 +12,56 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// C[batch…, m, n] = A[batch…, m, k] · B[batch…, k, n] in f32, where B has contiguous rows or columns: rows are read
-/// where they lie, columns are turned first.
+namespace detail {
+
+/// c[r][j] = Σ_p a[r][p]·b[j][p] for as many j as a register has lanes; those from `columns` on repeat the last. Sums
+/// are made lane by lane, then over the lanes, so that nothing is turned.
+[[gnu::always_inline]] inline void dot_tile(std::int64_t rows, std::int64_t columns, std::int64_t depth,
+                                            block_view<float const> a, block_view<float const> b, block_view<float> c) {
+  constexpr int width = vec<float>::width;
+  std::int64_t const whole = depth / width * width;
+  int const rest = static_cast<int>(depth - whole);
+  bool const reads_ahead = rows > 2;  // so long with a tile that what comes behind the next can come from memory
+  for (std::int64_t r = 0; r < rows; ++r) {
+    vec<float> sum[static_cast<std::size_t>(width)];
+    auto const add = [&](std::int64_t p, auto const& loaded) __attribute__((always_inline)) {
+      vec<float> const x = loaded(a.data + r * a.row + p);
+      float const* from = b.data + p;
+      unrolled<width>([&](auto j) __attribute__((always_inline)) {
+        sum[j] = fma(x, loaded(from), sum[j]);
+        if (reads_ahead && r == 0) __builtin_prefetch(from + 2 * width * b.row, 0, 2);
+        if (j + 1 < columns) from += b.row;
+      });
+    };
+    unrolled<width>([&](auto j) __attribute__((always_inline)) { sum[j] = vec<float>(0.0f); });
+    for (std::int64_t p = 0; p < whole; p += width)
+      add(
+          p, [](float const* from) __attribute__((always_inline)) { return load<float>(from); });
+    if (rest != 0)
+      add(
+          whole, [rest](float const* from) __attribute__((always_inline)) { return load<float>(from, rest); });
+    vec<float> const sums = sums_of_lanes(sum);
+    if (columns == width) store(sums, c.data + r * c.row);
+    else store(sums, c.data + r * c.row, static_cast<int>(columns));
+  }
+}
+
+}  // namespace detail
+
+/// C[batch…, m, n] = A[batch…, m, k] · B[batch…, k, n] in f32, where B has contiguous rows, which are read where they
+/// lie, or contiguous columns and A contiguous rows.
 class small_batch {
  public:
   static bool takes(matmul_problem const& p) {
     bool const f32 = p.a.type == dtype::f32 && p.b.type == dtype::f32 && p.c.type == dtype::f32;
     bool const small = p.m <= 8 && p.n <= 512 && p.k <= 512 && p.batch_count() >= 8;
-    bool const lies_well = p.b.column == 1 || (p.b.row == 1 && p.m <= 2);  // turning takes as long as two rows
+    bool const lies_well = p.b.column == 1 || (p.b.row == 1 && p.a.column == 1);
     return f32 && small && lies_well && p.c.column == 1 && !p.accumulate;
   }
   small_batch() = default;
-  explicit small_batch(matmul_problem const& p) : p_(p), in_place_(p.b.column == 1 && p.n % width == 0) {}
+  explicit small_batch(matmul_problem const& p) : p_(p) {}
 
-  std::size_t workspace_bytes() const { return static_cast<std::size_t>((p_.k + p_.m) * panel) * sizeof(float); }
+  std::size_t workspace_bytes() const { return static_cast<std::size_t>((p_.k + p_.m) * width) * sizeof(float); }
 
   [[gnu::flatten]] void execute(void const* a, void const* b, void* c, void* workspace) const {
     std::int64_t const count = p_.batch_count();
@@ -34,47 +70,35 @@ class small_batch {
                                          p_.a.column};
       float const* const right = static_cast<float const*>(b) + p_.offset(p_.b, i, p_.batch_dims);
       block_view<float> const result{static_cast<float*>(c) + p_.offset(p_.c, i, p_.batch_dims), p_.c.row};
-      if (in_place_) small_product<float>(p_.m, p_.n, p_.k, left, {right, p_.b.row}, result, false);
-      else by_panels(left, right, result, static_cast<float*>(workspace));
+      if (p_.b.column == 1) by_rows(left, right, result, static_cast<float*>(workspace));
+      else by_columns(left, right, result);
     }
   }
 
  private:
-  static constexpr std::int64_t width = vec<float>::width, panel = 64;
+  static constexpr std::int64_t width = vec<float>::width;
 
-  /// Some columns at a time, so that what is packed stays in the nearest cache.
-  void by_panels(block_view<float const> left, float const* right, block_view<float> result, float* packed) const {
-    block_view<float> const sums{packed + p_.k * panel, panel};
-    for (std::int64_t first = 0; first < p_.n; first += panel) {
-      std::int64_t const columns = std::min(panel, p_.n - first), whole = (columns + width - 1) / width * width;
-      pack(right + first * p_.b.column, columns, whole, packed);
-      block_view<float> const to = columns == whole ? block_view<float>{result.data + first, result.row} : sums;
-      small_product<float>(p_.m, whole, p_.k, left, {packed, panel}, to, false);
-      if (columns == whole) continue;
-      for (std::int64_t r = 0; r < p_.m; ++r)
-        std::copy_n(sums.data + r * panel, columns, result.data + r * result.row + first);
-    }
+  void by_columns(block_view<float const> left, float const* right, block_view<float> result) const {
+    std::int64_t const whole = p_.n / width * width;
+    block_view<float const> columns{right, p_.b.column};
+    for (std::int64_t j = 0; j < whole; j += width, columns.data += width * columns.row, result.data += width)
+      detail::dot_tile(p_.m, width, p_.k, left, columns, result);
+    if (whole < p_.n) detail::dot_tile(p_.m, p_.n - whole, p_.k, left, columns, result);
   }
-  /// Columns of B as rows that are contiguous, with zeros up to a whole register.
-  void pack(float const* from, std::int64_t columns, std::int64_t whole, float* to) const {
-    std::int64_t const next = p_.b.column;
-    if (next == 1)
-      for (std::int64_t p = 0; p < p_.k; ++p) std::copy_n(from + p * p_.b.row, columns, to + p * panel);
-    else
-      for (std::int64_t j = 0; j < columns; j += turned)
-        for (std::int64_t p = 0; p < p_.k; p += turned) {
-          if (j + turned <= columns && p + turned <= p_.k) {
-            turn_square(from + j * next + p, next, to + p * panel + j, panel);
-            continue;
-          }
-          for (std::int64_t x = j; x < std::min(columns, j + turned); ++x)
-            for (std::int64_t y = p; y < std::min(p_.k, p + turned); ++y) to[y * panel + x] = from[x * next + y];
-        }
-    for (std::int64_t p = 0; p < p_.k; ++p) std::fill(to + p * panel + columns, to + p * panel + whole, 0.0f);
+
+  /// Columns that fill no register are copied, with zeros behind them.
+  void by_rows(block_view<float const> left, float const* right, block_view<float> result, float* copy) const {
+    std::int64_t const whole = p_.n / width * width, rest = p_.n - whole;
+    small_product<float>(p_.m, whole, p_.k, left, {right, p_.b.row}, result, false);
+    if (rest == 0) return;
+    float* const sums = copy + p_.k * width;
+    for (std::int64_t p = 0; p < p_.k; ++p)
+      store(load<float>(right + p * p_.b.row + whole, static_cast<int>(rest)), copy + p * width);
+    small_product<float>(p_.m, width, p_.k, left, {copy, width}, {sums, width}, false);
+    for (std::int64_t r = 0; r < p_.m; ++r) std::copy_n(sums + r * width, rest, result.data + r * result.row + whole);
   }
 
   matmul_problem p_;
-  bool in_place_ = false;  // B is read where it lies
 };
 
 }  // namespace MESHTENSOR_ARCH

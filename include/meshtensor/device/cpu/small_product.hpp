@@ -66,6 +66,7 @@ inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t 
   };
   some.template operator()<most>();
   if constexpr (most > 8) some.template operator()<8>();
+  some.template operator()<5>();
   some.template operator()<4>();
   some.template operator()<2>();
   some.template operator()<1>();
