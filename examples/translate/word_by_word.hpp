@@ -41,15 +41,13 @@ inline constexpr struct word : mt::dim<"word"> {
 
 // Keys of the source lie as products want them: one number of each after another.
 inline constexpr mt::layer memory_of_source = [](mt::scope auto s) {
-  auto const zeros = mt::constant(0);
-  return std::tuple(s.state("source_keys", s.real(), layers, row, heads, d_head, all_source, zeros),
-                    s.state("source_values", s.real(), layers, row, heads, all_source, d_head, zeros),
-                    s.state("seen", mt::boolean, row, all_source, zeros));
+  return std::tuple(s.state("source_keys", s.real(), layers, row, heads, d_head, all_source),
+                    s.state("source_values", s.real(), layers, row, heads, all_source, d_head),
+                    s.state("seen", mt::boolean, row, all_source));
 };
 inline constexpr mt::layer memory_of_words = [](mt::scope auto s) {
-  auto const zeros = mt::constant(0);
-  return std::tuple(s.state("keys", s.real(), layers, row, heads, all_said, before, d_head, zeros),
-                    s.state("values", s.real(), layers, row, heads, all_said, before, d_head, zeros));
+  return std::tuple(s.state("keys", s.real(), layers, row, heads, all_said, before, d_head),
+                    s.state("values", s.real(), layers, row, heads, all_said, before, d_head));
 };
 
 /// What the decoder's layers will look at of the source.

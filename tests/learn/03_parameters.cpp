@@ -30,8 +30,10 @@ struct network {
     auto h = tanh(dense(s / "first", x, pixels, hidden));  // s / "first" is the scope of this layer
     s.output("score", dense(s / "second", h, hidden, scores));
 
-    auto steps = s.state("steps", mt::i64);  // what persists, and is no parameter
+    auto steps = s.state("steps", mt::i64);  // what persists, and is no parameter; starts with zeros, whatever its dims
+    auto met = s.state("met", mt::f32, hidden, scores);
     s.update(steps, steps + 1);
+    s.update(met, met + 1);
   }
 };
 }  // namespace lesson
@@ -49,7 +51,8 @@ parameter second/weight: f32[hidden, scores]
 parameter second/gain: f32[scores] = 2
 parameter second/library/weight: f32[hidden, scores] = normal(1 / sqrt(extent(hidden)))
 parameter second/library/bias: f32[scores] = 0
-state steps: i64[]
+state steps: i64[] = 0
+state met: f32[hidden, scores] = 0
 )");
 }
 
@@ -59,6 +62,7 @@ TEST_CASE("parameters have their values by name") {
     s.assign(path, mt::array<float, pixels, hidden>({0, 0, 0, 0, 0, 0}));
   s.run(network{}), s.run(network{});
   CHECK(s.get<std::int64_t>("steps").item() == 2);
+  CHECK(text_of(s.get<float>("met")) == "f32[hidden=2, scores=2]\n[[2, 2],\n [2, 2]]");
   CHECK(text_of(s.get<float>("first/gain")) == "f32[hidden=2]\n[2, 2]");
   CHECK(text_of(s.get<float>("score")) == "f32[batch=1, scores=2]\n[[0, 0]]");
 }

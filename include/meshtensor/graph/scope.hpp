@@ -20,8 +20,8 @@ struct named_here {
       : label(literal), where(l) {}
 };
 
-/// How a variable starts. `automatic`: zeros with one dim or none, else normal with standard deviation 1/√(first
-/// extent).
+/// How a variable starts. `automatic`, as parameters do: zeros with one dim or none, else normal with standard
+/// deviation 1/√(first extent).
 struct initializer {
   initializer_kind kind;
   number argument;
@@ -118,7 +118,8 @@ class trace_scope {
     return declare<Parameters, true>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
   }
 
-  /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`.
+  /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`. It
+  /// starts with zeros, or as an initializer behind the dims says.
   template <dtype T, class... Args>
   constexpr auto state(named_here const& label, dtype_constant<T>, Args... args) const {
     return declare<T, false>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
@@ -240,7 +241,7 @@ class trace_scope {
     (own.add(b_->dim(std::tuple_element_t<I, std::tuple<Args...>>::label,
                      std::tuple_element_t<I, std::tuple<Args...>>::rule)),
      ...);
-    initializer start{initializer_kind::automatic, 0};
+    initializer start = Trainable ? initializer{initializer_kind::automatic, 0} : zeros;
     if constexpr (given) start = std::get<sizeof...(I)>(args);
     id v = detail::read(*b_, detail::declare(*b_, b_->add_path(path_, label.label), T, own, start, Trainable));
     constexpr dtype seen = Trainable ? Compute : T;

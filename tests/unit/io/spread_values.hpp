@@ -29,8 +29,8 @@ struct step {
     auto const b = s.parameter("b", deep, rows, columns, mt::normal(1));
     auto const c = s.parameter("block/c", deep, mt::normal(1));
     auto const counted = s.state("count", mt::i64);
-    auto const half = s.state("half", mt::bf16, columns, deep);
-    auto const wide = s.state("wide", mt::f64, rows);
+    auto const half = s.state("half", mt::bf16, columns, deep, mt::normal(1));
+    auto const wide = s.state("wide", mt::f64, rows, mt::normal(1));
     s.update(counted, counted + 1);
     s.update(a, a * 1.5);
     s.update(b, b - 0.25);
