@@ -2,6 +2,7 @@
 // What one processor's engine exchanges, by its transport: each collective by itself, or small ones as one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -47,10 +48,7 @@ class by_transport final : public exchanges {
   by_transport& operator=(by_transport const&) = delete;
   /// Where a step has failed with something under way, whose memory goes now.
   ~by_transport() override {
-    bool left = false;
-    for (way const& w : ways_) left = left || w.under_way;
-    for (auto const& b : buckets_) left = left || b->under_way;
-    if (left) t_.abandon();
+    if (is_under_way()) t_.abandon();
   }
 
   void start(std::span<processor> one, id node_id, id from, id to) override {
@@ -70,6 +68,14 @@ class by_transport final : public exchanges {
     if (w.in != nullptr) return receive(*w.in);
     if (w.under_way) t_.wait(w.number);
     w.under_way = false;
+  }
+  bool is_under_way() const override {
+    return std::ranges::any_of(ways_, &way::under_way) || std::ranges::any_of(buckets_, &bucket::under_way);
+  }
+  void end_all() override {
+    for (std::size_t i = 0; i < ways_.size(); ++i)
+      if (ways_[i].under_way) wait(static_cast<id>(i));
+    for (auto const& b : buckets_) receive(*b);
   }
   void progress() override { t_.progress(); }
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }

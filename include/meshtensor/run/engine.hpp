@@ -29,6 +29,10 @@ class exchanges {
   /// What the node started before, and nobody has waited for, ends first.
   virtual void start(std::span<processor> processors, id node_id, id from, id to) = 0;
   virtual void wait(id node_id) = 0;
+  /// Whether something that was started has not ended.
+  virtual bool is_under_way() const { return false; }
+  /// What nobody has waited for ends.
+  virtual void end_all() {}
   /// Called between nodes: drives what is under way.
   virtual void progress() {}
   /// What collectives take beside their operands and results.
@@ -81,9 +85,12 @@ class engine {
     for (processor& p : processors_) p.context = {numbers, seed, step, 0, 0};
     if (record_) record_->begin_step(now());
     region_nodes(static_cast<id>(entry));
+    exchange_->end_all();
     if (record_) record_->end_step(now());
   }
 
+  /// Whether a step that failed has left messages that may still be written.
+  bool is_under_way() const { return exchange_->is_under_way(); }
   /// From now on, what takes how long; or no longer.
   void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
   timeline const* recorded() const { return record_.get(); }

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "meshtensor/base/memory.hpp"
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -33,12 +32,17 @@ class processor {
       if (node const& n = m.nodes[i]; n.kind == primitive::slice && is_window(m.result(n)))
         std::ranges::copy(views_[m.operand(n, 0)].stride, views_[m.result(n)].stride);
     base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
-    arena_ = arena(static_cast<std::size_t>(p.arena_bytes));
-    for (int v = 0; v < m.value_count; ++v)
-      if (p.where[v] == place::arena) base_[static_cast<std::size_t>(v)] = arena_.data() + p.offset[v];
     collectives_.resize(static_cast<std::size_t>(m.node_count));
     for (int i = 0; i < m.node_count; ++i)
       if (is_collective(m.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = exchange_of(m.nodes[i]);
+  }
+
+  /// From the next step on, what a step makes lies there: plan::arena_bytes at a multiple of arena::alignment.
+  void use(std::byte* memory) {
+    if (memory == memory_) return;
+    memory_ = memory;
+    for (int v = 0; v < m_.value_count; ++v)
+      if (p_.where[v] == place::arena) base_[static_cast<std::size_t>(v)] = memory + p_.offset[v];
   }
 
   int rank() const { return rank_; }
@@ -52,8 +56,6 @@ class processor {
   }
   /// Whether a value lies within another one, in its strides.
   bool is_window(id v) const { return p_.where[v] == place::window; }
-  /// The block for what a step makes.
-  arena const& memory() const { return arena_; }
   /// The windows of all values, by id, without memory.
   view const* windows() const { return views_.data(); }
   std::int64_t bytes(id v) const { return views_[v].bytes(); }
@@ -126,7 +128,7 @@ class processor {
   int rank_;
   std::vector<view> views_;
   std::vector<std::byte*> base_;
-  arena arena_;
+  std::byte* memory_ = nullptr;
   std::vector<std::unique_ptr<planned_collective>> collectives_;
 };
 

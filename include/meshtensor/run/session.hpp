@@ -40,6 +40,7 @@ class session {
     within_memory(p, [&] {
       processors_.reserve(ranks_.size());
       for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
+      find_memory();
       around_.resize(ranks_.size());
       connect();
     });
@@ -144,17 +145,15 @@ class session {
       if (!p.fed) throw error("R02", {"the input '", p.label, "' was not fed"});
     settings_.seed = store_.seed(), settings_.step = store_.step();
     evaluate_numbers(m_, p_.numbers, settings_, numbers_);
-    auto const run = [this](std::size_t k, std::span<outside> around) {
-      within_memory(p_, [&] { engines_[k]->run(entry_, around, numbers_.data(), settings_.seed, settings_.step); });
-    };
-    if (store_.job().in_lockstep()) {
-      run(0, around_);
-    } else {
-      store_.job().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
-        std::size_t const k = index_of(rank);
-        run(k, {&around_[k], 1});
-      });
-    }
+    store_.steps().use([&] {
+      find_memory();
+      try {
+        run_all();
+      } catch (...) {
+        if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
+        throw;
+      }
+    });
     if (updates_) store_.advance();
   }
 
@@ -225,7 +224,8 @@ class session {
     use.planned = (p_.arena_bytes + p_.variable_bytes + p_.input_bytes) * static_cast<std::int64_t>(processors_.size());
     for (auto const& e : engines_) use.workspace += e->workspace_bytes();
     std::int64_t planned_here = 0;
-    for (processor const& p : processors_) planned_here += resident_bytes(p.memory().data(), p_.arena_bytes);
+    for (std::size_t k = 0; k < processors_.size(); ++k)
+      planned_here += resident_bytes(store_.steps().of(k), p_.arena_bytes);
     for (std::span<std::byte const> const v : variables_) planned_here += resident_bytes(v.data(), std::ssize(v));
     for (port const& p : inputs_)
       for (auto const& m : p.memory) planned_here += resident_bytes(m.data(), std::ssize(m) * 8);
@@ -249,6 +249,22 @@ class session {
       return reinterpret_cast<std::byte*>(memory[k].data());
     }
   };
+
+  /// Another executable of the store may have wanted larger blocks since, or have left them.
+  void find_memory() {
+    store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
+    for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
+  }
+  void run_all() {
+    auto const run = [this](std::size_t k, std::span<outside> around) {
+      within_memory(p_, [&] { engines_[k]->run(entry_, around, numbers_.data(), settings_.seed, settings_.step); });
+    };
+    if (store_.job().in_lockstep()) return run(0, around_);
+    store_.job().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
+      std::size_t const k = index_of(rank);
+      run(k, {&around_[k], 1});
+    });
+  }
 
   /// A whole value, of which `part_of` gives each processor's part.
   template <class PartOf>

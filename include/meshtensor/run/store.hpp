@@ -15,6 +15,7 @@
 #include "meshtensor/run/gather.hpp"
 #include "meshtensor/run/interpret.hpp"
 #include "meshtensor/run/processors.hpp"
+#include "meshtensor/run/scratch.hpp"
 #include "meshtensor/run/suggest.hpp"
 
 namespace meshtensor {
@@ -67,7 +68,7 @@ class store {
   store(store const&) = delete;
   store& operator=(store const&) = delete;
   ~store() {
-    if (job_.has_failed()) stays(values_);
+    if (job_.has_failed()) stays(values_), steps_.stay();
   }
 
   meshtensor::job& job() const { return job_; }
@@ -205,6 +206,9 @@ class store {
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 
+  /// Where its executables, one after another, make what their steps make.
+  meshtensor::scratch& steps() { return steps_; }
+
   /// From now on, values that the store does not have yet come from there, if it has them.
   void begin_from(std::shared_ptr<value_source> source) { source_ = std::move(source); }
   std::shared_ptr<value_source> const& source() const { return source_; }
@@ -278,6 +282,7 @@ class store {
   std::uint64_t seed_, step_ = 0;
   std::map<std::string, stored> values_;
   std::shared_ptr<value_source> source_;
+  meshtensor::scratch steps_;
 };
 
 /// One line a value: its name, dtype, dims and where they lie, its bytes and those of one processor's part.
