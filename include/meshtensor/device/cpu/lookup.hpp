@@ -88,6 +88,7 @@ class row_lookup {
 
   /// Of rows that go to the same place the last stays: where there may be such, each thread takes a part of all rows.
   void put(view const& x, view const& index, view const& table, thread_team& team) const {
+    if (number_ == 0 || width_ == 0) return;
     auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
     auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {
       each(index, row, end, [&](bool here, std::int64_t to, std::int64_t from) {
