@@ -12,7 +12,8 @@ namespace translation {
 
 /// The ways of the sentences that are being translated, a row each. Of each sentence `width` are followed; a complete
 /// one is ranked by its log probability, divided by its length to the power of `penalty`, and a sentence is done when
-/// it has as many complete ones as are followed, or when its ways have `limit` words. Then its row takes another one.
+/// it has as many complete ones as are followed, or when its ways have `limit` words, the ending among them. Then its
+/// row takes another one.
 class beam_search {
  public:
   beam_search(std::size_t rows, std::size_t width, std::size_t limit, std::int32_t ending, double penalty = 1)

@@ -94,7 +94,7 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
   add("--temperature", o.temperature, "T", "Of the drawing: less is more certain", between(1e-3, 1e3));
   add("--top-k", o.top_k, "N", "Draw from the N likeliest words", count);
   add("--top-p", o.top_p, "P", "Draw from the likeliest words that have this probability together", between(1e-9, 1));
-  add("--limit", o.limit, "N", "Words of the longest translation", count);
+  add("--limit", o.limit, "N", "Words of the longest translation, and its end", count);
   add("--sentences", o.sentences, "N", "Sentences that are translated at a time", count);
   app.add_flag("--interactive", o.interactive, "Translate what is typed, line by line, instead of the test part")
       ->group(add.group);

@@ -37,7 +37,12 @@ class speaking::programs {
         rows_(static_cast<std::size_t>(o.sentences)),
         search_(rows_.size(), static_cast<std::size_t>(width_), static_cast<std::size_t>(o.limit), special.end,
                 o.length_penalty),
-        open_(new bool[static_cast<std::size_t>(o.sentences * width_ * width_ * o.limit)]) {}
+        open_(new bool[static_cast<std::size_t>(o.sentences * width_ * width_ * o.limit)]) {
+    // Each processor looks for them, and for two that are never said, in its own part of the vocabulary.
+    if (std::int64_t const most = pieces / o.mesh.at("model") - 2; wanted() > most)
+      throw mt::error("R12", {o.sample ? "--top-k is " : "twice --beam is ", wanted(), ", but a processor has at most ",
+                              most, " words to choose from"});
+  }
 
   /// The longest first: those that end the work are soon done. As sentences are done, others take their rows.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources) {
@@ -86,10 +91,12 @@ class speaking::programs {
     std::int64_t length = 1;  // of its source
   };
 
+  /// Of how many likely words one is taken.
+  std::int64_t wanted() const { return o_.sample ? o_.top_k : 2 * width_; }
+
   /// One word of every way.
   template <class Program, class... Given>
-  auto say(std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Program>>& all, std::int64_t wanted,
-           Given const&... given) {
+  auto say(std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Program>>& all, Given const&... given) {
     std::int64_t longest = 1;
     for (place const& each : rows_) longest = std::max(longest, each.taken ? each.length : 1);
     std::int64_t const used = std::min(rounded_up(longest, 8), o_.longest);
@@ -98,8 +105,8 @@ class speaking::programs {
     if (!says) {
       std::int64_t const cut = o_.mesh.at("model");
       says = made<Program>(weights_, sizes(o_, pieces_, row(o_.sentences), length(used), all_source(o_.longest),
-                                           beam(width_), said(positions), all_said(o_.limit), choices(wanted),
-                                           offered(wanted + 2), part(cut), word(pieces_ / cut)));
+                                           beam(width_), said(positions), all_said(o_.limit), choices(wanted()),
+                                           offered(wanted() + 2), part(cut), word(pieces_ / cut)));
       says->record(o_.profile);
     }
     std::span<bool> const open(open_.get(), static_cast<std::size_t>(o_.sentences * width_ * width_ * positions));
@@ -140,7 +147,7 @@ class speaking::programs {
   }
 
   void search() {
-    auto const next = say(says_, 2 * width_, mt::feed<"score">(search_.score));
+    auto const next = say(says_, mt::feed<"score">(search_.score));
     auto const best = next.template get<"best">().gather();
     auto const from = next.template get<"way">().gather();
     auto const last = next.template get<"word">().gather();
@@ -149,7 +156,7 @@ class speaking::programs {
 
   /// Draws a word of each sentence, which the search follows as its one way.
   void draw() {
-    auto const next = say(samples_, o_.top_k, mt::set<"temperature">(o_.temperature), mt::set<"top_p">(o_.top_p));
+    auto const next = say(samples_, mt::set<"temperature">(o_.temperature), mt::set<"top_p">(o_.top_p));
     auto const drawn = next.template get<"word">().gather();
     std::vector<std::int32_t> choice(2 * search_.token.size(), special_.end), from(choice.size());
     std::vector<float> const same(choice.size());

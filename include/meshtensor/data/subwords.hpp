@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -73,10 +74,12 @@ class subwords {
       return r;
     };
     std::vector<std::future<token_pairs>> others;
-    for (std::size_t part = 1; part < parts; ++part) others.push_back(std::async(std::launch::async, encoded, part));
+    try {
+      for (std::size_t part = 1; part < parts; ++part) others.push_back(std::async(std::launch::async, encoded, part));
+    } catch (std::system_error const&) {}  // no more threads: the rest is done here
     token_pairs r = encoded(0);
-    for (auto& other : others) {
-      token_pairs const more = other.get();
+    for (std::size_t part = 1; part < parts; ++part) {
+      token_pairs const more = part <= others.size() ? others[part - 1].get() : encoded(part);
       for (std::int64_t i = 0; i < more.size(); ++i) r.add(more.source(i), more.target(i));
     }
     return r;

@@ -21,7 +21,8 @@ constexpr id put(builder& b, id x, id part, id dim, id position) {
   return b.add(primitive::put, 0, operands, v.type, dims, {{dim, position}});
 }
 /// `x` with part[i…, rest…] in the place of its [index[i…], rest…] along `dim`; an index out of range changes nothing,
-/// of equal ones the last stays. Dims that `index` and `x` both have are matched by name.
+/// of equal ones the last stays, in the order of the dims of `part`. Dims that `index` and `x` both have are matched by
+/// name.
 constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
   value const v = b.m.values[x], w = b.m.values[part], i = b.m.values[index];
   require(v.dims.has(dim), "T01: put: the operand lacks the dim");
@@ -104,7 +105,8 @@ struct put_rule {
   }
 
  private:
-  /// Whether what is put at an index is not put over by a later one; `many`: the dims of the index alone.
+  /// Whether what is put at an index is not put over by a later one; `many`: the dims of the index alone, in the order
+  /// in which what is put has them.
   static constexpr id stays(builder& b, id index, id dim, shape const& many) {
     dtype const type = dtype::i64;
     shape const by = b.m.values[index].dims;
@@ -115,7 +117,7 @@ struct put_rule {
     }
     shape shared = without(by, many);
     id const none = broadcast(b, constant(b, -1, type), shared.add(dim));
-    id const last = put_rows(b, none, broadcast(b, number, by), index, dim);
+    id const last = put_rows(b, none, broadcast(b, number, united(many, by)), index, dim);
     return elementwise(b, function::equal, gather(b, last, index, dim), number);
   }
 };
@@ -155,7 +157,8 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
 /// `x` with rows of `part` in the places that an index names, the opposite of `gather`: part[i…, rest…] stands at
 /// [index[i…], rest…] along a dim, and elsewhere nothing changes. A dim of the index that `x` has, too, is matched by
 /// name: `put(keys, now, length, position)` with a `position` for each sentence of a batch. A dim that `x` lacks tells
-/// rows apart: `put(kept, fresh, row, which)`; of equal indices the last stays. An index out of range changes nothing.
+/// rows apart: `put(kept, fresh, row, which)`; of equal indices the last stays, in the order of the dims of `part`. An
+/// index out of range changes nothing.
 ///
 /// dims    those of `x`, then what else `part` has and the index has not; what one of them lacks is repeated
 /// layout  that of `x`; each processor writes what lies in its part; a dim that tells rows apart is whole

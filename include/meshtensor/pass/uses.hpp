@@ -40,10 +40,13 @@ struct uses {
   int read[max_values];                    // of roots: when they were read last
   id within[max_values];                   // of a window: what it is part of, plus 1
   bool replaces[max_values];               // values that become a variable's or a region's result, by any name
+  bool wants_copy[max_values];             // that something besides products of their own region reads
+  bool put_into[max_values];               // of which a put makes the next one, by any name
 
   constexpr uses(module const& source, plan& target)
-      : m(source), p(target), now(0), begin{}, end{}, read{}, within{}, replaces{} {
+      : m(source), p(target), now(0), begin{}, end{}, read{}, within{}, replaces{}, wants_copy{}, put_into{} {
     find_what_replaces();
+    find_readers();
   }
 
   constexpr void start() {
@@ -67,18 +70,12 @@ struct uses {
     read[r] = now;
     if (within[r] != 0) look(static_cast<id>(within[r] - 1));
   }
-  /// Whether a slice of what a loop is given needs no copy: products alone read it, and they take any strides.
-  /// Elsewhere a write may run between a slice and its use.
+  /// Whether a slice of what a region is given needs no copy: products of the region alone read it, and they take any
+  /// strides. What is written by a put is none, for the put would have to wait until the products have read.
   constexpr bool is_window(node const& n) const {
-    if (n.kind != primitive::slice || m.nodes[m.values[m.operand(n, 0)].node].kind != primitive::argument) return false;
-    id const v = m.result(n);
-    for (int i = 0; i < m.regions[n.region].results.count; ++i)
-      if (m.link(m.regions[n.region].results, i) == v) return false;
-    for (int i = 0; i < m.node_count; ++i)
-      for (int k = 0; k < m.nodes[i].operands.count; ++k)
-        if (m.operand(m.nodes[i], k) == v && (m.nodes[i].kind != primitive::einsum || m.nodes[i].region != n.region))
-          return false;
-    return true;
+    if (n.kind != primitive::slice) return false;
+    id const of = m.operand(n, 0);
+    return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)];
   }
   constexpr bool is_alone(node const& n) const {
     return is_collective(n.kind) && p.numbers.members(n.attribute[0]) == 1;
@@ -101,6 +98,18 @@ struct uses {
       node const& n = m.nodes[i];
       if (n.kind == primitive::write || ((shares_memory(n) || is_alone(n)) && replaces[m.result(n)]))
         replaces[m.operand(n, 0)] = true;
+    }
+  }
+  constexpr void find_readers() {
+    for (int r = 0; r < m.region_count; ++r)
+      for (int i = 0; i < m.regions[r].results.count; ++i) wants_copy[m.link(m.regions[r].results, i)] = true;
+    for (int i = m.node_count; i-- > 0;) {
+      node const& n = m.nodes[i];
+      if (n.kind == primitive::put || (shares_memory(n) && put_into[m.result(n)])) put_into[m.operand(n, 0)] = true;
+      for (int k = 0; k < n.operands.count; ++k) {
+        id const v = m.operand(n, k);
+        wants_copy[v] = wants_copy[v] || n.kind != primitive::einsum || n.region != m.nodes[m.values[v].node].region;
+      }
     }
   }
 };

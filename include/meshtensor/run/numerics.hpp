@@ -76,7 +76,7 @@ class numerics_check {
         continue;  // it has only begun: the wait for it is looked at
       for (int i = 0; i < n.results.count; ++i) {
         id const v = m_.result(n, i);
-        if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr) continue;
+        if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_window(v)) continue;
         if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
       }
     }

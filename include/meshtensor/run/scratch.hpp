@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/memory.hpp"
+#include "meshtensor/base/resident.hpp"
 
 namespace meshtensor {
 
@@ -28,9 +30,13 @@ class scratch {
       blocks_[k] = arena(bytes);
     }
   }
-  /// Where the block of a processor is now.
-  std::byte* of(std::size_t k) { return blocks_[k].data(); }
-  std::byte const* of(std::size_t k) const { return blocks_[k].data(); }
+  /// Where the block of a processor is now; nowhere if it has none.
+  std::byte* of(std::size_t k) { return k < blocks_.size() ? blocks_[k].data() : nullptr; }
+  /// How much of the first `bytes` of it is in memory.
+  std::int64_t resident(std::size_t k, std::int64_t bytes) const {
+    if (k >= blocks_.size()) return 0;
+    return resident_bytes(blocks_[k].data(), std::min(bytes, static_cast<std::int64_t>(blocks_[k].size())));
+  }
 
   /// Runs a step, which has the blocks for itself. errors R27 one is under way
   template <class Step>

@@ -224,8 +224,7 @@ class session {
     use.planned = (p_.arena_bytes + p_.variable_bytes + p_.input_bytes) * static_cast<std::int64_t>(processors_.size());
     for (auto const& e : engines_) use.workspace += e->workspace_bytes();
     std::int64_t planned_here = 0;
-    for (std::size_t k = 0; k < processors_.size(); ++k)
-      planned_here += resident_bytes(store_.steps().of(k), p_.arena_bytes);
+    for (std::size_t k = 0; k < processors_.size(); ++k) planned_here += store_.steps().resident(k, p_.arena_bytes);
     for (std::span<std::byte const> const v : variables_) planned_here += resident_bytes(v.data(), std::ssize(v));
     for (port const& p : inputs_)
       for (auto const& m : p.memory) planned_here += resident_bytes(m.data(), std::ssize(m) * 8);

@@ -55,6 +55,11 @@ TEST_CASE("parts") {
   hold("put of rows apart and at an index of their own", [](auto s, auto x, auto y, auto...) {
     return put(x, rename(sum(y, c), b, d), b, iota(s, d, mt::i64) / 2 + argmax(x, b));
   });
+  hold_for_one("put of rows that two dims tell apart, which the index has in another order",
+               [](auto s, auto x, auto, auto... more) {
+                 auto const all = broadcast(rename(x * x, b, d), to(d, c, more..., a)) * (iota(s, c, mt::f64) + 1);
+                 return put(x, all, b, (iota(s, c, mt::i32) * 2 + iota(s, d, mt::i32)) % 3);
+               });
   hold("concat", [](auto, auto x, auto y, auto...) { return concat(sum(x * y, c), a, y, c, joined); });
   hold("concat repeats what one side lacks", [](auto, auto x, auto y, auto...) { return concat(x, a, y, c, joined); });
 }

@@ -39,6 +39,7 @@ class row_lookup {
   /// f(whether the index is in this part of the table, offset in the table, offset in the rows) for rows [first, last).
   void each(view const& index, std::int64_t first, std::int64_t last,
             function_ref<void(bool, std::int64_t, std::int64_t)> f) const {
+    if (first >= last) return;
     with_element(index.type, [&]<class I>() {
       std::int64_t at[max_dims_of_one], rest = first, in_table = 0, in_rows = 0, in_index = 0;
       for (int d = count_; d-- > 0; rest /= extents_[d]) {
@@ -88,7 +89,6 @@ class row_lookup {
 
   /// Of rows that go to the same place the last stays: where there may be such, each thread takes a part of all rows.
   void put(view const& x, view const& index, view const& table, thread_team& team) const {
-    if (number_ == 0 || width_ == 0) return;
     auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
     auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {
       each(index, row, end, [&](bool here, std::int64_t to, std::int64_t from) {
@@ -100,10 +100,10 @@ class row_lookup {
     bool meet = false;
     for (int d = 0; d < count_; ++d) meet = meet || (table_[d] == 0 && extents_[d] > 1);
     if (meet)
-      team.parallel_for(width_, std::max<std::int64_t>(64, 16384 / number_),
+      team.parallel_for(width_, std::max<std::int64_t>(64, 16384 / std::max<std::int64_t>(1, number_)),
                         [&](auto first, auto last) { some(0, number_, first, last); });
     else
-      team.parallel_for(number_, std::max<std::int64_t>(1, 16384 / width_),
+      team.parallel_for(number_, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width_)),
                         [&](auto first, auto last) { some(first, last, 0, width_); });
   }
 
