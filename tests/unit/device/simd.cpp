@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+#include "meshtensor/device/cpu/across_lanes.hpp"
 #include "meshtensor/device/cpu/load.hpp"
 
 namespace mt = meshtensor;
@@ -157,6 +158,14 @@ TEST_CASE("any, all, lane numbers, conversions, folds") {
       select(cpu::mask_as<std::int32_t>(numbers < vec<float>(4)), vec<std::int32_t>(7), vec<std::int32_t>(9));
   CHECK(chosen.lane_array().at[0] == 7);
   CHECK(chosen.lane_array().at[width - 1] == (width == 1 ? 7 : 9));
+}
+
+TEST_CASE_TEMPLATE("sums of several registers", T, float, double, std::int32_t, std::int64_t) {
+  constexpr int width = vec<T>::width;
+  vec<T> of[static_cast<std::size_t>(width)];
+  for (int i = 0; i < width; ++i) of[i] = cpu::lane_numbers<T>(static_cast<T>(i * i));
+  auto const sums = cpu::sums_of_lanes(of).lane_array();
+  for (int i = 0; i < width; ++i) CHECK(sums.at[i] == static_cast<T>(width * i * i + width * (width - 1) / 2));
 }
 
 TEST_CASE_TEMPLATE("a part of a register is loaded and stored, and nothing beside it", T, float, double, std::int32_t,

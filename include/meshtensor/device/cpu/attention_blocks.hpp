@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "meshtensor/device/cpu/across_lanes.hpp"
 #include "meshtensor/device/cpu/math.hpp"
 #include "meshtensor/device/cpu/small_product.hpp"
 

@@ -3,6 +3,7 @@
 // What fused kernels compute with, interpreted or instantiated: hence the same bits.
 #pragma once
 
+#include "meshtensor/device/cpu/across_lanes.hpp"
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/math.hpp"
 #include "meshtensor/device/cpu/random.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "meshtensor/device/cpu/across_lanes.hpp"
 #include "meshtensor/device/cpu/matmul_problem.hpp"
 #include "meshtensor/device/cpu/small_product.hpp"
 

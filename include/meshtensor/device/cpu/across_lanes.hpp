@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lanes of a register give together: sums and the greatest, as trees of fixed shape.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "meshtensor/device/cpu/simd.hpp"
+
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+
+/// Lane i is lane i + By, for those that there are.
+template <int By, class T>
+inline vec<T> moved_down(vec<T> v) {
+  using all = typename compilers_vector<T, vec<T>::width>::type;
+  all const x = std::bit_cast<all>(v.value);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return vec<T>::of(std::bit_cast<lanes<T>>(__builtin_shufflevector(x, x, (I + By) % vec<T>::width...)));
+  }
+  (std::make_integer_sequence<int, vec<T>::width>{});
+}
+
+/// f of registers over all lanes, as a tree of fixed shape: lane i with lane i + half, and so on.
+template <int Lanes, class T, class F>
+inline T fold_first(vec<T> v, F f) {
+  if constexpr (Lanes == 1) return v.lane_array().at[0];
+  else return fold_first<Lanes / 2>(f(v, moved_down<Lanes / 2>(v)), f);
+}
+template <class T, class F>
+inline T fold(vec<T> v, F f) {
+  return fold_first<vec<T>::width>(v, f);
+}
+
+template <class T>
+inline T sum_of_lanes(vec<T> v) {
+  return fold(v, [](vec<T> a, vec<T> b) { return a + b; });
+}
+/// Any lane where lanes are nan.
+template <class T>
+inline T greatest_of_lanes(vec<T> v) {
+  return fold(v, [](vec<T> a, vec<T> b) { return greater(a, b); });
+}
+
+namespace detail {
+/// Lanes whose number has `Bit` from b, the others from a, each plus the lane that differs from it by that bit.
+template <int Bit, class T>
+[[gnu::always_inline]] inline vec<T> add_neighbours(vec<T> a, vec<T> b) {
+  using all = typename compilers_vector<T, vec<T>::width>::type;
+  all const x = std::bit_cast<all>(a.value), y = std::bit_cast<all>(b.value);
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    all const own = __builtin_shufflevector(x, y, ((I & Bit) != 0 ? vec<T>::width + I : I)...);
+    all const other = __builtin_shufflevector(x, y, ((I & Bit) != 0 ? vec<T>::width + (I ^ Bit) : I ^ Bit)...);
+    return vec<T>::of(std::bit_cast<lanes<T>>(own + other));
+  }
+  (std::make_integer_sequence<int, vec<T>::width>{});
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline vec<T> sums_of_lanes(vec<T>* of) {
+  if constexpr (Count > 1) {
+    for (int i = 0; i < Count / 2; ++i) of[i] = add_neighbours<Count / 2>(of[i], of[i + Count / 2]);
+    return sums_of_lanes<Count / 2>(of);
+  }
+  return of[0];
+}
+}  // namespace detail
+
+/// Lane i is the sum of all lanes of register i, as trees of fixed shape; the registers are used up.
+template <class T>
+[[gnu::always_inline]] inline vec<T> sums_of_lanes(vec<T> (&of)[static_cast<std::size_t>(vec<T>::width)]) {
+  return detail::sums_of_lanes<vec<T>::width>(of);
+}
+
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu
