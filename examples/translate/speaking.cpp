@@ -105,8 +105,8 @@ class speaking::programs {
     if (!says) {
       std::int64_t const cut = o_.mesh.at("model");
       says = made<Program>(weights_, sizes(o_, pieces_, row(o_.sentences), length(used), all_source(o_.longest),
-                                           beam(width_), said(positions), all_said(o_.limit), choices(wanted()),
-                                           offered(wanted() + 2), part(cut), word(pieces_ / cut)));
+                                           beam(width_), said(width_ * positions), all_said(width_ * o_.limit),
+                                           choices(wanted()), offered(wanted() + 2), part(cut), word(pieces_ / cut)));
       says->record(o_.profile);
     }
     std::span<bool> const open(open_.get(), static_cast<std::size_t>(o_.sentences * width_ * width_ * positions));

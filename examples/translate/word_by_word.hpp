@@ -14,10 +14,8 @@ inline constexpr struct row : mt::dim<"row"> {
 } row;  // a sentence that is being translated; `batch`: sentences that are read
 inline constexpr struct beam : mt::dim<"beam"> {
 } beam;  // a way that is followed
-inline constexpr struct before : mt::dim<"before", beam + 0> {
-} before;  // the place that one had as a word was said
 inline constexpr struct said : mt::dim<"said"> {
-} said;  // position in a translation, up to those in use
+} said;  // place of a word that was said, `beam` of them for each position, up to those in use
 inline constexpr struct all_said : mt::dim<"all_said"> {
 } all_said;  // up to the longest
 inline constexpr struct all_source : mt::dim<"all_source"> {
@@ -39,24 +37,23 @@ inline constexpr struct word : mt::dim<"word"> {
 
 // ---- what is kept ----
 
-// Keys of the source lie as products want them: one number of each after another.
 inline constexpr mt::layer memory_of_source = [](mt::scope auto s) {
-  return std::tuple(s.state("source_keys", s.real(), layers, row, heads, d_head, all_source),
+  return std::tuple(s.state("source_keys", s.real(), layers, row, heads, all_source, d_head),
                     s.state("source_values", s.real(), layers, row, heads, all_source, d_head),
                     s.state("seen", mt::boolean, row, all_source));
 };
 inline constexpr mt::layer memory_of_words = [](mt::scope auto s) {
-  return std::tuple(s.state("keys", s.real(), layers, row, heads, all_said, before, d_head),
-                    s.state("values", s.real(), layers, row, heads, all_said, before, d_head));
+  return std::tuple(s.state("keys", s.real(), layers, row, heads, all_said, d_head),
+                    s.state("values", s.real(), layers, row, heads, all_said, d_head));
 };
 
 /// What the decoder's layers will look at of the source.
 inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto meant) {
-  auto const keys =
-      einsum(meant, s.parameter("key", layers, d_model, heads, d_head), to(layers, batch, heads, d_head, source));
-  auto const values =
-      einsum(meant, s.parameter("value", layers, d_model, heads, d_head), to(layers, batch, heads, source, d_head));
-  return std::tuple(pad(keys, source, all_source, 0), pad(values, source, all_source, 0));
+  auto const project = [&](auto const& weight) {
+    return pad(einsum(meant, weight, to(layers, batch, heads, source, d_head)), source, all_source, 0);
+  };
+  return std::tuple(project(s.parameter("key", layers, d_model, heads, d_head)),
+                    project(s.parameter("value", layers, d_model, heads, d_head)));
 };
 
 /// Before the first word: sentences for the rows `into`; one that is none goes nowhere, into −1.
@@ -77,27 +74,22 @@ struct read_source {
 /// To the words before, which `open` lets through, and to this one. Gives what was found, and this word's key and
 /// value.
 inline constexpr mt::layer attend_again = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto open) {
-  auto const keys = slice(all_keys, all_said, said, 0);
-  auto const values = slice(all_values, all_said, said, 0);
   auto const project = [&](auto const& weight) { return einsum(x, weight, to(row, beam, heads, d_head)); };
-  auto const question = project(s.parameter("query", d_model, heads, d_head)) / sqrt(extent(d_head));
+  auto const question = project(s.parameter("query", d_model, heads, d_head));
   auto const key = project(s.parameter("key", d_model, heads, d_head));
   auto const value = project(s.parameter("value", d_model, heads, d_head));
-  auto const scores = select(open, einsum(question, keys, to(row, heads, beam, said, before)), -1e30);
-  auto const own = sum(question * key, d_head);
-  auto const most = maximum(max(scores, said, before), own);
-  auto const weights = exp(scores - most);
-  auto const weight = exp(own - most);
-  auto const total = sum(weights, said, before) + weight;
-  auto const mixed = (einsum(weights, values, to(row, beam, heads, d_head)) + weight * value) / total;
+  auto const [earlier, sum_before] = attention_with_log_sum(
+      question, slice(all_keys, all_said, said, 0), slice(all_values, all_said, said, 0), beam, said, d_head, open);
+  auto const own = sum(question * key, d_head) / sqrt(extent(d_head));
+  auto const most = maximum(sum_before, own);
+  auto const before = exp(sum_before - most), now = exp(own - most);
+  auto const mixed = (before * earlier + now * value) / (before + now);
   return std::tuple(einsum(mixed, s.parameter("out", heads, d_head, d_model), to(row, beam, d_model)), key, value);
 };
 inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto seen) {
-  auto const keys = slice(all_keys, all_source, source, 0);
-  auto const values = slice(all_values, all_source, source, 0);
   auto const question = einsum(x, s.parameter("query", d_model, heads, d_head), to(row, beam, heads, d_head));
-  auto const scores = einsum(question, keys, to(row, heads, beam, source)) / sqrt(extent(d_head));
-  auto const mixed = einsum(softmax(select(seen, scores, -1e30), source), values, to(row, beam, heads, d_head));
+  auto const mixed = dot_product_attention(question, slice(all_keys, all_source, source, 0),
+                                           slice(all_values, all_source, source, 0), beam, source, d_head, seen);
   return einsum(mixed, s.parameter("out", heads, d_head, d_model), to(row, beam, d_model));
 };
 
@@ -126,14 +118,13 @@ inline constexpr mt::layer step_of_decoder = [](mt::scope auto s, auto of_source
 /// Reads the last word of every way, keeps it, and gives the logits of what may follow.
 constexpr auto logits_of_next(mt::scope auto s) {
   auto const token = s.input("token", mt::i32, row, beam);
-  auto const open = s.input("open", mt::boolean, row, beam, said, before);
+  auto const open = s.input("open", mt::boolean, row, beam, said);
   auto const position = s.input("position", mt::i32, row);
   auto const of_words = memory_of_words(s / "memory");
   auto const [logits, key, value] =
       step_of_decoder(s / "model", memory_of_source(s / "memory"), of_words, token, open, position);
-  auto const keep = [&](auto const& kept, auto const& now) {
-    s.update(kept, put(kept, rename(now, beam, before), all_said, position));
-  };
+  auto const place = broadcast(position, to(row, beam)) * extent(beam) + iota(s, beam, mt::i32);
+  auto const keep = [&](auto const& kept, auto const& now) { s.update(kept, put(kept, now, all_said, place)); };
   keep(std::get<0>(of_words), key);
   keep(std::get<1>(of_words), value);
   return logits;

@@ -46,7 +46,8 @@ template <class Q, class K, class V, class Length, class Memory, class Head>
 concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> && has_dim<K, Head> &&
     has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
 
-template <bool Causal, handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Seen>
+/// The mean of the values, and the logarithm of the sum of their weights, of which a gradient comes only if `BySum`.
+template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Seen>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
                       Seen const&... seen) {
   static_assert(has_dim<Q, Length> && has_dim<Q, Head>, "meshtensor T01: attention: the queries lack a dim");
@@ -60,7 +61,7 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
                 "answer");
   if constexpr (attends<Q, K, V, Length, Memory, Head>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
-    auto const results = composite_with_gradient(
+    return composite_with_gradient(
         Causal                ? name("nn.causal_attention")
         : sizeof...(Seen) > 0 ? name("nn.masked_attention")
                               : name("nn.attention"),
@@ -73,20 +74,23 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           return std::tuple(mixed, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
-        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy, auto) {
+        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy, auto d_log_sum) {
           auto const weights = exp(scores<Causal>(a, b, length, memory, head, open...) - log_sum);
           auto const dc = einsum_like(c, weights, dy);
           auto const d_weights = einsum_like(weights, dy, c);
-          auto const straight = d_weights - einsum_like(log_sum, dy, y);
+          auto const straight = [&] {
+            auto const by_mean = d_weights - einsum_like(log_sum, dy, y);
+            if constexpr (BySum) return by_mean + d_log_sum;
+            else return by_mean;
+          }();
           auto const d_scores = weights * straight * rsqrt(extent(head));
           auto const da = einsum_like(a, d_scores, b);
           auto const db = einsum_like(b, d_scores, a);
           return std::tuple(da, db, dc, open...);  // bools have no gradient
         },
         q, k, v, seen...);
-    return std::get<0>(results);
   } else {
-    return q;
+    return std::tuple(q, q);
   }
 }
 
@@ -109,7 +113,7 @@ struct attention_body {
       auto const q = project(x, s.parameter("query", model, heads, head, start));
       auto const k = project(y, s.parameter("key", model, heads, head, start));
       auto const v = project(y, s.parameter("value", model, heads, head, start));
-      auto const mixed = attend<Causal>(q, k, v, length, memory, head, s.where(), seen...);
+      auto const mixed = std::get<0>(attend<Causal, false>(q, k, v, length, memory, head, s.where(), seen...));
       auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
       return einsum_like(x, mixed, out);
     } else {
@@ -147,21 +151,37 @@ struct self_attention_body {
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                      line const& where = {}) {
-  return detail::attend<false>(q, k, v, length, memory, head, where);
+  return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where));
 }
 /// The same, of which only those positions of `memory` take part where `seen` holds: the composite
 /// `nn.masked_attention`. Where no position does, all take part alike. Sentences that are padded to one length:
-/// `seen` [batch, memory].
+/// `seen` [batch, memory]. Positions that nobody sees need not be read: a nan there may not show.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Seen>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                      Seen const& seen, line const& where = {}) {
-  return detail::attend<false>(q, k, v, length, memory, head, where, seen);
+  return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where, seen));
 }
 /// The same, where no position sees those after it: the composite `nn.causal_attention`.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                             line const& where = {}) {
-  return detail::attend<true>(q, k, v, length, memory, head, where);
+  return std::get<0>(detail::attend<true, false>(q, k, v, length, memory, head, where));
+}
+
+/// The same two, and the logarithm of the sum of the weights, logsumexp(Q Kᵀ / √head), as a tuple: with it attention to
+/// some positions and to others becomes attention to all, each counting by exp(its logarithm).
+///
+/// dims    of the logarithm: those of q and k without `head` and `memory`
+/// grad    of both results
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
+constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
+                                      line const& where = {}) {
+  return detail::attend<false, true>(q, k, v, length, memory, head, where);
+}
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Seen>
+constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
+                                      Seen const& seen, line const& where = {}) {
+  return detail::attend<false, true>(q, k, v, length, memory, head, where, seen);
 }
 
 /// Attention of a sequence to itself, by several heads: `attention(s / "attention", x, length, memory, d_model, heads,

@@ -40,7 +40,7 @@ struct uses {
   int read[max_values];                    // of roots: when they were read last
   id within[max_values];                   // of a window: what it is part of, plus 1
   bool replaces[max_values];               // values that become a variable's or a region's result, by any name
-  bool wants_copy[max_values];             // that something besides products of their own region reads
+  bool wants_copy[max_values];             // that something besides products and attention of their own region reads
   bool put_into[max_values];               // of which a put makes the next one, by any name
 
   constexpr uses(module const& source, plan& target)
@@ -70,8 +70,9 @@ struct uses {
     read[r] = now;
     if (within[r] != 0) look(static_cast<id>(within[r] - 1));
   }
-  /// Whether a slice of what a region is given needs no copy: products of the region alone read it, and they take any
-  /// strides. What is written by a put is none, for the put would have to wait until the products have read.
+  /// Whether a slice of what a region is given needs no copy: of the region, products and composites that run whole
+  /// alone read it, and they take any strides. What is written by a put is none, for the put would have to wait until
+  /// they have read.
   constexpr bool is_window(node const& n) const {
     if (n.kind != primitive::slice) return false;
     id const of = m.operand(n, 0);
@@ -108,7 +109,8 @@ struct uses {
       if (n.kind == primitive::put || (shares_memory(n) && put_into[m.result(n)])) put_into[m.operand(n, 0)] = true;
       for (int k = 0; k < n.operands.count; ++k) {
         id const v = m.operand(n, k);
-        wants_copy[v] = wants_copy[v] || n.kind != primitive::einsum || n.region != m.nodes[m.values[v].node].region;
+        bool const takes_strides = n.kind == primitive::einsum || is_whole(n);
+        wants_copy[v] = wants_copy[v] || !takes_strides || n.region != m.nodes[m.values[v].node].region;
       }
     }
   }

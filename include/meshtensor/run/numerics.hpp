@@ -126,7 +126,8 @@ class numerics_check {
     void call(node const& n) {
       id const r = m_.region_of(n, 0);
       region const& body = m_.regions[r];
-      for (int i = 0; i < n.operands.count; ++i) at_[m_.link(body.arguments, i)].data = at_[m_.operand(n, i)].data;
+      for (int i = 0; i < n.operands.count; ++i)  // with the strides of what it is given, which may be a window
+        at_[m_.link(body.arguments, i)] = at_[m_.operand(n, i)];
       for (int i = 0; i < m_.node_count && found == no_id; ++i) {
         node const& one = m_.nodes[i];
         if (one.region != r || one.kind == primitive::argument) continue;

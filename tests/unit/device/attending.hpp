@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "meshtensor/device/cpu/device.hpp"
@@ -51,16 +52,16 @@ class subject {
     mt::session<mt::reference_device> run(store, plain->graph, plain->planned, {}, plain->entry);
     feed(run);
     run.step();
-    for (char const* label : {"y", "dq", "dk", "dv"}) expected_.insert_or_assign(label, run.whole(label));
+    for (char const* label : Program::outputs) expected_.insert_or_assign(label, run.whole(label));
   }
 
   /// What is not as the oracle has it.
   std::string fault(mt::mesh_shape const& mesh, mt::layout_rules const& rules, int threads, bool whole,
                     double tolerance, std::map<std::string, mt::block>* bits = nullptr) {
     auto const low = lower(mesh, rules, whole ? mt::cpu_device::wishes : mt::device_wishes{true});
-    int composites = 0;
-    for (int i = 0; i < low->graph.node_count; ++i) composites += mt::is_whole(low->graph.nodes[i]);
-    composites_ = composites;
+    composites_ = windows_ = 0;
+    for (int i = 0; i < low->graph.node_count; ++i) composites_ += mt::is_whole(low->graph.nodes[i]);
+    for (int v = 0; v < low->graph.value_count; ++v) windows_ += low->planned.where[v] == mt::place::window;
     auto const job = mt::processors::in_lockstep();
     mt::store store(job);
     mt::session<mt::cpu_device> run(store, low->graph, low->planned, mesh, low->entry, mt::cpu_device(threads));
@@ -75,6 +76,7 @@ class subject {
     return "";
   }
   int composites() const { return composites_; }
+  int windows() const { return windows_; }  // slices that are no copies
 
  private:
   std::unique_ptr<mt::lowering> lower(mt::mesh_shape const& mesh, mt::layout_rules const& rules,
@@ -109,7 +111,7 @@ class subject {
   double largest_;
   std::string spoilt_;
   std::map<std::string, mt::block> expected_;
-  int composites_ = 0;
+  int composites_ = 0, windows_ = 0;
 };
 
 inline constexpr sizes shapes[] = {{1, 1, 1, 1, 1},     {2, 5, 3, 3, 7},      {1, 64, 64, 2, 16}, {1, 65, 130, 1, 9},
@@ -117,14 +119,14 @@ inline constexpr sizes shapes[] = {{1, 1, 1, 1, 1},     {2, 5, 3, 3, 7},      {1
 
 /// Whole in any number of threads, with the same bits, and by kernels and products.
 template <class Program>
-void hold(double tolerance) {
-  for (sizes const& z : shapes) {
+void hold(double tolerance, std::span<sizes const> of = shapes, int composites = 2) {
+  for (sizes const& z : of) {
     CAPTURE(z.length);
     CAPTURE(z.memory);
     subject<Program> s(z);
     std::map<std::string, mt::block> one, three;
     CHECK(s.fault({}, {}, 1, true, tolerance, &one) == "");
-    CHECK(s.composites() == 2);
+    CHECK(s.composites() == composites);
     CHECK(s.fault({}, {}, 3, true, tolerance, &three) == "");
     for (auto const& [label, b] : one) CHECK(meshtensor_test::difference(three.at(label).window(), b) == "");
     CHECK(s.fault({}, {}, 2, false, tolerance) == "");

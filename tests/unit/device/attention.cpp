@@ -15,6 +15,7 @@ namespace {
 template <mt::dtype Type, bool Causal, bool OtherOrder = false>
 struct attends {
   static constexpr char const* inputs[] = {"q", "k", "v", "weights"};
+  static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
   constexpr void operator()(mt::scope auto s) const {
     constexpr mt::dtype_constant<Type> type;
     auto const q = s.input("q", type, batch, length, heads, head);
@@ -46,6 +47,7 @@ TEST_CASE("dims in other orders, a dim of its own for values") { hold<attends<mt
 /// A composite of the program's own, with the form of attention and another meaning.
 struct namesake {
   static constexpr char const* inputs[] = {"q", "k", "v", "weights"};
+  static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
   constexpr void operator()(mt::scope auto s) const {
     auto const q = s.input("q", mt::f64, batch, length, heads, head);
     auto const k = s.input("k", mt::f64, batch, memory, heads, head);

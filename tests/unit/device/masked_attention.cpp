@@ -15,6 +15,7 @@ namespace {
 template <mt::dtype Type, auto const&... MaskDims>
 struct attends_to_some {
   static constexpr char const* inputs[] = {"q", "k", "v", "seen", "weights"};
+  static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
   constexpr void operator()(mt::scope auto s) const {
     constexpr mt::dtype_constant<Type> type;
     auto const q = s.input("q", type, batch, length, heads, head);
@@ -34,6 +35,8 @@ using in_f64 = attends_to_some<mt::dtype::f64, batch>;
 TEST_CASE("f32") { hold<attends_to_some<mt::dtype::f32, batch>>(1e-4); }
 TEST_CASE("f64, a mask for each batch and head") { hold<attends_to_some<mt::dtype::f64, heads, batch>>(1e-12); }
 TEST_CASE("f64, one mask for all") { hold<attends_to_some<mt::dtype::f64>>(1e-12); }
+TEST_CASE("f64, a mask for each question") { hold<attends_to_some<mt::dtype::f64, length>>(1e-12); }
+TEST_CASE("f32, a mask for each question of a batch") { hold<attends_to_some<mt::dtype::f32, length, batch>>(1e-4); }
 TEST_CASE("bf16, a mask for each head") { hold<attends_to_some<mt::dtype::bf16, heads>>(0.05); }
 
 TEST_CASE("a nan reaches what it reaches without the kernel: not what hides it") {
@@ -50,12 +53,6 @@ TEST_CASE("scores of any size") {
     CHECK(subject<in_f64>({3, 70, 70, 2, 8}, largest).fault({}, {}, 1, true, 1e-9) == "");
 }
 
-TEST_CASE("a mask of each question is for kernels and products") {
-  subject<attends_to_some<mt::dtype::f64, length>> s({2, 5, 7, 3, 4});
-  CHECK(s.fault({}, {}, 1, true, 1e-12) == "");
-  CHECK(s.composites() == 0);
-}
-
 TEST_CASE("under every layout") {
   subject<in_f64> s({2, 12, 12, 6, 4});
   int whole = 0, half = 0, other = 0;
@@ -69,4 +66,10 @@ TEST_CASE("under every layout") {
   CHECK(whole == 4);  // nothing spread; batch, length, heads
   CHECK(half == 1);   // memory: each processor has the slopes by its answers
   CHECK(other == 1);  // head
+
+  subject<attends_to_some<mt::dtype::f64, batch, length>> each({2, 12, 12, 6, 4});
+  meshtensor_test::each_assignment({"batch", "length", "memory", "heads", "head"}, mesh, [&](auto const& rules) {
+    CAPTURE(meshtensor_test::text_of(rules));
+    CHECK(each.fault(mesh, rules, 1, true, 1e-12) == "");
+  });
 }

@@ -69,6 +69,31 @@ TEST_CASE("attention to some positions") {
              [](auto s, auto x, auto chosen) { return plain_masked_attention(s / "attention", x, chosen); });
 }
 
+namespace {
+auto const keys_of = [](auto s, auto x) {
+  return rename(x * s.parameter("scale", model, mt::normal(1)), length, memory);
+};
+}  // namespace
+
+TEST_CASE("attention to some and attention to others is attention to all") {
+  auto const in_two = [](auto s, auto x, auto chosen) {
+    auto const y = keys_of(s, x);
+    auto const [first, sum_of_first] =
+        mt::nn::attention_with_log_sum(x, y, y * y, length, memory, model, open_to(s, chosen));
+    auto const [second, sum_of_second] =
+        mt::nn::attention_with_log_sum(x, y, y * y, length, memory, model, !open_to(s, chosen));
+    auto const one = exp(sum_of_first), other = exp(sum_of_second);
+    return (one * first + other * second) / (one + other);
+  };
+  check_gradients("attention in two", in_two);
+  check_same("attention in two", in_two, [](auto s, auto x, auto) {
+    auto const y = keys_of(s, x);
+    auto const [all, sum_of_all] = mt::nn::attention_with_log_sum(x, y, y * y, length, memory, model);
+    auto const scores = einsum(x, y, to(batch, length, memory)) / sqrt(extent(model));
+    return all + sum_of_all - logsumexp(scores, memory);
+  });
+}
+
 TEST_CASE("attention") {
   check_gradients("attention", attending);
   check_same("attention", attending, [](auto s, auto x, auto) { return plain_attention(s / "attention", x); });

@@ -162,6 +162,45 @@ TEST_CASE("inside of attention, which the device runs whole; masks are finite nu
 }
 
 namespace {
+inline constexpr struct past_dim : mt::dim<"past", 12> {
+} past;
+constexpr int line_of_past = __LINE__ + 9;
+struct look_back {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, batch, heads, head);
+    auto const kept = s.parameter("kept", blocks, batch, heads, past, head, mt::ones);
+    auto const [y, each] =
+        scan(s / "blocks", blocks, rename(x, head, width), kept, [](mt::scope auto, auto h, auto all) {
+          auto const some = slice(all, past, memory, 3);
+          auto const q = broadcast(rename(h, width, head), to(batch, length, heads, head));
+          auto const y = mt::nn::dot_product_attention(q, some, some, length, memory, head);
+          return std::tuple(h + rename(mean(y, length), head, width), h);
+        });
+    s.output("y", y);
+  }
+};
+}  // namespace
+
+TEST_CASE("inside of attention to a slice of what a loop has, which is no copy") {
+  mt::processors const job = mt::processors::as_threads();
+  mt::store weights(job, 3);
+  mt::executable<look_back, mt::mesh<>, mt::layout<>, mt::default_device> step(weights, batch(2));
+  step.check_numerics();
+  std::vector<float> const x(2 * 2 * 4, 9.0f);
+  CHECK_NOTHROW(step(mt::feed<"x">(x)));
+  auto kept = weights.get<float>("kept");
+  kept.data()[(((1 * 2 + 1) * 2 + 0) * 12 + 5) * 4 + 1] = 3e38f;  // of the second block, the second text, position 5
+  weights.set("kept", kept);
+  std::string said;
+  try {
+    step(mt::feed<"x">(x));
+  } catch (mt::error const& e) { said = e.what(); }
+  INFO(said);
+  CHECK(said.find("R32: einsum in blocks " + at(line_of_past)) != std::string::npos);
+  CHECK(said.find("the first is inf, at batch=1, length=0, heads=0, memory=2") != std::string::npos);
+}
+
+namespace {
 constexpr int line_of_update = __LINE__ + 4;
 struct replace {
   constexpr void operator()(mt::scope auto s) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "meshtensor/device/cpu/attention_blocks.hpp"
+#include "meshtensor/device/cpu/attention_of_few.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/graph/module.hpp"
 #include "meshtensor/tensor/view.hpp"
@@ -16,8 +17,8 @@ inline namespace MESHTENSOR_ARCH {
 
 /// Which dims of an attention are what, read from its operands.
 struct attention_form {
-  bool found, causal, masked, backward;
-  int length, memory, head, value_head;  // dims
+  bool found, causal, masked, each, backward;  // each: a mask for each question
+  int length, memory, head, value_head;        // dims
 };
 
 /// found: this device can run it. Operands: q, k, v; if masked, which answers may be seen; of a gradient also y,
@@ -56,11 +57,10 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
   f.found = lengths == 1 && memories == 1 && heads == 1 && value_heads == 1 && v.has(f.memory) && !v.has(f.length) &&
             y.has(f.length) && y.has(f.value_head) && y.count == log_sum.count + 1 && log_sum.count + 1 == q.count &&
             v.count == k.count;
-  if (f.found && f.masked) {  // the same answers for all questions of a head
+  if (f.found && f.masked) {
     shape const& seen = dims(3);
-    f.found = seen.has(f.memory);
-    for (int i = 0; i < seen.count; ++i)
-      f.found = f.found && (seen.at[i] == f.memory || (log_sum.has(seen.at[i]) && seen.at[i] != f.length));
+    f.found = seen.has(f.memory), f.each = seen.has(f.length);
+    for (int i = 0; i < seen.count; ++i) f.found = f.found && (seen.at[i] == f.memory || log_sum.has(seen.at[i]));
   }
   return f;
 }
@@ -80,6 +80,7 @@ class composite_kernel {
 template <class T, class E>
 class attention final : public composite_kernel {
   using blocks = attention_blocks<T, E>;
+  using few = attention_of_few<T>;
 
  public:
   attention(module const& m, node const& n, view const* operands, int threads)
@@ -94,6 +95,7 @@ class attention final : public composite_kernel {
               q.origin[at] - k.origin[k.find(form_.memory)],
               form_.causal,
               form_.masked,
+              form_.each,
               1 / std::sqrt(static_cast<double>(extent(q, form_.head)))};
     heads_ = 1;
     for (int i = 0; i < q.count; ++i)
@@ -103,6 +105,10 @@ class attention final : public composite_kernel {
         blocks::blocks_of(form_.backward ? std::min(sizes_.length, sizes_.memory) : sizes_.length);
     bool const enough = heads_ % threads == 0 || heads_ >= 4 * threads;
     parts_ = enough ? 1 : std::min(count, (4 * threads + heads_ - 1) / heads_);
+    if constexpr (std::is_same_v<T, E>)
+      few_ = !form_.backward &&
+             few::takes(sizes_, rows(q, 0, form_.length, form_.head), rows(k, 0, form_.memory, form_.head),
+                        rows(v, 0, form_.memory, form_.value_head));
   }
 
   std::int64_t workspace_bytes() const override { return threads_ * each_bytes(); }
@@ -125,6 +131,7 @@ class attention final : public composite_kernel {
 
  private:
   std::int64_t each_bytes() const {
+    if (few_) return few(sizes_).bytes();
     blocks const b(sizes_);
     return ((form_.backward ? b.backward_bytes() : b.forward_bytes()) + 63) / 64 * 64;
   }
@@ -143,17 +150,22 @@ class attention final : public composite_kernel {
   }
   /// Which answers may be seen; without a mask nothing.
   attention_rows seen(view const* in, std::int64_t head) const {
-    return form_.masked ? rows<bool>(in[3], head, form_.memory, -1) : attention_rows{};
+    return form_.masked ? rows<bool>(in[3], head, form_.memory, form_.each ? form_.length : -1) : attention_rows{};
   }
 
   void forward(view const* in, view const* out, std::int64_t head, std::int64_t part, std::byte* own) const {
+    auto const q = rows(in[0], head, form_.length, form_.head), k = rows(in[1], head, form_.memory, form_.head),
+               v = rows(in[2], head, form_.memory, form_.value_head),
+               y = rows(out[0], head, form_.length, form_.value_head), log_sum = rows(out[1], head, form_.length, -1);
+    if (few_) {
+      auto const next_k = rows(in[1], std::min(head + 1, heads_ - 1), form_.memory, form_.head);
+      return few(sizes_).run(q, k, v, seen(in, head), y, log_sum, next_k, own);
+    }
     blocks b(sizes_);
-    b.prepare_forward(rows(in[1], head, form_.memory, form_.head), rows(in[2], head, form_.memory, form_.value_head),
-                      seen(in, head), own);
+    b.prepare_forward(k, v, seen(in, head), own);
     std::int64_t const end = start(part + 1, sizes_.length);
     for (std::int64_t i = start(part, sizes_.length); i < end; i += blocks::block)
-      b.forward(rows(in[0], head, form_.length, form_.head), rows(out[0], head, form_.length, form_.value_head),
-                rows(out[1], head, form_.length, -1), i, std::min(blocks::block, end - i));
+      b.forward(q, y, log_sum, i, std::min(blocks::block, end - i));
   }
   /// Slopes of answers [first, last) asked by all, or of questions [from, to) by all answers, or both of all.
   void backward(view const* in, view const* out, std::int64_t head, std::int64_t first, std::int64_t last,
@@ -184,6 +196,7 @@ class attention final : public composite_kernel {
   };
   std::vector<outer_dim> outer_;  // of batches and heads
   std::int64_t heads_ = 1, parts_ = 1;
+  bool few_ = false;
 };
 
 /// Dtypes as a mask, and those of a module's attentions.

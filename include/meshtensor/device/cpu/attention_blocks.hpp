@@ -20,6 +20,7 @@ struct attention_sizes {
   std::int64_t ahead;             // by how much the first question's position is beyond the first answer's
   bool causal;                    // no question sees later answers
   bool masked;                    // no question sees some of the answers
+  bool each;                      // what is masked differs by question
   double scale;                   // of the scores
 };
 
@@ -172,13 +173,16 @@ class attention_blocks {
 
   /// What the rest of the library puts in the place of scores that nobody may see, as E has it.
   static T hidden_score() { return detail::number_of_element<T>(detail::element_of<E>(T(-1e30))); }
-  /// No score is above its answer's bound, which is a hidden score where nobody sees the answer.
+  /// No score is above its answer's bound, which is a hidden score where the answer is not seen.
   std::int64_t bounds() const { return s_.masked ? memory_ : 0; }
   void set_bounds(attention_rows seen) {
-    for (std::int64_t j = 0; j < bounds(); ++j)
-      bounds_[j] = j < s_.memory && static_cast<bool const*>(seen.data)[j * seen.row]
-                       ? std::numeric_limits<T>::infinity()
-                       : hidden_score();
+    seen_ = seen;
+    if (!s_.each) set_bounds(0, 0, bounds());
+  }
+  void set_bounds(std::int64_t question, std::int64_t first, std::int64_t count) {
+    bool const* const seen = static_cast<bool const*>(seen_.data) + question * seen_.column;
+    for (std::int64_t j = first; j < first + count; ++j)
+      bounds_[j] = j < s_.memory && seen[j * seen_.row] ? std::numeric_limits<T>::infinity() : hidden_score();
   }
 
   static T get(attention_rows x, std::int64_t i, std::int64_t j) {
@@ -229,7 +233,7 @@ class attention_blocks {
       std::int64_t const seen = std::min(answers, seen_by(first + i) - m);
       vec<T> most(greatest_[i]);
       std::int64_t j = 0;
-      if (s_.masked) bound(score, m, wide);
+      if (s_.masked) bound(score, first + i, m, wide);
       for (; j + width <= seen; j += width) most = greater(most, load<T>(static_cast<T const*>(score + j)));
       for (; j < wide; j += width) {
         vec<T> const x = hidden(load<T>(static_cast<T const*>(score + j)), j, seen);
@@ -273,15 +277,16 @@ class attention_blocks {
     T *const score = scores_ + r * block, *const change = slopes_ + r * block;
     vec<T> const logarithm(logarithm_[row]), straight(straight_[row]);
     std::int64_t const seen = std::min(answers, seen_by(row) - first);
-    if (s_.masked) bound(score, first, padded(answers));
+    if (s_.masked) bound(score, row, first, padded(answers));
     for (std::int64_t j = 0; j < padded(answers); j += width) {
       vec<T> const weight = math::exp_of_weight(hidden(load<T>(static_cast<T const*>(score + j)), j, seen) - logarithm);
       store(weight, score + j);
       store(weight * (load<T>(static_cast<T const*>(change + j)) - straight), change + j);
     }
   }
-  /// Hides the scores of a row, against answers from m on, of those that nobody sees, nan too.
-  void bound(T* score, std::int64_t m, std::int64_t count) const {
+  /// Hides the scores of a question, against answers from m on, of those that it does not see, nan too.
+  void bound(T* score, std::int64_t question, std::int64_t m, std::int64_t count) {
+    if (s_.each) set_bounds(question, m, count);
     for (std::int64_t j = 0; j < count; j += width) {
       vec<T> const limit = load<T>(static_cast<T const*>(bounds_ + m + j));
       store(select(vec<T>(hidden_score()) < limit, load<T>(static_cast<T const*>(score + j)), limit), score + j);
@@ -294,6 +299,7 @@ class attention_blocks {
   }
 
   attention_sizes s_;
+  attention_rows seen_{};
   std::int64_t head_, value_, memory_;  // padded: to registers, to blocks
   T *keys_turned_ = nullptr, *values_ = nullptr, *values_turned_ = nullptr, *question_ = nullptr, *mixed_ = nullptr;
   T *next_greatest_ = nullptr, *before_ = nullptr, *scores_ = nullptr, *slopes_ = nullptr, *greatest_ = nullptr,

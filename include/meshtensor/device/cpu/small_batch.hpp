@@ -6,48 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "meshtensor/device/cpu/across_lanes.hpp"
+#include "meshtensor/device/cpu/dot_tile.hpp"
 #include "meshtensor/device/cpu/matmul_problem.hpp"
 #include "meshtensor/device/cpu/small_product.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
-
-namespace detail {
-
-/// c[r][j] = Σ_p a[r][p]·b[j][p] for as many j as a register has lanes; those from `columns` on repeat the last. Sums
-/// are made lane by lane, then over the lanes, so that nothing is turned.
-[[gnu::always_inline]] inline void dot_tile(std::int64_t rows, std::int64_t columns, std::int64_t depth,
-                                            block_view<float const> a, block_view<float const> b, block_view<float> c) {
-  constexpr int width = vec<float>::width;
-  std::int64_t const whole = depth / width * width;
-  int const rest = static_cast<int>(depth - whole);
-  bool const reads_ahead = rows > 2;  // so long with a tile that what comes behind the next can come from memory
-  for (std::int64_t r = 0; r < rows; ++r) {
-    vec<float> sum[static_cast<std::size_t>(width)];
-    auto const add = [&](std::int64_t p, auto const& loaded) __attribute__((always_inline)) {
-      vec<float> const x = loaded(a.data + r * a.row + p);
-      float const* from = b.data + p;
-      unrolled<width>([&](auto j) __attribute__((always_inline)) {
-        sum[j] = fma(x, loaded(from), sum[j]);
-        if (reads_ahead && r == 0) __builtin_prefetch(from + 2 * width * b.row, 0, 2);
-        if (j + 1 < columns) from += b.row;
-      });
-    };
-    unrolled<width>([&](auto j) __attribute__((always_inline)) { sum[j] = vec<float>(0.0f); });
-    for (std::int64_t p = 0; p < whole; p += width)
-      add(
-          p, [](float const* from) __attribute__((always_inline)) { return load<float>(from); });
-    if (rest != 0)
-      add(
-          whole, [rest](float const* from) __attribute__((always_inline)) { return load<float>(from, rest); });
-    vec<float> const sums = sums_of_lanes(sum);
-    if (columns == width) store(sums, c.data + r * c.row);
-    else store(sums, c.data + r * c.row, static_cast<int>(columns));
-  }
-}
-
-}  // namespace detail
 
 /// C[batch…, m, n] = A[batch…, m, k] · B[batch…, k, n] in f32, where B has contiguous rows, which are read where they
 /// lie, or contiguous columns and A contiguous rows.
@@ -83,8 +47,8 @@ class small_batch {
     std::int64_t const whole = p_.n / width * width;
     block_view<float const> columns{right, p_.b.column};
     for (std::int64_t j = 0; j < whole; j += width, columns.data += width * columns.row, result.data += width)
-      detail::dot_tile(p_.m, width, p_.k, left, columns, result);
-    if (whole < p_.n) detail::dot_tile(p_.m, p_.n - whole, p_.k, left, columns, result);
+      dot_tile<float>(p_.m, width, p_.k, left, columns, result);
+    if (whole < p_.n) dot_tile<float>(p_.m, p_.n - whole, p_.k, left, columns, result);
   }
 
   /// Columns that fill no register are copied, with zeros behind them.

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of a few questions, as a text asks that is made word by word: keys and values are read once, where they
+// lie, and no further than the last that a question sees.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "meshtensor/device/cpu/attention_blocks.hpp"
+#include "meshtensor/device/cpu/dot_tile.hpp"
+
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+
+/// The questions of one batch and head, of elements T.
+template <class T>
+class attention_of_few {
+  static constexpr std::int64_t width = vec<T>::width;
+
+ public:
+  static bool takes(attention_sizes const& s, attention_rows q, attention_rows k, attention_rows v) {
+    bool const lies_well = q.column == 1 && k.column == 1 && v.column == 1;
+    return s.length <= 8 && !s.causal && s.value_head % width == 0 && lies_well;
+  }
+  explicit attention_of_few(attention_sizes const& s) : s_(s), wide_((s.memory + width - 1) / width * width) {}
+
+  std::int64_t bytes() const {
+    auto const all = s_.length * (wide_ + s_.value_head) * static_cast<std::int64_t>(sizeof(T));
+    return (all + 63) / 64 * 64;
+  }
+
+  /// `next_k`: keys of the head that comes next, which are fetched meanwhile.
+  [[gnu::flatten]] void run(attention_rows q, attention_rows k, attention_rows v, attention_rows seen, attention_rows y,
+                            attention_rows log_sum, attention_rows next_k, std::byte* workspace) const {
+    T *const scores = reinterpret_cast<T*>(workspace), *const mixed = scores + s_.length * wide_;
+    T const *const keys = static_cast<T const*>(k.data), *const values = static_cast<T const*>(v.data);
+    block_view<T const> const questions{static_cast<T const*>(q.data), q.row};
+    std::int64_t const end = last_seen(seen), whole = end / width * width;
+    for (std::int64_t j = 0; j < whole; j += width) {
+      dot_tile<T>(s_.length, width, s_.head, questions, {keys + j * k.row, k.row}, {scores + j, wide_});
+      fetch(values + j * v.row, v.row, s_.value_head);
+      fetch(static_cast<T const*>(next_k.data) + j * k.row, k.row, s_.head);
+    }
+    if (whole < end)
+      dot_tile<T>(s_.length, end - whole, s_.head, questions, {keys + whole * k.row, k.row}, {scores + whole, wide_});
+    T total[8];
+    for (std::int64_t i = 0; i < s_.length; ++i) {
+      T const greatest = scale(scores + i * wide_, end, seen, i);
+      total[i] = weigh(scores + i * wide_, end, greatest);
+      static_cast<T*>(log_sum.data)[i * log_sum.row] = greatest + math::log(total[i]);
+    }
+    small_product<T>(s_.length, s_.value_head, end, {scores, wide_}, {values, v.row}, {mixed, s_.value_head}, false);
+    for (std::int64_t i = 0; i < s_.length; ++i) {
+      T* const to = static_cast<T*>(y.data) + i * y.row;
+      T const by = T(1) / total[i];
+      for (std::int64_t j = 0; j < s_.value_head; j += width) {
+        vec<T> const x = load<T>(static_cast<T const*>(mixed + i * s_.value_head + j)) * vec<T>(by);
+        if (y.column == 1) store(x, to + j);
+        else store_strided(x, to + j * y.column, y.column);
+      }
+    }
+  }
+
+ private:
+  /// As many rows as a register has lanes are soon read.
+  static void fetch(T const* rows, std::int64_t stride, std::int64_t elements) {
+    constexpr std::int64_t line = 64 / sizeof(T);
+    for (std::int64_t i = 0; i < width; ++i)
+      for (std::int64_t j = 0; j < elements; j += line) __builtin_prefetch(rows + i * stride + j, 0, 2);
+  }
+
+  /// Behind the last answer that a question sees; where one sees none, all take part alike.
+  std::int64_t last_seen(attention_rows seen) const {
+    if (!s_.masked) return s_.memory;
+    std::int64_t last = 0;
+    for (std::int64_t i = 0; i < (s_.each ? s_.length : 1); ++i) {
+      bool const* const open = static_cast<bool const*>(seen.data) + i * seen.column;
+      std::int64_t j = s_.memory;
+      for (std::uint64_t eight = 0; seen.row == 1 && j >= 8; j -= 8) {
+        std::memcpy(&eight, open + j - 8, sizeof eight);
+        if (eight != 0) break;
+      }
+      while (j > 0 && !open[(j - 1) * seen.row]) --j;
+      if (j == 0) return s_.memory;
+      last = std::max(last, j);
+    }
+    return last;
+  }
+
+  /// Products become scores, those of answers that question i does not see hidden ones. Gives the greatest.
+  T scale(T* score, std::int64_t count, attention_rows seen, std::int64_t i) const {
+    vec<T> const by(static_cast<T>(s_.scale));
+    vec<T> most(-std::numeric_limits<T>::infinity());
+    std::int64_t j = 0;
+    for (; j + width <= count; j += width) {
+      vec<T> const x = shown(load<T>(static_cast<T const*>(score + j)) * by, seen, i, j, static_cast<int>(width));
+      store(x, score + j);
+      most = greater(most, x);
+    }
+    if (j == count) return greatest_of_lanes(most);
+    int const rest = static_cast<int>(count - j);
+    vec<T> const x = shown(load<T>(static_cast<T const*>(score + j), rest) * by, seen, i, j, rest);
+    store(x, score + j, rest);
+    auto const there = lane_numbers<T>() < vec<T>(static_cast<T>(rest));
+    return greatest_of_lanes(greater(most, select(there, x, most)));
+  }
+  /// Scores become weights, of which the sum is given.
+  static T weigh(T* score, std::int64_t count, T greatest) {
+    vec<T> sum(T(0));
+    std::int64_t j = 0;
+    for (; j + width <= count; j += width) {
+      vec<T> const x = math::exp_of_weight(load<T>(static_cast<T const*>(score + j)) - vec<T>(greatest));
+      store(x, score + j);
+      sum = sum + x;
+    }
+    if (j == count) return sum_of_lanes(sum);
+    int const rest = static_cast<int>(count - j);
+    vec<T> const x = math::exp_of_weight(load<T>(static_cast<T const*>(score + j), rest) - vec<T>(greatest));
+    store(x, score + j, rest);
+    auto const there = lane_numbers<T>() < vec<T>(static_cast<T>(rest));
+    return sum_of_lanes(sum + select(there, x, vec<T>(T(0))));
+  }
+  /// The scores of the n answers from j on, as question i sees them.
+  vec<T> shown(vec<T> x, attention_rows seen, std::int64_t i, std::int64_t j, int n) const {
+    if (!s_.masked) return x;
+    using word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    bool const* const open = static_cast<bool const*>(seen.data) + (s_.each ? i * seen.column : 0) + j * seen.row;
+    vec<word> const sees = seen.row != 1 ? load_strided<word>(open, seen.row, n)
+                           : n == width  ? load<word>(open)
+                                         : load<word>(open, n);
+    return select(mask_as<T>(sees != vec<word>(0)), x, vec<T>(T(-1e30)));
+  }
+
+  attention_sizes s_;
+  std::int64_t wide_;  // answers, in whole registers
+};
+
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu
