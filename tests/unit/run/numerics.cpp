@@ -173,8 +173,8 @@ struct look_back {
         scan(s / "blocks", blocks, rename(x, head, width), kept, [](mt::scope auto, auto h, auto all) {
           auto const some = slice(all, past, memory, 3);
           auto const q = broadcast(rename(h, width, head), to(batch, length, heads, head));
-          auto const y = mt::nn::dot_product_attention(q, some, some, length, memory, head);
-          return std::tuple(h + rename(mean(y, length), head, width), h);
+          auto const found = mt::nn::dot_product_attention(q, some, some, length, memory, head);
+          return std::tuple(h + rename(mean(found, length), head, width), h);
         });
     s.output("y", y);
   }
