@@ -168,8 +168,9 @@ constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, 
   return std::get<0>(detail::attend<true, false>(q, k, v, length, memory, head, where));
 }
 
-/// The same two, and the logarithm of the sum of the weights, logsumexp(Q Kᵀ / √head), as a tuple: with it attention to
-/// some positions and to others becomes attention to all, each counting by exp(its logarithm).
+/// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With it
+/// attention to some positions and to others becomes attention to all: the mean of both, by the exponentials of their
+/// logarithms.
 ///
 /// dims    of the logarithm: those of q and k without `head` and `memory`
 /// grad    of both results
