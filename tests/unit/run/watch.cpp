@@ -48,7 +48,7 @@ struct train {
       if constexpr (Again) return mt::repeat(s / "blocks", blocks, x, mt::rematerialize(block));
       else return mt::repeat(s / "blocks", blocks, x, block);
     }();
-    auto const loss = mean(y * y);
+    auto const loss = mean(y * y * x);  // x is used twice: its gradient has two terms
     auto const slope = gradient(loss, x);
     s.watch("loss", loss);
     s.watch("slope", slope);
