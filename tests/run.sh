@@ -16,7 +16,7 @@ Installs what is missing (apt-get, as root or through sudo), builds in build/rel
   --with PART   the tests and this part
   --part PART   this part alone:
     clang         every file through clang 19, a sample of the tests run
-    sanitize      the tests of one process under the address and undefined-behaviour sanitizers
+    sanitize      the tests of one process, lessons apart, under the address and undefined-behaviour sanitizers
     threads       the thread sanitizer over processors that are threads
     fuzz          readers of files, each fuzzed for 12 seconds under the sanitizers
     mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same

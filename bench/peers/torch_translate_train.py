@@ -93,11 +93,11 @@ def bucket_lengths(pairs_of, count, step):
 class Pairs:
     """Pairs of ids in buckets: of all rows that `tokens` allow the fewest that make no batch more."""
 
-    def __init__(self, sources, targets, longest, lengths=None, count=1, tokens=1):
+    def __init__(self, sources, targets, longest, lengths=None, count=1, multiple=1, tokens=1):
         both = [(a + [END], b + [END]) for a, b in zip(sources, targets)]
         self.pairs = sorted((p for p in both if max(map(len, p)) <= longest), key=lambda p: max(map(len, p)))
         found = [max(map(len, p)) for p in self.pairs]
-        self.lengths = lengths or bucket_lengths(numpy.bincount(found, minlength=longest + 1).tolist(), count, 2)
+        self.lengths = lengths or bucket_lengths(numpy.bincount(found, minlength=longest + 1).tolist(), count, multiple)
         self.batches = []
         for first, end in zip([0] + self.lengths, self.lengths):
             which = numpy.flatnonzero((numpy.array(found) > first) & (numpy.array(found) <= end))
@@ -127,7 +127,8 @@ def main():
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--batch-tokens", type=int, default=3600)
-    parser.add_argument("--buckets", type=int, default=10)
+    parser.add_argument("--buckets", type=int, default=20)
+    parser.add_argument("--length-multiple", type=int, default=1)
     parser.add_argument("--longest", type=int, default=48)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -147,7 +148,7 @@ def main():
                 texts.append(vocabulary.encode(file.read().removesuffix("\n").split("\n")))
         return texts
 
-    shape = dict(count=given.buckets, tokens=given.batch_tokens)
+    shape = dict(count=given.buckets, multiple=given.length_multiple, tokens=given.batch_tokens)
     train = Pairs(*pairs("train"), given.longest, **shape)
     valid = Pairs(*pairs("val"), given.longest, train.lengths, **shape)
     model, random = Translator(given.longest), numpy.random.default_rng(given.seed)

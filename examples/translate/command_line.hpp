@@ -20,7 +20,7 @@ struct options {
   std::int64_t threads = 0;
   // model and training
   std::string size = "tiny", dtype = "f32", optimizer = "adam";
-  std::int64_t epochs = 20, batch_tokens = 3600, buckets = 10, length_multiple = 2, microbatches = 1, warmup = 2000;
+  std::int64_t epochs = 20, batch_tokens = 3600, buckets = 20, length_multiple = 1, microbatches = 1, warmup = 2000;
   std::int64_t average = 4, score_every = 0;
   double learning_rate = 0, dropout = 0.3, smoothing = 0.1, clip_norm = 1;
   std::uint64_t seed = 1;
