@@ -106,12 +106,12 @@ class Pairs:
             self.batches.append((end, max(8, -(-len(which) // (8 * batches)) * 8), which))
 
     def of_epoch(self, random=None):
-        todo = []
+        pending = []
         for length, rows, which in self.batches:
             which = random.permutation(which) if random else which
-            todo += [(length, rows, which[i : i + rows]) for i in range(0, len(which), rows)]
-        for i in random.permutation(len(todo)) if random else range(len(todo)):
-            length, rows, which = todo[i]
+            pending += [(length, rows, which[i : i + rows]) for i in range(0, len(which), rows)]
+        for i in random.permutation(len(pending)) if random else range(len(pending)):
+            length, rows, which = pending[i]
             source, target, following = (numpy.full((rows, length), PAD) for _ in range(3))
             source[len(which) :, 0], target[:, 0] = END, BEGIN
             for row, k in enumerate(which):

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/graph/variables.hpp"
 #include "meshtensor/tensor/tensor.hpp"
 
 namespace meshtensor {
@@ -20,78 +20,10 @@ struct named_here {
       : label(literal), where(l) {}
 };
 
-/// How a variable starts. `automatic`, as parameters do: zeros with one dim or none, else normal with standard
-/// deviation 1/√(first extent).
-struct initializer {
-  initializer_kind kind;
-  number argument;
-};
-constexpr initializer constant(number const& value) { return {initializer_kind::constant, value}; }
-constexpr initializer normal(number const& standard_deviation) {
-  return {initializer_kind::normal, standard_deviation};
-}
-constexpr initializer uniform(number const& half_width) { return {initializer_kind::uniform, half_width}; }
-inline constexpr initializer zeros = constant(0);
-inline constexpr initializer ones = constant(1);
-
 template <class S>
 concept scope = requires {
   typename S::is_scope;
 };
-
-namespace detail {
-
-/// Finds or makes a variable; its dims are those of the enclosing loops that do not share parameters, then `own`.
-constexpr id declare(builder& b, id path, dtype type, shape const& own, initializer const& start, bool trainable) {
-  shape dims{};
-  for (int level = 0; level < b.depth; ++level)
-    if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
-  int const stacked = dims.count;
-  for (int i = 0; i < own.count; ++i) {
-    require(!dims.has(own.at[i]),
-            "T07: a parameter has one dim twice: give one another name; inside repeat the loop's dim is there already");
-    dims.add(own.at[i]);
-  }
-  for (int i = 0; i < b.m.variable_count; ++i) {
-    variable const& v = b.m.variables[i];
-    if (v.path != path) continue;
-    if (v.dims == dims && v.type == type && v.trainable == trainable) return static_cast<id>(i);
-    diagnostic d{};
-    add_path(d << "G03 '", b.m, path) << "' is declared twice, as ";
-    add_type(d, b.m, v.type, v.dims) << (v.trainable ? " (a parameter) and as " : " (state) and as ");
-    add_type(d, b.m, type, dims) << (trainable ? " (a parameter)" : " (state)");
-    b.note(d << ": give one of them another name");
-  }
-  require(b.m.variable_count < max_variables, "G24: a program has too many variables");
-  b.m.variables[b.m.variable_count] = {
-      path, type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {}};
-  return static_cast<id>(b.m.variable_count++);
-}
-
-/// The value of a variable before this step, where the program is now: read once by the entry, sliced by every loop
-/// that stacks it.
-constexpr id read(builder& b, id variable_id) {
-  meshtensor::module& m = b.m;
-  id const here = b.region;
-  int const depth = b.depth;
-  id const entry = depth == 0 ? here : m.regions[b.frames[0].region].parent;
-  id v = no_id;
-  for (int i = 0; i < m.node_count && v == no_id; ++i)
-    if (m.nodes[i].kind == primitive::read && m.nodes[i].attribute[0] == variable_id && m.nodes[i].region == entry)
-      v = m.result(m.nodes[i]);
-  if (v == no_id) {
-    b.region = entry, b.depth = 0;
-    v = b.add(primitive::read, {}, m.variables[variable_id].type, m.variables[variable_id].dims, {{variable_id}});
-  }
-  for (int level = 0; level < depth; ++level) {
-    b.region = b.frames[level].region, b.depth = level + 1;
-    v = b.frames[level].shares_parameters ? b.use(v) : b.add_stacked(v);
-  }
-  b.region = here, b.depth = depth;
-  return v;
-}
-
-}  // namespace detail
 
 /// The scope that records. Parameters have dtype `Parameters`; what the program sees of them has dtype `Compute`.
 template <dtype Parameters = dtype::f32, dtype Compute = Parameters>

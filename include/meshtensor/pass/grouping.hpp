@@ -6,12 +6,9 @@
 // positions and broadcasts cost nothing and are made again in every group that uses them.
 #pragma once
 
-#include "meshtensor/pass/rebuild.hpp"
+#include "meshtensor/pass/fused_group.hpp"
 
 namespace meshtensor {
-
-inline constexpr int max_kernel_steps = 32, max_kernel_operands = 16, max_kernel_results = 8, max_kernel_numbers = 16,
-                     max_kernel_phases = 7;
 
 /// Nodes that only say how something else is read.
 constexpr bool is_way_to_read(module const& m, node const& n) {
@@ -29,22 +26,6 @@ constexpr bool is_cheap(node const& n) {
   return n.kind == primitive::elementwise && (f < function::exp || f == function::relu || f >= function::logical_not) &&
          f != function::power && f != function::divide && f != function::modulo;
 }
-
-struct fused_group {
-  id place;  // it stands where this node stood
-  id region;
-  shape space;
-  std::uint8_t sharded[max_axes], order[max_axes];  // the dim that an axis shards, plus 1
-  std::uint8_t steps, operands, results, numbers;
-  std::uint8_t along;    // reductions along the vector
-  std::uint8_t leaving;  // what the other reductions reduce, as a mask of places in `space`; their results leave
-  bool mixed;            // they reduce different dims
-  std::uint8_t common;   // what all other results span, as a mask
-  id merged;             // into another group, plus 1
-
-  constexpr unsigned all() const { return (1u << space.count) - 1; }
-  constexpr unsigned rows() const { return all() >> 1; }
-};
 
 struct grouping {
   static constexpr int max_groups = max_nodes / 2;

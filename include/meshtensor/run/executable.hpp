@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/device/reference.hpp"
 #include "meshtensor/run/alike.hpp"
 #include "meshtensor/run/bound_program.hpp"
+#include "meshtensor/run/executable_arguments.hpp"
 #include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/linked.hpp"
 #include "meshtensor/run/numerics.hpp"
@@ -25,34 +25,6 @@ namespace detail {
 /// Whether a device's advice has been given.
 template <class Device>
 inline std::atomic<bool> advised = false;
-
-struct no_program {
-  constexpr void operator()(scope auto) const {}
-};
-template <class... Args>
-struct executable_arguments {
-  static_assert(
-      sizeof...(Args) == static_cast<std::size_t>(-1),
-      "meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order, or by a set "
-      "of programs, one of them, a mesh and a layout; a device may follow");
-  using programs = no_program;
-};
-template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
-struct executable_arguments<Program, Mesh, Layout, Device...> {
-  using programs = Program;
-  using entry = Program;
-  using mesh = Mesh;
-  using layout = Layout;
-  using device = typename nth<0, Device..., reference_device>::type;
-};
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
-struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
-  using programs = Programs;
-  using entry = Entry;
-  using mesh = Mesh;
-  using layout = Layout;
-  using device = typename nth<0, Device..., reference_device>::type;
-};
 
 }  // namespace detail
 
@@ -95,7 +67,7 @@ class executable_of {
         else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
       };
       (bind(given), ...);
-      bind_open_axis(values.job().size());
+      detail::bind_open_axis(mesh_, values.job().size());
       program_ = std::make_unique<bound>(mesh_, dims);
       auto const compare = [&] {
         compared = true;
@@ -218,7 +190,7 @@ class executable_of {
   rates best_rates() const { return session_->best_rates(); }
 
   /// Bytes that this process has copied to feed inputs so far: none where `feed_local` was given what lies dense.
-  std::int64_t copied_bytes() const { return session_->copied_bytes(); }
+  std::int64_t copied_bytes() const { return session_->inputs().copied_bytes(); }
   /// The plan at work, for tools.
   session<device>& running() { return *session_; }
 
@@ -267,22 +239,6 @@ class executable_of {
     }
     (std::make_integer_sequence<int, v.dims.count>{});
   }
-  // One axis that the type and the caller leave open takes what was started; of a program started alone, itself.
-  void bind_open_axis(int started) {
-    int open = -1;
-    std::int64_t others = 1;
-    for (int a = 0; a < mesh_.count; ++a) {
-      if (mesh_.axes[a].extent != 0) others *= mesh_.axes[a].extent;
-      else if (open < 0) open = a;
-    }
-    if (open < 0) return;
-    if (started == 0) started = static_cast<int>(others);
-    if (started % others != 0)
-      throw error("R05", {started, " processes were started, which is not a multiple of the ", others,
-                          " that the other axes of the mesh need"});
-    mesh_.axes[open].extent = started / others;
-  }
-
   std::vector<dim_extent> dims_of(view const& v) const {
     std::vector<dim_extent> dims;
     for (int i = 0; i < v.count; ++i) dims.push_back({graph().dim_name(v.dim[i]), v.extent[i]});
@@ -301,31 +257,31 @@ class executable_of {
   template <name Label, class T>
   void take(fed_elements<Label, T> const& f) {
     check_fed<Label, T, any_dims>();
-    view whole = session_->input(detail::letters(Label));
+    view whole = session_->inputs().window(detail::letters(Label));
     if (static_cast<std::int64_t>(f.size) != whole.size())
       refuse<Label>(whole, std::to_string(f.size) + " elements were");
-    session_->feed(detail::letters(Label), f.data);
+    session_->inputs().feed(detail::letters(Label), f.data);
   }
   template <name Label, class T, class Dims>
   void take(fed_array<Label, T, Dims> const& f) {
     check_fed<Label, T, Dims>();
-    view const wanted = session_->input(detail::letters(Label)), whole = arranged(f.from, wanted);
+    view const wanted = session_->inputs().window(detail::letters(Label)), whole = arranged(f.from, wanted);
     if (whole.count < 0) refuse<Label>(wanted, "an array " + detail::text_of(f.from.dims()) + " was");
-    session_->feed(detail::letters(Label), whole);
+    session_->inputs().feed(detail::letters(Label), whole);
   }
   template <name Label, class T>
   void take(fed_part<Label, T> const& f) {
     check_fed<Label, T, any_dims>();
-    session_->feed_local(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
+    session_->inputs().feed_local(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
   }
   template <name Label, class T>
   void take(fed_part_view<Label, T> const& f) {
     check_fed<Label, T, any_dims>();
-    view const wanted = session_->local_input(detail::letters(Label)), part = arranged(f.from, wanted);
+    view const wanted = session_->inputs().local_window(detail::letters(Label)), part = arranged(f.from, wanted);
     if (part.count < 0)
       throw error("R11", {"this processor's part of the input '", Label, "' is ", detail::text_of(dims_of(wanted)),
                           ", but a view ", detail::text_of(f.from.dims()), " was fed"});
-    session_->feed_local(detail::letters(Label), part);
+    session_->inputs().feed_local(detail::letters(Label), part);
   }
   void take(dim_extent const&) {}
   void take(axis_extent const&) {}

@@ -13,6 +13,7 @@
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/by_transport.hpp"
+#include "meshtensor/run/inputs.hpp"
 #include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/store.hpp"
 
@@ -60,68 +61,9 @@ class session {
     stays(processors_), stays(engines_), stays(inputs_), stays(outputs_);
   }
 
-  /// The window of a whole input, dense in the order of its dims, without memory. errors R02 no input has this name
-  view input(std::string_view label) const {
-    id const v = m_.result(m_.nodes[find(inputs_, label, "R02", "input").node_id]);
-    view whole = processors_[0].windows()[v];
-    for (int i = 0; i < whole.count; ++i) whole.extent[i] = whole.total[i], whole.origin[i] = 0;
-    whole.densify();
-    return whole;
-  }
-  /// Copies each processor's part of a whole array into its input. errors R02 no input has this name
-  void feed(std::string_view label, void const* whole) {
-    view from = input(label);
-    from.data = const_cast<void*>(whole);
-    feed(label, from);
-  }
-  /// The same of an array whose dims stand in any order.
-  void feed(std::string_view label, view const& whole) {
-    port& p = find(inputs_, label, "R02", "input");
-    p.memory.resize(processors_.size());
-    for (std::size_t k = 0; k < processors_.size(); ++k) {
-      view to = processors_[k].windows()[m_.result(m_.nodes[p.node_id])];
-      std::int64_t first = 0;
-      for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
-      to.data = around_[k].fed[p.node_id] = p.buffer(k, to.bytes());
-      detail::copy_by_name(whole, first, to, 0, no_id, no_id, to.extent);
-      copied_ += to.bytes();
-    }
-    p.fed = true;
-  }
-  /// The window of this process's one processor on an input, dense in the order of its dims, without memory.
-  ///
-  /// errors  R02 no input has this name; R06 this process holds several processors
-  view local_input(std::string_view label) const {
-    if (processors_.size() != 1)
-      throw error("R06", {"feed_local gives one processor's part, but this process holds ", processors_.size(),
-                          ": feed the whole array"});
-    return processors_[0].windows()[m_.result(m_.nodes[find(inputs_, label, "R02", "input").node_id])];
-  }
-  /// Lets this process's one processor read its part where it lies; `elements` 0: not known.
-  ///
-  /// errors  those of `local_input`; R11 another number of elements
-  void feed_local(std::string_view label, void const* part, std::int64_t elements = 0) {
-    std::int64_t const wanted = local_input(label).size();
-    port& p = find(inputs_, label, "R02", "input");
-    if (elements != 0 && elements != wanted)
-      throw error("R11", {"this processor's part of the input '", p.label, "' has ", wanted, " elements, but ",
-                          elements, " were fed"});
-    around_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
-    p.fed = true;
-  }
-  /// The same of a part with the input's dims; one whose elements lie apart is copied now.
-  void feed_local(std::string_view label, view const& part) {
-    view to = local_input(label);
-    bool dense = true;
-    for (int i = 0; i < part.count; ++i) dense = dense && (part.extent[i] == 1 || part.stride[i] == to.stride[i]);
-    if (dense) return feed_local(label, part.data);
-    port& p = find(inputs_, label, "R02", "input");
-    p.memory.resize(1);
-    to.data = p.buffer(0, to.bytes());
-    detail::copy_by_name(part, 0, to, 0, no_id, no_id, to.extent);
-    copied_ += to.bytes();
-    feed_local(label, to.data);
-  }
+  fed_inputs& inputs() { return inputs_; }
+  void feed(std::string_view label, void const* whole) { inputs_.feed(label, whole); }
+
   void set(std::string_view label, double number) {
     if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
       known->second = number;
@@ -135,14 +77,10 @@ class session {
     throw error("R07", {"the program has no number '", label, "'"});
   }
 
-  /// Bytes that were copied to feed inputs so far.
-  std::int64_t copied_bytes() const { return copied_; }
-
   /// One step. Every input must have been fed, now or before. From the third step on it takes no memory: see
   /// tests/unit/run/allocation.cpp.
   void step() {
-    for (port const& p : inputs_)
-      if (!p.fed) throw error("R02", {"the input '", p.label, "' was not fed"});
+    inputs_.require_all();
     settings_.seed = store_.seed(), settings_.step = store_.step();
     evaluate_numbers(m_, p_.numbers, settings_, numbers_);
     store_.steps().use([&] {
@@ -159,14 +97,14 @@ class session {
 
   /// This processor's part of an output of the last step, and where it lies in the whole.
   view local(std::string_view label, std::size_t k = 0) const {
-    id const n = find(outputs_, label, "R08", "output").node_id;
+    id const n = port_of(outputs_, label, "R08", "output").node_id;
     view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
     v.data = around_[k].given[n];
     return v;
   }
   /// What is given back under a name, and how it lies.
   id output(std::string_view label) const {
-    return m_.operand(m_.nodes[find(outputs_, label, "R08", "output").node_id], 0);
+    return m_.operand(m_.nodes[port_of(outputs_, label, "R08", "output").node_id], 0);
   }
   /// The whole output of the last step, assembled from the processors that this process holds.
   block whole(std::string_view label) const {
@@ -183,15 +121,9 @@ class session {
   /// The whole of each input, assembled likewise.
   blocks fed() const {
     blocks all;
-    for (port const& p : inputs_) {
-      if (!p.fed) throw error("R02", {"the input '", p.label, "' was not fed"});
-      id const v = m_.result(m_.nodes[p.node_id]);
-      all.emplace(p.label, assembled(v, [&](std::size_t k) {
-                    view part = processors_[k].windows()[v];
-                    part.data = around_[k].fed[p.node_id];
-                    return part;
-                  }));
-    }
+    inputs_.require_all();
+    for (port const& p : inputs_.ports())
+      all.emplace(p.label, assembled(inputs_.value_of(p), [&](std::size_t k) { return inputs_.part(p, k); }));
     return all;
   }
   settings const& numbers() const { return settings_; }
@@ -226,7 +158,7 @@ class session {
     std::int64_t planned_here = 0;
     for (std::size_t k = 0; k < processors_.size(); ++k) planned_here += store_.steps().resident(k, p_.arena_bytes);
     for (std::span<std::byte const> const v : variables_) planned_here += resident_bytes(v.data(), std::ssize(v));
-    for (port const& p : inputs_)
+    for (port const& p : inputs_.ports())
       for (auto const& m : p.memory) planned_here += resident_bytes(m.data(), std::ssize(m) * 8);
     use.process = std::max<std::int64_t>(0, resident_bytes() - planned_here - use.workspace);
     return use;
@@ -237,18 +169,6 @@ class session {
   std::vector<processor> const& held() const { return processors_; }
 
  private:
-  /// A named end of the program.
-  struct port {
-    std::string label;
-    id node_id;
-    bool fed = false;
-    std::vector<std::vector<double>> memory;  // of each processor held here
-    std::byte* buffer(std::size_t k, std::int64_t bytes) {
-      memory[k].resize(static_cast<std::size_t>(bytes + 7) / 8 + 1);
-      return reinterpret_cast<std::byte*>(memory[k].data());
-    }
-  };
-
   /// Another executable of the store may have wanted larger blocks since, or have left them.
   void find_memory() {
     store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
@@ -302,10 +222,9 @@ class session {
         }
         updates_ = updates_ || n.kind == primitive::write;
       }
-      if (n.kind == primitive::input)
-        inputs_.push_back({m_.names[n.attribute[0]].text(), static_cast<id>(i), false, {}});
+      if (n.kind == primitive::input) inputs_.add(static_cast<id>(i));
       if (n.kind != primitive::output) continue;
-      port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<id>(i), false, {}});
+      port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<id>(i)});
       p.memory.resize(processors_.size());
       for (std::size_t k = 0; k < around_.size(); ++k)
         around_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
@@ -329,15 +248,6 @@ class session {
       if (ranks_[k] == rank) return k;
     return 0;
   }
-  template <class Ports>
-  static auto& find(Ports& ports, std::string_view label, char const* code, char const* what) {
-    for (auto& p : ports)
-      if (p.label == label) return p;
-    std::string known;
-    for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label;
-    throw error(code, {"the program has no ", what, " '", label, "'; it has: ", known});
-  }
-
   store& store_;
   meshtensor::module const& m_;
   plan const& p_;
@@ -349,10 +259,10 @@ class session {
   std::vector<outside> around_;
   std::vector<std::span<std::byte const>> variables_;     // blocks of the store, of all processors held here
   std::vector<std::unique_ptr<engine<Device>>> engines_;  // of each processor held here; in lockstep one for all
-  std::vector<port> inputs_, outputs_;
+  fed_inputs inputs_{m_, processors_, around_};
+  std::vector<port> outputs_;
   settings settings_;
   std::vector<double> numbers_;
-  std::int64_t copied_ = 0;
   bool updates_ = false;
 };
 

@@ -87,7 +87,7 @@ class subject {
   void feed(Session& run) {
     meshtensor_test::chance c{5};
     for (char const* label : Program::inputs) {
-      mt::view v = run.input(label);
+      mt::view v = run.inputs().window(label);
       std::vector<double> bytes(static_cast<std::size_t>(v.size()) + 1);
       mt::with_element(v.type, [&]<class E>() {
         auto* const to = reinterpret_cast<E*>(bytes.data());

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an executable is declared with, and the axis of its mesh that the processes which were started decide.
+#pragma once
+
+#include <cstdint>
+
+#include "meshtensor/device/reference.hpp"
+#include "meshtensor/pass/lower.hpp"
+
+namespace meshtensor::detail {
+
+struct no_program {
+  constexpr void operator()(scope auto) const {}
+};
+template <class... Args>
+struct executable_arguments {
+  static_assert(
+      sizeof...(Args) == static_cast<std::size_t>(-1),
+      "meshtensor T10: an executable is declared by a program, a mesh and a layout, in this order, or by a set "
+      "of programs, one of them, a mesh and a layout; a device may follow");
+  using programs = no_program;
+};
+template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
+struct executable_arguments<Program, Mesh, Layout, Device...> {
+  using programs = Program;
+  using entry = Program;
+  using mesh = Mesh;
+  using layout = Layout;
+  using device = typename nth<0, Device..., reference_device>::type;
+};
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
+struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
+  using programs = Programs;
+  using entry = Entry;
+  using mesh = Mesh;
+  using layout = Layout;
+  using device = typename nth<0, Device..., reference_device>::type;
+};
+
+/// One axis that the type and the caller leave open takes what was started; of a program started alone, itself.
+inline void bind_open_axis(mesh_shape& mesh, int started) {
+  int open = -1;
+  std::int64_t others = 1;
+  for (int a = 0; a < mesh.count; ++a) {
+    if (mesh.axes[a].extent != 0) others *= mesh.axes[a].extent;
+    else if (open < 0) open = a;
+  }
+  if (open < 0) return;
+  if (started == 0) started = static_cast<int>(others);
+  if (started % others != 0)
+    throw error("R05", {started, " processes were started, which is not a multiple of the ", others,
+                        " that the other axes of the mesh need"});
+  mesh.axes[open].extent = started / others;
+}
+
+}  // namespace meshtensor::detail
