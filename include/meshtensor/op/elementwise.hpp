@@ -87,7 +87,7 @@ struct elementwise_rule {
         });
         break;
       case function::relu:
-        give(x0, [&] { return select(b, {elementwise(b, function::less, {zero(), x()}), dy, zero()}); });
+        give(x0, [&] { return select(b, {elementwise(b, function::less_equal, {x(), zero()}), zero(), dy}); });
         break;
       case function::add:
         give(x0, [&] { return dy; });

@@ -117,11 +117,12 @@ struct argmax_rule {
     w.bind(0, x, y.dim), w.bind(1, y, y.dim);
     if (w.empty()) return;
     with_element(x.type, [&]<class E>() {
+      using A = arithmetic_t<E>;
       do {
         E const* row = x.as<E>() + w.offset[0];
         std::int64_t best = 0;
         for (std::int64_t i = 1; i < x.extent[along]; ++i)
-          if (row[best * x.stride[along]] < row[i * x.stride[along]]) best = i;
+          if (is_greater<A>(row[i * x.stride[along]], row[best * x.stride[along]])) best = i;
         y.as<std::int64_t>()[w.offset[1]] = best;
       } while (w.next());
     });
@@ -199,7 +200,8 @@ constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& wher
                                [&](builder& b, shape const& s) { return mean(b, x.id, s); });
 }
 
-/// The greatest element along dims, named as for `sum`. Of two tensors the greater elements are `maximum(a, b)`.
+/// The greatest element along dims, named as for `sum`; nan where one is nan. Of two tensors the greater elements are
+/// `maximum(a, b)`.
 ///
 /// grad    the cotangent, divided among all elements that equal the result
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
@@ -233,7 +235,7 @@ constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
   return detail::record_reduce<reduction_kind::min>(x, detail::given_dims<A, B, C, D>{}, where);
 }
 
-/// The position of the greatest element along a dim, the lowest of equals, as i64.
+/// The position of the greatest element along a dim, the lowest of equals, as i64; nan is greater than any number.
 ///
 /// layout  the dim must be whole on every processor
 /// grad    none

@@ -14,7 +14,7 @@
 namespace meshtensor {
 
 /// One function of floats, for a scalar and for a register alike (see math::lane): the same bits, wherever an element
-/// lies. A nan among the operands of maximum and minimum is their result; relu and sign of nan are 0.
+/// lies. A nan is the result of every function that gets one, as in PyTorch, but sign, which gives 0.
 template <function F, class V>
 constexpr V apply_to_floats(V a, [[maybe_unused]] V b) {
   using s = math::scalar_of<V>;
@@ -32,7 +32,7 @@ constexpr V apply_to_floats(V a, [[maybe_unused]] V b) {
   else if constexpr (F == function::tanh) return math::tanh(a);
   else if constexpr (F == function::sigmoid) return math::sigmoid(a);
   else if constexpr (F == function::erf) return math::erf(a);
-  else if constexpr (F == function::relu) return math::select(zero < a, a, zero);
+  else if constexpr (F == function::relu) return math::select(a <= zero, zero, a);
   else if constexpr (F == function::add) return a + b;
   else if constexpr (F == function::subtract) return a - b;
   else if constexpr (F == function::multiply) return a * b;
@@ -159,6 +159,13 @@ constexpr bool compare(function f, T a, T b) {
     case function::less: return a < b;
     default: return a <= b;
   }
+}
+
+/// Whether `a` stands before `b` where the greatest comes first: a nan is greater than any number.
+template <class T>
+constexpr bool is_greater(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return a > b || (a != a && b == b);
+  else return a > b;
 }
 
 /// The type in which one element is computed: float for bf16, itself otherwise.

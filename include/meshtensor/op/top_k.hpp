@@ -14,7 +14,7 @@
 namespace meshtensor {
 
 namespace detail {
-/// Positions along D of the greatest elements, the greatest first, of equal ones the first; nan is less than any
+/// Positions along D of the greatest elements, the greatest first, of equal ones the first; nan is greater than any
 /// number.
 template <class D, class Best>
 struct top_positions {
@@ -28,8 +28,7 @@ struct top_positions {
       throw error("R12", {"top_k: there are no ", best.size(), " greatest of the ", x.size(), " elements along '",
                           D::label, "'"});
     auto const before = [&](std::int32_t a, std::int32_t b) {
-      auto const p = number(x[static_cast<std::size_t>(a)]), q = number(x[static_cast<std::size_t>(b)]);
-      return p > q || (p == p && q != q);
+      return is_greater(number(x[static_cast<std::size_t>(a)]), number(x[static_cast<std::size_t>(b)]));
     };
     std::size_t count = 0;
     for (std::size_t block = 0; block < x.size(); block += step) {
@@ -82,8 +81,8 @@ template <class Part, class Best>
 struct candidates_t : dim<"candidates", Part{} * Best{}> {};
 }  // namespace detail
 
-/// The greatest elements along a dim and their positions, the greatest first, of equal ones that which stands first:
-/// `auto [likely, word] = top_k(scores, vocab, best)`, as many as `best` is long.
+/// The greatest elements along a dim and their positions, the greatest first, of equal ones that which stands first;
+/// nan is greater than any number: `auto [likely, word] = top_k(scores, vocab, best)`, as many as `best` is long.
 ///
 /// dims    those of `x` without `along`, then `best`; positions are i32
 /// layout  `along` whole: where it is sharded, it is gathered first; see the form below

@@ -46,6 +46,7 @@ struct choose {
     s.output("positions", positions);
     s.output("same", same);
     s.output("places", places);
+    s.output("greatest", argmax(x, vocab));
     s.output("slope", gradient(sum(values * values), x));
   }
 };
@@ -62,9 +63,21 @@ struct choose_too_many {
   }
 };
 
+double const no_number = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+bool same(double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); }
+/// Whether p comes before q, which stands behind it.
+bool comes_before(double p, double q) { return std::isnan(p) || (p >= q && !std::isnan(q)); }
+
+/// Many are equal; a row of nans, one of both infinities, one of -inf, one with a nan.
 std::vector<double> some(int rows) {
   std::vector<double> x(static_cast<std::size_t>(rows) * 24);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 31 % 17) - 8;  // many are equal
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<double>(i * 31 % 17) - 8;
+    if (i / 24 == 1) x[i] = no_number;
+    if (i / 24 == 2 && i % 3 != 0) x[i] = i % 3 == 1 ? infinity : -infinity;
+    if (i / 24 == 3) x[i] = -infinity;
+    if (i == 4 * 24 + 11) x[i] = no_number;
+  }
   return x;
 }
 
@@ -78,21 +91,24 @@ void run(int over_data, int over_model) {
   auto const result = step(mt::feed<"x">(x));
   auto const values = result.template get<"values">().gather();
   auto const positions = result.template get<"positions">().gather();
+  auto const greatest = result.template get<"greatest">().gather();
   auto const slope = result.template get<"slope">().gather();
-  CHECK(result.template get<"same">().gather() == values);
+  CHECK(std::ranges::equal(result.template get<"same">().gather(), values, same));
   CHECK(result.template get<"places">().gather() == positions);
   for (int b = 0; b < 6; ++b) {
     std::vector<int> order(24);
     std::iota(order.begin(), order.end(), 0);
     auto const at = [&](int v) { return x[static_cast<std::size_t>(b * 24 + v)]; };
-    std::ranges::sort(order, [&](int p, int q) { return at(p) > at(q) || (at(p) == at(q) && p < q); });
+    std::ranges::sort(order,
+                      [&](int p, int q) { return p < q ? comes_before(at(p), at(q)) : !comes_before(at(q), at(p)); });
+    CHECK(greatest(batch(b)) == order[0]);
     for (int k = 0; k < 5; ++k) {
       CHECK(positions(batch(b), best(k)) == order[static_cast<std::size_t>(k)]);
-      CHECK(values(batch(b), best(k)) == at(order[static_cast<std::size_t>(k)]));
+      CHECK(same(values(batch(b), best(k)), at(order[static_cast<std::size_t>(k)])));
     }
     for (int v = 0; v < 24; ++v)
-      CHECK(slope(batch(b), vocab(v)) ==
-            (std::find(order.begin(), order.begin() + 5, v) < order.begin() + 5 ? 2 * at(v) : 0));
+      CHECK(same(slope(batch(b), vocab(v)),
+                 std::find(order.begin(), order.begin() + 5, v) < order.begin() + 5 ? 2 * at(v) : 0));
   }
 }
 
@@ -125,16 +141,16 @@ TEST_CASE("a dim that lies spread is not gathered") {
   CHECK(gathers == 2);  // of the candidates, and where they are
 }
 
-TEST_CASE("nan is less than any number, and the first of equals comes first") {
-  double const nan = std::numeric_limits<double>::quiet_NaN(), all = std::numeric_limits<double>::infinity();
+TEST_CASE("nan is greater than any number, and the first of equals comes first") {
   mt::array<double, vocab> x;
-  for (double& e : x) e = nan;
-  x(vocab(7)) = -all, x(vocab(3)) = 2, x(vocab(20)) = 2;
+  for (double& e : x) e = -infinity;
+  x(vocab(7)) = no_number, x(vocab(3)) = 2, x(vocab(20)) = 2, x(vocab(23)) = infinity;
   auto const [values, positions] = mt::at_once([](auto const& t) { return top_k(t, vocab, best); }, x);
-  int const expected[] = {3, 20, 7, 0, 1};
+  int const expected[] = {7, 23, 3, 20, 0};
   for (int k = 0; k < 5; ++k) CHECK(positions(best(k)) == expected[k]);
-  CHECK(values(best(2)) == -all);
-  CHECK(std::isnan(values(best(3))));
+  CHECK(std::isnan(values(best(0))));
+  CHECK(values(best(4)) == -infinity);
+  CHECK(argmax(x, vocab) == 7);
 }
 
 TEST_CASE("of many: as sorted, with nan and ties in every block") {
@@ -149,8 +165,7 @@ TEST_CASE("of many: as sorted, with nan and ties in every block") {
       std::sort(sorted.begin(), sorted.end(), [&](std::int32_t a, std::int32_t b) {
         auto const p = static_cast<float>(x[static_cast<std::size_t>(a)]);
         auto const q = static_cast<float>(x[static_cast<std::size_t>(b)]);
-        bool const after = q > p || (q == q && p != p);
-        return p > q || (p == p && q != q) || (!after && a < b);
+        return a < b ? comes_before(double{p}, double{q}) : !comes_before(double{q}, double{p});
       });
       mt::detail::top_positions<struct vocab, struct best>::run<T>(std::span<T const>(x), found);
       sorted.resize(5);

@@ -54,9 +54,9 @@ inline value sign(writer& w, value const& x) {  // 0 of nan
   value const above = convert(w, compare(w, "LT", {zero, x}), x.type.element);
   return binary(w, "subtract", {above, convert(w, compare(w, "LT", {x, zero}), x.type.element)});
 }
-inline value relu(writer& w, value const& x) {  // 0 of nan
+inline value relu(writer& w, value const& x) {
   value const zero = like(w, x, 0);
-  return select(w, {compare(w, "LT", {zero, x}), x, zero});
+  return select(w, {compare(w, "LE", {x, zero}), zero, x});
 }
 
 }  // namespace detail

@@ -68,18 +68,17 @@ inline value put(emission& e, node const& n) {
   return e.w.op("dynamic_update_slice", operands, t);
 }
 
-/// The position of the greatest, the lowest of equals; nan counts as the least.
+/// The position of the greatest, the lowest of equals; nan is greater than any number.
 inline value argmax(emission& e, node const& n) {
   int const along = e.dims(n).find(n.attribute[0]);
-  value x = e.operand(n);
-  if (meshtensor::is_float(e.m.operand_value(n, 0).type)) {
-    double const least = -std::numeric_limits<double>::infinity();
-    x = select(e.w, {compare(e.w, "EQ", {x, x}), x, like(e.w, x, least)});
-  }
+  value const x = e.operand(n);
   value const most = e.laid(reduce(e.w, reduction_kind::max, x, {along}), e.result_dims(n), e.dims(n), x.type.shape);
   value const place = iota(e.w, {"i64", x.type.shape}, along);
   value const none = like(e.w, place, static_cast<double>(x.type.shape[static_cast<std::size_t>(along)]));
-  return reduce(e.w, reduction_kind::min, select(e.w, {compare(e.w, "EQ", {x, most}), place, none}), {along});
+  value hit = compare(e.w, "EQ", {x, most});
+  if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // where one is nan, so is the greatest, which equals none
+    hit = binary(e.w, "or", {hit, compare(e.w, "NE", {x, x})});
+  return reduce(e.w, reduction_kind::min, select(e.w, {hit, place, none}), {along});
 }
 
 // ---- lookup ----
