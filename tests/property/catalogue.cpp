@@ -24,6 +24,7 @@ std::vector<listed> const& catalogue() {
       entry<contractions>("contractions"),
       entry<reductions>("reductions"),
       entry<softmaxes>("softmaxes"),
+      entry<not_finite>("not_finite"),
       entry<movements>("movements"),
       entry<lookups>("lookups"),
       entry<noise>("noise"),

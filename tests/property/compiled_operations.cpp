@@ -8,5 +8,6 @@ TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::discrete>("discrete");
   compiled::check<programs::contractions>("contractions");
   compiled::check<programs::reductions>("reductions");
-  property::at_least(12, compiled::twins);
+  compiled::check<programs::not_finite>("not_finite");
+  property::at_least(15, compiled::twins);
 }

@@ -12,5 +12,6 @@ TEST_CASE("programs of operations under every layout") {
   hold_under_every_layout("contractions", {}, t);
   hold_under_every_layout("reductions", {}, t);
   hold_under_every_layout("softmaxes", {}, t);
+  hold_under_every_layout("not_finite", {}, t);
   at_least(380, t.tried);
 }

@@ -127,6 +127,38 @@ struct softmaxes {
   }
 };
 
+/// Nans and infinities, and rows that are masked whole: what passes them on, what leaves them out, finite gradients.
+struct not_finite {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, memory);
+    auto label = s.input("label", mt::i32, batch, length);
+    auto question = s.input("question", s.real(), batch, length, model);
+    auto key = s.input("key", s.real(), batch, memory, model);
+    auto row = mt::iota(s, batch, mt::i32) % 4;
+    auto at = mt::iota(s, memory, mt::i32);
+    auto nan = sqrt(stop_gradient(x) * 0 - 1), least = log(stop_gradient(x) * 0);
+    auto y = select(row == 3 || (row == 2 && at > 2), least, x);
+    auto z = select(row == 1 && at == 3, nan, y);
+    s.output("relu", relu(z));
+    s.output("greatest", max(z, batch));
+    s.output("least", min(z, memory));
+    s.output("where", argmax(z, memory));
+    s.output("which", argmax(z, batch));
+    s.output("greater", maximum(x * 0.5, z));
+    s.output("lesser", minimum(z, x * 0.5));
+    auto p = softmax(y, memory), q = log_softmax(y, memory);
+    auto r = logsumexp(y, memory);
+    auto each = mt::nn::cross_entropy(y, label, memory), smooth = mt::nn::cross_entropy(y, label, memory, 0.1);
+    auto seen = mt::nn::dot_product_attention(question, key, key, length, memory, model, row != 3 && at < 5);
+    s.output("p", p), s.output("q", q), s.output("r", r);
+    s.output("each", each), s.output("smooth", smooth), s.output("seen", seen);
+    auto loss = weighed(p) + sum(select(q > -1e9, q, 0)) * 0.3 + sum(select(r > -1e9, r, 0)) + sum(each - smooth * 0.7);
+    s.output("dx", gradient(loss, x));
+    auto [d_question, d_key] = gradient(weighed(seen), question, key);
+    s.output("d_question", d_question), s.output("d_key", d_key);
+  }
+};
+
 inline constexpr struct joined_dim : mt::dim<"joined", heads * head> {
 } joined;
 inline constexpr struct past_dim : mt::dim<"past", length - 2> {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace meshtensor {
 
@@ -97,6 +98,12 @@ struct element<dtype::boolean> {
 /// The C++ type of one element.
 template <dtype T>
 using element_t = typename detail::element<T>::type;
+
+/// The least finite number of a C++ type of floats.
+template <class E>
+inline constexpr double least_finite = std::numeric_limits<E>::lowest();
+template <>
+inline constexpr double least_finite<bf16_t> = -0x1.fep127;
 
 /// Calls `f.operator()<E>()` with the C++ type of `t`: the one switch over dtypes.
 template <class F>

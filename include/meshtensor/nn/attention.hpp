@@ -33,13 +33,19 @@ constexpr auto einsum_like(Like const& like, H const&... operands) {
   return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
 }
 
-/// `seen`: nothing, or which positions may be seen.
+/// `x` where a question sees the answer, elsewhere `hidden`; `seen`: nothing, or which positions may be seen.
+template <bool Causal, handle H, class Length, class Memory, handle... Seen>
+constexpr H shown(H const& x, number const& hidden, Length length, Memory memory, Seen const&... seen) {
+  if constexpr (Causal) return select(meshtensor::detail::not_after(*x.owner, length, memory), x, hidden);
+  else if constexpr (sizeof...(Seen) > 0) return select(seen..., x, hidden);
+  else return x;
+}
+
+/// Those that are hidden are the least finite number, whatever the others are.
 template <bool Causal, handle Q, handle K, class Length, class Memory, class Head, handle... Seen>
 constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head, Seen const&... seen) {
   auto const all = meshtensor::detail::einsum_by<scores_rule, dims<Head>>(q, k) * rsqrt(extent(head));
-  if constexpr (Causal) return meshtensor::detail::hidden_after(all, length, memory);
-  else if constexpr (sizeof...(Seen) > 0) return meshtensor::detail::hidden_unless(all, seen...);
-  else return all;
+  return shown<Causal>(all, meshtensor::detail::least_finite_like<Q>, length, memory, seen...);
 }
 
 template <class Q, class K, class V, class Length, class Memory, class Head>
@@ -67,15 +73,16 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
                               : name("nn.attention"),
         [=](Q const& a, K const& b, V const& c, Seen const&... open) {
           auto const s = scores<Causal>(a, b, length, memory, head, open...);
-          auto const greatest = max(s, memory);
-          auto const e = exp(s - greatest);
-          auto const total = sum(e, memory);
+          auto const greatest = meshtensor::detail::kept_finite(max(s, memory));
+          auto const e = shown<Causal>(exp(s - greatest), 0, length, memory, open...);
+          auto const total = meshtensor::detail::as_divisor(sum(e, memory));
           auto const mixed = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
           return std::tuple(mixed, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
         [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy, auto d_log_sum) {
-          auto const weights = exp(scores<Causal>(a, b, length, memory, head, open...) - log_sum);
+          auto const s = scores<Causal>(a, b, length, memory, head, open...);
+          auto const weights = shown<Causal>(exp(s - log_sum), 0, length, memory, open...);
           auto const dc = einsum_like(c, weights, dy);
           auto const d_weights = einsum_like(weights, dy, c);
           auto const straight = [&] {
@@ -154,8 +161,8 @@ constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length 
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where));
 }
 /// The same, of which only those positions of `memory` take part where `seen` holds: the composite
-/// `nn.masked_attention`. Where no position does, all take part alike. Sentences that are padded to one length:
-/// `seen` [batch, memory]. Positions that nobody sees need not be read: a nan there may not show.
+/// `nn.masked_attention`. Where no position does, the result and its gradient are zero. Sentences that are padded to
+/// one length: `seen` [batch, memory]. Positions that nobody sees need not be read: a nan there may not show.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Seen>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                      Seen const& seen, line const& where = {}) {
@@ -170,7 +177,7 @@ constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, 
 
 /// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With it
 /// attention to some positions and to others becomes attention to all: the mean of both, by the exponentials of their
-/// logarithms.
+/// logarithms. Where no position may be seen, the logarithm is the least finite number.
 ///
 /// dims    of the logarithm: those of q and k without `head` and `memory`
 /// grad    of both results

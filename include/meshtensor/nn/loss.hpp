@@ -6,14 +6,36 @@
 
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/row_sum.hpp"
 
 namespace meshtensor::nn {
+
+namespace detail {
+
+/// In the dtype in which sums are made: a loss of bf16 is f32.
+template <handle H>
+constexpr auto summable(H const& x) {
+  return cast<accumulator_of(H::type)>(x);
+}
+
+/// x · weight, and nothing where the weight is 0, of an infinite x, too.
+template <handle H>
+constexpr H weighted(H const& x, number const& weight) {
+  auto const factor = meshtensor::detail::as_tensor<H::type>(*x.owner, weight);
+  return select(factor == 0, 0, x * factor);
+}
+
+}  // namespace detail
 
 /// −log softmax(logits)[target] for each position: `mean(cross_entropy(logits, next, vocab))`. A target out of range
 /// counts as a logit of zero weight: the loss is log Σ exp(logits − max). With `smoothing` ε, so much of the weight is
 /// spread evenly over all classes: (1 − ε) of the above, and ε of the mean of −log softmax(logits).
 ///
+/// A logit of -inf takes no part: the loss is inf where it is the target's, and with smoothing wherever there is one,
+/// as ever in PyTorch; its gradient is finite. Where all logits are -inf, the loss and its gradient are zero.
+///
 /// dims    those of the logits without `vocab`, then what else the targets have
+/// dtype   of bf16 the loss is f32, in which it is computed; otherwise that of the logits
 /// layout  `vocab` sharded over an axis: a max and two sums without it, with `smoothing` three, are finished over that
 ///         axis; logits are never gathered
 /// grad    (softmax(logits) − (1 − ε) · one_hot(target) − ε / vocab) · dy, without another reduction
@@ -34,20 +56,24 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
     auto const results = composite_with_gradient(
         "cross_entropy",
         [=](L const& x, T const& target) {
-          auto const greatest = max(x, vocab);
-          auto const shifted = x - greatest;
-          auto const log_sum = log(sum(exp(shifted), vocab));
+          auto const scores = detail::summable(x);
+          auto const greatest = meshtensor::detail::kept_finite(max(scores, vocab));
+          auto const shifted = scores - greatest;
+          auto const total = sum(exp(shifted), vocab);
           auto const picked = sum(select(hit(target), shifted, 0), vocab);
-          auto const lost =
-              smooth ? log_sum - (picked * (1 - smoothing) + mean(shifted, vocab) * smoothing) : log_sum - picked;
-          return std::tuple(lost, log_sum + greatest);
+          auto const wanted =
+              smooth ? detail::weighted(picked, 1 - smoothing) + detail::weighted(mean(shifted, vocab), smoothing)
+                     : picked;
+          auto const lost = select(total == 0, 0, log(meshtensor::detail::as_divisor(total)) - wanted);
+          return std::tuple(lost, log(total) + greatest);
         },
-        [=](L const& x, T const& target, auto, auto log_sum, auto dy, auto) {
-          auto const likely = exp(x - log_sum);
-          auto const wanted = cast<L::type>(hit(target));
-          auto const dx =
-              (smooth ? likely - (wanted * (1 - smoothing) + smoothing / extent(vocab)) : likely - wanted) * dy;
-          return std::tuple(meshtensor::detail::summed_like(dx, x), target);  // integers have no gradient
+        [=](L const& x, T const& target, auto lost, auto log_sum, auto dy, auto) {
+          auto const likely = exp(detail::summable(x) - meshtensor::detail::kept_finite(log_sum));
+          auto const wanted = cast<decltype(lost)::type>(hit(target));
+          auto const dx = (smooth ? likely - (wanted * (1 - smoothing) + smoothing / extent(vocab)) : likely - wanted) *
+                          select(log_sum < meshtensor::detail::least_finite_like<decltype(lost)>, 0, dy);
+          return std::tuple(meshtensor::detail::summed_like(cast<L::type>(dx), x),
+                            target);  // integers have no gradient
         },
         logits, targets);
     return std::get<0>(results);
@@ -58,6 +84,7 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
 
 /// The mean of the squared differences of all elements.
 ///
+/// dtype   of bf16 the loss is f32, in which it is computed
 /// errors  T02 the dtypes differ; T03 the dims differ
 template <handle P, handle T>
 constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {
@@ -66,7 +93,7 @@ constexpr auto mean_squared_error(P const& prediction, T const& target, line con
       "meshtensor T03: mean_squared_error: the prediction and the target have other dims: sum or slice one of "
       "them, or broadcast the other");
   meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);
-  auto const difference = prediction - target;
+  auto const difference = detail::summable(prediction) - detail::summable(target);
   return mean(difference * difference);
 }
 

@@ -3,8 +3,11 @@
 // inputs.
 #pragma once
 
+#include <tuple>
+
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/row_sum.hpp"
 
 namespace meshtensor {
 
@@ -23,7 +26,8 @@ constexpr auto composite_along(name const& label, H const& x, D, line const& whe
 }
 }  // namespace detail
 
-/// exp(x) / Σ exp(x) along a dim. The greatest element is subtracted first, so that nothing overflows.
+/// exp(x) / Σ exp(x) along a dim. The greatest element is subtracted first, so that nothing overflows. Of elements that
+/// are all -inf it gives zeros.
 ///
 /// dims    those of `x`
 /// layout  `dim` sharded over an axis: one max and one sum without it are finished over that axis
@@ -33,45 +37,48 @@ template <handle H, dim_type D>
 constexpr auto softmax(H const& x, D along, line const& where = {}) {
   static_assert(has_dim<H, D>, "meshtensor T01: softmax: the operand lacks the dim");
   auto const body = [=](auto a) {
-    auto const e = exp(a - max(a, along));
-    return e / sum(e, along);
+    auto const e = exp(a - detail::kept_finite(max(a, along)));
+    return e / detail::as_divisor(sum(e, along));
   };
   auto const gradient = [=](auto, auto y, auto dy) { return y * (dy - sum(y * dy, along)); };
   return detail::composite_along("softmax", x, along, where, body, gradient);
 }
 
-/// The logarithm of softmax, exact where softmax itself would round to zero.
+/// The logarithm of softmax, exact where softmax itself would round to zero. Of elements that are all -inf it gives
+/// -inf.
 ///
 /// dims    those of `x`
-/// grad    dy − softmax(x) · Σ dy
+/// grad    dy − softmax(x) · Σ dy; zero of elements that are all -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
   static_assert(has_dim<H, D>, "meshtensor T01: log_softmax: the operand lacks the dim");
   auto const body = [=](auto a) {
-    auto const shifted = a - max(a, along);
-    return shifted - log(sum(exp(shifted), along));
+    auto const shifted = a - detail::kept_finite(max(a, along));
+    auto const total = sum(exp(shifted), along);
+    return std::tuple(shifted - log(detail::as_divisor(total)), total);
   };
-  auto const gradient = [=](auto, auto y, auto dy) {
-    auto const total = sum(dy, along);
-    return dy - exp(y) * total;
+  auto const gradient = [=](auto, auto y, auto total, auto dy, auto) {
+    return select(total == 0, 0, dy - exp(y) * sum(dy, along));
   };
-  return detail::composite_along("log_softmax", x, along, where, body, gradient);
+  if constexpr (has_dim<H, D> && of_float<H>)
+    return std::get<0>(detail::composite_along("log_softmax", x, along, where, body, gradient));
+  else return detail::composite_along("log_softmax", x, along, where, body, gradient);
 }
 
-/// log Σ exp(x) along a dim, without overflow.
+/// log Σ exp(x) along a dim, without overflow. Of elements that are all -inf it gives -inf, and inf where one is inf.
 ///
 /// dims    those of `x` without the dim
-/// grad    dy · softmax(x)
+/// grad    dy · softmax(x); zero of elements that are all -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
   static_assert(has_dim<H, D>, "meshtensor T01: logsumexp: the operand lacks the dim");
   auto const body = [=](auto a) {
-    auto const greatest = max(a, along);
+    auto const greatest = minimum(detail::kept_finite(max(a, along)), -detail::least_finite_like<H>);
     return log(sum(exp(a - greatest), along)) + greatest;
   };
-  auto const gradient = [=](auto a, auto y, auto dy) { return exp(a - y) * dy; };
+  auto const gradient = [=](auto a, auto y, auto dy) { return exp(a - detail::kept_finite(y)) * dy; };
   return detail::composite_along("logsumexp", x, along, where, body, gradient);
 }
 
@@ -82,14 +89,6 @@ constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, 
   tensor<dtype::i32, Query> const asks(&b, iota(b, dim_id(b, query), dtype::i32));
   tensor<dtype::i32, Key> const answers(&b, iota(b, dim_id(b, key), dtype::i32));
   return answers <= asks;
-}
-template <handle H, class Query, class Key>
-constexpr H hidden_after(H const& x, Query query, Key key) {
-  return select(not_after(*x.owner, query, key), x, -1e30);
-}
-template <handle H, handle Seen>
-constexpr H hidden_unless(H const& x, Seen const& seen) {
-  return select(seen, x, -1e30);
 }
 }  // namespace detail
 
@@ -103,7 +102,7 @@ constexpr H hidden_unless(H const& x, Seen const& seen) {
 template <handle H, dim_type Query, dim_type Key>
 constexpr auto causal(H const& scores, Query query, Key key, line const& where = {}) {
   static_assert(has_dim<H, Query> && has_dim<H, Key>, "meshtensor T01: causal: the operand lacks a dim");
-  auto const body = [=](auto x) { return detail::hidden_after(x, query, key); };
+  auto const body = [=](auto x) { return select(detail::not_after(*x.owner, query, key), x, -1e30); };
   auto const gradient = [=](auto x, auto, auto dy) {
     return dy * cast<H::type>(detail::not_after(*x.owner, query, key));
   };

@@ -43,9 +43,10 @@ struct sizes {
 template <class Program>
 class subject {
  public:
-  /// `largest`: of the questions. `spoilt`: the input whose first text has a nan at its last position.
-  explicit subject(sizes const& z, double largest = 1, char const* spoilt = "")
-      : sizes_(z), largest_(largest), spoilt_(spoilt) {
+  /// `largest`: of the questions. `spoilt`: the input whose first text has a nan at its last position, which no mask
+  /// lets through, or at its first.
+  explicit subject(sizes const& z, double largest = 1, char const* spoilt = "", bool at_first = false)
+      : sizes_(z), largest_(largest), spoilt_(spoilt), at_first_(at_first) {
     auto const plain = lower({}, {}, {});
     auto const job = mt::processors::in_lockstep();
     mt::store store(job);
@@ -97,7 +98,7 @@ class subject {
           else to[i] = static_cast<E>(static_cast<float>(*label == 'q' ? x * largest_ : x));
         }
         if constexpr (!std::is_same_v<E, bool>)
-          if (label == spoilt_) to[v.size() / v.extent[0] - 1] = static_cast<E>(std::nanf(""));
+          if (label == spoilt_) to[at_first_ ? 0 : v.size() / v.extent[0] - 1] = static_cast<E>(std::nanf(""));
       });
       run.feed(label, bytes.data());
     }
@@ -110,6 +111,7 @@ class subject {
   sizes sizes_;
   double largest_;
   std::string spoilt_;
+  bool at_first_;
   std::map<std::string, mt::block> expected_;
   int composites_ = 0, windows_ = 0;
 };

@@ -74,7 +74,8 @@ TEST_CASE("f32, slices of what the layers of a loop keep, which are no copies") 
 TEST_CASE("a nan that some question sees reaches what it reaches without the kernel") {
   for (char const* spoilt : {"q", "k", "v"}) {
     CAPTURE(spoilt);
-    CHECK(subject<asks<mt::dtype::f64, length>>({3, 4, 12, 2, 16}, 1, spoilt).fault({}, {}, 1, true, 1e-12) == "");
+    CHECK(subject<asks<mt::dtype::f64, length>>({3, 4, 12, 2, 16}, 1, spoilt, true).fault({}, {}, 1, true, 1e-12) ==
+          "");
   }
 }
 

@@ -133,3 +133,38 @@ TEST_CASE("operands need not have the same other dims") {
     return mixed;
   });
 }
+
+namespace {
+
+/// Attention of which the second text sees nothing, and with the logarithm of what it sees.
+struct sees_nothing {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, batch, length, model);
+    auto const keys = s.input("keys", mt::f64, batch, memory, model);
+    auto const open = iota(s, batch, mt::i32) < 1 && iota(s, memory, mt::i32) < 2;
+    auto const y = mt::nn::dot_product_attention(x, keys, keys, length, memory, model, open);
+    auto const [same, log_sum] = mt::nn::attention_with_log_sum(x, keys, keys, length, memory, model, open);
+    auto const loss = sum(y * (y * 0.5 + 1)) + sum(same * 0.5) + sum(select(log_sum < -1e30, 0, log_sum));
+    auto const [dx, d_keys] = gradient(loss, x, keys);
+    s.output("y", y), s.output("same", same), s.output("log_sum", log_sum);
+    s.output("dx", dx), s.output("d_keys", d_keys);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a question that sees nothing gets zeros, and its gradient is zero") {
+  trial::program p = trial::program::of<sees_nothing>();
+  p.fill_at_random(-1, 1);
+  mt::blocks const r = p.run();
+  for (auto const& [label, values] : r) {
+    CAPTURE(label);
+    std::int64_t const each = values.size() / 2;
+    for (std::int64_t i = 0; i < values.size(); ++i) {
+      double const v = values.number_at(i);
+      bool const unseen = label == "d_keys" && i % 12 >= 8;  // the third position, which no question sees
+      if (label == "log_sum" && i >= each) CHECK(v == std::numeric_limits<double>::lowest());
+      else CHECK((v == 0) == (i >= each || unseen));
+    }
+  }
+}

@@ -87,4 +87,78 @@ TEST_CASE("the vocabulary is reduced three times, none of them in the gradient")
   CHECK(of_the_loss == 3);
 }
 
+namespace {
+
+/// Of logits, a target 1: what is lost with so much smoothing, its gradient, and both plainly.
+struct of_logits {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, classes);
+    auto const target = cast<mt::i32>(sum(iota(s, hidden, mt::i32))) - 9;
+    auto const plain = mt::nn::cross_entropy(x, target, classes);
+    auto const smooth = mt::nn::cross_entropy(x, target, classes, s.number("smoothing", 0.1));
+    s.output("plain", plain), s.output("smooth", smooth);
+    s.output("d_plain", gradient(plain, x)), s.output("d_smooth", gradient(smooth, x));
+  }
+};
+struct in_bf16 {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, classes);
+    auto const target = iota(s, batch, mt::i32);
+    auto const loss = mt::nn::cross_entropy(x, target, classes, 0.1);
+    static_assert(decltype(loss)::type == mt::dtype::f32 && decltype(mean(loss))::type == mt::dtype::f32);
+    auto const squared = mt::nn::mean_squared_error(x, x * 0.5);
+    static_assert(decltype(squared)::type == mt::dtype::f32);
+    s.output("loss", loss), s.output("squared", squared), s.output("dx", gradient(mean(loss) + squared, x));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("logits of -inf: the loss is inf only where they are asked for, and the gradient is finite") {
+  double const inf = std::numeric_limits<double>::infinity();
+  trial::program p = trial::program::of<of_logits>();
+  auto const given = [&](std::vector<double> const& x, double smoothing) {
+    p.fill("x", x);
+    p.settings.named["smoothing"] = smoothing;
+    auto all = p.run();
+    for (char const* slope : {"d_plain", "d_smooth"})
+      for (double d : trial::numbers_of(all.at(slope))) CHECK(std::isfinite(d));
+    return all;
+  };
+  auto const near = [](mt::block const& got, std::vector<double> const& wanted) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      CHECK(got.number_at(static_cast<std::int64_t>(i)) == doctest::Approx(wanted[i]));
+  };
+  mt::blocks r = given({0, std::log(3.0), -inf, -inf, -inf, -inf}, 0);
+  near(r.at("plain"), {std::log(4.0 / 3)}), near(r.at("smooth"), {std::log(4.0 / 3)});
+  near(r.at("d_plain"), {0.25, -0.25, 0, 0, 0, 0}), near(r.at("d_smooth"), {0.25, -0.25, 0, 0, 0, 0});
+  r = given({0, std::log(3.0), -inf, -inf, -inf, -inf}, 0.6);
+  CHECK(r.at("smooth").number_at(0) == inf);
+  near(r.at("d_smooth"), {0.15, 0.25, -0.1, -0.1, -0.1, -0.1});
+  r = given({0, -inf, std::log(3.0), -inf, -inf, -inf}, 1);
+  CHECK(r.at("plain").number_at(0) == inf);
+  CHECK(r.at("smooth").number_at(0) == inf);
+  near(r.at("d_plain"), {0.25, -1, 0.75, 0, 0, 0});
+  for (double smoothing : {0.0, 0.1, 1.0}) {
+    r = given(std::vector<double>(6, -inf), smoothing);
+    for (auto const& [label, values] : r)
+      for (double v : trial::numbers_of(values)) CHECK_MESSAGE(v == 0, label);
+  }
+  p.fill("x", {0, std::nan(""), 0, 0, 0, 0});
+  for (auto const& [label, values] : p.run())
+    for (double v : trial::numbers_of(values)) CHECK_MESSAGE(std::isnan(v), label);
+}
+
+TEST_CASE("the loss of bf16 is f32, and is computed so") {
+  trial::program p = trial::program::of<mt::precision<in_bf16, mt::f32, mt::bf16>>();
+  trial::program f = trial::program::of<mt::precision<in_bf16, mt::f32>>();
+  p.fill_at_random(-4, 4);
+  for (std::int64_t i = 0; i < 12; ++i) f.inputs.at("x").set(i, p.inputs.at("x").number_at(i));
+  mt::blocks const r = p.run(), wanted = f.run();
+  CHECK(trial::numbers_of(r.at("loss")) == trial::numbers_of(wanted.at("loss")));
+  CHECK(r.at("squared").number_at(0) == doctest::Approx(wanted.at("squared").number_at(0)).epsilon(1e-2));
+  for (std::int64_t i = 0; i < 12; ++i)
+    CHECK(r.at("dx").number_at(i) == doctest::Approx(wanted.at("dx").number_at(i)).epsilon(2e-2));
+}
+
 TEST_CASE("mean_squared_error") { CHECK(trial::result_of<squared>({1, 1, 1, 1})[0] == (1 + 0 + 1 + 4) / 4.0); }

@@ -2,6 +2,9 @@
 // What operations give, number by number: written out, or by plain loops over all indices.
 #include "unit/op/trial.hpp"
 
+#include <algorithm>
+
+#include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/softmax.hpp"
 
 namespace {
@@ -40,6 +43,18 @@ numbers of(F, numbers const& x) {
 }
 
 numbers const one_to_six = {1, 2, 3, 4, 5, 6};
+
+double const inf = std::numeric_limits<double>::infinity(), no_number = std::nan("");
+/// Off by no more than the tolerance; a nan equals a nan.
+bool same(numbers const& got, numbers const& wanted, double tolerance = 0) {
+  return std::ranges::equal(got, wanted, [&](double p, double q) {
+    return p == q || (std::isnan(p) && std::isnan(q)) || std::abs(p - q) <= tolerance;
+  });
+}
+/// The gradient by x of y, of which elements at 0, 1 and 2 of b are weighed by 1, 2 and 3.
+constexpr auto slope_of(auto s, auto x, auto const& y) {
+  return gradient(sum(y * (mt::cast<mt::f64>(mt::iota(s, b, mt::i32)) + 1)), x);
+}
 
 struct product {
   constexpr void operator()(mt::scope auto s) const {
@@ -108,6 +123,61 @@ TEST_CASE("softmax and its kin do not overflow") {
   CHECK(of([](auto, auto x) { return log_softmax(x, b); }, {0, -1000, -1e9, 7, 7, -1e30})[1] == -1000);
   CHECK(of([](auto, auto x) { return logsumexp(x, b); }, {1000, -1000, 0, -1000, -1e30, -1e30}) ==
         numbers{1000, -1000});
+}
+
+TEST_CASE("a nan is the result of what gets one, as in PyTorch, and the greatest of a row") {
+  numbers const x = {-1, no_number, 2, 5, -inf, no_number};
+  CHECK(same(of([](auto, auto v) { return relu(v); }, x), {0, no_number, 2, 5, 0, no_number}));
+  CHECK(same(of([](auto, auto v) { return maximum(v, 0); }, x), {0, no_number, 2, 5, 0, no_number}));
+  CHECK(same(of([](auto, auto v) { return minimum(0, v); }, x), {-1, no_number, 0, 0, -inf, no_number}));
+  CHECK(same(of([](auto, auto v) { return minimum(maximum(v, -2), 3); }, x), {-1, no_number, 2, 3, -2, no_number}));
+  CHECK(same(of([](auto, auto v) { return max(v, b); }, x), {no_number, no_number}));
+  CHECK(same(of([](auto, auto v) { return min(v, a); }, x), {-1, no_number, no_number}));
+  CHECK(of([](auto, auto v) { return argmax(v, b); }, x) == numbers{1, 2});
+  CHECK(of([](auto, auto v) { return argmax(v, b); }, {no_number, inf, no_number, -inf, -inf, -inf}) == numbers{0, 0});
+  CHECK(of([](auto, auto v) { return argmax(v, b); }, {1, inf, inf, no_number, inf, no_number}) == numbers{1, 0});
+  CHECK(of([](auto, auto v) { return argmax(v, a); }, x) == numbers{1, 0, 1});
+  CHECK(of<mt::dtype::bf16>([](auto, auto v) { return argmax(v, b); }, x) == numbers{1, 2});
+  numbers const nans(6, no_number);
+  CHECK(same(of([](auto, auto v) { return exp(v) + log(v) + sqrt(v) + rsqrt(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return tanh(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return sigmoid(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return erf(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return sin(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return cos(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return abs(floor(v)); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return mt::gelu(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return mt::gelu_tanh(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return mt::silu(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return power(v, 2); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return power(2, v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return softmax(v, b); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return log_softmax(v, b); }, nans), nans));
+  // The gradient goes through relu at a nan; that of what gives nan is nan.
+  CHECK(same(of([](auto s, auto v) { return slope_of(s, v, relu(v)); }, {-1, no_number, 0, 5, -inf, inf}),
+             {0, 2, 0, 1, 0, 3}));
+}
+
+TEST_CASE("elements of -inf take no part; where there are no others, softmax and all gradients are zero") {
+  numbers const some = {0, -inf, std::log(3.0), -inf, -inf, -inf};
+  CHECK(same(of([](auto, auto x) { return softmax(x, b); }, some), {0.25, 0, 0.75, 0, 0, 0}, 1e-15));
+  CHECK(same(of([](auto, auto x) { return log_softmax(x, b); }, some),
+             {-std::log(4.0), -inf, std::log(0.75), -inf, -inf, -inf}, 1e-15));
+  CHECK(same(of([](auto, auto x) { return logsumexp(x, b); }, some), {std::log(4.0), -inf}, 1e-15));
+  CHECK(of([](auto, auto x) { return logsumexp(x, b); }, {inf, -inf, 0, 1, inf, inf}) == numbers{inf, inf});
+  CHECK(
+      same(of([](auto s, auto x) { return slope_of(s, x, softmax(x, b)); }, some), {-0.375, 0, 0.375, 0, 0, 0}, 1e-15));
+  CHECK(same(of([](auto s, auto x) { return slope_of(s, x, select(x < -9, 0, log_softmax(x, b))); }, some),
+             {0, 0, 0, 0, 0, 0}, 1e-15));
+  CHECK(same(of([](auto, auto x) { return gradient(sum(log_softmax(x, b)), x); }, some), {0.25, 1, -1.25, 0, 0, 0},
+             1e-15));
+  CHECK(
+      same(of([](auto, auto x) { return gradient(sum(logsumexp(x, b)), x); }, some), {0.25, 0, 0.75, 0, 0, 0}, 1e-15));
+  numbers const least(6, -std::numeric_limits<float>::max());  // finite, however low, is not masked
+  CHECK(same(of<mt::dtype::f32>([](auto, auto x) { return softmax(x, b); }, least), numbers(6, 1.0f / 3)));
+  CHECK(same(of<mt::dtype::bf16>([](auto, auto x) { return softmax(x, b); }, some), {0.25, 0, 0.75, 0, 0, 0}, 1e-2));
+  CHECK(same(of<mt::dtype::bf16>([](auto, auto x) { return gradient(sum(logsumexp(x, b)), x); }, some),
+             {0.25, 0, 0.75, 0, 0, 0}, 1e-2));
 }
 
 TEST_CASE("causal hides what comes after") {

@@ -68,7 +68,7 @@ class attention_blocks {
                                 std::int64_t count) {
     read(q, first, count, s_.head, question_, head_, static_cast<T>(s_.scale));
     std::fill_n(mixed_, count * value_, T(0));
-    std::fill_n(greatest_, count, -std::numeric_limits<T>::infinity());
+    std::fill_n(greatest_, count, least_score);
     std::fill_n(total_, count, T(0));
     std::int64_t const end = seen_by(first + count - 1);
     for (std::int64_t m = 0; m < end; m += block) {
@@ -80,7 +80,7 @@ class attention_blocks {
                        true);
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      T const whole = end <= 0 ? T(1) : total_[i];
+      T const whole = total_[i] == T(0) ? T(1) : total_[i];
       T* const mixed = mixed_ + i * value_;
       scale_row(mixed, value_, T(1) / whole);
       write(mixed, s_.value_head, y, first + i);
@@ -171,8 +171,10 @@ class attention_blocks {
     return s_.causal ? std::min(s_.memory, s_.ahead + row + 1) : s_.memory;
   }
 
-  /// What the rest of the library puts in the place of scores that nobody may see, as E has it.
-  static T hidden_score() { return detail::number_of_element<T>(detail::element_of<E>(T(-1e30))); }
+  /// The weight of a score that nobody may see is 0 beside any greatest one, which is no less than the least that an
+  /// element can be: so it is where a question sees nothing.
+  static constexpr T hidden_score = -std::numeric_limits<T>::infinity();
+  static constexpr T least_score = static_cast<T>(least_finite<E>);
   /// No score is above its answer's bound, which is a hidden score where the answer is not seen.
   std::int64_t bounds() const { return s_.masked ? memory_ : 0; }
   void set_bounds(attention_rows seen) {
@@ -182,7 +184,7 @@ class attention_blocks {
   void set_bounds(std::int64_t question, std::int64_t first, std::int64_t count) {
     bool const* const seen = static_cast<bool const*>(seen_.data) + question * seen_.column;
     for (std::int64_t j = first; j < first + count; ++j)
-      bounds_[j] = j < s_.memory && seen[j * seen_.row] ? std::numeric_limits<T>::infinity() : hidden_score();
+      bounds_[j] = j < s_.memory && seen[j * seen_.row] ? std::numeric_limits<T>::infinity() : hidden_score;
   }
 
   static T get(attention_rows x, std::int64_t i, std::int64_t j) {
@@ -289,13 +291,13 @@ class attention_blocks {
     if (s_.each) set_bounds(question, m, count);
     for (std::int64_t j = 0; j < count; j += width) {
       vec<T> const limit = load<T>(static_cast<T const*>(bounds_ + m + j));
-      store(select(vec<T>(hidden_score()) < limit, load<T>(static_cast<T const*>(score + j)), limit), score + j);
+      store(select(vec<T>(hidden_score) < limit, load<T>(static_cast<T const*>(score + j)), limit), score + j);
     }
   }
   /// Hides what is later than a question sees, and where there is no answer.
   static vec<T> hidden(vec<T> x, std::int64_t j, std::int64_t seen) {
     if (j + width <= seen) return x;
-    return select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(seen)), x, vec<T>(hidden_score()));
+    return select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(seen)), x, vec<T>(hidden_score));
   }
 
   attention_sizes s_;

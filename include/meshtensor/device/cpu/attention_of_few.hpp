@@ -47,6 +47,7 @@ class attention_of_few {
     for (std::int64_t i = 0; i < s_.length; ++i) {
       T const greatest = scale(scores + i * wide_, end, seen, i);
       total[i] = weigh(scores + i * wide_, end, greatest);
+      if (total[i] == T(0)) total[i] = 1;  // it sees nothing
       static_cast<T*>(log_sum.data)[i * log_sum.row] = greatest + math::log(total[i]);
     }
     small_product<T>(s_.length, s_.value_head, end, {scores, wide_}, {values, v.row}, {mixed, s_.value_head}, false);
@@ -69,7 +70,7 @@ class attention_of_few {
       for (std::int64_t j = 0; j < elements; j += line) __builtin_prefetch(rows + i * stride + j, 0, 2);
   }
 
-  /// Behind the last answer that a question sees; where one sees none, all take part alike.
+  /// Behind the last answer that a question sees.
   std::int64_t last_seen(attention_rows seen) const {
     if (!s_.masked) return s_.memory;
     std::int64_t last = 0;
@@ -81,7 +82,6 @@ class attention_of_few {
         if (eight != 0) break;
       }
       while (j > 0 && !open[(j - 1) * seen.row]) --j;
-      if (j == 0) return s_.memory;
       last = std::max(last, j);
     }
     return last;
@@ -90,7 +90,7 @@ class attention_of_few {
   /// Products become scores, those of answers that question i does not see hidden ones. Gives the greatest.
   T scale(T* score, std::int64_t count, attention_rows seen, std::int64_t i) const {
     vec<T> const by(static_cast<T>(s_.scale));
-    vec<T> most(-std::numeric_limits<T>::infinity());
+    vec<T> most(static_cast<T>(least_finite<T>));
     std::int64_t j = 0;
     for (; j + width <= count; j += width) {
       vec<T> const x = shown(load<T>(static_cast<T const*>(score + j)) * by, seen, i, j, static_cast<int>(width));
@@ -128,7 +128,7 @@ class attention_of_few {
     vec<word> const sees = seen.row != 1 ? load_strided<word>(open, seen.row, n)
                            : n == width  ? load<word>(open)
                                          : load<word>(open, n);
-    return select(mask_as<T>(sees != vec<word>(0)), x, vec<T>(T(-1e30)));
+    return select(mask_as<T>(sees != vec<word>(0)), x, vec<T>(-std::numeric_limits<T>::infinity()));
   }
 
   attention_sizes s_;
