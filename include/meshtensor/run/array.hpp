@@ -91,7 +91,8 @@ class any_array {
     std::ranges::transform(elements, values_.data(), [](auto const& e) { return static_cast<T>(e); });
   }
 
-  std::span<dim_extent const> dims() const { return dims_; }
+  std::span<dim_extent const> dims() const& { return dims_; }
+  std::vector<dim_extent> dims() && { return std::move(dims_); }  // of an array that is about to go
   std::int64_t size() const { return detail::elements_of(dims_); }
   template <dim_type D>
   std::int64_t extent(D) const {
@@ -115,7 +116,10 @@ class any_array {
   T* end() { return data() + size(); }
   T const* begin() const { return data(); }
   T const* end() const { return data() + size(); }
-  storage const& xtensor() const { return values_; }
+  storage const& xtensor() const& { return values_; }
+  storage xtensor() && {
+    return std::move(values_);
+  }  // of an array that is about to go: `for (float y : f().xtensor())`
   /// Takes the elements of an xtensor expression of the same shape.
   template <class E>
   any_array& assign(xt::xexpression<E> const& expression) {

@@ -44,6 +44,17 @@ TEST_CASE("elements are named by index, in any order") {
   CHECK(a.xtensor()(0, 2) == 7);
 }
 
+TEST_CASE("what an array that goes away gives stays") {
+  auto const made = [] { return mt::array<float, batch, pixels>({1, 2, 3, 4, 5, 6}); };
+  static_assert(!std::is_reference_v<decltype(made().xtensor())> && !std::is_reference_v<decltype(made().dims())>);
+  float total = 0;
+  for (float e : made().xtensor()) total += e;
+  std::int64_t extents = 1;
+  for (auto const& d : made().dims()) extents *= d.extent;
+  CHECK(total == 21);
+  CHECK(extents == 6);
+}
+
 TEST_CASE("what does not fit is said") {
   mt::array<float, batch, pixels> const a(batch(2));
   using two_open = mt::array<float, batch, length>;
