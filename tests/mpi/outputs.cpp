@@ -52,6 +52,7 @@ mt::array<float, rows, columns> counted() {
 template <class Layout>
 void run() {
   mt::processors job(0, nullptr);
+  CHECK(job.ranks() == ranks::count());
   mt::store weights(job, 3);
   mt::executable<grow, mesh, Layout> step(weights, batch(12));
   // What it would be in one process.

@@ -2,6 +2,7 @@
 // The processors of a job, as a program gets them: ranks under a launcher, threads of this process otherwise.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -70,11 +71,14 @@ class processors {
 #endif
   explicit processors(std::unique_ptr<job> j) : job_(std::move(j)) {}
 
+  /// All processors of a mesh as threads of this process, under a launcher, too.
   static processors as_threads() { return processors(std::make_unique<threads_job>()); }
   /// All processors of a mesh in turns on the calling thread.
   static processors in_lockstep() { return processors(std::make_unique<lockstep_job>()); }
 
   job& get() const { return *job_; }
+  /// How many ranks there are: 1 where this process holds all processors of a mesh.
+  int ranks() const { return std::max(1, job_->size()); }
   /// Whether this process speaks for the job: one does.
   bool speaks() const { return job_->speaks(); }
 
