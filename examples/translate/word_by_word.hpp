@@ -152,19 +152,25 @@ struct say_word {
 };
 
 /// A word of each way, drawn from the `choices` likeliest, and of those from as many as together have the probability
-/// top_p; a `temperature` below 1 sharpens all. Gumbel's noise on the logarithms draws: the greatest sum is a sample.
+/// top_p of all that can be said; a `temperature` below 1 sharpens all. Gumbel's noise on the logarithms draws: the
+/// greatest sum is a sample.
+inline constexpr mt::layer drawn_word = [](mt::scope auto s, auto logits) {
+  auto const each = iota(s, vocab, mt::i32);
+  auto const sayable = select(each == padding || each == begin, -1e30, logits / s.number("temperature", 1));
+  auto const [likely, which] = likeliest_words(sayable);
+  auto const [best, at] = top_k(likely, offered, choices);
+  auto const place = iota(s, choices, mt::i32);
+  auto const other = iota(s, better, mt::i32);
+  auto const likelier = mt::cast<mt::f32>(broadcast(other, to(better, choices)) < place);
+  auto const sum_before = einsum(rename(exp(best), choices, better), likelier, to(row, beam, choices));
+  auto const drawn_from = sum_before < s.number("top_p", 1);
+  auto const noise = -log(-log(uniform(s / "draw", mt::f32, to(row, beam, choices)) * (1 - 2e-7) + 1e-7));
+  auto const [most, chosen] = top_k(select(drawn_from || place == 0, best + noise, -1e30), choices, one);
+  return gather(gather(which, at, offered), chosen, choices);
+};
 struct sample_word {
   constexpr void operator()(mt::scope auto s) const {
-    auto const [likely, which] = likeliest_words(mt::cast<mt::f32>(logits_of_next(s)) / s.number("temperature", 1));
-    auto const [best, at] = top_k(likely, offered, choices);
-    auto const place = iota(s, choices, mt::i32);
-    auto const other = iota(s, better, mt::i32);
-    auto const likelier = mt::cast<mt::f32>(broadcast(other, to(better, choices)) < place);
-    auto const sum_before = einsum(rename(exp(best), choices, better), likelier, to(row, beam, choices));
-    auto const drawn_from = sum_before < s.number("top_p", 1);
-    auto const noise = -log(-log(uniform(s / "draw", mt::f32, to(row, beam, choices)) * (1 - 2e-7) + 1e-7));
-    auto const [most, chosen] = top_k(select(drawn_from || place == 0, best + noise, -1e30), choices, one);
-    s.output("word", gather(gather(which, at, offered), chosen, choices));
+    s.output("word", drawn_word(s / "word", mt::cast<mt::f32>(logits_of_next(s))));
   }
 };
 
