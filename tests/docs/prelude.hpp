@@ -40,6 +40,8 @@ inline constexpr struct d_next : mt::dim<"d_next", 6> {
 } d_next;
 inline constexpr struct d_ff : mt::dim<"d_ff", 12> {
 } d_ff;
+inline constexpr struct d_both : mt::dim<"d_both", d_model + d_ff> {
+} d_both;
 inline constexpr struct heads : mt::dim<"heads", 2> {
 } heads;
 inline constexpr struct vocab : mt::dim<"vocab", 20> {
