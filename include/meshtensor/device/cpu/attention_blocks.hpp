@@ -281,7 +281,10 @@ class attention_blocks {
     std::int64_t const seen = std::min(answers, seen_by(row) - first);
     if (s_.masked) bound(score, row, first, padded(answers));
     for (std::int64_t j = 0; j < padded(answers); j += width) {
-      vec<T> const weight = math::exp_of_weight(hidden(load<T>(static_cast<T const*>(score + j)), j, seen) - logarithm);
+      vec<T> const x = hidden(load<T>(static_cast<T const*>(score + j)), j, seen);
+      vec<T> weight = math::exp_of_weight(x - logarithm);
+      if (s_.masked || j + width > seen)  // of a question that is nan, too
+        weight = select(x == vec<T>(hidden_score), vec<T>(T(0)), weight);
       store(weight, score + j);
       store(weight * (load<T>(static_cast<T const*>(change + j)) - straight), change + j);
     }
