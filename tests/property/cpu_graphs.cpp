@@ -67,10 +67,11 @@ void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mes
     if (fault.empty()) {
       count_kernels(*graph, seen);
       auto const plan = mt::on_heap([&] { return mt::plan_memory(*graph, entry, *bound); });
-      auto const job = mt::processors::in_lockstep();
-      mt::store values(job);
-      mt::session<mt::cpu_device> run(values, *graph, *plan, mesh, entry);
-      fault = outcome(run, s, s.inputs);
+      fault = meshtensor_test::fault_at_some_timing(*graph, entry, *plan, [&](mt::processors const& job) {
+        mt::store values(job);
+        mt::session<mt::cpu_device> run(values, *graph, *plan, mesh, entry);
+        return outcome(run, s, s.inputs);
+      });
     }
     ++seen.tried;
     if (!fault.empty())

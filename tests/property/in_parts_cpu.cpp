@@ -52,7 +52,9 @@ TEST_CASE("a loss in parts on the cpu device") {
     CAPTURE(meshtensor_test::text_of(mesh));
     CAPTURE(meshtensor_test::text_of(rules));
     auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::wishes_of<mt::cpu_device>);
-    CHECK(steps_of(s, *low, mesh, mt::processors::in_lockstep()) == "");
+    CHECK(meshtensor_test::fault_at_some_timing(low->graph, low->entry, low->planned, [&](mt::processors const& job) {
+            return steps_of(s, *low, mesh, job);
+          }) == "");
     CHECK(steps_of(s, *low, mesh, mt::processors::as_threads()) == "");
     tried += 2;
   }

@@ -126,7 +126,8 @@ inline double farthest(course const& a, course const& b) {
 template <mt::dtype Type, class Device>
 int hold(double tolerance, Device const& device) {
   auto const traced = traced_in<Type>();
-  auto const turns = mt::processors::in_lockstep(), threads = mt::processors::as_threads();
+  auto const turns = mt::processors::in_lockstep(mt::exchange_timing::results_late),
+             threads = mt::processors::as_threads();
   std::vector<spread> all = all_spreads();
   all.insert(all.begin(), {"alone", {}, {}});
   course const wanted = train(turns, *traced, all[0], mt::reference_device()),

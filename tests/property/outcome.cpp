@@ -96,10 +96,10 @@ void check_twin(mt::module const& traced, mt::name const& entry, mt::mesh_shape 
   CHECK(same(plan, twin->planned));
   auto const inputs = inputs_of(traced, entry);
   auto const outputs = outputs_of(traced);
-  auto const turns = mt::processors::in_lockstep();
-  auto const got = run_with(turns, graph, plan, entry_place, mesh, inputs, outputs, 2);
+  auto const got = run_with(mt::processors::in_lockstep(), graph, plan, entry_place, mesh, inputs, outputs, 2);
   CHECK(!got.empty());
-  CHECK(got == run_with(turns, *twin, mesh, inputs, outputs, 2));
+  for (mt::exchange_timing const timing : mt::exchange_timings)
+    CHECK(got == run_with(mt::processors::in_lockstep(timing), *twin, mesh, inputs, outputs, 2));
 }
 
 }  // namespace property

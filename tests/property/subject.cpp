@@ -23,6 +23,7 @@ std::string text(char const* what, std::string const& label, std::size_t rank) {
 
 void tally::say(char const* what) const {
   std::string text;
+  if (overlapped != 0) text += ", " + std::to_string(overlapped) + " with collectives beside other work";
   if (repeated != 0) text += ", " + std::to_string(repeated) + " repeated";
   std::map<std::string, long> codes;
   for (auto const& [rule, count] : refused) codes[rule.substr(0, 3)] += count;
@@ -41,7 +42,7 @@ std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape
 }
 
 subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt::dim_extent> extents)
-    : traced_(traced), label_(entry), extents_(std::move(extents)), job_(mt::processors::in_lockstep()) {
+    : traced_(traced), label_(entry), extents_(std::move(extents)) {
   check("trace", mt::verify(traced));
   auto const selected = mt::on_heap([&] { return mt::select(traced, mt::find_entry(traced, entry)); });
   check("select", mt::verify(*selected));
@@ -118,9 +119,12 @@ void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& r
   if (fault.empty()) {
     auto const plan = mt::on_heap([&] { return mt::plan_memory(*laid, entry, *bound); });
     if (t.tried % 97 == 0) compare_lowering(mesh, rules, *laid, *plan);
-    mt::store values(job_);
-    mt::session<mt::reference_device> run(values, *laid, *plan, mesh, entry);
-    fault = compare(run, values);
+    t.overlapped += mt::count_overlapped(*laid, plan->steps) != 0;
+    fault = meshtensor_test::fault_at_some_timing(*laid, entry, *plan, [&](mt::processors const& job) {
+      mt::store values(job);
+      mt::session<mt::reference_device> run(values, *laid, *plan, mesh, entry);
+      return compare(run, values);
+    });
   }
   ++t.tried;
   if (!fault.empty())

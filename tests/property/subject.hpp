@@ -19,6 +19,7 @@
 #include "property/at_least.hpp"
 #include "support/compare.hpp"
 #include "support/layouts.hpp"
+#include "support/timings.hpp"
 
 namespace property {
 
@@ -29,6 +30,7 @@ using meshtensor_test::chance;
 /// one way: a layout that leads to what was tried already is no other case.
 struct tally {
   long tried = 0, repeated = 0;
+  long overlapped = 0;                  // of those tried: with a collective under way while something else runs
   std::map<std::string, long> refused;  // by the sentence of the rule that they break
 
   void say(char const* what) const;
@@ -84,7 +86,6 @@ class subject {
   mt::module const& traced_;
   mt::name label_;
   std::vector<mt::dim_extent> extents_;
-  mt::processors job_;
   std::unique_ptr<mt::module> differentiated_, simplified_;
   std::unique_ptr<mt::binding> numbers_;
   std::vector<outcome> expected_;

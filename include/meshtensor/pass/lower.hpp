@@ -19,6 +19,8 @@
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/slice_collectives.hpp"
 #include "meshtensor/pass/verify.hpp"
+#include "meshtensor/pass/verify_plan.hpp"
+#include "meshtensor/pass/verify_waits.hpp"
 #include "meshtensor/pass/wishes.hpp"
 
 namespace meshtensor {
@@ -66,9 +68,11 @@ template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class
 struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout, Mark> {
   static constexpr module fused = fuse(program_of_processor::sliced, wishes_of<Wisher>);
   static constexpr module graph = overlap(fused);
+  static constexpr graph_check awaited = verify_waits(graph);
   static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);
   static constexpr plan planned = plan_memory(graph, find_entry(graph, entry_name<Entry>()), bound);
+  static constexpr graph_check plan_checked = verify_plan(graph, find_entry(graph, entry_name<Entry>()), planned);
 };
 
 }  // namespace detail
@@ -122,10 +126,12 @@ std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_sh
   auto const fused = verified([&] { return fuse(*sliced, wishes); });
   result->graph = overlap(*fused);
   raise(verify(result->graph));
+  raise(verify_waits(result->graph).report);
   auto const bound = on_heap([&] { return meshtensor::bind(result->graph, mesh, extents); });
   raise(bound->report);
   result->entry = find_entry(result->graph, label);
   result->planned = plan_memory(result->graph, result->entry, *bound);
+  raise(verify_plan(result->graph, result->entry, result->planned).report);
   return result;
 }
 
@@ -137,7 +143,9 @@ std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape c
                                     std::span<dim_extent const> extents) {
   auto const bound = on_heap([&] { return bind(graph, mesh, extents); });
   raise(bound->report);
-  return on_heap([&] { return plan_memory(graph, entry, *bound); });
+  auto planned = on_heap([&] { return plan_memory(graph, entry, *bound); });
+  raise(verify_plan(graph, entry, *planned).report);
+  return planned;
 }
 
 #if MESHTENSOR_COMPILED

@@ -43,10 +43,17 @@ struct overlapper {
   }
 
  private:
-  /// It starts behind the node that makes its operand, unless that is a collective too, or no node of its region.
+  /// It starts behind the node that makes its operand, unless that is a collective too, a loop that leaves the operand
+  /// on its way, or no node of its region.
   constexpr bool starts_early(node const& n) const {
-    node const& maker = from.nodes[from.operand_value(n, 0).node];
-    return !is_collective(maker.kind) && maker.region == n.region;
+    value const& x = from.operand_value(n, 0);
+    node const& maker = from.nodes[x.node];
+    if (is_collective(maker.kind) || maker.region != n.region) return false;
+    return maker.kind != primitive::repeat || !is_left_on_its_way(maker, x.index);
+  }
+  constexpr bool is_left_on_its_way(node const& owner, int result) const {
+    node const& last = from.nodes[from.values[from.link(from.regions[from.region_of(owner, 0)].results, result)].node];
+    return is_collective(last.kind) && ends_late(last);
   }
 
   /// It can be made in the slice that its operand lies in, which nothing else looks at, by any name, before the loop
@@ -58,8 +65,8 @@ struct overlapper {
     while (!used_twice[v] && shares_memory(from.nodes[from.values[v].node]))
       v = from.operand(from.nodes[from.values[v].node], 0);
     node const& maker = from.nodes[from.values[v].node];
-    return !used_twice[v] && maker.region == n.region && maker.kind != primitive::argument &&
-           maker.kind != primitive::repeat && !is_collective(maker.kind);
+    return !used_twice[v] && maker.region == n.region && maker.kind != primitive::repeat &&
+           !is_collective(maker.kind);  // nor an argument: what a loop is given is never partial
   }
 
   constexpr void use(id v, int by) {
@@ -95,9 +102,7 @@ struct overlapper {
       if (n.kind == primitive::repeat) {
         list const results = from.regions[from.region_of(n, 0)].results;
         for (int k = results.count; k-- > 0;)
-          if (node const& c = from.nodes[from.values[from.link(results, k)].node];
-              is_collective(c.kind) && ends_late(c))
-            await(from.result(n, k));
+          if (is_left_on_its_way(n, k)) await(from.result(n, k));
       }
       if (!is_collective(n.kind)) continue;
       int const maker = from.operand_value(n, 0).node;
@@ -117,12 +122,30 @@ struct overlapper {
     id const operands[] = {started, is_collective(n.kind) ? w[from.operand(n, 0)] : started};
     value const made = w.m.values[started];
     id const done = w.b.add(primitive::wait, 0, operands, made.type, made.dims);
-    w.m.values[done].layout = made.layout;
+    w.m.values[done].layout = made.layout, w.m.values[done].origin = made.origin;
     w.replace(v, done);
   }
 };
 
 }  // namespace detail
+
+/// How many collectives are under way while another instruction runs.
+constexpr int count_overlapped(module const& m, order const& steps) {
+  int overlapped = 0;
+  for (int r = 0; r < m.region_count; ++r)
+    for (int i = 0; i < steps.count[r]; ++i) {
+      node const& n = m.nodes[steps.nodes[steps.first[r] + i]];
+      if (!is_collective(n.kind)) continue;
+      bool runs_beside = ends_behind_loop(n), waits = false;
+      for (int k = i + 1; k < steps.count[r] && !runs_beside && !waits; ++k) {
+        node const& next = m.nodes[steps.nodes[steps.first[r] + k]];
+        waits = next.kind == primitive::wait && m.operand(next, 0) == m.result(n);
+        runs_beside = !shares_memory(next) && next.kind != primitive::argument;
+      }
+      overlapped += runs_beside;
+    }
+  return overlapped;
+}
 
 /// The module with collectives as pairs of start and wait.
 constexpr module overlap(module const& m) {

@@ -39,10 +39,11 @@ class bound_program {
     if constexpr (!early) {
       lowering_ = lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, wishes_of<Device>);
     } else if constexpr (is_static) {
-      static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
+      static_assert(delivered<stages::partitioned> && delivered<stages::awaited> && delivered<stages::bound> &&
+                    delivered<stages::plan_checked>);
       if (!extents.empty()) raise(meshtensor::bind(stages::graph, mesh, extents).report);
     } else {
-      static_assert(delivered<stages::partitioned> && delivered<stages::checked>);
+      static_assert(delivered<stages::partitioned> && delivered<stages::awaited> && delivered<stages::checked>);
       plan_ = plan_at_start(stages::graph, entry(), mesh, extents);
     }
   }

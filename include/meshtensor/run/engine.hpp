@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan for a set of processors: one, under a transport, or all of a mesh in lockstep on one thread.
+// Runs a plan for a set of processors: one under a transport, or all of a mesh in lockstep on one thread.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "meshtensor/comm/reference.hpp"
 #include "meshtensor/op/accumulate.hpp"
 #include "meshtensor/run/processor.hpp"
 #include "meshtensor/run/timeline.hpp"
@@ -39,28 +38,6 @@ class exchanges {
   virtual std::int64_t workspace_bytes() const { return 0; }
   /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
-};
-
-/// All processors of a mesh, node by node, on one thread: exchanges read all blocks directly.
-class lockstep final : public exchanges {
- public:
-  void start(std::span<processor> all, id node_id, id from, id to) override {
-    groups_.clear();
-    in_.resize(all.size()), out_.resize(all.size());
-    for (processor const& p : all) {
-      planned_collective const& c = p.exchange(node_id);
-      if (c.with.index == 0) groups_.push_back(c.with);
-      in_[static_cast<std::size_t>(p.rank())] = p.pointer(from);
-      out_[static_cast<std::size_t>(p.rank())] = p.pointer(to);
-    }
-    meshtensor::exchange(all[0].exchange(node_id).call, groups_, in_.data(), out_.data());
-  }
-  void wait(id) override {}
-
- private:
-  std::vector<group> groups_;
-  std::vector<void const*> in_;
-  std::vector<void*> out_;
 };
 
 /// Runs the nodes of a plan: the device computes, the exchanges communicate.

@@ -50,7 +50,8 @@ class numerics_check {
   numerics_check(module const& m, std::int64_t processors)
       : m_(m),
         processors_(processors),
-        kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(processors))) {}
+        kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(processors))),
+        awaited_(awaited_values(m)) {}
 
   /// Keeps what a kernel may write over while it runs, so that it can be looked into.
   void before(node const& n, std::span<processor const> held) const {
@@ -69,13 +70,11 @@ class numerics_check {
   }
   /// errors  R32 a result has an element that is no finite number
   void after(node const& n, std::span<processor const> held) const {
-    if (n.kind == primitive::argument || shares_memory(n)) return;
+    if (n.kind == primitive::argument || (shares_memory(n) && n.kind != primitive::wait)) return;
     for (processor const& p : held) {
-      if (is_collective(n.kind) && p.exchange(m_.values[m_.result(n)].node).with.count != 1 && held.size() == 1 &&
-          processors_ != 1)
-        continue;  // it has only begun: the wait for it is looked at
       for (int i = 0; i < n.results.count; ++i) {
         id const v = m_.result(n, i);
+        if (awaited_[v]) continue;  // it may be on its way: the wait for it is looked at
         if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_window(v)) continue;
         if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
       }
@@ -206,6 +205,7 @@ class numerics_check {
   meshtensor::module const& m_;
   std::int64_t processors_;
   std::shared_ptr<std::vector<operands_kept>> kept_;  // by rank
+  std::vector<bool> awaited_;                         // by value
 };
 
 }  // namespace meshtensor::detail

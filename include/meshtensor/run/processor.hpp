@@ -23,6 +23,17 @@ struct planned_collective {
   std::vector<name> axes;  // along which the members lie
 };
 
+/// Of each value, whether it may be on its way when its node has run: a wait comes before its first use.
+inline std::vector<bool> awaited_values(module const& m) {
+  std::vector<bool> all(static_cast<std::size_t>(m.value_count));
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (n.kind == primitive::wait) all[m.operand(n, 0)] = true;
+    if (ends_behind_loop(n)) all[m.result(n)] = true;
+  }
+  return all;
+}
+
 class processor {
  public:
   processor(module const& m, plan const& p, mesh_shape const& mesh, int rank) : m_(m), p_(p), mesh_(mesh), rank_(rank) {

@@ -73,8 +73,10 @@ class processors {
 
   /// All processors of a mesh as threads of this process, under a launcher, too.
   static processors as_threads() { return processors(std::make_unique<threads_job>()); }
-  /// All processors of a mesh in turns on the calling thread.
-  static processors in_lockstep() { return processors(std::make_unique<lockstep_job>()); }
+  /// All processors of a mesh in turns on the calling thread; collectives do their work when `timing` says.
+  static processors in_lockstep(exchange_timing timing = exchange_timing::at_once) {
+    return processors(std::make_unique<lockstep_job>(timing));
+  }
 
   job& get() const { return *job_; }
   /// How many ranks there are: 1 where this process holds all processors of a mesh.

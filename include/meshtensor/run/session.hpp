@@ -14,6 +14,7 @@
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/by_transport.hpp"
 #include "meshtensor/run/inputs.hpp"
+#include "meshtensor/run/lockstep.hpp"
 #include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/store.hpp"
 
@@ -47,7 +48,8 @@ class session {
     });
     ready();
     if (job.in_lockstep()) {
-      engines_.push_back(std::make_unique<engine<Device>>(m, p, device_, processors_, std::make_unique<lockstep>()));
+      engines_.push_back(
+          std::make_unique<engine<Device>>(m, p, device_, processors_, std::make_unique<lockstep>(job.timing())));
     } else {
       engines_.resize(ranks_.size());
       job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });

@@ -73,7 +73,9 @@ class remembering final : public interpreter {
 /// Compares what processors hold with what was remembered; the first difference counts.
 class side_by_side {
  public:
-  side_by_side(module const& whole, std::map<moment, whole_value> const& values) : whole_(whole), values_(values) {}
+  /// For steps of the module `m`.
+  side_by_side(module const& whole, module const& m, std::map<moment, whole_value> const& values)
+      : whole_(whole), values_(values), awaited_(awaited_values(m)) {}
 
   int compared = 0;
   std::string difference;
@@ -83,7 +85,7 @@ class side_by_side {
     if (n.kind == primitive::argument) return;
     for (int i = 0; i < n.results.count && difference.empty(); ++i) {
       id const v = m.result(n, i);
-      if (m.values[v].origin == 0) continue;
+      if (m.values[v].origin == 0 || awaited_[v]) continue;  // what is on its way is looked at behind the wait for it
       auto const found = values_.find({static_cast<id>(m.values[v].origin - 1), all[0].context.iteration});
       if (found == values_.end()) continue;
       ++compared;
@@ -170,10 +172,12 @@ class side_by_side {
     std::string const path = path_text(whole_, made_by.path);
     difference = fmt::format(
         "{}{}{}{} gives {}{}: {:.9g} on the mesh, {:.9g} in the reference; {} of {} elements differ{}{}",
-        is_collective(n.kind) ? std::string(text_of(n.kind)) + " of " : "", what(made_by),
-        path.empty() ? "" : " in " + path, place.view(), type.view(), index.empty() ? "" : ", at " + index,
-        here[static_cast<std::size_t>(worst)], right.number_at(worst), wrong, right.size(),
-        is_in_loop(made_by) ? fmt::format(", in iteration {}", iteration) : "",
+        n.kind == primitive::wait ? std::string(text_of(awaited(m, n).kind)) + " of "
+        : is_collective(n.kind)   ? std::string(text_of(n.kind)) + " of "
+                                  : "",
+        what(made_by), path.empty() ? "" : " in " + path, place.view(), type.view(),
+        index.empty() ? "" : ", at " + index, here[static_cast<std::size_t>(worst)], right.number_at(worst), wrong,
+        right.size(), is_in_loop(made_by) ? fmt::format(", in iteration {}", iteration) : "",
         n.kind == primitive::kernel ? fmt::format(" (made by a kernel of {} operations)", operations(m, n)) : "");
   }
 
@@ -194,6 +198,7 @@ class side_by_side {
 
   meshtensor::module const& whole_;
   std::map<moment, whole_value> const& values_;
+  std::vector<bool> awaited_;
 };
 
 /// The values of the whole program that a processor's module has.

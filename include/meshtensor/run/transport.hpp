@@ -9,6 +9,7 @@
 
 #include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/base/warning.hpp"
+#include "meshtensor/comm/exchange_timing.hpp"
 #include "meshtensor/comm/local.hpp"
 #include "meshtensor/run/processor.hpp"
 
@@ -95,6 +96,8 @@ class job {
   virtual std::vector<int> held(int size) const = 0;
   /// Whether all of a mesh runs node by node on the calling thread, without a transport.
   virtual bool in_lockstep() const { return false; }
+  /// When collectives do their work in lockstep.
+  virtual exchange_timing timing() const { return exchange_timing::at_once; }
   /// Calls work(rank, transport) for every processor that this process holds, at once, and waits for all.
   virtual void run(int size, processor_work work) = 0;
   /// Seconds by which the job's clock is ahead of this machine's: what a model of a network has added.
@@ -140,10 +143,15 @@ class threads_job final : public job {
 /// All processors of a mesh in turns on the calling thread: for tests, and for meshes far larger than the machine.
 class lockstep_job final : public job {
  public:
+  explicit lockstep_job(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
   int size() const override { return 0; }
   std::vector<int> held(int size) const override { return threads_job().held(size); }
   bool in_lockstep() const override { return true; }
+  exchange_timing timing() const override { return timing_; }
   void run(int, processor_work) override { throw error("R03", "processors that take turns have no transport"); }
+
+ private:
+  exchange_timing timing_;
 };
 
 }  // namespace meshtensor

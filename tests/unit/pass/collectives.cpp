@@ -40,6 +40,23 @@ struct trains {
   }
 };
 
+inline constexpr struct features : mt::dim<"features", 4> {
+} features;
+/// Two matrices in each layer.
+struct trains_matrices {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto y = repeat(s / "blocks", blocks, x, [](mt::scope auto r, auto h) {
+      auto up = r.parameter("up", width, features, mt::normal(0.3));
+      auto down = r.parameter("down", features, width, mt::normal(0.3));
+      return h + einsum(tanh(einsum(h, up, mt::to(rows, features))), down, mt::to(rows, width));
+    });
+    auto loss = mean(y * y);
+    s.output("loss", loss);
+    mt::sgd{.learning_rate = 1.0}.minimize(s / "optimizer", loss);
+  }
+};
+
 /// The gradient of each layer's own matrix is a term of that of the one that they share.
 struct shares {
   constexpr void operator()(mt::scope auto s) const {
@@ -162,6 +179,21 @@ TEST_CASE("gradients that a number scales are summed in their slices, before") {
   auto rules = data_parallel();
   rules.shard("width", {"ax"}, "optimizer");
   planned<descends> s(rules, 2);
+  s.check_steps();
+  s.check_steps(mt::processors::as_threads());
+}
+
+TEST_CASE("what a loop leaves on its way is gathered behind the wait for it") {
+  mt::mesh_shape mesh{};
+  mesh.add("ax", 2), mesh.add("by", 2);
+  auto rules = data_parallel();
+  rules.shard("features", {"by"}, "blocks");
+  planned<trains_matrices> s(rules, mesh);
+  CHECK(found(s).behind_loop == 2);
+  int gathered = 0;
+  for (int i = 0; i < s.low->graph.node_count; ++i) gathered += s.low->graph.nodes[i].kind == mt::primitive::all_gather;
+  CHECK(gathered >= 2);
+  CHECK(mt::count_overlapped(s.low->graph, s.plan().steps) >= 2);
   s.check_steps();
   s.check_steps(mt::processors::as_threads());
 }

@@ -87,6 +87,15 @@ struct writes_named_places {
     s.output("sum", s.parameter("p", in, mt::ones));
   }
 };
+/// Rows that change places: what is put is what was there, by another name.
+struct reverses_rows {
+  constexpr void operator()(mt::scope auto s) const {
+    auto rows = s.parameter("rows", layers, in, mt::normal(1));
+    s.output("rows", rows);
+    auto const from_the_end = iota(s, other, mt::i32) * -1 + (extent(layers) - 1);
+    s.update(rows, put(rows, rename(rows, layers, other), layers, from_the_end));
+  }
+};
 template <class Program>
 bool in_place() {
   planned<Program> s;
@@ -196,6 +205,7 @@ TEST_CASE("one place of a state is written where it is, unless what was there is
   CHECK(!in_place<writes_a_place<2>>());
   CHECK(in_place<writes_named_places<false>>());
   CHECK(!in_place<writes_named_places<true>>());
+  CHECK(!in_place<reverses_rows>());
 }
 
 TEST_CASE("made where it will be found") {

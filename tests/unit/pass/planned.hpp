@@ -17,10 +17,14 @@ struct planned {
   mt::mesh_shape mesh{};
   mt::plan const& plan() const { return low->planned; }
 
-  explicit planned(mt::layout_rules const& rules = {}, std::int64_t processors = 0) {
-    if (processors != 0) mesh.add("ax", processors);
-    low = mt::lower(traced<Program>, mt::entry_name<Program>(), mesh, rules, {});
-  }
+  explicit planned(mt::layout_rules const& rules = {}, std::int64_t processors = 0)
+      : planned(rules, [&] {
+          mt::mesh_shape line{};
+          if (processors != 0) line.add("ax", processors);
+          return line;
+        }()) {}
+  planned(mt::layout_rules const& rules, mt::mesh_shape const& on)
+      : low(mt::lower(traced<Program>, mt::entry_name<Program>(), on, rules, {})), mesh(on) {}
 
   /// Values that are made in a slice of a stacked result.
   int filled() const {
@@ -40,8 +44,11 @@ struct planned {
     }
     return n;
   }
-  /// Three steps, of the plan and of the interpreter.
-  void check_steps(mt::processors const& job = mt::processors::in_lockstep()) {
+  /// Three steps, of the plan and of the interpreter, whenever collectives do their work.
+  void check_steps() {
+    for (mt::exchange_timing const timing : mt::exchange_timings) check_steps(mt::processors::in_lockstep(timing));
+  }
+  void check_steps(mt::processors const& job) {
     mt::module const& whole = traced<Program>;
     auto const simple = made([&] { return mt::simplify(mt::differentiate(whole)); });
     auto const b = mt::bind(*simple, mt::mesh_shape{});

@@ -32,7 +32,7 @@ using stepping = mt::executable<programs, grow, mesh, spread>;
 }  // namespace
 
 TEST_CASE("outputs are numbers, or arrays with named dims") {
-  for (auto* make : {&mt::processors::as_threads, &mt::processors::in_lockstep}) {
+  for (auto* make : {+[] { return mt::processors::as_threads(); }, +[] { return mt::processors::in_lockstep(); }}) {
     auto job = make();
     mt::store weights(job);
     stepping step(weights, batch(4), data(2));

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a plan without numbers and checks that every value is still in its memory when it is read, and that nothing
+// touches the memory of a collective between its start and its wait.
+// before: planned.  after: the same; the first fault found is one sentence.
+// why: values share memory in many ways (aliases, results in the place of operands, slices of stacks, updates in
+// place); the planner reasons about each, this check knows only addresses and what was written last.
+#pragma once
+
+#include "meshtensor/pass/plan_contents.hpp"
+#include "meshtensor/pass/read_kernel.hpp"
+#include "meshtensor/pass/verify_waits.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+/// Goes through the nodes in the order of the plan, as an engine does. Of a loop it runs the first two iterations; what
+/// the others write is written at once behind them.
+struct plan_verifier {
+  static constexpr int iterations = 2;
+
+  meshtensor::module const& m;
+  plan const& p;
+  graph_check found;
+  planned_contents memory;
+  id now;                                    // the node that runs
+  std::int64_t at[max_values];               // of roots: the address
+  std::int64_t length[max_values];           // in bytes, plus 1; 0: not asked for yet
+  planned_contents::content of[max_values];  // what a value's memory must hold when it is read
+  planned_contents::content initial[max_variables], last[max_variables];  // of a variable: before and behind the step
+  bool is_written[max_variables];
+
+  constexpr plan_verifier(module const& source, plan const& planned, int entry)
+      : m(source),
+        p(planned),
+        found{},
+        memory(planned.arena_bytes),
+        now(0),
+        at{},
+        length{},
+        of{},
+        initial{},
+        last{},
+        is_written{} {
+    for (int v = 0; v < m.value_count; ++v) at[v] = p.offset[v];
+    run(static_cast<id>(entry));
+    if (memory.flights != 0) say("a collective starts, and nothing waits for it", memory.flight[0].node);
+    for (int v = 0; v < m.variable_count; ++v)
+      if (content const c = is_written[v] ? last[v] : initial[v]; c.number != 0 && !memory.holds(c))
+        say("a variable does not hold its value when the step ends", now);
+  }
+
+ private:
+  using content = planned_contents::content;
+  using range = planned_contents::range;
+
+  constexpr void say(char const* fault, id node_id) {
+    if (!found.report.empty()) return;
+    found.report << "G41 " << fault;
+    locate(found.report, m, m.nodes[node_id]);
+  }
+
+  // Addresses: the arena, then each variable and input in a stretch of its own.
+  static constexpr std::int64_t of_variable(int v) { return std::int64_t{v + 1} << 44; }
+  static constexpr std::int64_t of_input(int node_id) {
+    return (std::int64_t{1} << 58) + (std::int64_t{node_id} << 44);
+  }
+
+  constexpr id root(id v) const { return p.root[v]; }
+  constexpr bool is_placed(id v, place where) const { return p.where[root(v)] == where; }
+  constexpr std::int64_t bytes(id v) {
+    if (length[v] == 0) length[v] = p.numbers.local_bytes(m.values[v]) + 1;
+    return length[v] - 1;
+  }
+  constexpr range where(id v) {
+    while (is_placed(v, place::window)) v = m.operand(m.nodes[m.values[root(v)].node], 0);
+    return {at[root(v)], at[root(v)] + bytes(v)};
+  }
+
+  constexpr void read(id v) {
+    if (!memory.holds(of[v])) return say("a value is read after something else was written over it", now);
+    if (memory.is_arriving(where(v))) say("the result of a collective is read before the wait for it", now);
+  }
+  constexpr void write(range r) {
+    if (memory.is_in_flight(r)) say("the memory of a collective is written before the wait for it", now);
+    memory.overwrite(r);
+  }
+  constexpr void write(id v) {
+    write(where(v));
+    of[v] = memory.add(where(v));
+  }
+  constexpr void rename(id v, id as) {
+    if (root(v) != root(as)) return say("a value has another address than the one that it is another name of", now);
+    of[v] = of[as];
+  }
+  /// Of a value to another place, if it is another one.
+  constexpr void copy(id to, id v) {
+    if (at[root(to)] == at[root(v)]) {
+      of[to] = of[v];
+      return;
+    }
+    read(v);
+    write(to);
+  }
+
+  constexpr void run(id region) {
+    for (int i = 0; i < p.steps.count[region] && found.report.empty(); ++i)
+      step(p.steps.nodes[p.steps.first[region] + i]);
+  }
+
+  constexpr void step(id node_id) {
+    node const& n = m.nodes[node_id];
+    now = node_id;
+    switch (n.kind) {
+      case primitive::argument: return;
+      case primitive::input:
+        at[m.result(n)] = of_input(node_id), of[m.result(n)] = memory.add(where(m.result(n)));
+        return;
+      case primitive::read: {
+        id const v = n.attribute[0];
+        at[m.result(n)] = of_variable(v);
+        if (initial[v].number == 0) initial[v] = memory.add(where(m.result(n)));
+        of[m.result(n)] = initial[v];
+        return;
+      }
+      case primitive::write: return update(n);
+      case primitive::output: return read(m.operand(n, 0));
+      case primitive::wait: return wait(n);
+      case primitive::repeat: return repeat(n);
+      case primitive::composite:
+        if (is_whole(n)) break;
+        return call(n);
+      default: break;
+    }
+    if (is_collective(n.kind)) return start(n);
+    if (shares_memory(n)) return rename(m.result(n), m.operand(n, 0));
+    if (is_placed(m.result(n), place::window)) {
+      of[m.result(n)] = of[m.operand(n, 0)];
+      return;
+    }
+    compute(n);
+  }
+
+  constexpr void update(node const& n) {
+    id const v = n.attribute[0], value = m.operand(n, 0);
+    read(value);
+    range const to{of_variable(v), of_variable(v) + bytes(value)};
+    is_written[v] = true;
+    last[v] = of[value];
+    if (at[root(value)] == to.from) return;
+    write(to);
+    last[v] = memory.add(to);
+  }
+
+  constexpr void compute(node const& n) {
+    for (int k = 0; k < n.operands.count; ++k) read(m.operand(n, k));
+    for (int i = 0; i < n.results.count; ++i) {
+      range const y = where(m.result(n, i));
+      for (int k = 0; k < n.operands.count; ++k)
+        if (y.meets(where(m.operand(n, k))) && !may_write_over(n, i, k))
+          return say("a result is written over an operand that is read meanwhile", now);
+    }
+    for (int i = 0; i < n.results.count; ++i) write(m.result(n, i));
+  }
+  /// Whether the node reads no element of the operand behind the one at which it writes its result.
+  constexpr bool may_write_over(node const& n, int result, int operand) {
+    range const x = where(m.operand(n, operand)), y = where(m.result(n, result));
+    if (x.from != y.from || x.to != y.to || is_placed(m.operand(n, operand), place::window)) return false;
+    if (n.kind == primitive::put) return operand == 0;
+    return n.kind == primitive::kernel && (read_kernel(m, n).overwrites[result] >> operand & 1) != 0;
+  }
+
+  // Collectives.
+  constexpr bool is_alone(node const& n) const { return p.numbers.members(n.attribute[0]) == 1; }
+  constexpr void start(node const& n) {
+    id const x = m.operand(n, 0), y = m.result(n), started = now;
+    if (is_alone(n)) return copy(y, x);
+    bool const goes_with_others = p.joined[started] != 0;
+    if (!goes_with_others) end(started);
+    read(x);
+    if (where(x).meets(where(y)) && (n.kind != primitive::all_reduce || at[root(x)] != at[root(y)]))
+      return say("a collective writes its result over its operand", now);
+    write(y);
+    if (!memory.begin({started, !goes_with_others, where(x), where(y)}))
+      return say("more collectives are under way than the check has room for", now);
+    if (p.joined[started] == started + 1) send(started);
+    if (ends_behind_loop(n) && !is_placed(y, place::filled)) end(started);
+  }
+  /// The last of those that travel together has come: what is left of the time before ends first.
+  constexpr void send(id last_one) {
+    for (int i = memory.flights; i-- > 0;)
+      if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1 && f.is_sent) memory.end_at(i);
+    for (int i = 0; i < memory.flights; ++i)
+      if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1) f.is_sent = true;
+  }
+  /// Each ends at its own wait, though those that travel together come at the first of theirs.
+  constexpr void end(id started) {
+    for (int i = memory.flights; i-- > 0;)
+      if (memory.flight[i].node == started && memory.flight[i].is_sent) memory.end_at(i);
+  }
+  constexpr void wait(node const& n) {
+    node const& c = awaited(m, n);
+    id const started = m.values[m.result(c)].node;
+    rename(m.result(n), m.operand(n, 0));
+    if (!is_alone(c)) end(started);
+    for (int i = 0; i < memory.flights; ++i)
+      if (memory.flight[i].node == started) return say("a wait comes before what it waits for is sent", now);
+  }
+
+  constexpr void call(node const& n) {
+    region const& body = m.regions[m.region_of(n, 0)];
+    for (int i = 0; i < n.operands.count; ++i) rename(m.link(body.arguments, i), m.operand(n, i));
+    run(m.region_of(n, 0));
+    for (int i = 0; i < n.results.count && found.report.empty(); ++i) rename(m.result(n, i), m.link(body.results, i));
+  }
+
+  // Loops.
+  struct stack {  // a stacked operand or result: the slices of the iterations that run, and those still to come
+    content slice[iterations], rest;
+  };
+  constexpr range slice_of(id whole, id one, std::int64_t index) {
+    std::int64_t const from = at[root(whole)] + index * bytes(one);
+    return {from, from + bytes(one)};
+  }
+  /// The slices of all but the first iterations, `ran` of them.
+  constexpr range rest_of(id whole, id one, loop const& l, std::int64_t ran) {
+    range const r = where(whole);
+    return l.reversed ? range{r.from, r.to - ran * bytes(one)} : range{r.from + ran * bytes(one), r.to};
+  }
+  constexpr void repeat(node const& n) {
+    id const self = now;
+    loop const l = loop::of(n);
+    region const& body = m.regions[m.region_of(n, 0)];
+    std::int64_t const trips = p.numbers.extent[l.dim], ran = trips < iterations ? trips : iterations;
+    auto argument = [&](int i) { return m.link(body.arguments, i); };
+    auto given = [&](int i) { return m.link(body.results, i); };
+    auto index = [&](std::int64_t t) { return l.reversed ? trips - 1 - t : t; };
+    int const stacked_end = l.carries + l.stacked, first_out = l.carries + l.sums;
+    stack in[max_stacks] = {}, out[max_stacks] = {};
+    require(l.stacked <= max_stacks && n.results.count - first_out <= max_stacks, "G41: a loop stacks too many values");
+
+    for (int i = 0; i < n.operands.count; ++i) {
+      if (i >= l.carries) read(m.operand(n, i));
+      if (i < l.carries) copy(argument(i), m.operand(n, i));
+      else if (i >= stacked_end) rename(argument(i), m.operand(n, i));
+      else enter(in[i - l.carries], m.operand(n, i), argument(i), l, ran, trips);
+    }
+    for (int i = l.carries; i < first_out; ++i) write(m.result(n, i));
+    for (std::int64_t t = 0; t < ran && found.report.empty(); ++t) {
+      for (int i = l.carries; i < stacked_end; ++i) {
+        at[argument(i)] = slice_of(m.operand(n, i), argument(i), index(t)).from;
+        of[argument(i)] = in[i - l.carries].slice[t];
+      }
+      for (int i = first_out; i < body.results.count; ++i) {
+        if (is_placed(given(i), place::filled)) at[root(given(i))] = slice_of(m.result(n, i), given(i), index(t)).from;
+        out[i - first_out].rest = memory.add(rest_of(m.result(n, i), given(i), l, t + 1));
+      }
+      run(m.region_of(n, 0));
+      if (!found.report.empty()) return;
+      now = self;
+      put_away(n, l, out, index(t), t);
+    }
+    if (found.report.empty()) leave(n, l, in, out, ran);
+  }
+  constexpr void enter(stack& s, id whole, id one, loop const& l, std::int64_t ran, std::int64_t trips) {
+    for (std::int64_t t = 0; t < ran; ++t)
+      s.slice[t] = memory.add(slice_of(whole, one, l.reversed ? trips - 1 - t : t));
+    s.rest = memory.add(rest_of(whole, one, l, ran));
+  }
+  /// The end of an iteration: sums grow, slices go to their stacks, and carries are handed on.
+  constexpr void put_away(node const& n, loop const& l, stack* out, std::int64_t index, std::int64_t t) {
+    region const& body = m.regions[m.region_of(n, 0)];
+    int const first_out = l.carries + l.sums;
+    for (int i = l.carries; i < first_out; ++i) {
+      read(m.link(body.results, i));
+      read(m.result(n, i));
+      write(m.result(n, i));
+    }
+    for (int i = first_out; i < body.results.count; ++i) {
+      id const v = m.link(body.results, i);
+      range const to = slice_of(m.result(n, i), v, index);
+      if (at[root(v)] == to.from) {
+        if (!memory.holds(of[v])) say("a slice is written over before the iteration ends", now);
+        out[i - first_out].slice[t] = of[v];
+      } else {
+        read(v);
+        write(to);
+        out[i - first_out].slice[t] = memory.add(to);
+      }
+      if (!memory.holds(out[i - first_out].rest)) say("a loop's body writes where later iterations stack", now);
+      memory.drop(out[i - first_out].rest);
+    }
+    for (int i = 0; i < l.carries; ++i) copy(m.link(body.arguments, i), m.link(body.results, i));
+  }
+  /// The other iterations have run: what they write is written, what all of them read must be there still.
+  constexpr void leave(node const& n, loop const& l, stack* in, stack* out, std::int64_t ran) {
+    region const& body = m.regions[m.region_of(n, 0)];
+    int const first_out = l.carries + l.sums;
+    for (int k = 0; k < l.stacked; ++k) {
+      if (!memory.holds(in[k].rest)) say("a loop writes over slices that later iterations read", now);
+      id const x = m.operand(n, l.carries + k);
+      for (int i = first_out; i < n.results.count; ++i) {
+        range const a = where(x), b = where(m.result(n, i));
+        if (a.meets(b) && (a.from != b.from || a.to != b.to))
+          say("a loop stacks its results over slices that later iterations read", now);
+      }
+      for (content& c : in[k].slice) memory.drop(c);
+      memory.drop(in[k].rest);
+    }
+    for (int i = first_out; i < n.results.count; ++i) {
+      stack const& s = out[i - first_out];
+      id const whole = m.result(n, i), one = m.link(body.results, i);
+      for (std::int64_t t = 0; t < ran; ++t)
+        if (!memory.holds(s.slice[t]))
+          say("a later iteration writes over a slice that an earlier one has stacked", now);
+      write(rest_of(whole, one, l, ran));
+      for (content c : s.slice) memory.drop(c);
+      of[whole] = memory.add(where(whole));
+    }
+    for (int i = 0; i < l.carries; ++i) rename(m.result(n, i), m.link(body.arguments, i));
+    for (int i = 0; i < first_out; ++i)
+      if (!memory.holds(of[m.result(n, i)])) say("a loop's stack is written over a carry or a sum", now);
+    for (int i = l.carries + l.stacked; i < n.operands.count; ++i)
+      if (!memory.holds(of[m.operand(n, i)])) say("a loop writes over what its iterations read", now);
+  }
+
+  static constexpr int max_stacks = 192;
+};
+
+}  // namespace detail
+
+/// The first fault of a plan; none of a module with a report. errors G41
+constexpr graph_check verify_plan(module const& m, int entry, plan const& p) {
+  return m.report.empty() ? detail::plan_verifier(m, p, entry).found : graph_check{};
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that the result of a collective is used only behind its wait, and that each one that starts is waited for.
+// before: overlapped.  after: the same; the first fault found is one sentence.
+// why: what is used too early is right most of the time, and differs from run to run when it is not.
+#pragma once
+
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// What a check of a finished graph or plan found: nothing, or one sentence of code G41.
+struct graph_check {
+  diagnostic report;
+};
+
+namespace detail {
+
+struct wait_verifier {
+  meshtensor::module const& m;
+  graph_check found;
+  bool on_its_way[max_values];
+
+  constexpr explicit wait_verifier(module const& target) : m(target), found{}, on_its_way{} {
+    for (int i = 0; i < m.node_count && found.report.empty(); ++i)
+      if (char const* fault = visit(m.nodes[i])) say(fault, m.nodes[i]);
+    for (int v = 0; v < m.value_count && found.report.empty(); ++v)
+      if (on_its_way[v]) say("a collective starts, and nothing waits for it", m.nodes[m.values[v].node]);
+  }
+
+ private:
+  constexpr void say(char const* fault, node const& n) {
+    found.report << "G41 " << fault;
+    locate(found.report, m, n);
+  }
+  constexpr char const* visit(node const& n) {
+    bool const is_wait = n.kind == primitive::wait;
+    for (int k = 0; k < n.operands.count; ++k)
+      if (on_its_way[m.operand(n, k)] && !(is_wait && m.operand(n, k) == m.operand(n, 0)))
+        return "the result of a collective is used before the wait for it";
+    if (is_wait) {
+      if (!on_its_way[m.operand(n, 0)]) return "a wait is for what has not started, or was waited for before";
+      on_its_way[m.operand(n, 0)] = false;
+    }
+    if (is_collective(n.kind)) on_its_way[m.result(n)] = true;
+    for (int k = 0; k < n.regions.count; ++k) {
+      list const results = m.regions[m.region_of(n, k)].results;
+      for (int i = 0; i < results.count; ++i) {
+        id const v = m.link(results, i);
+        if (!on_its_way[v]) continue;
+        loop const l = loop::of(n);
+        if (n.kind != primitive::repeat || i < l.carries + l.sums || !ends_behind_loop(m.nodes[m.values[v].node]))
+          return "a region gives the result of a collective before the wait for it";
+        on_its_way[v] = false, on_its_way[m.result(n, i)] = true;
+      }
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace detail
+
+/// The first fault in the waits of an overlapped module. errors G41
+constexpr graph_check verify_waits(module const& m) {
+  return m.report.empty() ? detail::wait_verifier(m).found : graph_check{m.report};
+}
+
+}  // namespace meshtensor

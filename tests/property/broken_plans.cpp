@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans that are broken on purpose: a value at another's address, under another's name, a node too early, a wait that
+// is gone. Either the check of plans finds it, or it does no harm, whenever collectives do their work.
+//
+// timeout: 300
+#include "property/outcome.hpp"
+
+using namespace property;
+
+namespace {
+
+struct breaker {
+  mt::lowering const& good;
+  chance c;
+  std::vector<mt::id> placed;  // values that have an address of their own in the arena
+  std::string what = "";       // was broken
+
+  breaker(mt::lowering const& l, std::uint64_t seed) : good(l), c{seed} {
+    for (int v = 0; v < l.graph.value_count; ++v)
+      if (l.planned.where[v] == mt::place::arena && l.planned.root[v] == v) placed.push_back(static_cast<mt::id>(v));
+  }
+  std::int64_t bytes(int v) const { return good.planned.numbers.local_bytes(good.graph.values[v]); }
+  mt::id any_placed() { return placed[static_cast<std::size_t>(c.below(static_cast<int>(placed.size())))]; }
+
+  /// Two values at one address.
+  bool share_address(mt::plan& p) {
+    mt::id const v = any_placed(), other = any_placed();
+    if (v == other || p.offset[v] == p.offset[other] || p.offset[other] + bytes(v) > p.arena_bytes) return false;
+    p.offset[v] = p.offset[other];
+    what = "%" + std::to_string(v) + " has the address of %" + std::to_string(other);
+    return true;
+  }
+  /// A value that is taken for another name of one of the same size.
+  bool share_root(mt::plan& p) {
+    mt::id const v = any_placed(), other = any_placed();
+    if (v == other || bytes(v) != bytes(other) || v < other) return false;
+    for (int i = 0; i < good.graph.value_count; ++i)
+      if (p.root[i] == v) p.root[i] = other;
+    what = "%" + std::to_string(v) + " is another name of %" + std::to_string(other);
+    return true;
+  }
+  mt::id a_region(mt::plan const& p) {
+    for (;;)
+      if (auto const r = static_cast<mt::id>(c.below(good.graph.region_count)); p.steps.count[r] > 1) return r;
+  }
+  /// A node before the one that comes before it.
+  bool swap_steps(mt::plan& p) {
+    mt::id const r = a_region(p);
+    mt::id* const at = p.steps.nodes + p.steps.first[r] + c.below(p.steps.count[r] - 1);
+    std::swap(at[0], at[1]);
+    what = "nodes " + std::to_string(at[0]) + " and " + std::to_string(at[1]) + " change places";
+    return true;
+  }
+  bool is_wait(mt::id node_id) const { return good.graph.nodes[node_id].kind == mt::primitive::wait; }
+  /// A wait at the end of its region.
+  bool put_off_a_wait(mt::plan& p) {
+    mt::id const r = a_region(p);
+    mt::id* const first = p.steps.nodes + p.steps.first[r];
+    int const i = c.below(p.steps.count[r]);
+    if (!is_wait(first[i])) return false;
+    what = "the wait " + std::to_string(first[i]) + " comes at the end";
+    std::rotate(first + i, first + i + 1, first + p.steps.count[r]);
+    return true;
+  }
+
+  bool break_plan(mt::plan& p, int how) {
+    switch (how) {
+      case 0: return share_address(p);
+      case 1: return share_root(p);
+      case 2: return swap_steps(p);
+      default: return put_off_a_wait(p);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a broken plan is found, or does no harm") {
+  constexpr char const* names[] = {"one address", "one name", "order", "late wait"};
+  long found[4] = {}, harmless[4] = {};
+  mt::mesh_shape mesh{};
+  mesh.add("ax", 2), mesh.add("by", 2);
+  auto const& jobs = meshtensor_test::jobs_of_each_timing();
+  std::uint64_t seed = 0;
+  for (char const* label : {"movements", "mlp", "recurrent", "nested", "composites", "in_parts", "memories"})
+    each_of_three(program_named(label), mesh,
+                  [&](mt::lowering const& low, mt::blocks const& inputs, std::vector<std::string> const& outputs) {
+                    auto const wanted = run_with(jobs[0], low, mesh, inputs, outputs, 2);
+                    breaker b(low, ++seed);
+                    auto broken = std::make_unique<mt::plan>(low.planned);
+                    for (int i = 0; i < (quick() ? 20 : 400); ++i) {
+                      int const how = i % 4;
+                      *broken = low.planned;
+                      if (!b.break_plan(*broken, how)) continue;
+                      if (!mt::verify_plan(low.graph, low.entry, *broken).report.empty()) {
+                        ++found[how];
+                        continue;
+                      }
+                      ++harmless[how];
+                      INFO(b.what);
+                      for (std::size_t k = 0; k < jobs.size(); ++k) {
+                        INFO(std::string(mt::text_of(mt::exchange_timings[k])));
+                        bool const right =
+                            run_with(jobs[k], low.graph, *broken, low.entry, mesh, inputs, outputs, 2) == wanted;
+                        CHECK_MESSAGE(right, mt::text_of(low.graph));
+                      }
+                    }
+                  });
+  for (int how = 0; how < 4; ++how) {
+    MESSAGE(std::string(names[how]) << ": " << found[how] << " found, " << harmless[how] << " do no harm");
+    CHECK(found[how] > 0);
+  }
+}
+
+TEST_CASE("no wait can be left out") {
+  int left_out = 0;
+  mt::mesh_shape mesh{};
+  mesh.add("ax", 2), mesh.add("by", 2);
+  for (char const* label : {"mlp", "recurrent", "nested", "composites", "classifier in f32", "in_parts"})
+    each_of_three(program_named(label), mesh,
+                  [&](mt::lowering const& low, mt::blocks const&, std::vector<std::string> const&) {
+                    auto broken = std::make_unique<mt::plan>(low.planned);
+                    for (int r = 0; r < low.graph.region_count; ++r)
+                      for (int i = 0; i < low.planned.steps.count[r]; ++i) {
+                        mt::id* const first = broken->steps.nodes + broken->steps.first[r];
+                        *broken = low.planned;
+                        if (low.graph.nodes[first[i]].kind != mt::primitive::wait) continue;
+                        std::rotate(first + i, first + i + 1, first + broken->steps.count[r]--);
+                        ++left_out;
+                        CHECK(!mt::verify_plan(low.graph, low.entry, *broken).report.empty());
+                      }
+                  });
+  MESSAGE(left_out << " waits left out");
+  CHECK(left_out > 50);
+}

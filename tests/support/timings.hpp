@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a plan with collectives that do their work at each moment at which they may.
+#pragma once
+
+#include <string>
+
+#include "meshtensor/pass/overlap.hpp"
+#include "meshtensor/pass/verify_plan.hpp"
+#include "meshtensor/run/processors.hpp"
+
+namespace meshtensor_test {
+
+/// All processors in turns, for each timing of collectives.
+inline std::vector<meshtensor::processors> const& jobs_of_each_timing() {
+  static auto const all = [] {
+    std::vector<meshtensor::processors> jobs;
+    for (auto const timing : meshtensor::exchange_timings) jobs.push_back(meshtensor::processors::in_lockstep(timing));
+    return jobs;
+  }();
+  return all;
+}
+
+/// What is wrong with a plan, or with what `run(job)` says of its steps at some timing; empty: nothing. Where no
+/// collective is under way beside other work all timings are one.
+template <class Run>
+std::string fault_at_some_timing(meshtensor::module const& m, int entry, meshtensor::plan const& p, Run run) {
+  std::string fault(meshtensor::verify_waits(m).report.view());
+  if (fault.empty()) fault = meshtensor::verify_plan(m, entry, p).report.view();
+  std::size_t const timings = meshtensor::count_overlapped(m, p.steps) == 0 ? 1 : jobs_of_each_timing().size();
+  for (std::size_t i = 0; i < timings && fault.empty(); ++i) {
+    fault = run(jobs_of_each_timing()[i]);
+    if (!fault.empty()) fault += std::string(", collectives ") + text_of(meshtensor::exchange_timings[i]);
+  }
+  return fault;
+}
+
+}  // namespace meshtensor_test
