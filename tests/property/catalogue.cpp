@@ -42,6 +42,8 @@ std::vector<listed> const& catalogue() {
       entry<adversaries>("adversaries"),
       entry<in_parts>("in_parts"),
       entry<memories>("memories"),
+      entry<penalised>("penalised"),
+      entry<bent>("bent"),
       entry<classifier, mt::dtype::f32>("classifier in f32"),
       entry<recurrent, mt::dtype::f32>("recurrent in f32"),
       entry<language_model, mt::dtype::f32>("language_model in f32"),

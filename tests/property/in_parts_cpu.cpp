@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loss in parts on the cpu device: fused, planned in place, under several layouts, in turns and as threads; what the
-// interpreter gives.
+// A loss in parts, and gradients of gradients, on the cpu device: fused, planned in place, under several layouts, in
+// turns and as threads; what the interpreter gives.
 #include "meshtensor/device/cpu/device.hpp"
 #include "property/program.hpp"
 
@@ -59,4 +59,32 @@ TEST_CASE("a loss in parts on the cpu device") {
     tried += 2;
   }
   at_least(14, tried);
+}
+
+TEST_CASE("gradients of gradients on the cpu device") {
+  struct {
+    mt::mesh_shape mesh;
+    mt::layout_rules rules;
+  } const spreads[] = {{{}, {}},
+                       {two_by(2), by_batch().shard("inner", {"by"}).shard("heads", {"by"})},
+                       {two_by(3), by_batch().shard("model", {"by"}, "optimizer").shard("length", {"by"})}};
+  int tried = 0;
+  for (char const* label : {"penalised", "bent"}) {
+    listed const& program = program_named(label);
+    auto const traced = program.trace();
+    subject s(*traced, program.entry, {});
+    s.steps = 2;
+    s.tolerance = 1e-9;
+    s.fill(sort::reals, chance{3}, -1.5, 1.5, 11);
+    s.expect();
+    for (auto const& [mesh, rules] : spreads) {
+      CAPTURE(std::string(label));
+      CAPTURE(meshtensor_test::text_of(mesh));
+      auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::wishes_of<mt::cpu_device>);
+      CHECK(steps_of(s, *low, mesh, mt::processors::in_lockstep()) == "");
+      CHECK(steps_of(s, *low, mesh, mt::processors::as_threads()) == "");
+      tried += 2;
+    }
+  }
+  at_least(12, tried);
 }

@@ -37,12 +37,11 @@ struct program_case {
   double tolerance = 1e-9;
 };
 
-/// The numbers of a program of the catalogue are those of the interpreter whatever the layout: every output and every
-/// variable, on every processor.
-inline void hold_under_every_layout(char const* what, program_case const& how, tally& all) {
-  listed const& program = program_named(what);
-  auto const traced = program.trace();
-  subject s(*traced, program.entry, {});
+/// The numbers of a program are those of the interpreter whatever the layout: every output and every variable, on every
+/// processor.
+inline void hold_under_every_layout(char const* what, mt::module const& traced, mt::name const& entry,
+                                    program_case const& how, tally& all) {
+  subject s(traced, entry, {});
   s.steps = how.steps;
   s.tolerance = how.tolerance;
   s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);
@@ -61,6 +60,11 @@ inline void hold_under_every_layout(char const* what, program_case const& how, t
   t.say((std::string(what) + ", " + std::to_string(enumerated) + " of 9 meshes in full").c_str());
   CHECK(t.tried > 0);
   all.tried += t.tried;
+}
+/// The same for a program of the catalogue.
+inline void hold_under_every_layout(char const* what, program_case const& how, tally& all) {
+  listed const& program = program_named(what);
+  hold_under_every_layout(what, *program.trace(), program.entry, how, all);
 }
 
 }  // namespace property

@@ -49,9 +49,9 @@ struct functions {
     auto positive = abs(x) + 0.25;
     auto a = exp(x) + log(positive) - sqrt(positive) * rsqrt(positive + 1);
     auto b = sin(x) * cos(y) + tanh(x) / (sigmoid(y) + 1);
-    auto c = erf(x) + relu(x - y) + sign(x) + floor(x * 3) + stop_gradient(x) * y;
+    auto c = erf(x) + relu(x - y) + sign(x) + floor(x * 3) + sqrt(positive) * y;
     auto d = power(positive, y) + maximum(x, y) - minimum(x, 0.5 * y) + x % 0.75;
-    auto e = select(x < y && !(x == y), a, b) + mt::gelu(c) + mt::gelu_tanh(d) + mt::silu(-x);
+    auto e = select((x < y || y < -1) && !(x == y), a, b) + mt::gelu(c) + mt::gelu_tanh(d) + mt::silu(-x);
     auto loss = weighed(e);
     s.output("e", e);
     s.output("dx", gradient(loss, x));
@@ -332,7 +332,7 @@ struct composites {
       auto [u, v] = swapped(p, q);
       return std::tuple(u, steep(v, w) + p * 0.25);
     });
-    auto loss = weighed(steep(c, w)) + weighed(d) + sum(a * b) * 0.01;
+    auto loss = weighed(steep(c, w)) + weighed(d) + sum(a * b) * 0.01 + mean(stop_gradient(c) * w);
     s.output("a", a);
     s.output("c", c);
     s.output("loss", loss);
@@ -477,6 +477,61 @@ struct adversaries {
     s.output("gain", gain);
     s.output("loss", loss);
     s.output("followed", network(s / "average", x));
+  }
+};
+
+// ---- gradients of gradients
+// -------------------------------------------------------------------------------------------------------------------
+
+/// Training whose loss has another gradient in it.
+struct penalised {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto label = s.input("label", mt::i32, batch);
+    auto y = repeat(s / "blocks", layers, x, [](mt::scope auto r, auto h) {
+      auto up = mt::nn::linear(r / "up", mt::nn::layer_norm(r / "norm", h, model), model, inner);
+      return h + mt::nn::linear(r / "down", softmax(up, inner), inner, model);
+    });
+    auto loss = mean(mt::nn::cross_entropy(mt::nn::linear(s / "logits", y, model, vocab), label, vocab, 0.1));
+    auto dx = gradient(loss, x);
+    s.output("dx", dx);
+    s.output("loss", loss);
+    mt::adam{.learning_rate = 1e-2}.minimize(s / "optimizer", loss + sum(dx * dx) * 4);
+  }
+};
+
+/// A Hessian-vector product: attention, in recomputed layers and outside.
+struct bent {
+  /// Its gradient uses a value that the body keeps for it.
+  static constexpr auto damped(auto x, auto w) {
+    return std::get<0>(composite_with_gradient(
+        "damped",
+        [](auto a, auto b) {
+          auto kept = tanh(a * b);
+          return std::tuple(kept * a, kept);
+        },
+        [](auto a, auto b, auto, auto kept, auto dy) {
+          auto d_tanh = dy * a * (1 - kept * kept);
+          return std::tuple(dy * kept + d_tanh * b, mt::sum_like(d_tanh * a, b));
+        },
+        x, w));
+  }
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto v = s.input("v", s.real(), batch, length, model);
+    auto open = s.input("open", mt::i32, batch, memory) > 3;
+    auto y = repeat(s / "layers", layers, x, mt::rematerialize([](mt::scope auto r, auto h) {
+                      auto normal = mt::nn::rms_norm(r / "norm", h, model);
+                      auto a = mt::nn::causal_attention(r / "self", normal, length, memory, model, heads, head);
+                      return h + damped(a, r.parameter("scale", model, mt::ones));
+                    }));
+    auto z = rename(y, length, memory);
+    auto [seen, total] = mt::nn::attention_with_log_sum(y, z, z, length, memory, model, open);
+    auto all = mt::nn::dot_product_attention(y, z, z, length, memory, model);
+    auto before = mt::nn::causal_dot_product_attention(y, z, z, length, memory, model);
+    auto dx = gradient(weighed(seen - before * all) + mean(total * logsumexp(y, model)), x);
+    s.output("dx", dx);
+    s.output("ddx", gradient(sum(dx * v), x));
   }
 };
 

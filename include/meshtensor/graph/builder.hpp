@@ -230,6 +230,7 @@ struct builder {
   /// The slice of `outer` that belongs to this iteration; its leading dim is the loop's.
   constexpr id add_stacked(id outer) {
     frame& f = frames[depth - 1];
+    if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
     for (int i = 0; i < f.stacked.count; ++i)
       if (f.stacked.at[i] == outer) return f.stacked_arguments.at[i];
     value const v = m.values[outer];

@@ -41,9 +41,10 @@ struct differentiation {
   }
 
   /// A forward value as it is called here. Inside a loop it is kept from the forward loop, as one more stacked output;
-  /// what takes no operands is made again. (What else is made again, `save_or_recompute` decides.)
+  /// what takes no operands is made again. (What else is made again, `save_or_recompute` decides.) The body of a
+  /// composite may have been copied here, to be differentiated.
   constexpr id forward(id v) {
-    if (loop_node == no_id) return v;
+    if (loop_node == no_id || b.m.values[v].region == b.region) return v;
     if (recalled[v] == 0) recalled[v] = static_cast<id>(recall(v) + 1);
     return static_cast<id>(recalled[v] - 1);
   }

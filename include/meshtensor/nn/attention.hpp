@@ -80,16 +80,13 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           return std::tuple(mixed, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
-        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy, auto d_log_sum) {
+        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy,
+            auto... d_log_sum) requires(sizeof...(d_log_sum) == (BySum ? 1 : 0)) {
           auto const s = scores<Causal>(a, b, length, memory, head, open...);
           auto const weights = shown<Causal>(exp(s - log_sum), 0, length, memory, open...);
           auto const dc = einsum_like(c, weights, dy);
           auto const d_weights = einsum_like(weights, dy, c);
-          auto const straight = [&] {
-            auto const by_mean = d_weights - einsum_like(log_sum, dy, y);
-            if constexpr (BySum) return by_mean + d_log_sum;
-            else return by_mean;
-          }();
+          auto const straight = ((d_weights - einsum_like(log_sum, dy, y)) + ... + d_log_sum);
           auto const d_scores = weights * straight * rsqrt(extent(head));
           auto const da = einsum_like(a, d_scores, b);
           auto const db = einsum_like(b, d_scores, a);

@@ -67,7 +67,7 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
           auto const lost = select(total == 0, 0, log(meshtensor::detail::as_divisor(total)) - wanted);
           return std::tuple(lost, log(total) + greatest);
         },
-        [=](L const& x, T const& target, auto lost, auto log_sum, auto dy, auto) {
+        [=](L const& x, T const& target, auto lost, auto log_sum, auto dy) {
           auto const likely = exp(detail::summable(x) - meshtensor::detail::kept_finite(log_sum));
           auto const wanted = cast<decltype(lost)::type>(hit(target));
           auto const dx = (smooth ? likely - (wanted * (1 - smoothing) + smoothing / extent(vocab)) : likely - wanted) *

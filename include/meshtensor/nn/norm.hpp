@@ -32,7 +32,7 @@ inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along)
           auto const scale = rsqrt(mean(centred * centred, along) + norm_epsilon);
           return std::tuple(centred * scale * g + b, centre, scale);
         },
-        [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy, auto, auto) {
+        [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
           auto const normal_a = (a - centre) * scale;
           auto const d_normal = dy * g;
           auto const straight = d_normal - mean(d_normal, along);
@@ -65,7 +65,7 @@ inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
           auto const scale = rsqrt(mean(a * a, along) + norm_epsilon);
           return std::tuple(a * scale * g, scale);
         },
-        [=](auto a, auto g, auto, auto scale, auto dy, auto) {
+        [=](auto a, auto g, auto, auto scale, auto dy) {
           auto const normal_a = a * scale;
           auto const d_normal = dy * g;
           auto const turned = normal_a * mean(d_normal * normal_a, along);

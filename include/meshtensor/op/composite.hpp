@@ -8,6 +8,20 @@ namespace meshtensor {
 namespace detail {
 struct no_gradient {};
 
+/// Of how many results, from the first on, a gradient takes the cotangents: of as many as it can be called with. One
+/// that cannot be called at all is called with all, so that the compiler says why.
+template <int Taken, class Gradient, class... H, class... R>
+constexpr int cotangents_of(std::tuple<H...> const* operands, std::tuple<R...> const* results) {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::is_invocable_v<Gradient const&, H const&..., R const&...,
+                               std::tuple_element_t<I, std::tuple<R...>> const&...>;
+  }
+  (std::make_index_sequence<Taken>{}) ? Taken : [&] {
+    if constexpr (Taken > 1) return cotangents_of<Taken - 1, Gradient>(operands, results);
+    else return static_cast<int>(sizeof...(R));
+  }();
+}
+
 template <class Body, class Gradient, class... H>
 constexpr auto record_composite(builder& b, name const& label, Body const& body, Gradient const& gradient,
                                 H const&... operands) {
@@ -24,20 +38,21 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
   if constexpr (!std::is_same_v<Gradient, no_gradient>) {
     b.begin_frame(region_kind::gradient, name_id, no_id, true);
     std::tuple const again{H(&b, b.add_carry(operands.id))...};
-    auto like_results = [&] {
-      return std::apply(
-          [&](auto const&... h) {
-            return std::tuple{rewrapped(b, h, [&] {
-              value const v = b.m.values[h.id];
-              id const a = b.add_argument(v, v.dims);
-              b.frames[b.depth - 1].carries.add(a);
-              return a;
-            }())...};
-          },
-          as_tuple(made));
+    auto const like = [&](auto const& h) {
+      value const v = b.m.values[h.id];
+      id const a = b.add_argument(v, v.dims);
+      b.frames[b.depth - 1].carries.add(a);
+      return rewrapped(b, h, a);
     };
-    auto const seen = like_results();
-    auto const cotangents = like_results();
+    auto const each = as_tuple(made);
+    using all = std::remove_const_t<decltype(each)>;
+    constexpr int taken = cotangents_of<static_cast<int>(std::tuple_size_v<all>), Gradient>(
+        static_cast<std::tuple<H...> const*>(nullptr), static_cast<all const*>(nullptr));
+    auto const seen = std::apply([&](auto const&... h) { return std::tuple{like(h)...}; }, each);
+    auto const cotangents = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple{like(std::get<I>(each))...};
+    }
+    (std::make_index_sequence<taken>{});
     auto const terms =
         as_tuple(std::apply([&](auto const&... h) { return gradient(h...); }, std::tuple_cat(again, seen, cotangents)));
     static_assert(std::tuple_size_v<decltype(terms)> == sizeof...(H),
@@ -80,7 +95,11 @@ template <class Body, handle... H>
 constexpr auto composite(name const& label, Body const& body, H const&... operands) {
   return detail::record_composite(*detail::owner_of(operands...), label, body, detail::no_gradient{}, operands...);
 }
-/// The same with a gradient of its own: `gradient(operands…, results…, cotangents…)` gives the operands' cotangents.
+/// The same with a gradient of its own: `gradient(operands…, results…, cotangents…)` gives the operands' cotangents. It
+/// may take those of the first results only: others are what the body keeps for the gradient, and where a gradient of
+/// the gradient asks for theirs, the body is differentiated.
+///
+/// grad    of any order: what `gradient` computes is differentiated in turn
 template <class Body, class Gradient, handle... H>
 constexpr auto composite_with_gradient(name const& label, Body const& body, Gradient const& gradient,
                                        H const&... operands) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/copy_region.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
 #include "meshtensor/pass/watch.hpp"
 
@@ -42,11 +43,11 @@ struct differentiator : rebuild {
     loss = (*this)[from.operand(n, 0)];
     differentiation d(b);
     for (int i = 1; i < n.operands.count; ++i) d.active[(*this)[from.operand(n, i)]] = true;
-    activate(d, here, m.node_count);
+    activate(d, here, 0, m.node_count);
     int const end = m.node_count;
     d.active[loss] = true;
     d.contribute(loss, constant(b, 1, m.values[loss].type));
-    backwards(d, here, end);
+    backwards(d, here, 0, end);
     b.path = n.path, b.site = n.site;
     for (int i = 0; i < n.results.count; ++i) {
       id const by = (*this)[from.operand(n, i + 1)];
@@ -59,29 +60,29 @@ struct differentiator : rebuild {
     return m.values[v].dims.count == 0 ? zero : broadcast(b, zero, m.values[v].dims);
   }
 
-  // A value is active if it depends on what is differentiated by.
-  constexpr void activate(differentiation& d, id r, int end) {
-    for (int i = 0; i < end; ++i) {
+  // A value is active if it depends on what is differentiated by: those that nodes [begin, end) of a region give.
+  constexpr void activate(differentiation& d, id r, int begin, int end) {
+    for (int i = begin; i < end; ++i) {
       node const& n = m.nodes[i];
       if (n.region != r) continue;
       bool any = false;
       for (int k = 0; k < n.operands.count; ++k) any = any || d.active[m.operand(n, k)];
       if (!any) continue;
       if (n.kind == primitive::repeat) {
-        activate_loop(d, n, i);
+        activate_loop(d, n, begin, i);
       } else {
         for (int k = 0; k < n.results.count; ++k) d.active[m.result(n, k)] = is_float(m.result_value(n, k).type);
       }
     }
   }
-  constexpr void activate_loop(differentiation& d, node const& n, int end) {
+  constexpr void activate_loop(differentiation& d, node const& n, int begin, int end) {
     loop const l = loop::of(n);
     region const& body = m.regions[m.region_of(n, 0)];
     for (int k = 0; k < n.operands.count; ++k)
       if (d.active[m.operand(n, k)]) d.active[m.link(body.arguments, k)] = true;
     for (bool changed = true; changed;) {
       changed = false;
-      activate(d, m.region_of(n, 0), end);
+      activate(d, m.region_of(n, 0), begin, end);
       for (int k = 0; k < l.carries; ++k) {
         id const given = m.link(body.results, k), taken = m.link(body.arguments, k);
         if (d.active[given] && !d.active[taken]) d.active[taken] = changed = true;
@@ -93,8 +94,8 @@ struct differentiator : rebuild {
     }
   }
 
-  constexpr void backwards(differentiation& d, id r, int end) {
-    for (int i = end; i-- > 0;) {
+  constexpr void backwards(differentiation& d, id r, int begin, int end) {
+    for (int i = end; i-- > begin;) {
       node const n = m.nodes[i];
       if (n.region != r) continue;
       bool any = false;
@@ -124,30 +125,45 @@ struct differentiator : rebuild {
     });
   }
 
+  // Cotangents of results that the composite's own gradient takes are a matter of that, others go through its body.
+  constexpr void composite_backwards(differentiation& d, id forward) {
+    node const n = m.nodes[forward];
+    int const taken = cotangents_taken(m, n);
+    bool own = false, others = false;
+    for (int k = 0; k < n.results.count; ++k)
+      if (d.has_cotangent(m.result(n, k))) (k < taken ? own : others) = true;
+    if (own) own_gradient_backwards(d, forward, taken);
+    if (others) body_backwards(d, forward, taken);
+  }
+
   // The composite's own gradient becomes a composite: of its (operands, results, cotangents) those that it reads, to
   // the cotangents that are targets. Its region is copied to where its operands are: arguments come after what they
   // stand for.
-  constexpr void composite_backwards(differentiation& d, id forward) {
+  constexpr void own_gradient_backwards(differentiation& d, id forward, int taken) {
     node const n = m.nodes[forward];
-    id const source = m.region_of(n, 1);
-    id_list<> operands{}, targets{};
-    bool reads[192] = {};
-    find_reads(source, reads);
+    region_copy body(b, forward, 1);
+    id_list<> operands{}, places{}, targets{};
     int const given = n.operands.count, results = n.results.count;
-    for (int i = 0; i < given; ++i)
+    for (int i = 0; i < given; ++i) {
+      body.need(i);  // whatever the targets, so that a device knows it by its operands
       if (d.differentiable(m.operand(n, i))) targets.add(static_cast<id>(i));
-    for (int i = 0; i < given + 2 * results; ++i) {
-      bool const is_result = i >= given && i < given + results;
-      if (!reads[i]) continue;
-      if (i < given || is_result) {
-        operands.add(b.use(d.forward(is_result ? m.result(n, i - given) : m.operand(n, i))));
+    }
+    body.find_needed();
+    for (int k = 0; k < taken; ++k)
+      if (d.has_cotangent(m.result(n, k)) && body.needs_argument(given + k) &&
+          !body.needs_argument(given + results + k))
+        return leaves_out_a_cotangent(n);
+    for (int i = 0; i < given + results + taken; ++i) {
+      if (!body.needs_argument(i)) continue;
+      places.add(static_cast<id>(i));
+      if (i < given + results) {
+        operands.add(b.use(d.forward(i < given ? m.operand(n, i) : m.result(n, i - given))));
       } else {
         id const y = m.result(n, i - given - results);
         operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
       }
     }
-    id_list<1> owned{};
-    owned.add(copied(source, reads, targets));
+    id const owned[] = {gradient_region(body, m.region_of(n, 1), places, targets)};
     id const made =
         b.add_node(primitive::composite, 0, operands, {{b.intern(gradient_name(n)), static_cast<id>(operands.count)}});
     m.nodes[made].regions = b.add_links(owned);
@@ -158,19 +174,60 @@ struct differentiator : rebuild {
     }
     for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
   }
-  /// Which arguments of a region something in it reads.
-  constexpr void find_reads(id r, bool* reads) const {
-    auto const& source = m.regions[r];
-    auto mark = [&](id v) {
-      node const& maker = m.nodes[m.values[v].node];
-      if (maker.kind == primitive::argument && maker.region == r) reads[maker.attribute[0]] = true;
-    };
-    for (int i = 0; i < source.results.count; ++i) mark(m.link(source.results, i));
-    for (int i = m.values[m.link(source.arguments, 0)].node; i < m.node_count; ++i) {
-      node const& n = m.nodes[i];
-      if (n.region == source.parent) return;  // behind its last node
-      for (int k = 0; n.region == r && k < n.operands.count; ++k) mark(m.operand(n, k));
+  /// A region like that of a composite's gradient, with the arguments at `places` and the results that are targets.
+  constexpr id gradient_region(region_copy& body, id source, ids places, ids targets) {
+    id const here = b.region;
+    region const original = m.regions[source];
+    id const fresh = b.begin_region(original.kind, original.label);
+    id_list<> arguments{}, results{};
+    for (id i : places) {
+      value const like = m.values[m.link(original.arguments, i)];
+      id const a = b.add_argument(like, like.dims);
+      m.nodes[m.values[a].node].attribute[0] = static_cast<id>(arguments.count);
+      body.give(i, a), arguments.add(a);
     }
+    body.copy();
+    for (id i : targets) results.add(body.result(i));
+    m.regions[fresh].arguments = b.add_links(arguments), m.regions[fresh].results = b.add_links(results);
+    b.region = here;
+    return fresh;
+  }
+  constexpr void leaves_out_a_cotangent(node const& n) {
+    diagnostic d{};
+    b.note(d << "G35 the gradient of the composite '" << m.names[n.attribute[0]]
+             << "' depends on a result but not on its cotangent, so this derivative would be wrong: use the cotangent, "
+                "or let the gradient take cotangents of the first results only, and others go through the body");
+  }
+
+  // What the body computes is computed again where the backward nodes are, and differentiated node by node: of results
+  // from the one at `first` on. So goes the gradient of a gradient, which brings none of its own.
+  constexpr void body_backwards(differentiation& d, id forward, int first) {
+    node const n = m.nodes[forward];
+    region_copy body(b, forward, 0);
+    for (int k = first; k < n.results.count; ++k)
+      if (d.has_cotangent(m.result(n, k))) body.need(k);
+    body.find_needed();
+    id_list<> targets{}, inside{};  // operands whose cotangents are wanted, and how the copy calls them
+    for (int i = 0; i < n.operands.count; ++i) {
+      if (!body.needs_argument(i)) continue;
+      id const x = m.operand(n, i);
+      id v = b.use(d.forward(x));
+      if (d.differentiable(x)) {  // a value of its own: what else uses the operand adds to another cotangent
+        v = elementwise(b, function::copy, v);
+        targets.add(x), inside.add(v), d.active[v] = true;
+      }
+      body.give(i, v);
+    }
+    int const begin = m.node_count;
+    body.copy();
+    int const end = m.node_count;
+    activate(d, b.region, begin, end);
+    for (int k = first; k < n.results.count; ++k)
+      if (d.has_cotangent(m.result(n, k))) d.contribute(body.result(k), d.cotangent(m.result(n, k)));
+    backwards(d, b.region, begin, end);
+    b.path = n.path, b.site = n.site;
+    for (int i = 0; i < targets.count; ++i)
+      if (d.has_cotangent(inside.at[i])) d.contribute(targets.at[i], d.cotangent(inside.at[i]));
   }
 
   constexpr name gradient_name(node const& n) const {
@@ -180,35 +237,6 @@ struct differentiator : rebuild {
     for (; size < label.size() && size < name::capacity - 9; ++size) text[size] = label[size];
     for (char c : std::string_view("_gradient")) text[size++] = c;
     return name::of({text, size});
-  }
-
-  /// A copy of a region that owns none, with the arguments that are read and the results that are targets.
-  constexpr id copied(id source, bool const* reads, ids targets) {
-    id const here = b.region;
-    region const original = m.regions[source];
-    id const fresh = b.begin_region(original.kind, original.label);
-    m.regions[fresh].parent = here;
-    id_list<> arguments{}, results{};
-    id again[max_values] = {};
-    int const end = m.node_count;
-    for (int i = m.values[m.link(original.arguments, 0)].node; i < end; ++i) {
-      node const n = m.nodes[i];
-      if (n.region == original.parent) break;  // behind its last node
-      if (n.region != source || (n.kind == primitive::argument && !reads[n.attribute[0]])) continue;
-      require(n.regions.count == 0, "G27: the gradient of a composite holds a loop or a composite");
-      id_list<> operands{};
-      for (int k = 0; k < n.operands.count; ++k) operands.add(again[m.operand(n, k)]);
-      id const made = b.add_again(n, m.result_value(n), operands);
-      again[m.result(n)] = made;
-      if (n.kind == primitive::argument) {
-        m.nodes[m.values[made].node].attribute[0] = static_cast<id>(arguments.count);
-        arguments.add(made);
-      }
-    }
-    for (id i : targets) results.add(again[m.link(original.results, i)]);
-    m.regions[fresh].arguments = b.add_links(arguments), m.regions[fresh].results = b.add_links(results);
-    b.region = here;
-    return fresh;
   }
 
   // The gradient of a loop is a loop the other way: cotangents of carries are carries, of stacked inputs stacked
@@ -244,7 +272,7 @@ struct differentiator : rebuild {
       seed(inner, m.link(body.results, i), i < l.carries + l.sums ? b.use(s) : b.add_stacked(s));
     }
     int const end = forward;
-    backwards(inner, body_id, end);
+    backwards(inner, body_id, 0, end);
     b.path = n.path, b.site = n.site;
 
     id_list<> given{};

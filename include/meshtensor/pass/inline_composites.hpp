@@ -14,6 +14,12 @@ using composite_claim = bool (*)(module const&, node const&);
 
 constexpr bool claims_nothing(module const&, node const&) { return false; }
 constexpr bool has_own_gradient(module const&, node const& n) { return n.regions.count > 1; }
+/// Of how many results, from the first on, a composite's own gradient takes cotangents; the others' go through its
+/// body.
+constexpr int cotangents_taken(module const& m, node const& n) {
+  if (!has_own_gradient(m, n)) return 0;
+  return m.regions[m.region_of(n, 1)].arguments.count - n.operands.count - n.results.count;
+}
 
 /// The module without the composites that nobody claims.
 constexpr module inline_composites(module const& from, composite_claim claimed = claims_nothing) {

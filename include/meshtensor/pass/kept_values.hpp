@@ -54,8 +54,7 @@ struct kept_values {
     for (;;) {
       node const& n = maker(v);
       if (n.kind == primitive::composite) v = m.link(m.regions[m.region_of(n, 0)].results, m.values[v].index);
-      else if (n.kind == primitive::argument && m.regions[n.region].kind == region_kind::composite)
-        v = m.operand(owner_of(n), n.attribute[0]);
+      else if (n.kind == primitive::argument && is_in_body_of_composite(n)) v = m.operand(owner_of(n), n.attribute[0]);
       else return v;
     }
   }
@@ -72,6 +71,10 @@ struct kept_values {
     if (owner[argument.region] == 0 || owner_of(argument).kind != primitive::repeat) return false;
     loop const how = loop::of(owner_of(argument));
     return argument.attribute[0] >= how.carries && argument.attribute[0] < how.carries + how.stacked;
+  }
+  // The gradient of a composite, once taken, is the body of another one.
+  constexpr bool is_in_body_of_composite(node const& n) const {
+    return owner[n.region] != 0 && owner_of(n).kind == primitive::composite && n.region == m.region_of(owner_of(n), 0);
   }
   constexpr void find_uses(node const& n) {
     loop const how = n.kind == primitive::repeat ? loop::of(n) : loop{};

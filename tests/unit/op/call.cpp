@@ -45,6 +45,18 @@ struct running_sum {
   }
   static constexpr auto gradient(auto, auto, auto dy) { return mt::call<sums_from_the_end>(dy); }
 };
+/// The same, whose gradient has one, too.
+struct sums_twice_differentiable {
+  static constexpr auto whole = to(hour), gives = to(hour);
+  struct backwards : sums_from_the_end {
+    static constexpr auto gradient(auto, auto, auto dy) { return mt::call<running_sum>(dy); }
+  };
+  template <class T>
+  static void run(std::span<T const> x, std::span<T> y) {
+    running_sum::run(x, y);
+  }
+  static constexpr auto gradient(auto, auto, auto dy) { return mt::call<backwards>(dy); }
+};
 /// Elementwise, of two dtypes.
 struct scaled {
   static void run(std::span<float const> x, std::span<std::int32_t const> by, std::span<float> y) {
@@ -182,4 +194,24 @@ TEST_CASE("without a gradient, differentiation says so") {
   auto const slope = mt::gradient(sum(mt::call<sums_from_the_end>(in)), in);
   CHECK_THROWS_WITH_AS(s.value(slope), doctest::Contains("G30: the operation 'sums_from_the_end' has no gradient"),
                        mt::error);
+}
+
+TEST_CASE("the gradient of a gradient is that of what it calls") {
+  auto const job = mt::processors::as_threads();
+  mt::store weights(job);
+  mt::eager s(weights, batch(2));
+  auto const in = s(some(2)), along = s(some(2));
+  auto const curve = [&]<class Sums>(Sums) {
+    auto const y = mt::call<Sums>(in);
+    return mt::gradient(sum(mt::gradient(sum(y * y), in) * along), in);
+  };
+  auto const got = s.value(curve(sums_twice_differentiable{}));
+  auto const wanted = s.value(2.0 * mt::call<sums_from_the_end>(mt::call<running_sum>(along)));
+  CHECK(got.size() == wanted.size());
+  for (int b = 0; b < 2; ++b)
+    for (int p = 0; p < 4; ++p)
+      for (int t = 0; t < 6; ++t)
+        CHECK(got(batch(b), place(p), hour(t)) == doctest::Approx(wanted(batch(b), place(p), hour(t))));
+  CHECK_THROWS_WITH_AS(s.value(curve(running_sum{})),
+                       doctest::Contains("G30: the operation 'sums_from_the_end' has no gradient"), mt::error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of every operation, checked for one at a time: its gradient is that of finite differences; a dim that is
-// new to an operand appears in the result, slice by slice; tensors whose dims are values give the same.
+// What holds of every operation, checked for one at a time: its gradient is that of finite differences, and so are the
+// gradient's gradient and that one's; a dim that is new to an operand appears in the result, slice by slice; tensors
+// whose dims are values give the same.
 #pragma once
 
 #include "unit/op/trial.hpp"
@@ -21,9 +22,10 @@ inline constexpr struct fresh_dim : mt::dim<"fresh", 2> {
 enum class handles { typed, any };
 
 /// An operation on x [a, b] and y [b, c], called as f(s, x, y, more…) where `more` are dims that its result has
-/// besides. Outputs the result and, if there are slopes, a loss that gives each of its elements another weight, with
-/// the loss's gradients.
-template <class F, bool FreshX, bool FreshY, handles How, bool Slopes>
+/// besides. Outputs the result and, from order 1 on, a loss that gives each of its elements another weight, with the
+/// loss's gradients; from order 2 on, what these change by along the inputs u and v, from order 3 on what that changes
+/// by.
+template <class F, bool FreshX, bool FreshY, handles How, int Order>
 struct applied {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = [&] {
@@ -40,11 +42,25 @@ struct applied {
       else return F{}(s, x, y);
     }();
     s.output("result", made);
-    if constexpr (Slopes) {
+    if constexpr (Order >= 1) {
       auto const loss = sum(made * (made * 0.5 + 0.3));
       s.output("loss", loss);
-      s.output("dx", gradient(loss, x));
-      s.output("dy", gradient(loss, y));
+      auto const dx = gradient(loss, x);
+      auto const dy = gradient(loss, y);
+      s.output("dx", dx);
+      s.output("dy", dy);
+      if constexpr (Order >= 2) {
+        auto const u = s.input("u", mt::f64, a, b);
+        auto const v = s.input("v", mt::f64, b, c);
+        auto const [ddx, ddy] = gradient(sum(dx * u) + sum(dy * v), x, y);
+        s.output("ddx", ddx);
+        s.output("ddy", ddy);
+        if constexpr (Order >= 3) {
+          auto const [dddx, dddy] = gradient(sum(ddx * u) + sum(ddy * v), x, y);
+          s.output("dddx", dddx);
+          s.output("dddy", dddy);
+        }
+      }
     }
   }
 };
@@ -76,6 +92,29 @@ inline void check_gradient(trial::program p, range const& r) {
       check_close(slope.number_at(i), (above - below) / (2 * step));
     }
   }
+}
+
+/// Gradients of gradients along a direction, against central differences of what they are the gradients of.
+inline void check_curvature(trial::program p, range const& r) {
+  p.fill_at_random(r.low, r.high);
+  mt::blocks const given = p.run();
+  constexpr double step = 1e-5;
+  auto const moved = [&](double by) {
+    mt::blocks const before = p.inputs;
+    for (auto const& [name, along] : {std::pair<std::string, std::string>("x", "u"), {"y", "v"}})
+      for (std::int64_t i = 0; i < before.at(name).size(); ++i)
+        p.inputs.at(name).set(i, before.at(name).number_at(i) + by * before.at(along).number_at(i));
+    mt::blocks outputs = p.run();
+    p.inputs = before;
+    return outputs;
+  };
+  mt::blocks const above = moved(step), below = moved(-step);
+  for (std::string const name : {"dx", "dy", "ddx", "ddy"})
+    for (std::int64_t i = 0; i < given.at(name).size(); ++i) {
+      INFO("d" << name << "[" << i << "]");
+      double const wanted = (above.at(name).number_at(i) - below.at(name).number_at(i)) / (2 * step);
+      check_close(given.at("d" + name).number_at(i), wanted, name.size() == 2 ? 1e-6 : 1e-5);
+    }
 }
 
 /// Element by element: calls f(index in `part`, index in `whole` at `fresh` = k).
@@ -129,9 +168,9 @@ inline void check_any(trial::program typed, trial::program any, range const& r) 
   for (auto const& [name, numbers] : wanted) CHECK(trial::numbers_of(got.at(name)) == trial::numbers_of(numbers));
 }
 
-template <class F, bool FreshX = false, bool FreshY = false, handles How = handles::typed, bool Slopes = true>
+template <class F, bool FreshX = false, bool FreshY = false, handles How = handles::typed, int Order = 1>
 trial::program applying() {
-  return trial::program::of<mt::precision<applied<F, FreshX, FreshY, How, Slopes>, mt::dtype::f64>>();
+  return trial::program::of<mt::precision<applied<F, FreshX, FreshY, How, Order>, mt::dtype::f64>>();
 }
 
 /// An operation on x alone, or one that uses y too.
@@ -141,13 +180,13 @@ enum class uses { x, both };
 template <uses Which = uses::both, class F>
 void hold_without_gradient(char const* what, F, range const& r = {}) {
   INFO(std::string(what));
-  auto const part = [] { return applying<F, false, false, handles::typed, false>(); };
-  check_fresh(applying<F, true, false, handles::typed, false>(), part(), r);
+  auto const part = [] { return applying<F, false, false, handles::typed, 0>(); };
+  check_fresh(applying<F, true, false, handles::typed, 0>(), part(), r);
   if constexpr (Which == uses::both) {
-    check_fresh(applying<F, false, true, handles::typed, false>(), part(), r);
-    check_fresh(applying<F, true, true, handles::typed, false>(), part(), r);
+    check_fresh(applying<F, false, true, handles::typed, 0>(), part(), r);
+    check_fresh(applying<F, true, true, handles::typed, 0>(), part(), r);
   }
-  check_any(part(), applying<F, false, false, handles::any, false>(), r);
+  check_any(part(), applying<F, false, false, handles::any, 0>(), r);
 }
 
 /// All laws for an operation that uses x only.
@@ -155,6 +194,7 @@ template <class F>
 void hold_for_one(char const* what, F, range const& r = {}) {
   INFO(std::string(what));
   check_gradient(applying<F>(), r);
+  check_curvature(applying<F, false, false, handles::typed, 3>(), r);
   check_fresh(applying<F, true, false>(), applying<F>(), r);
   check_any(applying<F>(), applying<F, false, false, handles::any>(), r);
 }

@@ -98,3 +98,9 @@ TEST_CASE("a recurrent cell") {
   auto const x = reals(24 * 6 * 12), start = reals(24 * 24);
   check<programs::recurrent>(mt::feed<"x">(x), mt::feed<"start">(start));
 }
+
+TEST_CASE("a loss with another gradient in it: layer_norm, softmax, cross_entropy") {
+  auto const x = reals(24 * 12);
+  auto const label = words(24, 5);
+  check<programs::penalised>(mt::feed<"x">(x), mt::feed<"label">(label));
+}

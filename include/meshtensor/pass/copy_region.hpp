@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies the nodes of a complete region, and of the regions in it, to where a builder stands.
+#pragma once
+
+#include "meshtensor/graph/builder.hpp"
+
+namespace meshtensor {
+
+/// A copy of a region's nodes: first say what is needed, then give its arguments, then copy. The region takes nothing
+/// from outside but its arguments, as those of composites that bring a gradient.
+class region_copy {
+ public:
+  /// Of region `k` of a node.
+  constexpr region_copy(builder& target, id owner, int k)
+      : b_(target),
+        m_(target.m),
+        source_(m_.region_of(m_.nodes[owner], k)),
+        begin_(owner),
+        end_(owner),
+        is_needed_{},
+        copy_{},
+        opened_{} {
+    if (list const arguments = m_.regions[source_].arguments; arguments.count != 0)
+      begin_ = m_.values[m_.link(arguments, 0)].node;
+  }
+
+  /// Wants the result at `place`, and all that leads to it.
+  constexpr void need(int place) { is_needed_[m_.values[m_.link(m_.regions[source_].results, place)].node] = true; }
+  /// Finds what leads to the results that are needed; afterwards it is known which arguments do.
+  constexpr void find_needed() {
+    for (int i = end_; i-- > begin_;) {
+      node const& n = m_.nodes[i];
+      if (!is_needed_[i]) continue;
+      for (int k = 0; k < n.operands.count; ++k) is_needed_[m_.values[m_.operand(n, k)].node] = true;
+      for (int k = 0; k < n.regions.count; ++k)
+        for (int j = begin_; j < i; ++j)
+          if (m_.nodes[j].region == m_.region_of(n, k)) is_needed_[j] = true;
+    }
+  }
+  constexpr bool needs_argument(int place) const {
+    return is_needed_[m_.values[m_.link(m_.regions[source_].arguments, place)].node];
+  }
+
+  /// What stands for an argument.
+  constexpr void give(int place, id v) { replace(m_.link(m_.regions[source_].arguments, place), v); }
+  constexpr void copy() {
+    id const here = b_.region, path = b_.path, site = b_.site;
+    opened_[source_] = static_cast<id>(here + 1);
+    for (int i = begin_; i < end_; ++i)
+      if (is_needed_[i] && !(m_.nodes[i].kind == primitive::argument && m_.nodes[i].region == source_))
+        copy(m_.nodes[i]);
+    b_.region = here, b_.path = path, b_.site = site;
+  }
+  /// The copy of the result at `place`.
+  constexpr id result(int place) const { return (*this)[m_.link(m_.regions[source_].results, place)]; }
+
+ private:
+  constexpr id operator[](id v) const { return static_cast<id>(copy_[v] - 1); }
+  constexpr void replace(id v, id made) { copy_[v] = static_cast<id>(made + 1); }
+
+  constexpr id region_of(id old) {
+    if (opened_[old] == 0) {
+      region const r = m_.regions[old];
+      b_.region = region_of(r.parent);
+      opened_[old] = static_cast<id>(b_.begin_region(r.kind, r.label) + 1);
+    }
+    return static_cast<id>(opened_[old] - 1);
+  }
+
+  constexpr void copy(node const n) {  // by value: the table grows
+    id_list<> operands{}, owned{};
+    for (int k = 0; k < n.operands.count; ++k) operands.add((*this)[m_.operand(n, k)]);
+    b_.region = region_of(n.region);
+    id const made =
+        b_.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    for (int k = 0; k < n.results.count; ++k) {
+      value const v = m_.result_value(n, k);
+      replace(m_.result(n, k), b_.add_result(made, v.type, v.dims));
+    }
+    node& again = m_.nodes[made];
+    again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
+    for (int k = 0; k < n.regions.count; ++k) {
+      region const was = m_.regions[m_.region_of(n, k)];
+      id const r = region_of(m_.region_of(n, k));
+      m_.regions[r].arguments = copied(was.arguments), m_.regions[r].results = copied(was.results);
+      owned.add(r);
+    }
+    again.regions = b_.add_links(owned);
+  }
+  constexpr list copied(list l) {
+    id_list<> all{};
+    for (int i = 0; i < l.count; ++i) all.add((*this)[m_.link(l, i)]);
+    return b_.add_links(all);
+  }
+
+  builder& b_;
+  meshtensor::module& m_;
+  id source_;
+  int begin_, end_;  // nodes
+  bool is_needed_[max_nodes];
+  id copy_[max_values];     // of a value, plus 1; 0: none yet
+  id opened_[max_regions];  // of a region, likewise
+};
+
+}  // namespace meshtensor
