@@ -108,7 +108,9 @@ struct elementwise_rule {
       case function::power:  // the exponent's gradient is y log x, at x = 0 that of the limit, 0
         give(x0, [&] {
           id const less_one = subtract(b, {z(), constant(b, 1, type)});
-          return multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
+          id const term = multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
+          if (is_other_than_zero(b.m, x1)) return term;
+          return select(b, {elementwise(b, function::equal, {z(), zero()}), zero(), term});  // x^0 is 1 at 0, too
         });
         give(x1, [&] {
           id const positive = elementwise(b, function::less, {zero(), x()});
@@ -116,12 +118,13 @@ struct elementwise_rule {
           return multiply(b, dy, multiply(b, {d.forward(y), elementwise(b, function::log, safe)}));
         });
         break;
-      case function::maximum:  // of equals the first one is taken to be the greater
+      case function::maximum:  // equal operands share it; of nan, which no comparison holds for, both get all of it
       case function::minimum: {
         bool const is_max = static_cast<function>(n.function) == function::maximum;
-        auto first = [&] { return elementwise(b, function::less_equal, {is_max ? z() : x(), is_max ? x() : z()}); };
-        give(x0, [&] { return select(b, {first(), dy, zero()}); });
-        give(x1, [&] { return select(b, {first(), zero(), dy}); });
+        auto share = [&] { return select(b, {elementwise(b, function::equal, {x(), z()}), scale(b, dy, 0.5), dy}); };
+        auto less = [&](bool first) { return elementwise(b, function::less, {first ? x() : z(), first ? z() : x()}); };
+        give(x0, [&] { return select(b, {less(is_max), zero(), share()}); });
+        give(x1, [&] { return select(b, {less(!is_max), zero(), share()}); });
         break;
       }
       case function::select: {
@@ -160,6 +163,14 @@ struct elementwise_rule {
   }
 
  private:
+  /// Whether a value is a literal, but not zero.
+  static constexpr bool is_other_than_zero(module const& m, id v) {
+    node const& n = m.nodes[m.values[v].node];
+    if (n.kind != primitive::constant) return false;
+    number_row const& row = m.numbers[n.attribute[0]];
+    return row.kind == number_row::literal && row.value != 0;
+  }
+
   template <int N, class F>
   static void each(view const& y, std::initializer_list<view const*> views, F f) {
     walk<N> w;

@@ -21,6 +21,8 @@ inline constexpr struct c_dim : mt::dim<"c", 4> {
 } c;
 inline constexpr struct row_dim : mt::dim<"row", 3> {
 } row;
+inline constexpr struct first_dim : mt::dim<"first", 1> {
+} first;
 inline constexpr struct part_dim : mt::dim<"part", 2> {
 } part;
 inline constexpr struct wide_dim : mt::dim<"wide", 6> {
@@ -110,6 +112,32 @@ TEST_CASE("reductions") {
   CHECK(of([](auto, auto x) { return any(x > 2, b); }, {1, 2, 2, 0, 3, 0}) == numbers{0, 1});
   CHECK(of([](auto, auto x) { return all(x > 2, a); }, {3, 2, 3, 3, 3, 2}) == numbers{1, 0, 0});
   CHECK(of([](auto, auto x) { return sum(sum(x)); }, one_to_six) == numbers{21});
+}
+
+TEST_CASE("equals share a gradient") {
+  auto const greater = [](auto, auto x) {
+    return gradient(sum(maximum(slice(x, b, first, 0), slice(x, b, first, 1)) * 2), x);
+  };
+  auto const less = [](auto, auto x) {
+    return gradient(sum(minimum(slice(x, b, first, 0), slice(x, b, first, 1)) * 2), x);
+  };
+  double const nan = std::nan("");
+  CHECK(of(greater, {1, 1, 0, 1, 2, 0}) == numbers{1, 1, 0, 0, 2, 0});
+  CHECK(of(less, {1, 1, 0, 1, 2, 0}) == numbers{1, 1, 0, 2, 0, 0});
+  CHECK(of(greater, {nan, 1, 0, 1, nan, 0}) == numbers{2, 2, 0, 2, 2, 0});
+  numbers const x = {1, 2, 3, 2, 2, 2};
+  CHECK(of([](auto, auto v) { return gradient(sum(maximum(v, 2)), v); }, x) == numbers{0, 0.5, 1, 0.5, 0.5, 0.5});
+  CHECK(of([](auto, auto v) { return gradient(sum(max(v, b)) * 3, v); }, x) == numbers{0, 0, 3, 1, 1, 1});
+  CHECK(of([](auto, auto v) { return gradient(min(v) * 6, v); }, {1, 2, 1, 2, 1, 2}) == numbers{2, 0, 2, 0, 2, 0});
+  CHECK(of([](auto, auto v) { return gradient(sum(relu(v - 2)), v); }, x) == numbers{0, 0, 1, 0, 0, 0});
+}
+
+TEST_CASE("powers are flat where the exponent is zero") {
+  numbers const x = {0, 1, 2, 0, -1, 3};
+  CHECK(of([](auto, auto v) { return gradient(sum(power(v, v * 0)), v); }, {0, 0, 0, 0, 0, 0}) == numbers(6, 0));
+  CHECK(of([](auto, auto v) { return gradient(sum(power(v, 0)), v); }, x) == numbers(6, 0));
+  CHECK(of([](auto, auto v) { return gradient(sum(gradient(sum(power(v, 1)), v) * v), v); }, x) == numbers(6, 1));
+  CHECK(of([](auto, auto v) { return gradient(sum(gradient(sum(power(v, 2)), v)), v); }, x) == numbers(6, 2));
 }
 
 TEST_CASE("argmax gives the lowest of equals") {
