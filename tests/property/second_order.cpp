@@ -46,6 +46,7 @@ std::vector<tried> const programs_tried = {
     {"memories"},
     {"penalised", true, few},
     {"bent", true, few},
+    {"powers", true, few},
 };
 
 /// The text of a header without the library's own details.

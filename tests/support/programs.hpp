@@ -535,6 +535,28 @@ struct bent {
   }
 };
 
+/// A composite whose body holds a loop, and whose gradient holds a loop and a composite that brings one.
+struct powers {
+  static constexpr auto eighth(mt::scope auto s, auto x) {
+    return composite_with_gradient(
+        "eighth", [&](auto a) { return repeat(s / "power", steps, a, [](mt::scope auto, auto h) { return h * h; }); },
+        [&](auto a, auto, auto dy) {
+          auto [slope, power] = repeat(s / "slope", steps, std::tuple(sum(softmax(a, model), model), a),
+                                       [](mt::scope auto, auto d, auto h) { return std::tuple(d * 2, h * h); });
+          return dy * slope * power / a;
+        },
+        x);
+  }
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, model);
+    auto y = eighth(s, sin(x) + 1.5);
+    auto z = repeat(s / "outer", layers, x, [](mt::scope auto r, auto h) { return eighth(r, sin(h) * 0.25 + 1); });
+    auto dx = gradient(weighed(log(y) + z), x);
+    s.output("dx", dx);
+    s.output("ddx", gradient(sum(dx * dx), x));
+  }
+};
+
 // ---- state
 // -------------------------------------------------------------------------------------------------------------------
 
