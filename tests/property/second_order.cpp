@@ -27,6 +27,7 @@ std::vector<tried> const programs_tried = {
     {"contractions"},
     {"reductions"},
     {"softmaxes"},
+    {"not_finite", false},
     {"movements"},
     {"lookups"},
     {"noise"},
@@ -141,4 +142,20 @@ TEST_CASE("every primitive and function, composite and layer is among them") {
     }
   MESSAGE(operations << " operations and layers, " << composites.size() << " composites");
   CHECK(operations > 50);
+}
+
+TEST_CASE("rows of -inf alone, and positions that nobody sees, leave it finite") {
+  listed const& program = program_named("not_finite");
+  second_order const twice(*program.trace());
+  subject s(*twice.graph, program.entry, {});
+  s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);
+  s.expect();
+  CHECK(twice.by.size() == 3);
+  for (auto const& by : twice.by) {
+    mt::block const& gradient = s.expected_outputs().at(by.gradient);
+    int wrong = 0;
+    for (std::int64_t i = 0; i < gradient.size(); ++i) wrong += !std::isfinite(gradient.number_at(i));
+    INFO(by.name);
+    CHECK(wrong == 0);
+  }
 }

@@ -64,8 +64,10 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
           auto const wanted =
               smooth ? detail::weighted(picked, 1 - smoothing) + detail::weighted(mean(shifted, vocab), smoothing)
                      : picked;
-          auto const lost = select(total == 0, 0, log(meshtensor::detail::as_divisor(total)) - wanted);
-          return std::tuple(lost, log(total) + greatest);
+          auto const log_total = log(meshtensor::detail::as_divisor(total));
+          auto const none = total == 0;
+          return std::tuple(select(none, 0, log_total - wanted),
+                            select(none, log(stop_gradient(total)), log_total + greatest));
         },
         [=](L const& x, T const& target, auto lost, auto log_sum, auto dy) {
           auto const likely = exp(detail::summable(x) - meshtensor::detail::kept_finite(log_sum));

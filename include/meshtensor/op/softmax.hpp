@@ -58,7 +58,7 @@ constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
     auto const total = sum(exp(shifted), along);
     return std::tuple(shifted - log(detail::as_divisor(total)), total);
   };
-  auto const gradient = [=](auto, auto y, auto total, auto dy, auto) {
+  auto const gradient = [=](auto, auto y, auto total, auto dy) {
     return select(total == 0, 0, dy - exp(y) * sum(dy, along));
   };
   if constexpr (has_dim<H, D> && of_float<H>)
