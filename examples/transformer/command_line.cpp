@@ -1,80 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
 
+#include <utility>
+
 #include "../common/option_list.hpp"
 
 namespace transformer {
 
 using examples::between, examples::option_list, examples::read_mesh;
 
-std::optional<ending> read_command_line(int argc, char** argv, options& o) {
-  CLI::App app(
+namespace {
+
+/// What words may stand on a command line, and what they have given.
+struct command_line {
+  options o;
+  std::string mesh;
+  CLI::App app{
       "Trains a Transformer that reads and writes bytes on a mesh of processors, data x model, and prints what it "
       "writes.\nAlone, the processors are threads of this process; under mpirun they are its ranks. Standard output is "
       "the same.\nThe exit code is 1 if held-out text is not predicted better than by a bigram model.",
-      "transformer");
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  option_list add{app};
-  auto const count = between(1, 1e9), not_negative = between(0, 1e9), above_zero = between(1e-9, 1e9);
-  std::string mesh;
+      "transformer"};
 
-  add("--text", o.text, "FILE", "What to learn from (the library's own headers and documentation)");
-  add("--steps", o.steps, "N", "Steps to train (1500; with --minutes, as many as fit)", count);
-  add("--minutes", o.minutes, "T", "Stop training after this time", above_zero);
-  add("--seed", o.seed, "N", "Of everything random");
+  command_line() {
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    option_list add{app};
+    auto const count = between(1, 1e9), not_negative = between(0, 1e9), above_zero = between(1e-9, 1e9);
 
-  add.group = "Processors";
-  add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
-  add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
+    add("--text", o.text, "FILE", "What to learn from (the library's own headers and documentation)");
+    add("--steps", o.steps, "N", "Steps to train (1500; with --minutes, as many as fit)", count);
+    add("--minutes", o.minutes, "T", "Stop training after this time", above_zero);
+    add("--seed", o.seed, "N", "Of everything random");
 
-  add.group = "Size of the model and of a step";
-  add("--batch", o.batch, "N", "Windows in a step (16, or what the mesh divides)", count);
-  add("--length", o.length, "N", "Bytes in a window", count);
-  add("--layers", o.layers, "N", "Layers", count);
-  add("--d-model", o.d_model, "N", "Width of a layer", count);
-  add("--heads", o.heads, "N", "Heads of attention (4, or what the mesh divides)", count);
-  add("--d-head", o.d_head, "N", "Width of a head (d-model / heads)", count);
-  add("--d-ff", o.d_ff, "N", "Width of the feed-forward part (4 d-model)", count);
+    add.group = "Processors";
+    add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
+    add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
-  add.group = "Training";
-  add("--learning-rate", o.learning_rate, "R", "The highest", above_zero);
-  add("--warmup", o.warmup, "N", "Steps until it is reached", not_negative);
-  add("--dropout", o.dropout, "P", "Share of activations that are dropped (0)", between(0, 0.999));
-  add("--evaluations", o.evaluations, "N", "How often to look at held-out text", count);
+    add.group = "Size of the model and of a step";
+    add("--batch", o.batch, "N", "Windows in a step (16, or what the mesh divides)", count);
+    add("--length", o.length, "N", "Bytes in a window", count);
+    add("--layers", o.layers, "N", "Layers", count);
+    add("--d-model", o.d_model, "N", "Width of a layer", count);
+    add("--heads", o.heads, "N", "Heads of attention (4, or what the mesh divides)", count);
+    add("--d-head", o.d_head, "N", "Width of a head (d-model / heads)", count);
+    add("--d-ff", o.d_ff, "N", "Width of the feed-forward part (4 d-model)", count);
 
-  add.group = "Checkpoints";
-  add("--save", o.save, "FOLDER", "Save checkpoints of the training; the newest three stay");
-  add("--every", o.every, "N", "Steps from one to the next", count);
-  app.add_flag("--resume", o.resume, "Go on from the newest one, if there is one, on this mesh or another")
-      ->group(add.group)
-      ->needs("--save");
+    add.group = "Training";
+    add("--learning-rate", o.learning_rate, "R", "The highest", above_zero);
+    add("--warmup", o.warmup, "N", "Steps until it is reached", not_negative);
+    add("--dropout", o.dropout, "P", "Share of activations that are dropped (0)", between(0, 0.999));
+    add("--evaluations", o.evaluations, "N", "How often to look at held-out text", count);
 
-  add.group = "Sample";
-  add("--sample-bytes", o.sample_bytes, "N", "Bytes to write at the end", not_negative);
-  add("--temperature", o.temperature, "T", "0: always the likeliest byte; 1: by chance; more: bolder", not_negative);
-  add("--prompt", o.prompt, "TEXT", "What the sample begins with");
+    add.group = "Checkpoints";
+    add("--save", o.save, "FOLDER", "Save checkpoints of the training; the newest three stay");
+    add("--every", o.every, "N", "Steps from one to the next", count);
+    app.add_flag("--resume", o.resume, "Go on from the newest one, if there is one, on this mesh or another")
+        ->group(add.group)
+        ->needs("--save");
 
-  add.group = "The plan, before anything runs";
-  app.add_flag("--explain", o.explain,
-               "Print what each processor stores, exchanges and computes, on any mesh; then stop")
-      ->group(add.group);
-  add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
+    add.group = "Sample";
+    add("--sample-bytes", o.sample_bytes, "N", "Bytes to write at the end", not_negative);
+    add("--temperature", o.temperature, "T", "0: always the likeliest byte; 1: by chance; more: bolder", not_negative);
+    add("--prompt", o.prompt, "TEXT", "What the sample begins with");
 
-  add.group = "Where the time goes";
-  app.add_flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end")
-      ->group(add.group);
-  app.add_flag("--profile", o.profile, "Print what twenty steps of training spent their time on")->group(add.group);
-  add("--trace", o.trace, "FILE", "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
+    add.group = "The plan, before anything runs";
+    app.add_flag("--explain", o.explain,
+                 "Print what each processor stores, exchanges and computes, on any mesh; then stop")
+        ->group(add.group);
+    add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
 
-  try {
-    app.parse(argc, argv);
-    if (!mesh.empty() && !read_mesh(mesh, o.mesh))
-      throw CLI::ValidationError("--mesh", "'" + mesh + "' is not like data=2,model=2");
-    return {};
-  } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) return ending{0, app.help()};
-    return ending{2, std::string("transformer: ") + e.what() + "; transformer --help lists the options\n"};
+    add.group = "Where the time goes";
+    app.add_flag("--check", o.check,
+                 "Compare every value of the first step with plain loops on whole tensors, then end")
+        ->group(add.group);
+    app.add_flag("--profile", o.profile, "Print what twenty steps of training spent their time on")->group(add.group);
+    add("--trace", o.trace, "FILE",
+        "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
   }
+
+  /// An ending, or options in `o`: of these words alone, whatever was read before.
+  std::optional<ending> read(int argc, char** argv) {
+    o = {}, mesh.clear();
+    try {
+      app.parse(argc, argv);
+      if (!mesh.empty() && !read_mesh(mesh, o.mesh))
+        throw CLI::ValidationError("--mesh", "'" + mesh + "' is not like data=2,model=2");
+      return {};
+    } catch (CLI::ParseError const& e) {
+      if (e.get_exit_code() == 0) return ending{0, app.help()};
+      return ending{2, std::string("transformer: ") + e.what() + "; transformer --help lists the options\n"};
+    }
+  }
+};
+
+}  // namespace
+
+std::optional<ending> read_command_line(int argc, char** argv, options& o) {
+  command_line words;
+  auto ending = words.read(argc, argv);
+  o = std::move(words.o);
+  return ending;
 }
 
 }  // namespace transformer

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
 
+#include <utility>
+
 #include "../common/option_list.hpp"
 
 namespace translation {
@@ -25,103 +27,122 @@ void require_consistent(options const& o) {
   if (o.dtype == "bf16" && o.optimizer != "adam") refuse("--dtype", "bf16 goes with --optimizer adam");
 }
 
-}  // namespace
-
-std::optional<ending> read_command_line(int argc, char** argv, options& o) {
-  CLI::App app(
+/// What words may stand on a command line, and what they have given.
+struct command_line {
+  options o;
+  std::string mesh;
+  CLI::App app{
       "Learns to translate from a folder of aligned texts, on a mesh of processors, data x model, scores what it has "
       "learnt, and translates what one types.\nAlone, the processors are threads of this process; under mpirun they "
       "are its ranks. Standard output is the same.\nThe exit code is 75 where a signal or the time limit has ended a "
       "training that the same command takes up again.",
-      "translate");
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  option_list add{app};
-  auto const count = between(1, 1e9), above_zero = between(1e-9, 1e9), share = between(0, 0.999);
-  auto const not_negative = between(0, 1e9);
-  std::string mesh;
+      "translate"};
 
-  add.group = "Texts";
-  add("--data", o.data, "FOLDER", "Two aligned files for each part: train.en and train.de, or train.en.gz and ...");
-  add("--from", o.from, "NAME", "The language that is read: how its files end");
-  add("--into", o.into, "NAME", "The language that is written");
-  add("--train", o.train, "PART", "What is learnt from");
-  add("--valid", o.valid, "PART", "What is looked at after each epoch");
-  add("--test", o.test, "PART", "What is translated and scored at the end");
-  add("--vocabulary", o.vocabulary, "FILE", "A sentencepiece model (one is learnt from the training part, and kept)");
-  add("--pieces", o.pieces, "N", "Subwords, of both languages together", count);
-  add("--longest", o.longest, "N", "Longer pairs are left out of the training", count);
-  add("--keep", o.keep, "FOLDER", "Where the vocabulary, the curve and the translations are kept");
+  command_line() {
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    option_list add{app};
+    auto const count = between(1, 1e9), above_zero = between(1e-9, 1e9), share = between(0, 0.999);
+    auto const not_negative = between(0, 1e9);
 
-  add.group = "Processors";
-  add("--mesh", mesh, "AXIS=N,..", "As many along each axis (data=1,model=1)");
-  add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
+    add.group = "Texts";
+    add("--data", o.data, "FOLDER", "Two aligned files for each part: train.en and train.de, or train.en.gz and ...");
+    add("--from", o.from, "NAME", "The language that is read: how its files end");
+    add("--into", o.into, "NAME", "The language that is written");
+    add("--train", o.train, "PART", "What is learnt from");
+    add("--valid", o.valid, "PART", "What is looked at after each epoch");
+    add("--test", o.test, "PART", "What is translated and scored at the end");
+    add("--vocabulary", o.vocabulary, "FILE", "A sentencepiece model (one is learnt from the training part, and kept)");
+    add("--pieces", o.pieces, "N", "Subwords, of both languages together", count);
+    add("--longest", o.longest, "N", "Longer pairs are left out of the training", count);
+    add("--keep", o.keep, "FOLDER", "Where the vocabulary, the curve and the translations are kept");
 
-  add.group = "Model and training";
-  add_choice(app, "--size", o.size, {"toy", "tiny", "base"}, "Of the model; base as in Vaswani et al. 2017", add.group);
-  add_choice(app, "--dtype", o.dtype, {"f32", "bf16"}, "What is computed in; parameters are f32", add.group);
-  add_choice(app, "--optimizer", o.optimizer, {"adam", "adafactor"}, "Whose state is smaller: adafactor's", add.group);
-  add("--epochs", o.epochs, "N", "Times that all pairs are learnt from", count);
-  add("--batch-tokens", o.batch_tokens, "N", "Words of the target in a step, padding included", count);
-  add("--buckets", o.buckets, "N", "Lengths that sentences are padded to", count);
-  add("--length-multiple", o.length_multiple, "N", "Of these lengths", count);
-  add("--microbatches", o.microbatches, "N", "Parts of a batch, one after the other, for less memory", count);
-  add("--learning-rate", o.learning_rate, "R", "The highest (0.005; with adafactor 0.05)", above_zero);
-  add("--warmup", o.warmup, "N", "Steps until it is reached", count);
-  add("--clip-norm", o.clip_norm, "R", "Longest gradient, of all parameters together; 0: any", not_negative);
-  add("--dropout", o.dropout, "P", "Share of activations that are dropped", share);
-  add("--smoothing", o.smoothing, "P", "Share of each label that is spread over all words", share);
-  add("--seed", o.seed, "N", "Of everything random");
-  add("--average", o.average, "N", "Epochs whose parameters are averaged before the test", count);
-  add("--score-every", o.score_every, "N", "Translate the validation part after every so many epochs (never)", count);
+    add.group = "Processors";
+    add("--mesh", mesh, "AXIS=N,..", "As many along each axis (data=1,model=1)");
+    add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
-  add.group = "Checkpoints";
-  add("--save", o.save, "FOLDER", "Save the training there, so that it can go on");
-  auto const saves = [&](CLI::Option* option) { option->needs(app.get_option("--save")); };
-  add("--every", o.every, "N", "Save every so many steps, and at the end", count);
-  saves(app.get_option("--every"));
-  saves(app.add_flag("--resume", o.resume, "Go on from the newest checkpoint, if there is one")->group(add.group));
-  add("--time-limit", o.time_limit, "T", "Save and leave after so many minutes (75 is the exit code)", above_zero);
-  saves(app.get_option("--time-limit"));
-  add("--export", o.export_to, "FILE", "Write the parameters at the end as one safetensors file");
-  add("--load", o.load, "FILE", "Take the parameters from such a file instead of training");
-  app.get_option("--load")->excludes(app.get_option("--save"));
+    add.group = "Model and training";
+    add_choice(app, "--size", o.size, {"toy", "tiny", "base"}, "Of the model; base as in Vaswani et al. 2017",
+               add.group);
+    add_choice(app, "--dtype", o.dtype, {"f32", "bf16"}, "What is computed in; parameters are f32", add.group);
+    add_choice(app, "--optimizer", o.optimizer, {"adam", "adafactor"}, "Whose state is smaller: adafactor's",
+               add.group);
+    add("--epochs", o.epochs, "N", "Times that all pairs are learnt from", count);
+    add("--batch-tokens", o.batch_tokens, "N", "Words of the target in a step, padding included", count);
+    add("--buckets", o.buckets, "N", "Lengths that sentences are padded to", count);
+    add("--length-multiple", o.length_multiple, "N", "Of these lengths", count);
+    add("--microbatches", o.microbatches, "N", "Parts of a batch, one after the other, for less memory", count);
+    add("--learning-rate", o.learning_rate, "R", "The highest (0.005; with adafactor 0.05)", above_zero);
+    add("--warmup", o.warmup, "N", "Steps until it is reached", count);
+    add("--clip-norm", o.clip_norm, "R", "Longest gradient, of all parameters together; 0: any", not_negative);
+    add("--dropout", o.dropout, "P", "Share of activations that are dropped", share);
+    add("--smoothing", o.smoothing, "P", "Share of each label that is spread over all words", share);
+    add("--seed", o.seed, "N", "Of everything random");
+    add("--average", o.average, "N", "Epochs whose parameters are averaged before the test", count);
+    add("--score-every", o.score_every, "N", "Translate the validation part after every so many epochs (never)", count);
 
-  add.group = "Translating";
-  add("--beam", o.beam, "N", "Ways that are followed at a time; 1: always the likeliest word", count);
-  add("--length-penalty", o.length_penalty, "P", "A way's log probability is divided by its words to this power",
-      not_negative);
-  app.add_flag("--sample", o.sample, "Draw each word instead of searching")->group(add.group);
-  add("--temperature", o.temperature, "T", "Of the drawing: less is more certain", between(1e-3, 1e3));
-  add("--top-k", o.top_k, "N", "Draw from the N likeliest words", count);
-  add("--top-p", o.top_p, "P", "Draw from the likeliest words that have this probability together", between(1e-9, 1));
-  add("--limit", o.limit, "N", "Words of the longest translation, and its end", count);
-  add("--sentences", o.sentences, "N", "Sentences that are translated at a time", count);
-  app.add_flag("--interactive", o.interactive, "Translate what is typed, line by line, instead of the test part")
-      ->group(add.group);
+    add.group = "Checkpoints";
+    add("--save", o.save, "FOLDER", "Save the training there, so that it can go on");
+    auto const saves = [&](CLI::Option* option) { option->needs(app.get_option("--save")); };
+    add("--every", o.every, "N", "Save every so many steps, and at the end", count);
+    saves(app.get_option("--every"));
+    saves(app.add_flag("--resume", o.resume, "Go on from the newest checkpoint, if there is one")->group(add.group));
+    add("--time-limit", o.time_limit, "T", "Save and leave after so many minutes (75 is the exit code)", above_zero);
+    saves(app.get_option("--time-limit"));
+    add("--export", o.export_to, "FILE", "Write the parameters at the end as one safetensors file");
+    add("--load", o.load, "FILE", "Take the parameters from such a file instead of training");
+    app.get_option("--load")->excludes(app.get_option("--save"));
 
-  add.group = "What happens";
-  app.add_flag("--explain", o.explain, "Print what each processor stores, exchanges and computes; then stop")
-      ->group(add.group);
-  app.add_flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end")
-      ->group(add.group);
-  app.add_flag("--check-numerics", o.check_numerics,
-               "Look at every value as it is made, and stop at the first that is no number")
-      ->group(add.group);
-  app.add_flag("--profile", o.profile, "Print what a step spends its time on")->group(add.group);
+    add.group = "Translating";
+    add("--beam", o.beam, "N", "Ways that are followed at a time; 1: always the likeliest word", count);
+    add("--length-penalty", o.length_penalty, "P", "A way's log probability is divided by its words to this power",
+        not_negative);
+    app.add_flag("--sample", o.sample, "Draw each word instead of searching")->group(add.group);
+    add("--temperature", o.temperature, "T", "Of the drawing: less is more certain", between(1e-3, 1e3));
+    add("--top-k", o.top_k, "N", "Draw from the N likeliest words", count);
+    add("--top-p", o.top_p, "P", "Draw from the likeliest words that have this probability together", between(1e-9, 1));
+    add("--limit", o.limit, "N", "Words of the longest translation, and its end", count);
+    add("--sentences", o.sentences, "N", "Sentences that are translated at a time", count);
+    app.add_flag("--interactive", o.interactive, "Translate what is typed, line by line, instead of the test part")
+        ->group(add.group);
 
-  try {
-    app.parse(argc, argv);
-    std::map<std::string, std::int64_t> given;
-    if (!mesh.empty() && !read_mesh(mesh, given))
-      throw CLI::ValidationError("--mesh", "'" + mesh + "' is not like data=2,model=2");
-    for (auto const& [axis, n] : given) o.mesh[axis] = n;
-    require_consistent(o);
-    if (o.learning_rate == 0) o.learning_rate = o.optimizer == "adafactor" ? 0.05 : 0.005;
-    return {};
-  } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) return ending{0, app.help()};
-    return ending{2, std::string("translate: ") + e.what() + "; translate --help lists the options\n"};
+    add.group = "What happens";
+    app.add_flag("--explain", o.explain, "Print what each processor stores, exchanges and computes; then stop")
+        ->group(add.group);
+    app.add_flag("--check", o.check,
+                 "Compare every value of the first step with plain loops on whole tensors, then end")
+        ->group(add.group);
+    app.add_flag("--check-numerics", o.check_numerics,
+                 "Look at every value as it is made, and stop at the first that is no number")
+        ->group(add.group);
+    app.add_flag("--profile", o.profile, "Print what a step spends its time on")->group(add.group);
   }
+
+  /// An ending, or options in `o`: of these words alone, whatever was read before.
+  std::optional<ending> read(int argc, char** argv) {
+    o = {}, mesh.clear();
+    try {
+      app.parse(argc, argv);
+      std::map<std::string, std::int64_t> given;
+      if (!mesh.empty() && !read_mesh(mesh, given))
+        throw CLI::ValidationError("--mesh", "'" + mesh + "' is not like data=2,model=2");
+      for (auto const& [axis, n] : given) o.mesh[axis] = n;
+      require_consistent(o);
+      if (o.learning_rate == 0) o.learning_rate = o.optimizer == "adafactor" ? 0.05 : 0.005;
+      return {};
+    } catch (CLI::ParseError const& e) {
+      if (e.get_exit_code() == 0) return ending{0, app.help()};
+      return ending{2, std::string("translate: ") + e.what() + "; translate --help lists the options\n"};
+    }
+  }
+};
+
+}  // namespace
+
+std::optional<ending> read_command_line(int argc, char** argv, options& o) {
+  command_line words;
+  auto ending = words.read(argc, argv);
+  o = std::move(words.o);
+  return ending;
 }
 
 }  // namespace translation

@@ -2,9 +2,6 @@
 // Any bytes as a file that is imported into a store on a mesh: all of it is taken, or it is refused and the store is as
 // it was.
 #define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <map>
 
 #include "fuzz.hpp"
@@ -36,8 +33,6 @@ struct target {
   mt::processors job = mt::processors::in_lockstep();
   mt::store weights{job};
   mt::executable<program, mesh, layout> step{weights};
-  int const file = ::memfd_create("fuzz", 0);
-  std::string const path = "/proc/self/fd/" + std::to_string(file);
 
   std::map<std::string, std::string> all() {
     std::map<std::string, std::string> bytes;
@@ -53,13 +48,14 @@ struct target {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data_of, std::size_t size) {
   static target t;
-  fuzz::require(::ftruncate(t.file, static_cast<off_t>(size)) == 0 &&
-                ::pwrite(t.file, data_of, size, 0) == static_cast<ssize_t>(size));
+  auto const open = [&](std::string const& path) {
+    return mt::io::file(path, std::as_bytes(std::span(data_of, size)));
+  };
   auto const before = t.all();
   bool const taken = fuzz::refused_or([&] {
-    mt::import_safetensors(t.weights, t.path, {.names = {{"a", "w", {"columns", "rows"}}}}).require_all();
+    mt::io::import_by(open, t.weights, "f", {.names = {{"a", "w", {"columns", "rows"}}}}).require_all();
   });
-  bool const other = fuzz::refused_or([&] { mt::import_safetensors(t.weights, t.path, {.begin_missing = true}); });
+  bool const other = fuzz::refused_or([&] { mt::io::import_by(open, t.weights, "f", {.begin_missing = true}); });
   auto const after = t.all();
   if (!taken && !other) fuzz::require(after == before);
   for (char const b : after.at("b")) fuzz::require(b == 0 || b == 1);

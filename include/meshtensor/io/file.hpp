@@ -12,6 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -70,11 +73,14 @@ inline void sync_folder(std::string const& folder) {
   if (again([&] { return ::fsync(d.get()); }) != 0 && errno != EINVAL && errno != ENOTSUP) cannot_write(folder, errno);
 }
 
-/// A file that is read, of the size that it had when it was opened.
+/// A file that is read, of the size that it had when it was opened; or bytes in memory that are read like one.
 ///
 /// errors  C02 it is not there, is not a file, may not be read, or ends before what is asked for
 class file {
  public:
+  /// Bytes that outlive it, and the path that sentences name.
+  file(std::string path, std::span<std::byte const> content)
+      : path_(std::move(path)), content_(content), size_(std::ssize(content)) {}
   explicit file(std::string path)
       // A pipe would wait for somebody to write to it.
       : path_(std::move(path)), fd_(again([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
@@ -88,7 +94,8 @@ class file {
   /// All of `into`, from the byte at `offset` on.
   void read(std::int64_t offset, std::span<std::byte> into) const {
     while (!into.empty()) {
-      ssize_t const got = again([&] { return ::pread(fd_.get(), into.data(), into.size(), offset); });
+      ssize_t const got =
+          content_ ? copied(offset, into) : again([&] { return ::pread(fd_.get(), into.data(), into.size(), offset); });
       if (got < 0) cannot_read(path_, errno);
       if (got == 0)
         throw error("C02", {"'", path_, "' cannot be read: it ends at byte ", offset, ", ", into.size(), " too early"});
@@ -97,10 +104,23 @@ class file {
   }
 
  private:
+  // As much of `into` as the content has from there on.
+  ssize_t copied(std::int64_t offset, std::span<std::byte> into) const {
+    std::size_t const bytes =
+        std::min(into.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, size_ - offset)));
+    if (bytes != 0) std::memcpy(into.data(), content_->data() + offset, bytes);
+    return static_cast<ssize_t>(bytes);
+  }
+
   std::string path_;
   descriptor fd_;
+  std::optional<std::span<std::byte const>> content_;  // instead of what the system has
   std::int64_t size_ = 0;
 };
+
+/// Opens a file by its path. A reader of several files takes one of these, so that they may lie in memory.
+using file_opener = std::function<file(std::string const& path)>;
+inline file open_file(std::string const& path) { return file(path); }
 
 /// A file that appears whole, or not at all: written under another name in the same folder, and renamed when all of it
 /// is on the disk. Until `commit` a file of this name stays as it is; without it, it does for ever.

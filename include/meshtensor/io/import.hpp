@@ -54,11 +54,12 @@ inline named_value as_value(std::string const& tensor, file_tensor const& t, std
   return {std::move(v), tensor};
 }
 
-inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, import_options const& how) {
-  safetensors_header const header = read_safetensors(file(path));
+inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, import_options const& how,
+                                                      file_opener const& open) {
+  safetensors_header const header = read_safetensors(open(path));
   auto values = std::make_shared<saved_values>(
       "'" + path + "'", std::vector<file_location>{{path, {}}},
-      load_options{.nan = how.nan, .begin_missing = how.begin_missing, .only = how.only});
+      load_options{.nan = how.nan, .begin_missing = how.begin_missing, .only = how.only}, open);
   std::set<std::string> renamed;
   for (tensor_name const& n : how.names) {
     auto const found = header.tensors.find(n.tensor);
@@ -76,6 +77,18 @@ inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, i
   return values;
 }
 
+inline loaded import_by(file_opener const& open, store& weights, std::string const& path, import_options const& how) {
+  together all(weights.job());
+  std::shared_ptr<saved_values> values;
+  all([&] {
+    values = open_safetensors(path, how, open);
+    process_of const me(weights.job());
+    values->check(me.rank, me.count);
+  });
+  take_all(weights, values, all);
+  return {path, weights.step(), {}, values};
+}
+
 }  // namespace io
 
 /// Takes values from a safetensors file onto whatever mesh and layout the store has; each processor reads what it
@@ -90,16 +103,7 @@ inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, i
 /// dtype
 ///         or other dims; C09 NaN
 inline loaded import_safetensors(store& weights, std::filesystem::path const& file, import_options const& how = {}) {
-  std::string const path = file.string();
-  together all(weights.job());
-  std::shared_ptr<io::saved_values> values;
-  all([&] {
-    values = io::open_safetensors(path, how);
-    io::process_of const me(weights.job());
-    values->check(me.rank, me.count);
-  });
-  io::take_all(weights, values, all);
-  return {path, weights.step(), {}, values};
+  return io::import_by(io::open_file, weights, file.string(), how);
 }
 
 }  // namespace meshtensor

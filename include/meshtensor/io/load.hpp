@@ -69,9 +69,10 @@ struct opened_checkpoint {
   checkpoint_index index;
   std::shared_ptr<saved_values> values;
 };
-inline opened_checkpoint open_checkpoint(std::string const& path, process_of const& me, load_options const& how) {
+inline opened_checkpoint open_checkpoint(std::string const& path, process_of const& me, load_options const& how,
+                                         file_opener const& open = open_file) {
   opened_checkpoint c;
-  file const f(path + "/" + index_name);
+  file const f = open(path + "/" + index_name);
   if (f.size() > longest_header) throw error("C04", {"'", f.path(), "' is not the index of a checkpoint: too long"});
   std::string text(static_cast<std::size_t>(f.size()), '\0');
   f.read(0, std::as_writable_bytes(std::span(text)));
@@ -79,7 +80,7 @@ inline opened_checkpoint open_checkpoint(std::string const& path, process_of con
   std::vector<file_location> files;
   for (std::size_t i = 0; i < c.index.files.size(); ++i)
     files.push_back({path + "/" + file_name(i, c.index.files.size()), c.index.files[i]});
-  c.values = std::make_shared<saved_values>("the checkpoint '" + path + "'", std::move(files), how);
+  c.values = std::make_shared<saved_values>("the checkpoint '" + path + "'", std::move(files), how, open);
   for (auto const& [label, v] : c.index.values) c.values->values.emplace(label, named_value{v, label});
   c.values->check(me.rank, me.count);
   return c;

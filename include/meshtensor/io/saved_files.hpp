@@ -38,7 +38,8 @@ class saved_files {
     safetensors_header header;
   };
 
-  explicit saved_files(std::vector<file_location> where) : where_(std::move(where)), open_(where_.size()) {}
+  saved_files(std::vector<file_location> where, file_opener by_path)
+      : where_(std::move(where)), by_path_(std::move(by_path)), open_(where_.size()) {}
 
   std::size_t count() const { return where_.size(); }
   /// Whether these are the files of a checkpoint, not one of somebody else's.
@@ -50,7 +51,7 @@ class saved_files {
   opened_file const& open(std::size_t f) {
     if (!open_[f]) {
       file_location const& w = where_[f];
-      file opening(w.path);
+      file opening = by_path_(w.path);
       if (w.known && opening.size() != w.known->bytes)
         throw error("C05", {"'", w.path, "' is damaged: it has ", opening.size(), " bytes, not the ", w.known->bytes,
                             " that were written"});
@@ -86,6 +87,7 @@ class saved_files {
 
  private:
   std::vector<file_location> where_;
+  file_opener by_path_;
   std::vector<std::unique_ptr<opened_file>> open_;
 };
 

@@ -37,8 +37,8 @@ namespace meshtensor::io {
 /// errors  C02, C03, C05 a file is not what it was; C07 there is no such value; C08 it is another one; C09 NaN
 class saved_values : public value_source {
  public:
-  saved_values(std::string what, std::vector<file_location> files, load_options how)
-      : what_(std::move(what)), how_(std::move(how)), files_(std::move(files)) {}
+  saved_values(std::string what, std::vector<file_location> files, load_options how, file_opener open)
+      : what_(std::move(what)), how_(std::move(how)), files_(std::move(files), std::move(open)) {}
 
   std::map<std::string, named_value> values;
 
