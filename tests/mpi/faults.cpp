@@ -3,13 +3,18 @@
 // rank, say otherwise. tests/mpi/faults.sh starts it, does the harm, and looks at how the job ends.
 //
 //   throws refuses leaves exits computes   what this rank does after twenty steps
+//   throws_number faults aborts terminates ends kills
+//                                          … throws 42, writes where nothing is, calls abort, std::terminate with an
+//                                          exception, std::exit(1), kills itself
+//   inside                                 … not between two steps, but in the middle of one
+//   guest                                  … as a guest in a program with its own MPI: prints what it catches
 //   memory=100                             this rank may have so many megabytes more than it has; its plan needs 512
 //   batch=24 seed=7 steps=100              what it runs
 //   keeps pace=10                          … with checkpoints in the folder `run`, from the newest one on, each step
 //   with data of
 //                                          its own, so many milliseconds apart; leaves when it is told to
 //
-// script: faults.sh stopped computes throws refuses leaves exits killed memory facts builds cut slow preempted soak
+// script: faults.sh stopped computes throws refuses leaves dies survives memory facts builds cut slow preempted soak
 // twin: -ffast-math
 // optimize: 0
 // needs: io mpi
@@ -19,7 +24,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -41,9 +48,19 @@ struct mesh   : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
 // clang-format on
 
+/// What x is; the harm is done in it, where it is to be in the middle of a step.
+struct passed_on {
+  static inline std::function<void()> harm = [] {};
+  static void run(std::span<float const> x, std::span<float> y) {
+    harm();
+    std::ranges::copy(x, y.begin());
+  }
+};
+
 struct train {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, batch, width);
+    s.output("seen", mean(mt::call<passed_on>(x)));
     auto const off = x * s.parameter("w", width, mt::ones) - 1;
     auto const loss = mean(off * off);
     mt::momentum{.learning_rate = 0.001}.minimize(s / "optimizer", loss);
@@ -73,10 +90,17 @@ double now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 void say_harm() { fmt::print(stderr, "harm at {:.3f}\n", now()); }
 
 void go_wrong(arguments const& a) {
-  for (char const* harm : {"throws", "exits", "computes"})
+  for (char const* harm :
+       {"throws", "throws_number", "exits", "computes", "faults", "aborts", "terminates", "ends", "kills"})
     if (a.have(harm)) say_harm();
   if (a.have("throws")) throw std::runtime_error("the disk is full");
+  if (a.have("throws_number")) throw 42;
   if (a.have("exits")) std::_Exit(3);
+  if (a.have("faults")) *static_cast<int volatile*>(nullptr) = 1;
+  if (a.have("aborts")) std::abort();
+  if (a.have("terminates")) std::thread([] { throw std::runtime_error("the disk is full"); }).join();
+  if (a.have("ends")) std::exit(1);
+  if (a.have("kills")) std::raise(SIGKILL);
   for (std::atomic<long> turns = 0; a.have("computes"); ++turns) {}
 }
 
@@ -93,7 +117,8 @@ void run(mt::processors const& job, arguments const& a) {
   for (long i = 0; i != steps; ++i) {
     if (i == 20) {
       fmt::print(stderr, "rank {} is process {}\n", job.get().held(0)[0], getpid());
-      go_wrong(a);
+      if (a.have("inside")) passed_on::harm = [&] { go_wrong(a); };
+      else go_wrong(a);
       if (a.have("refuses") || a.have("leaves")) say_harm();
       if (a.have("leaves")) return;
     }
@@ -134,6 +159,19 @@ int run_kept(mt::processors const& job, arguments const& a) {
   return 0;
 }
 
+/// In a program with its own MPI, which goes on, as far as the launcher lets it.
+int run_as_guest(arguments const& a) {
+  int level = 0, rank = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    run(mt::processors(MPI_COMM_WORLD), a);
+  } catch (std::exception const& e) { fmt::print(stderr, "rank {} has caught: {}\n", rank, e.what()); } catch (int) {
+    fmt::print(stderr, "rank {} has caught a number\n", rank);
+  }
+  std::_Exit(4);  // of a rank that is gone MPI_Finalize would wait for ever
+}
+
 /// Not every rank has the memory for this.
 void run_large(mt::processors const& job, arguments const& a) {
   if (a.have("memory")) {
@@ -156,6 +194,7 @@ void run_large(mt::processors const& job, arguments const& a) {
 
 int main(int argc, char** argv) {
   arguments const a(argc, argv);
+  if (a.have("guest")) return run_as_guest(a);
   return mt::run_main(argc, argv, [&](mt::processors const& job) {
     if (a.have("keeps")) return run_kept(job, a);
     if (a.have("large")) run_large(job, a);

@@ -59,6 +59,9 @@ class error : public std::runtime_error {
   int rank_ = -1;
 };
 
+/// What is said of an exception that is no std::exception.
+inline constexpr char const* unknown_exception = "an exception of unknown type";
+
 /// A finding of a pass, `S02 dim 'batch' …`: fixed-size text that can be a constant of the compiler, kept in what the
 /// pass returns. Empty means that all is well.
 struct diagnostic {

@@ -53,7 +53,7 @@ class local_world {
       try {
         program(member(rank));
       } catch (std::exception const& e) { failed(rank, e.what()); } catch (...) {
-        failed(rank, "an exception of unknown type");
+        failed(rank, unknown_exception);
       }
       hall_.at(rank).gone.store(true);
       for (int r = 0; r < size(); ++r) hall_.at(r).post();

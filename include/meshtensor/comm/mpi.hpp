@@ -13,6 +13,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -175,8 +176,10 @@ class mpi_world {
     for (flights_.release(r.slot); r.slot != -1; flights_.release(r.slot)) {
       try {
         if (flights_.step(endless) || watch_.look(flights_[r.slot])) continue;
+        if (watch_.gone() >= 0) lose(watch_.gone(), held);
       } catch (error const&) {  // another one has given up waiting: so does this one, if it has waited as long
-        if (!watch_.has_asked() || !flights_.notice().starts_with(comm::mpi_watch::begins_with)) throw;
+        if (watch_.gone() >= 0 || !watch_.has_asked() || !flights_.notice().starts_with(comm::mpi_watch::begins_with))
+          throw;
       }
       std::string const late = watch_.sentence(flights_[r.slot]);
       held.unlock();
@@ -207,20 +210,40 @@ class mpi_world {
     std::fprintf(stderr, "meshtensor %s: rank %d failed: %.*s\n", code, rank_, static_cast<int>(message.size()),
                  message.data());
     std::fflush(stderr);
-    progress_.end();  // one thread at a time calls MPI
-    MPI_Abort(world_ == MPI_COMM_NULL ? MPI_COMM_WORLD : world_, 1);
-    std::abort();
+    watch_.neighbours().speaks_first();
+    end_all();
   }
+  /// The ranks of this machine.
+  comm::mpi_neighbours& neighbours() { return watch_.neighbours(); }
 
   /// Calls program(*this); aborts the job with the message of what it throws.
   template <class Program>
   void run(Program&& program) {
     try {
       program(*this);
-    } catch (std::exception const& e) { abort(e.what()); }
+    } catch (std::exception const& e) { abort(e.what()); } catch (...) {
+      abort(unknown_exception);
+    }
   }
 
  private:
+  [[noreturn]] void end_all() {
+    progress_.end();  // one thread at a time calls MPI
+    MPI_Abort(world_ == MPI_COMM_NULL ? MPI_COMM_WORLD : world_, 1);
+    std::abort();
+  }
+  /// The process of another rank has ended: this one says so, or one of its neighbours does. errors R21
+  [[noreturn]] void lose(int rank, std::unique_lock<std::mutex>& held) {
+    std::string const sentence = watch_.neighbours().sentence(rank);
+    held.unlock();
+    if (options_.throws) {
+      tell(std::string(comm::mpi_flights::of_another) + sentence);
+      throw error("R21", sentence, rank);
+    }
+    if (watch_.neighbours().speaks_first()) std::fprintf(stderr, "meshtensor R21: %s\n", sentence.c_str());
+    std::fflush(stderr);
+    end_all();
+  }
   /// Makes the communicators of this world, together with the other ranks.
   void join(MPI_Comm user) {
     comm::must(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
@@ -233,7 +256,7 @@ class mpi_world {
     for (int r = 0; r < size_; ++r) everybody_.push_back(r);
     if (size_ == 1) return;
     comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
-    watch_.introduce(notices_);
+    watch_.introduce(notices_, !options_.throws);
     if (options_.throws) flights_.listen(notices_);
   }
   /// What barriers are for, and the tag by which their messages are told apart: a rank that comes to another one than

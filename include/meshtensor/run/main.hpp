@@ -40,6 +40,9 @@ int run_main(int argc, char** argv, Program&& program) {
     } catch (std::exception const& e) {
       detail::complain(job, e.what());
       job.get().end(1);
+    } catch (...) {
+      detail::complain(job, unknown_exception);
+      job.get().end(1);
     }
   } catch (std::exception const& e) { std::fprintf(stderr, "%s\n", e.what()); }
   return 1;

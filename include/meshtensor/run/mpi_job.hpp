@@ -2,8 +2,11 @@
 // Ranks of MPI as the processors of a job: this process holds one.
 #pragma once
 
+#include <optional>
+
 #include "meshtensor/comm/launch.hpp"
 #include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/comm/mpi/last_words.hpp"
 #include "meshtensor/comm/mpi/pin.hpp"
 #include "meshtensor/run/transport.hpp"
 
@@ -12,7 +15,10 @@ namespace meshtensor {
 class mpi_job final : public job {
  public:
   /// All ranks that the launcher started: they keep apart on a machine that they share.
-  mpi_job() : mpi_job(MPI_COMM_WORLD, false) { comm::keep_apart(world_.handle(), keeps_to_own_cores()); }
+  mpi_job() : mpi_job(MPI_COMM_WORLD, false) {
+    comm::keep_apart(world_.handle(), keeps_to_own_cores());
+    last_words_.emplace(world_.neighbours(), world_.rank());
+  }
   /// A guest among somebody's ranks: nothing is aborted, what goes wrong on one is thrown on all.
   explicit mpi_job(MPI_Comm user) : mpi_job(user, true) {}
   ~mpi_job() override {
@@ -25,6 +31,7 @@ class mpi_job final : public job {
   bool has_failed() const override { return world_.has_failed(); }
   void end(int exit_code) override {
     world_.abandon();
+    world_.neighbours().speaks_first();  // it has spoken
     if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
   }
   void has_refused(std::string_view why) override { world_.remember(why); }
@@ -34,6 +41,9 @@ class mpi_job final : public job {
       work(world_.rank(), *end_);
     } catch (std::exception const& e) {
       world_.tell(e.what());
+      throw;
+    } catch (...) {
+      world_.tell(unknown_exception);
       throw;
     }
   }
@@ -45,6 +55,7 @@ class mpi_job final : public job {
 
   mpi_world world_;
   std::unique_ptr<transport_over<mpi_world>> end_;
+  std::optional<comm::last_words> last_words_;  // of what a launcher started
 };
 
 }  // namespace meshtensor

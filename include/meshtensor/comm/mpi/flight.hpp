@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -124,10 +125,19 @@ class mpi_flights {
     return true;
   }
 
-  /// Throws what another rank has told. errors R21
+  /// Throws what another rank has told, of itself or of a third one. errors R21
   void raise() const {
-    if (failed_ >= 0) throw error("R21", "rank " + std::to_string(failed_) + " failed: " + notice_->data(), failed_);
+    if (failed_ < 0) return;
+    std::string_view told = notice();
+    if (!told.starts_with(of_another))
+      throw error("R21", "rank " + std::to_string(failed_) + " failed: " + notice_->data(), failed_);
+    told.remove_prefix(of_another.size());
+    int rank = failed_;
+    std::from_chars(told.data() + std::string_view("rank ").size(), told.data() + told.size(), rank);
+    throw error("R21", std::string(told), rank);
   }
+  /// What a notice begins with that tells of another rank than the one that sends it.
+  static constexpr std::string_view of_another = "meshtensor R21: ";
 
  private:
   // A free flight, and room for the messages of all that there are, each having at most `messages`.

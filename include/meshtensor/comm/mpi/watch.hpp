@@ -14,6 +14,7 @@
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/base/process.hpp"
 #include "meshtensor/comm/mpi/flight.hpp"
+#include "meshtensor/comm/mpi/neighbours.hpp"
 #include "meshtensor/comm/patience.hpp"
 
 namespace meshtensor::comm {
@@ -31,7 +32,8 @@ class mpi_watch {
   mpi_watch(mpi_watch const&) = delete;
   mpi_watch& operator=(mpi_watch const&) = delete;
 
-  bool is_endless() const { return limits_.endless(); }
+  /// Whether a wait ends with a message only: no limit, and no neighbour whose end could be seen.
+  bool is_endless() const { return limits_.endless() && neighbours_.empty(); }
 
   /// Waits for the request of a collective that all ranks begin with. errors R22
   void arrive(MPI_Request& request) {
@@ -39,7 +41,7 @@ class mpi_watch {
     for (int there = 0;;) {
       must(MPI_Test(&request, &there, MPI_STATUS_IGNORE), "MPI_Test");
       if (there != 0) return;
-      if (is_short() || is_endless()) continue;
+      if (is_short() || limits_.endless()) continue;
       auto const sentence = [](duration d) {
         return std::string(begins_with) + text_of(d) + " for all ranks to begin, which not all have done";
       };
@@ -48,8 +50,9 @@ class mpi_watch {
       std::this_thread::sleep_for(pause);
     }
   }
-  /// Collective: the ranks learn which processes they are. What they tell each other goes over `talk`, by tag 1.
-  void introduce(MPI_Comm talk) {
+  /// Collective: the ranks learn which processes they are. What they tell each other goes over `talk`, by tag 1. Those
+  /// of one machine agree on who speaks at the end of a job, if all end with it.
+  void introduce(MPI_Comm talk, bool all_end) {
     talk_ = talk;
     int size = 0;
     must(MPI_Comm_rank(talk, &rank_), "MPI_Comm_rank");
@@ -58,13 +61,19 @@ class mpi_watch {
     waits_for_.resize(static_cast<std::size_t>(size));
     process_id const mine = this_process();
     must(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, processes_.data(), sizeof mine, MPI_BYTE, talk), "MPI_Allgather");
+    neighbours_.meet(talk, processes_, rank_, all_end);
   }
+  mpi_neighbours& neighbours() { return neighbours_; }
 
   /// A wait begins.
-  void begin() { looks_ = 0, asked_ = warned_ = false; }
-  /// Nothing has come. False: the limit is reached.
+  void begin() { looks_ = 0, asked_ = warned_ = false, waited_ = looked_around_at_ = {}, gone_ = -1; }
+  /// Nothing has come. False: the limit is reached, or a neighbour is gone.
   bool look(mpi_flight const& f) {
-    if (is_short() || talk_ == MPI_COMM_NULL) return true;
+    bool const young = is_short();
+    if (talk_ == MPI_COMM_NULL) return true;
+    if (is_somebody_gone()) return false;
+    if (!young && limits_.endless()) std::this_thread::yield();
+    if (young || limits_.endless()) return true;
     listen();
     bool const others_wait = std::any_of(waits_for_.begin(), waits_for_.end(), [](auto& w) { return !w.empty(); });
     bool const at_end = f.what == the_end;
@@ -88,6 +97,8 @@ class mpi_watch {
   void end() {
     if (asked_) tell("");
   }
+  /// The rank whose process has ended, so that this wait has; else -1.
+  int gone() const { return has_gone_ ? gone_ : -1; }
   /// Whether this rank has waited long enough to know who else does.
   bool has_asked() const { return asked_; }
 
@@ -159,14 +170,25 @@ class mpi_watch {
     std::vector<MPI_Request> parts;
   };
 
+  // Looks for neighbours that have ended. What one has sent before its end may still arrive: it counts as missing when
+  // it is gone at two looks, with nothing come between them.
+  bool is_somebody_gone() {
+    constexpr duration between{50};
+    if (waited_ < looked_around_at_ + between) return false;
+    looked_around_at_ = waited_;
+    int const before = std::exchange(gone_, neighbours_.gone());
+    return has_gone_ = gone_ >= 0 && before == gone_;
+  }
   // Whether the wait is too young for anything but another look. The first looks come as fast as they can: what is
-  // awaited most often comes within microseconds.
+  // awaited most often comes within microseconds. On a busy machine each may take long, for MPI lets others run in it.
   bool is_short() {
-    constexpr int quick = 1000;
+    constexpr int quick = 1000, without_clock = 16;
+    constexpr duration brief{20};
     if (looks_ < quick) {
-      if (++looks_ % 64 == 0) std::this_thread::yield();
-      if (looks_ == quick) time_.restart();
-      return true;
+      if (++looks_ == without_clock) time_.restart();
+      if (looks_ % 64 == 0) std::this_thread::yield();
+      if (looks_ == without_clock || looks_ % without_clock != 0 || time_.look() < brief) return true;
+      looks_ = quick;
     }
     waited_ = time_.look();
     if (waited_ >= answers_) return false;
@@ -226,6 +248,7 @@ class mpi_watch {
   }
 
   patience limits_;
+  mpi_neighbours neighbours_;
   duration answers_;  // what others need to answer: a wait is long from then on
   MPI_Comm talk_ = MPI_COMM_NULL;
   int rank_ = 0;
@@ -237,6 +260,9 @@ class mpi_watch {
   waiting_time time_;
   duration waited_{}, asked_at_{};
   bool asked_ = false, warned_ = false;
+  duration looked_around_at_{};
+  int gone_ = -1;  // at the last look around
+  bool has_gone_ = false;
 };
 
 }  // namespace meshtensor::comm
