@@ -87,7 +87,7 @@ PYTHON
       "$program" "${small[@]}" "${long[@]}" --save run --every 20 --resume >out 2>err &
       job=$!
       before=$(ls -d run/*/index.json 2>/dev/null | tail -n 1)  # without index: it was killed while it saved
-      for ((k = 0; k < 500; ++k)); do
+      for ((k = 0; k < 15000; ++k)); do
         newest=$(ls -d run/*/index.json 2>/dev/null | tail -n 1)
         [ -n "$newest" ] && [ "$newest" != "$before" ] && break || sleep 0.02
       done
@@ -138,17 +138,17 @@ PYTHON
     ;;
   lost)
     mpirun=("${launcher[0]}" "${launcher[@]:3}")  # without the number of ranks
-    timeout 60 "${mpirun[@]}" -n 3 "$program" "${small[@]}" --steps 100000000 : -n 1 "$program" --text absent >out 2>err
+    timeout 300 "${mpirun[@]}" -n 3 "$program" "${small[@]}" --steps 100000000 : -n 1 "$program" --text absent >out 2>err
     code=$?
     [ $code -ne 0 ] && [ $code -ne 124 ] || fail "one rank throws: exit code $code"
     grep -q 'meshtensor R40' err || fail "one rank throws: no word of why: $(cat err)"
 
     "${mpirun[@]}" -n 4 "$program" "${small[@]}" --steps 100000000 --save run --every 3 >out 2>err &
     job=$!
-    for ((i = 0; i < 300; ++i)); do grep -q 'step [0-9]' err && ls run/*/index.json >/dev/null 2>&1 && break || sleep 0.1; done
+    for ((i = 0; i < 3000; ++i)); do grep -q 'step [0-9]' err && ls run/*/index.json >/dev/null 2>&1 && break || sleep 0.1; done
     victim=$(pgrep -P "$job" | tail -n 1)
     kill -KILL "$victim" || fail "there is no rank to kill: $(cat err)"
-    for ((i = 0; i < 300; ++i)); do kill -0 "$job" 2>/dev/null && sleep 0.1 || break; done
+    for ((i = 0; i < 3000; ++i)); do kill -0 "$job" 2>/dev/null && sleep 0.1 || break; done
     kill -KILL "$job" 2>/dev/null && fail 'one rank is killed: the others are waiting for it'
     wait "$job"
     code=$?

@@ -92,7 +92,7 @@ small_runs() {  # the same, to its end
   wait "$job"
 }
 await_checkpoint() {  # of NAME
-  for ((i = 0; i < 1200; ++i)); do [ -z "$(steps_of "$1")" ] || return; sleep 0.05; done
+  for ((i = 0; i < 6000; ++i)); do [ -z "$(steps_of "$1")" ] || return; sleep 0.05; done
   fail "$1: there is no checkpoint: $(cat "$1.err")"
 }
 # The epochs of a run that was interrupted are those of one that was left alone, byte for byte.

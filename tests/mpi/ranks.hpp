@@ -6,7 +6,10 @@
 #include <doctest/doctest.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 namespace ranks {
@@ -28,6 +31,28 @@ inline std::vector<int> below(int n) {
   for (int r = 0; r < n; ++r) all.push_back(r);
   return all;
 }
+
+/// A limit that waits of ranks which are well do not reach, however busy the machine is: several times what all of them
+/// need for `work`, in which they meet many times.
+template <class Work>
+std::chrono::milliseconds limit_from(Work work) {
+  auto const begin = std::chrono::steady_clock::now();
+  work();
+  std::chrono::duration<double, std::milli> const taken = std::chrono::steady_clock::now() - begin;
+  double const mine = taken.count();
+  double longest = 0;
+  MPI_Allreduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return std::chrono::milliseconds(std::max(500L, static_cast<long>(3 * longest)));
+}
+
+/// Rank 0 comes to nothing until all others have said that they are through. Rank 0 calls one, the others the other.
+inline void hang_until_told() {
+  for (int from = 1; from < count(); ++from)
+    for (int there = 0; there == 0; std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+      MPI_Iprobe(from, 7, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  for (int from = 1; from < count(); ++from) MPI_Recv(nullptr, 0, MPI_BYTE, from, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+inline void tell_hanging_rank() { MPI_Send(nullptr, 0, MPI_BYTE, 0, 7, MPI_COMM_WORLD); }
 
 struct listener : doctest::IReporter {
   explicit listener(doctest::ContextOptions const&) {}
