@@ -2,6 +2,7 @@
 // Checkpoints of ranks: the files are those of one process, any other number of ranks loads them, each reading what it
 // needs; and what goes wrong on one rank goes wrong on all.
 // ranks: 2 3 4 6
+// sanitize: yes
 // needs: io
 // timeout: 300
 #define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several collectives in flight over the rows and columns of a mesh, awaited in different orders on different ranks.
 // ranks: 2 4 6
+// sanitize: yes
 // needs: mpi
 #include <doctest/doctest.h>
 

@@ -3,6 +3,7 @@
 // are fused, and products are oneDNN's and a CBLAS's.
 //
 // needs: cpu
+// sanitize: yes
 // timeout: 300
 #include "meshtensor/device/cpu/device.hpp"
 #include "property/at_least.hpp"

@@ -2,6 +2,7 @@
 // `check_numerics` names what made the first value that is not finite: the operation, its line, the processor.
 //
 // needs: cpu
+// sanitize: yes
 // optimize: 1
 #include <doctest/doctest.h>
 

@@ -2,6 +2,7 @@
 // What a program watches: tensors and gradients, in loops and outside, whole on every layout, the same as eagerly.
 //
 // needs: cpu
+// sanitize: yes
 // optimize: 1
 #include "meshtensor/run/watched.hpp"
 
