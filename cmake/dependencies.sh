@@ -24,6 +24,7 @@ cli11        | libcli11-dev               | header CLI/CLI.hpp              | cl
 doctest      | doctest-dev                | header doctest/doctest.h        | doctest         | doctest          | tests
 benchmark    | libbenchmark-dev           | header benchmark/benchmark.h    | benchmark       | benchmark        | all
 python       | python3                    | command python3                 | python          | python           | tests
+venv         | python3-venv               | module venv ensurepip           | python          | python           | tests
 clang        | clang-19                   | command clang++-19              | clangxx=19      | llvm@19          | all
 sanitizers   | libclang-rt-19-dev         | links fuzzer address            | compiler-rt=19  | llvm@19          | all
 clang-format | clang-format               | command clang-format            | clang-format=14 | llvm@14          | all
@@ -45,6 +46,7 @@ meshtensor_is_there() {
     case $kind in
       command) command -v "$one" >/dev/null 2>&1 || return 1 ;;
       header) ${CXX:-c++} ${CPPFLAGS:-} ${CXXFLAGS:-} -x c++ -E -include "$one" - </dev/null >/dev/null 2>&1 || return 1 ;;
+      module) python3 -c "import $one" >/dev/null 2>&1 || return 1 ;;
       library) ${CXX:-c++} ${LDFLAGS:-} -shared -o /dev/null "-l$one" >/dev/null 2>&1 || return 1 ;;
       links)  # the second compiler, with a sanitizer of this name
         clang++-19 -fsanitize="$one" -x c++ - -o /dev/null >/dev/null 2>&1 \

@@ -5,18 +5,21 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/dependencies.sh
 source cmake/environment.sh
+source tests/python.sh
 
 usage() {
   cat <<'END'
 tests/run.sh [--all | --with PART... | --part PART] [-- CTEST ARGUMENTS]
 
-Installs what is missing (apt-get, as root or through sudo), builds in build/release, and runs the tests.
+Installs what is missing (apt-get, as root or through sudo; pip, in build/python), builds in build/release, and runs the
+tests.
 
   --all         the tests and all parts
   --with PART   the tests and this part
   --part PART   this part alone:
     clang         every file through clang 19, a sample of the tests run
-    sanitize      the tests of one process, lessons apart, under the address and undefined-behaviour sanitizers
+    sanitize      the tests of one process, lessons apart, and some of several, under the address and undefined-behaviour
+                  sanitizers
     threads       the thread sanitizer over processors that are threads
     fuzz          readers of files, each fuzzed for 12 seconds under the sanitizers
     mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same
@@ -52,7 +55,7 @@ done
 jobs=${JOBS:-2}
 [ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null 2>&1 || export CMAKE_GENERATOR=Ninja
 
-configure() { cmake --preset "$1"; }
+configure() { cmake --preset "$1" ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}; }
 
 # Everything that can be built is, so that one broken file does not hide the rest.
 build() {
@@ -84,6 +87,8 @@ groups=(build library examples tests)
 [[ "${labels[*]} $alone" =~ clang|sanitize|threads|fuzz|compile-fail ]] && groups+=(all)
 [[ "${labels[*]} $alone" =~ mpich ]] && groups+=(mpich)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
+meshtensor_python=
+meshtensor_make_python
 
 case $own_build$alone in
   '') build_and_run release "${labels[@]}" ;;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "meshtensor/emit/tensorboard.hpp"
-#include "support/skip.hpp"
+#include "support/python.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mt = meshtensor;
@@ -44,8 +44,9 @@ TEST_CASE("TensorBoard reads what was written") {
   }
   std::string printed;
   auto const script = std::filesystem::path(__FILE__).replace_extension(".py").string();
-  int const code = run("python3 '" + script + "' '" + f.path.string() + "' 2>&1", printed);
-  if (code == 77 || code == 127) return meshtensor_test::skip(("this Python has no TensorBoard: " + printed).c_str());
+  int const code = run(meshtensor_test::python() + " '" + script + "' '" + f.path.string() + "' 2>&1", printed);
+  if (code == 77 || code == 127)
+    return meshtensor_test::skip_without_package("this Python has no TensorBoard: " + printed);
   CHECK(code == 0);
   CHECK(printed ==
         "file\nversion brain.Event:2\nsession 1 0\n"

@@ -9,7 +9,7 @@
 #include "meshtensor/io/checkpoint.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "support/folder.hpp"
-#include "support/skip.hpp"
+#include "support/python.hpp"
 
 namespace mt = meshtensor;
 using meshtensor_test::own_folder;
@@ -166,15 +166,17 @@ TEST_CASE("what does not fit") {
 }
 
 TEST_CASE("with Python's safetensors") {
-  if (std::system("python3 -c 'import numpy, safetensors' 2> /dev/null") != 0)
-    return meshtensor_test::skip("Python has no safetensors: pip install safetensors numpy");
+  std::string const python = meshtensor_test::python();
+  if (std::system((python + " -c 'import numpy, safetensors' 2> /dev/null").c_str()) != 0)
+    return meshtensor_test::skip_without_package("this Python has no safetensors: pip install safetensors numpy");
   own_folder const folder;
   held one(2), other(4);
   one.set_all();
   mt::export_safetensors(one.weights, folder / "exported", {.names = turned});
   std::string const script = std::filesystem::path(__FILE__).replace_extension(".py");
   REQUIRE(std::system(
-              ("python3 '" + script + "' '" + (folder / "exported") + "' '" + (folder / "theirs") + "'").c_str()) == 0);
+              (python + " '" + script + "' '" + (folder / "exported") + "' '" + (folder / "theirs") + "'").c_str()) ==
+          0);
   auto const found = mt::import_safetensors(other.weights, folder / "theirs",
                                             {.names = {{"values/f32", "model.f32.weight", {"columns", "rows"}}},
                                              .only = [](std::string const& name) { return name != "values/bf16"; }});
