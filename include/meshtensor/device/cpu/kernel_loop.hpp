@@ -132,8 +132,8 @@ struct kernel_loop {
       std::int64_t row_bytes;
     };
     template <int P, int... O, int... R, int... S>
-    [[gnu::always_inline]] places<P> places_in(tile const& t, std::int64_t r, std::integer_sequence<int, O...>,
-                                               std::integer_sequence<int, R...>,
+    [[gnu::always_inline]] places<P> places_in(tile const& t, [[maybe_unused]] std::int64_t r,
+                                               std::integer_sequence<int, O...>, std::integer_sequence<int, R...>,
                                                std::integer_sequence<int, S...>) const {
       places<P> all;
       all.scratch = scratch, all.row_bytes = row_bytes;
