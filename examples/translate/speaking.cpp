@@ -46,8 +46,6 @@ class speaking::programs {
 
   /// The longest first: those that end the work are soon done. As sentences are done, others take their rows.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources) {
-    std::uint64_t const step = weights_.step();  // of the training: what translating keeps counts as no step
-    weights_.set_step(step + said_);             // yet what is drawn is drawn with other numbers each time
     std::vector<std::size_t> waiting(sources.size());
     std::iota(waiting.begin(), waiting.end(), std::size_t{0});
     std::ranges::sort(waiting, {}, [&](std::size_t i) { return std::pair(sources[i].size(), i); });
@@ -67,8 +65,6 @@ class speaking::programs {
         break;
       }
     }
-    said_ = weights_.step() - step;
-    weights_.set_step(step);
     return found;
   }
   std::string profile() const {
@@ -108,6 +104,7 @@ class speaking::programs {
                                            beam(width_), said(width_ * positions), all_said(width_ * o_.limit),
                                            choices(wanted()), offered(wanted() + 2), part(cut), word(pieces_ / cut)));
       says->record(o_.profile);
+      says->leave_out_of_steps();
     }
     std::span<bool> const open(open_.get(), static_cast<std::size_t>(o_.sentences * width_ * width_ * positions));
     search_.open_places(open, static_cast<std::size_t>(positions));
@@ -142,6 +139,7 @@ class speaking::programs {
       reads = made<program<read_source>>(
           weights_, sizes(o_, pieces_, batch(fresh_), row(o_.sentences), length(used), all_source(o_.longest)));
       reads->record(o_.profile);
+      reads->leave_out_of_steps();  // what translating keeps is no step of the training
     }
     (*reads)(mt::feed<"source">(source_), mt::feed<"into">(into_));
   }
@@ -170,7 +168,6 @@ class speaking::programs {
   mt::special_tokens special_;
   std::int64_t width_, fresh_;  // ways of a sentence; sentences that are read at a time
   std::vector<place> rows_;
-  std::uint64_t said_ = 0;  // steps of these programs
   beam_search search_;
   std::vector<std::int32_t> source_, into_;
   std::unique_ptr<bool[]> open_;

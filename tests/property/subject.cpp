@@ -56,7 +56,6 @@ subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt
   check("bind", numbers_->report);
   for (int i = 0; i < differentiated_->node_count; ++i) {
     mt::node const& n = differentiated_->nodes[i];
-    updates_ = updates_ || n.kind == mt::primitive::write;
     if (n.kind != mt::primitive::input) continue;
     mt::value const& v = differentiated_->result_value(n);
     inputs[differentiated_->names[n.attribute[0]].text()] = mt::block(v.type, v.dims, *numbers_);
@@ -81,7 +80,7 @@ void subject::expect() {
   mt::blocks variables;
   mt::settings s;
   for (int t = 0; t < steps; ++t) {
-    s.step = counted(t);
+    s.step = static_cast<std::uint64_t>(t);
     mt::blocks outputs = whole.run(mt::find_entry(*differentiated_, label_), inputs, variables, s);
     expected_.push_back({std::move(outputs), variables});
   }

@@ -64,9 +64,6 @@ class subject {
   mt::blocks const& expected_variables(int step = 0) const {
     return expected_[static_cast<std::size_t>(step)].variables;
   }
-  /// What a program counts as its step; one that updates nothing stays at the first.
-  std::uint64_t counted(int step) const { return updates_ ? static_cast<std::uint64_t>(step) : 0; }
-
   /// Whether this partitioned program is none of those that were asked about before: what tells them apart is the mesh,
   /// every node, and how every value lies.
   bool is_new(mt::mesh_shape const& mesh, mt::module const& m);
@@ -90,7 +87,6 @@ class subject {
   std::unique_ptr<mt::binding> numbers_;
   std::vector<outcome> expected_;
   std::set<std::uint64_t> tried_;
-  bool updates_ = false;
 };
 
 }  // namespace property

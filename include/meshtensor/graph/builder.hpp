@@ -33,8 +33,10 @@ struct builder {
 
   /// Notes what is wrong with the program, and where; the first finding counts. The trace goes on, so that the sentence
   /// can have its facts: `examine` gives them, `trace` throws.
-  constexpr void note(diagnostic d) {
-    if (m.report.empty()) m.report = add_line(d, m, site);
+  constexpr void note(diagnostic d) { find(add_line(d, m, site)); }
+  /// The same of a finding that has its lines.
+  constexpr void find(diagnostic const& d) {
+    if (m.report.empty()) m.report = d;
   }
 
   // tables
@@ -98,9 +100,25 @@ struct builder {
           std::bit_cast<std::uint64_t>(r.value) == std::bit_cast<std::uint64_t>(row.value))
         return static_cast<id>(i);
     }
-    require(m.number_count < max_numbers, "G17: a program has at most 512 numbers");
+    require(m.number_count < max_numbers, "G17: a program has at most 2048 numbers");
     m.numbers[m.number_count] = row;
     return static_cast<id>(m.number_count++);
+  }
+  /// A number that is set by name, declared at the line where the program is now.
+  constexpr id add_named_number(name const& label, double unless_set) {
+    id const name_id = intern(label);
+    for (int i = 0; i < m.number_count; ++i) {
+      number_row const& r = m.numbers[i];
+      if (r.kind != number_row::named || r.first != name_id) continue;
+      if (std::bit_cast<std::uint64_t>(r.value) != std::bit_cast<std::uint64_t>(unless_set)) {
+        diagnostic d{};
+        add_real(d << "G03 the number '" << label << "' is declared twice, as ", r.value);
+        add_real(add_line(d, m, r.second) << " and as ", unless_set);
+        find(add_line(d, m, site) << ": give both the same value, or one of them another name");
+      }
+      return static_cast<id>(i);
+    }
+    return add_number({number_row::named, function::copy, name_id, site, unless_set});
   }
   constexpr id literal(double v) { return add_number({number_row::literal, function::copy, no_id, no_id, v}); }
   constexpr id add_number(number const& n) {

@@ -39,6 +39,29 @@ constexpr diagnostic& add_line(diagnostic& d, module const& m, id site) {
   return d;
 }
 
+/// Adds a number as one writes it, with up to nine digits: `0.001`, `3e-07`.
+constexpr diagnostic& add_real(diagnostic& d, double v) {
+  if (v != v) return d << "nan";
+  if (v < 0) d << "-", v = -v;
+  if (v > 1.7976931348623157e308) return d << "inf";
+  int exponent = 0;
+  if (v != 0 && (v >= 1e9 || v < 1e-4)) {
+    for (; v >= 10; v /= 10) ++exponent;
+    for (; v < 1; v *= 10) --exponent;
+  }
+  long long scale = 1;  // what makes it a whole number, or nearly
+  auto const rest = [&] {
+    double const x = v * static_cast<double>(scale), to = static_cast<double>(static_cast<long long>(x + 0.5));
+    return x < to ? to - x : x - to;
+  };
+  while (scale < 1'000'000'000 && rest() > 1e-9 * v * static_cast<double>(scale)) scale *= 10;
+  auto const all = static_cast<long long>(v * static_cast<double>(scale) + 0.5);
+  d << all / scale;
+  if (scale > 1) d << ".";
+  for (long long left = all % scale, place = scale / 10; place > 0; left %= place, place /= 10) d << left / place;
+  return exponent == 0 ? d : d << "e" << exponent;
+}
+
 /// Adds `decoder/attention/query`.
 constexpr diagnostic& add_path(diagnostic& d, module const& m, id path) {
   if (m.paths[path].parent != no_id) add_path(d, m, m.paths[path].parent) << "/";

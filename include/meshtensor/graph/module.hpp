@@ -99,10 +99,13 @@ struct axis_row {
 };
 
 struct number_row {
-  enum kind_t : std::uint8_t { literal, named, extent, step, seed, expression } kind;
+  /// step: how many steps of the program are done. schedule: the same, until an optimizer takes the number up. updates:
+  /// how often what is counted under a path has been updated. most_updates: the most of all that the entry counts below
+  /// a path.
+  enum kind_t : std::uint8_t { literal, named, extent, step, seed, expression, schedule, updates, most_updates } kind;
   function f;    // expression
-  id first;      // expression: a row; named: its name; extent: a dim
-  id second;     // expression: a row
+  id first;      // expression: a row; named: its name; extent: a dim; updates, most_updates: a path
+  id second;     // expression: a row; named: its line, which does not tell it from others
   double value;  // literal: itself; named: what holds until it is set
 };
 
@@ -127,6 +130,7 @@ struct variable {
   shape dims;
   std::uint8_t own;  // how many leading dims were added by enclosing loops
   placement layout;
+  id site;  // where it was declared first
 };
 
 /// What a reshard asks for one dim: the axes, by name, the first one major; none: whole.
@@ -189,6 +193,15 @@ constexpr void copy_tables(module& to, module const& from) {
   for (; to.asked_count < from.asked_count; ++to.asked_count) to.asked[to.asked_count] = from.asked[to.asked_count];
   for (; to.call_count < from.call_count; ++to.call_count) to.calls[to.call_count] = from.calls[to.call_count];
 }
+
+/// Whether `path` is `root` or a part of it.
+constexpr bool is_under(module const& m, id path, id root) {
+  while (path != root && path != no_id) path = m.paths[path].parent;
+  return path == root;
+}
+
+/// The path under which a write counts as an update; no_id: none.
+constexpr id counted_under(node const& write) { return static_cast<id>(write.attribute[1] - 1); }
 
 /// Whether `path` has the component `label`, and how deep the innermost one is counted from the root; -1: not at all.
 constexpr int depth_of(module const& m, int path, name const& label) {

@@ -11,7 +11,7 @@ enum class primitive : std::uint8_t {
   // what an entry takes and gives
   input,   // attribute 0: its name
   read,    // attribute 0: the variable; its value before this step
-  write,   // operand: the next value of the variable in attribute 0
+  write,   // operand: the next value of the variable in attribute 0; 1: the path that counts it, plus 1; 0: none
   output,  // operand: what is given back under the name in attribute 0; 1: whether the path belongs to it
   watch,   // operand: what is looked at, in any loop; attribute 0: its name, 1: whether its gradient is meant
   // inside a region

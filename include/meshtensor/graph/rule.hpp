@@ -22,7 +22,7 @@ enum class linearity : std::uint8_t {
 struct run_context {
   double const* numbers;  // the module's table of numbers, evaluated
   std::uint64_t seed;
-  std::uint64_t step;
+  std::uint64_t step;       // of the program
   std::uint64_t iteration;  // linear over all enclosing loops
   std::int64_t index;       // along the dim of the innermost loop
 };

@@ -44,7 +44,8 @@ class trace_scope {
   /// A parameter, shared with all programs that are declared together: `s.parameter("bias", d_ff)`, with an initializer
   /// last if wanted. Inside `repeat` it has the loop's dim too, and every iteration sees its own slice.
   ///
-  /// errors  G03 declared elsewhere with other dims; G04 used outside the layer that the scope was made for
+  /// errors  G03 declared elsewhere with other dims or another initializer; G04 used outside the layer that the scope
+  /// was made for
   template <class... Args>
   constexpr auto parameter(named_here const& label, Args... args) const {
     return declare<Parameters, true>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
@@ -65,13 +66,23 @@ class trace_scope {
   /// The same with some of its dims.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
-    id const path = b_->add_path(joined(path_, b_->m.variables[variable_of(parameter.id)].path), label);
+    id const path = b_->add_path(path_for(parameter), label);
     return {b_, detail::read(*b_, detail::declare(*b_, path, T, dims, zeros, false))};
+  }
+  /// The path under which this scope keeps what belongs to a parameter, and counts its updates.
+  template <handle H>
+  constexpr id path_for(H const& parameter) const {
+    return joined(path_, b_->m.variables[variable_of(parameter.id)].path);
   }
 
   /// Replaces a parameter or state from the next step on. Every read in this step sees the value before it.
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next) const {
+    counted_update(variable, next, no_id);
+  }
+  /// The same of an optimizer: from the next step on, one more update is counted under `path`.
+  template <handle H, handle V>
+  constexpr void counted_update(H const& variable, V const& next, id path) const {
     static_assert(H::type == V::type, "meshtensor T02: the next value has another dtype than the variable: cast it");
     require(b_->depth == 0,
             "G06: a variable is updated inside a loop or branch: carry it instead and update it outside");
@@ -82,7 +93,7 @@ class trace_scope {
                 m.nodes[i].region == b_->region),
               "G05: a variable is updated twice in one step");
     id const v = ordered(next.id, m.variables[target].dims);
-    effect(primitive::write, v, target);
+    effect(primitive::write, v, target, static_cast<id>(path + 1));
   }
 
   /// What a step is fed: `s.input("text", mt::i32, batch, length)`.
@@ -123,14 +134,23 @@ class trace_scope {
   }
 
   /// A number that is set by name at start or per step: `s.number("learning_rate", 1e-3)`.
+  ///
+  /// errors  G03 declared elsewhere with another value
   constexpr meshtensor::number number(named_here const& label, double unless_set) const {
-    return meshtensor::number::of_row(
-        b_, b_->add_number({number_row::named, function::copy, b_->intern(label.label), no_id, unless_set}));
+    id const here = b_->site;
+    at_line(label.where);
+    id const row = b_->add_named_number(label.label, unless_set);
+    b_->site = here;
+    return meshtensor::number::of_row(b_, row);
   }
-  /// How many steps have been completed.
-  constexpr meshtensor::number step() const {
-    return meshtensor::number::of_row(b_, b_->add_number({number_row::step, function::copy, no_id, no_id, 0}));
-  }
+  /// How many steps of this program have been completed.
+  constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }
+  /// How many updates have been counted under a path; see `counted_update`.
+  constexpr meshtensor::number updates(id path) const { return counted(number_row::updates, path); }
+  /// The most of those that this program counts below a path.
+  constexpr meshtensor::number most_updates(id path) const { return counted(number_row::most_updates, path); }
+  /// The steps of this program or, in a number that an optimizer takes up, its updates.
+  constexpr meshtensor::number scheduled_step() const { return counted(number_row::schedule, no_id); }
 
   /// While the result lives, what is traced belongs to this scope. Layers do this by themselves.
   class entered {
@@ -183,6 +203,9 @@ class trace_scope {
     return tensor<seen, std::tuple_element_t<I, std::tuple<Args...>>...>(b_, v);
   }
 
+  constexpr meshtensor::number counted(number_row::kind_t kind, id path) const {
+    return meshtensor::number::of_row(b_, b_->add_number({kind, function::copy, path, no_id, 0}));
+  }
   constexpr void at_line(line const& where) const {
     if (!b_->site_is_held) b_->site = b_->add_site(where.file, where.number);
   }
@@ -231,8 +254,8 @@ class trace_scope {
             "T03: the next value of a variable has other dims than the variable");
     return given == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
   }
-  constexpr void effect(primitive kind, id operand, id attribute) const {
-    b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), {{attribute}})].effect = true;
+  constexpr void effect(primitive kind, id operand, id attribute, id second = 0) const {
+    b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), {{attribute, second}})].effect = true;
   }
   constexpr id variable_of(id v) const {
     node const* n = &b_->m.nodes[b_->m.values[v].node];

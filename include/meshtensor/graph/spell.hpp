@@ -76,7 +76,10 @@ class speller {
       case number_row::literal: return literal(n.value);
       case number_row::named: return label(n.first);
       case number_row::extent: return "extent(" + dim(n.first) + ")";
-      case number_row::step: return "step";
+      case number_row::step:
+      case number_row::schedule: return "step";
+      case number_row::updates: return "updates(" + path(n.first) + ")";
+      case number_row::most_updates: return "most_updates(" + path(n.first) + ")";
       case number_row::seed: return "seed";
       default: break;
     }

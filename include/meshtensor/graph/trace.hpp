@@ -2,6 +2,7 @@
 // Runs a program once and gives the graph that it recorded.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -22,6 +23,26 @@ constexpr name type_name() {
     if (text[i] == ':' && depth == 0) colon = i;
   }
   return name::of(colon == std::string_view::npos ? text : text.substr(colon + 1));
+}
+
+/// The same in full, with the namespaces that have a name: `transformer::train_step`.
+template <class T>
+std::string full_type_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  auto const first = text.find("T = ") + 4;
+  text = text.substr(first, text.find_first_of(";]", first) - first);
+  std::string full;
+  std::size_t part = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char const c = text[i];
+    depth += c == '<' || c == '(' || c == '{' ? 1 : c == '>' || c == ')' || c == '}' ? -1 : 0;
+    if (depth != 0 || !text.substr(i).starts_with("::")) continue;
+    std::string_view const scope = text.substr(part, i - part);  // compilers call what has no name otherwise
+    if (scope.find_first_of("({") == scope.npos) full += std::string(scope) + "::";
+    part = i + 2;
+  }
+  return full + std::string(text.substr(part));
 }
 
 /// A program with other dtypes: parameters as `Parameters`, what is computed with them as `Compute`.
@@ -107,7 +128,11 @@ template <class Program>
 constexpr void trace_entry(module& m) {
   using how = precision_of<Program>;
   builder b(m);
-  b.begin_region(region_kind::entry, b.intern(type_name<typename how::program>()));
+  name const label = type_name<typename how::program>();
+  for (int r = 0; r < m.region_count; ++r)
+    if (diagnostic d{}; m.regions[r].kind == region_kind::entry && m.names[m.regions[r].label] == label)
+      b.find(d << "G03 two programs of a set are called '" << label << "': give one of them another name");
+  b.begin_region(region_kind::entry, b.intern(label));
   typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location())));
 }
 }  // namespace detail
@@ -116,6 +141,12 @@ constexpr void trace_entry(module& m) {
 template <class Program>
 constexpr name entry_name() {
   return type_name<typename detail::precision_of<Program>::program>();
+}
+
+/// What the steps of a program are counted under: its name in full.
+template <class Program>
+std::string counted_name() {
+  return full_type_name<typename detail::precision_of<Program>::program>();
 }
 
 /// The graph of one program, or of a set of programs that share their parameters; its `report` has what is wrong with

@@ -22,6 +22,32 @@ inline constexpr initializer ones = constant(1);
 
 namespace detail {
 
+/// Adds ` ones`, ` normal(0.02)`: what a variable starts with.
+constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind kind, id number_id) {
+  number_row const& n = m.numbers[number_id];
+  if (kind == initializer_kind::automatic) return d << "no initializer";
+  if (kind == initializer_kind::constant && n.kind == number_row::literal && (n.value == 0 || n.value == 1))
+    return d << (n.value == 0 ? "zeros" : "ones");
+  d << (kind == initializer_kind::constant ? "constant(" : kind == initializer_kind::normal ? "normal(" : "uniform(");
+  if (n.kind == number_row::literal) add_real(d, n.value);
+  else d << (n.kind == number_row::named ? m.names[n.first] : name("..."));
+  return d << ")";
+}
+
+/// Notes it if a variable that is there starts otherwise than it is declared to start now.
+constexpr void require_same_start(builder& b, variable const& v, initializer_kind kind, id number_id) {
+  auto const as_said = [&](initializer_kind k) {
+    return k == initializer_kind::automatic && v.dims.count - v.own < 2 ? initializer_kind::constant : k;
+  };
+  initializer_kind const before = as_said(v.start), now = as_said(kind);
+  if (before == now && (before == initializer_kind::automatic || v.number == number_id)) return;
+  diagnostic d{};
+  add_path(d << "G03 '", b.m, v.path) << "' is declared twice, starting with ";
+  add_line(add_start(d, b.m, v.start, v.number), b.m, v.site) << " and with ";
+  b.find(add_line(add_start(d, b.m, kind, number_id), b.m, b.site)
+         << ": give both the same initializer, or one of them another name");
+}
+
 /// Finds or makes a variable; its dims are those of the enclosing loops that do not share parameters, then `own`.
 constexpr id declare(builder& b, id path, dtype type, shape const& own, initializer const& start, bool trainable) {
   shape dims{};
@@ -36,16 +62,20 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
   for (int i = 0; i < b.m.variable_count; ++i) {
     variable const& v = b.m.variables[i];
     if (v.path != path) continue;
-    if (v.dims == dims && v.type == type && v.trainable == trainable) return static_cast<id>(i);
+    if (v.dims == dims && v.type == type && v.trainable == trainable) {
+      require_same_start(b, v, start.kind, b.add_number(start.argument));
+      return static_cast<id>(i);
+    }
     diagnostic d{};
     add_path(d << "G03 '", b.m, path) << "' is declared twice, as ";
-    add_type(d, b.m, v.type, v.dims) << (v.trainable ? " (a parameter) and as " : " (state) and as ");
-    add_type(d, b.m, type, dims) << (trainable ? " (a parameter)" : " (state)");
+    add_line(add_type(d, b.m, v.type, v.dims) << (v.trainable ? " (a parameter)" : " (state)"), b.m, v.site);
+    add_type(d << " and as ", b.m, type, dims) << (trainable ? " (a parameter)" : " (state)");
     b.note(d << ": give one of them another name");
   }
   require(b.m.variable_count < max_variables, "G24: a program has too many variables");
   b.m.variables[b.m.variable_count] = {
-      path, type, trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked), {}};
+      path, type,  trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked),
+      {},   b.site};
   return static_cast<id>(b.m.variable_count++);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "meshtensor/io/checksum.hpp"
 #include "meshtensor/io/notes_text.hpp"
 #include "meshtensor/io/saved_value.hpp"
+#include "meshtensor/run/counts.hpp"
 
 namespace meshtensor::io {
 
@@ -22,6 +24,7 @@ struct saved_file {
 
 struct checkpoint_index {
   std::uint64_t step = 0, seed = 0;
+  std::optional<program_counts> counts;  // nothing, in version 1: `step` counts all
   notes more;
   std::vector<saved_file> files;
   std::map<std::string, saved_value> values;
@@ -39,8 +42,15 @@ inline std::string file_name(std::size_t number, std::size_t count) {
 namespace detail {
 
 inline constexpr std::string_view format_of_index = "meshtensor checkpoint";
-inline constexpr std::uint64_t version_of_index = 1;
+inline constexpr std::uint64_t version_of_index = 2;
 inline constexpr std::string_view before_checksum = ",\n\"checksum\": \"", after_checksum = "\"\n}\n";
+
+inline std::string text_of(counts_by_name const& counts) {
+  std::string text = "{";
+  for (char const* comma = ""; auto const& [label, n] : counts)
+    text += comma + json_text(label) + ": " + std::to_string(n), comma = ", ";
+  return text + "}";
+}
 
 inline std::string text_of(saved_value const& v) {
   std::string text = std::string("{\"dtype\": \"") + v.stored->label + "\", \"dims\": [";
@@ -58,10 +68,14 @@ inline std::string text_of(saved_value const& v) {
 }  // namespace detail
 
 inline std::string text_of(checkpoint_index const& index) {
+  std::string counts;
+  if (index.counts)
+    counts = ",\n\"steps\": " + detail::text_of(index.counts->steps) +
+             ",\n\"updates\": " + detail::text_of(index.counts->updates);
   std::string text = "{\n\"format\": " + json_text(detail::format_of_index) +
-                     ",\n\"version\": " + std::to_string(detail::version_of_index) +
+                     ",\n\"version\": " + std::to_string(index.counts ? detail::version_of_index : 1) +
                      ",\n\"step\": " + std::to_string(index.step) + ",\n\"seed\": " + std::to_string(index.seed) +
-                     ",\n\"notes\": " + text_of(index.more) + ",\n\"files\": [";
+                     counts + ",\n\"notes\": " + text_of(index.more) + ",\n\"files\": [";
   for (char const* comma = "\n"; saved_file const& f : index.files) {
     text += comma + ("{\"bytes\": " + std::to_string(f.bytes)) + ", \"header\": \"" + text_of(f.header) + "\"}";
     comma = ",\n";

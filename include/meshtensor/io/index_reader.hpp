@@ -82,11 +82,18 @@ inline checkpoint_index parse_index(std::string_view text, std::string const& pa
     throw error("C04", {"'", path, "' is damaged: its checksum is not that of what it says"});
 
   checkpoint_index index;
+  bool is_old = false;
   auto const version = [&] {
     std::uint64_t const n = r.count();
-    if (n != detail::version_of_index)
-      throw error("C04", {"'", path, "' is of version ", std::to_string(n), ", but this program reads version ",
+    if (n < 1 || n > detail::version_of_index)
+      throw error("C04", {"'", path, "' is of version ", std::to_string(n), ", but this program reads versions 1 to ",
                           detail::version_of_index, ": it was written by another meshtensor"});
+    is_old = n == 1;
+    if (!is_old) index.counts.emplace();
+  };
+  auto const counts = [&](counts_by_name program_counts::*which) {
+    if (!index.counts) r.refuse("an index of version 1 has one count, its step");
+    r.object([&](std::string const& label) { (*index.counts.*which)[label] = r.count(); });
   };
   auto const file = [&] {
     saved_file f;
@@ -108,6 +115,8 @@ inline checkpoint_index parse_index(std::string_view text, std::string const& pa
              {"version", version},
              {"step", [&] { index.step = r.count(); }},
              {"seed", [&] { index.seed = r.count(); }},
+             {"steps", [&] { counts(&program_counts::steps); }, &is_old},
+             {"updates", [&] { counts(&program_counts::updates); }, &is_old},
              {"notes", [&] { index.more = read_notes(r); }},
              {"files", [&] { r.array(file); }},
              {"values", [&] { r.object(value); }},

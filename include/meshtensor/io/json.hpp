@@ -42,19 +42,22 @@ class json_reader {
       member(*name);
     });
   }
-  /// An object that has exactly these members, in this order.
+  /// An object that has exactly these members, in this order, but for those that it may lack.
   struct named_member {
     char const* name;
     function_ref<void()> read;
+    bool const* may_lack = nullptr;  // looked at when its turn has come
   };
   void members(std::initializer_list<named_member> all) {
     auto next = all.begin();
     object([&](std::string const& name) {
+      while (next != all.end() && name != next->name && next->may_lack != nullptr && *next->may_lack) ++next;
       if (next == all.end() || name != next->name)
         refuse(json_text(name) +
                (next == all.end() ? " was not expected" : std::string(" stands before ") + next->name));
       next++->read();
     });
+    while (next != all.end() && next->may_lack != nullptr && *next->may_lack) ++next;
     if (next != all.end()) refuse(std::string("there is no ") + next->name);
   }
   /// Calls `element()` for each element; it reads it.

@@ -81,6 +81,7 @@ inline opened_checkpoint open_checkpoint(std::string const& path, process_of con
   for (std::size_t i = 0; i < c.index.files.size(); ++i)
     files.push_back({path + "/" + file_name(i, c.index.files.size()), c.index.files[i]});
   c.values = std::make_shared<saved_values>("the checkpoint '" + path + "'", std::move(files), how, open);
+  c.values->counted = {c.index.step, c.index.counts};
   for (auto const& [label, v] : c.index.values) c.values->values.emplace(label, named_value{v, label});
   c.values->check(me.rank, me.count);
   return c;
@@ -89,7 +90,7 @@ inline opened_checkpoint open_checkpoint(std::string const& path, process_of con
 inline loaded take_checkpoint(store& weights, std::string const& path, opened_checkpoint const& c, together& all) {
   take_all(weights, c.values, all);
   weights.set_seed(c.index.seed);
-  weights.set_step(c.index.step);
+  weights.take_counts(c.index.step, c.index.counts ? &c.index.counts->steps : nullptr);
   return {path, c.index.step, c.index.more, c.values};
 }
 

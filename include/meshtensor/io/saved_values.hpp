@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,7 +42,19 @@ class saved_values : public value_source {
       : what_(std::move(what)), how_(std::move(how)), files_(std::move(files), std::move(open)) {}
 
   std::map<std::string, named_value> values;
+  /// What a checkpoint has of counts; without them all are its step.
+  struct counts_of_checkpoint {
+    std::uint64_t step;
+    std::optional<program_counts> counts;
+  };
+  std::optional<counts_of_checkpoint> counted;
 
+  std::optional<std::uint64_t> updates(std::string const& path) const override {
+    if (!counted || !is_meant(path)) return {};
+    if (!counted->counts) return counted->step;
+    auto const found = counted->counts->updates.find(path);
+    return found == counted->counts->updates.end() ? 0 : found->second;
+  }
   bool has(std::string const& label) const override { return values.contains(label) && is_meant(label); }
   bool fill(std::string const& label, stored& s) override {
     if (!require_fits(label, s)) return false;

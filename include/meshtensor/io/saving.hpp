@@ -22,6 +22,8 @@ class saving {
   /// errors  C01 there is nothing to save, or notes cannot be written; C12 `only` leaves no value
   saving(store& weights, notes more, std::function<bool(std::string const&)> const& only = {}) {
     index_.step = weights.step(), index_.seed = weights.seed(), index_.more = std::move(more);
+    index_.counts = weights.counts();
+    if (only) std::erase_if(index_.counts->updates, [&](auto const& count) { return !only(count.first); });
     static_cast<void>(text_of(index_.more));
     save_plan plan = plan_save(weights, only);
     index_.values = std::move(plan.values);

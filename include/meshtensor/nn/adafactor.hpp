@@ -23,7 +23,8 @@ constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
 
 template <dtype T>
 struct adafactor_step {
-  tensor<T> kept, rate, floor_of_squares, most, floor_of_scale;
+  number decay;
+  tensor<T> rate, floor_of_squares, most, floor_of_scale;
 
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
     builder& b = s.recorder();
@@ -31,9 +32,10 @@ struct adafactor_step {
     shape outer{}, own{};  // of enclosing loops, whose iterations are parameters of their own; of the parameter itself
     for (int i = 0; i < v.dims.count; ++i) (i < v.own ? outer : own).add(v.dims.at[i]);
 
+    auto const kept = meshtensor::detail::as_tensor<T>(b, 1 - power(this_update(s, p), decay));
     auto const squares = any_tensor<T>(g * g + floor_of_squares);
-    auto const moved =
-        own.count < 2 ? g * rsqrt(running(s, "v", p, squares, v.dims)) : factored(s, p, g, squares, outer, own);
+    auto const moved = own.count < 2 ? g * rsqrt(running(s, kept, "v", p, squares, v.dims))
+                                     : factored(s, kept, p, g, squares, outer, own);
     auto const length = sqrt(mean_over<T>(moved * moved, own));
     auto const scale = maximum(sqrt(mean_over<T>(p * p, own)), floor_of_scale);
     return p - moved * (scale * rate / maximum(length / most, 1));
@@ -41,15 +43,15 @@ struct adafactor_step {
 
  private:
   /// kept · before + (1 − kept) · now, of some of the parameter's dims.
-  constexpr any_tensor<T> running(auto const& s, name const& label, any_tensor<T> const& p, any_tensor<T> const& now,
-                                  shape const& dims) const {
+  constexpr any_tensor<T> running(auto const& s, tensor<T> const& kept, name const& label, any_tensor<T> const& p,
+                                  any_tensor<T> const& now, shape const& dims) const {
     auto const before = s.state_like(label, p, dims);
     auto const next = any_tensor<T>(before * kept + now * (1 - kept));
     s.update(before, next);
     return next;
   }
   /// The second moments as an outer product: of each dim the means over the others, relative to the mean of all.
-  constexpr any_tensor<T> factored(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g,
+  constexpr any_tensor<T> factored(auto const& s, tensor<T> const& kept, any_tensor<T> const& p, any_tensor<T> const& g,
                                    any_tensor<T> const& squares, shape const& outer, shape const& own) const {
     builder& b = s.recorder();
     any_tensor<T> moved = g, all = g;
@@ -57,7 +59,7 @@ struct adafactor_step {
       shape one{};
       one.add(own.at[i]);
       auto const mine =
-          running(s, b.m.dim_name(own.at[i]), p, mean_over<T>(squares, without(own, one)), united(outer, one));
+          running(s, kept, b.m.dim_name(own.at[i]), p, mean_over<T>(squares, without(own, one)), united(outer, one));
       if (i == 0) all = mean_over<T>(mine, one);
       moved = i == 0 ? any_tensor<T>(moved * rsqrt(mine)) : any_tensor<T>(moved * rsqrt(mine / all));
     }
@@ -77,7 +79,7 @@ struct adafactor_step {
 ///         al., arXiv:1902.04620
 struct adafactor {
   number learning_rate = 1e-2;
-  number decay = 0.8;  // the means of step t keep 1 − t^(−decay) of those before
+  number decay = 0.8;  // the means of a parameter's update t keep 1 − t^(−decay) of those before
   number clip_threshold = 1;
   number epsilon = 1e-30;     // added to squared gradients
   number least_scale = 1e-3;  // of a parameter that is zero
@@ -89,13 +91,14 @@ struct adafactor {
   }
   template <dtype T, scope S>
   constexpr detail::adafactor_step<T> prepare(S const& s) const {
-    auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(s.recorder(), n); };
-    auto const kept = as_one(1 - power(detail::row(s, s.step() + 1), -decay));
+    auto const as_one = [&](number const& n) {
+      return meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, n));
+    };
     auto const rate = as_one(learning_rate);
     auto const small = as_one(epsilon);
     auto const most = as_one(clip_threshold);
     auto const least = as_one(least_scale);
-    return {kept, rate, small, most, least};
+    return {detail::row(s, -detail::own_row(s, decay)), rate, small, most, least};
   }
 };
 

@@ -7,7 +7,7 @@
 namespace meshtensor {
 namespace nn {
 
-/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; in the first step mean ← next.
+/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; the first time mean ← next.
 /// `next` is what an optimizer has made of the parameter in this step, so call it after `minimize`.
 ///
 ///     mt::moving_average{.decay = 0.999}.follow(s / "average", s / "network");
@@ -26,9 +26,7 @@ struct moving_average {
     meshtensor::module& m = b.m;
     auto const here = copy.enter();
     meshtensor::detail::composed const at_line(&b, where);
-    number const weight = detail::row(copy, decay * minimum(copy.step(), 1));
-    auto const kept = meshtensor::detail::as_tensor<T>(b, weight);
-    auto const taken = meshtensor::detail::as_tensor<T>(b, 1 - weight);
+    number const share = detail::own_row(copy, decay);
     int const end = m.node_count;
     for (int i = 0; i < end; ++i) {
       node const& n = m.nodes[i];
@@ -36,13 +34,15 @@ struct moving_average {
       id const from = n.attribute[0];
       variable const v = m.variables[from];
       if (!v.trainable || v.type != T) continue;
-      if (!meshtensor::detail::is_under(m, v.path, original.path()) ||
-          meshtensor::detail::is_under(m, v.path, copy.path()))
-        continue;
+      if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
       any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
+      id const path = m.variables[m.nodes[m.values[mean.id].node].attribute[0]].path;
+      number const weight = detail::row(copy, share * minimum(copy.updates(path), 1));
+      auto const kept = meshtensor::detail::as_tensor<T>(b, weight);
+      auto const taken = meshtensor::detail::as_tensor<T>(b, 1 - weight);
       auto const old_part = mean * kept;
-      copy.update(mean, old_part + next * taken);
+      copy.counted_update(mean, old_part + next * taken, path);
     }
   }
 
@@ -63,8 +63,10 @@ struct moving_average {
     id const path = moved(b, like.path, from, into);
     for (int i = 0; i < m.variable_count; ++i) {
       if (m.variables[i].path != path) continue;
-      if (m.variables[i].dims == like.dims && m.variables[i].type == like.type && m.variables[i].trainable)
+      if (m.variables[i].dims == like.dims && m.variables[i].type == like.type && m.variables[i].trainable) {
+        meshtensor::detail::require_same_start(b, m.variables[i], like.start, like.number);
         return static_cast<id>(i);
+      }
       diagnostic d{};
       add_type(add_path(d << "G03 '", m, path) << "' is declared twice, as ", m, m.variables[i].type,
                m.variables[i].dims);
@@ -72,7 +74,7 @@ struct moving_average {
     }
     require(m.variable_count < max_variables, "G24: a program has too many variables");
     m.variables[m.variable_count] = like;
-    m.variables[m.variable_count].path = path;
+    m.variables[m.variable_count].path = path, m.variables[m.variable_count].site = b.site;
     return static_cast<id>(m.variable_count++);
   }
 };

@@ -60,6 +60,12 @@ constexpr bool can_be_minimized() {
   }
 }
 
+/// The number of the update that an optimizer is about to make of a parameter: 1 for the first.
+template <scope S, dtype T>
+constexpr number this_update(S const& s, any_tensor<T> const& p) {
+  return row(s, s.updates(s.path_for(p)) + 1);
+}
+
 /// What all optimizers do: gradients, clipped if a limit is given, and one update a parameter.
 template <class How, scope S, class What, class P>
 constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
@@ -70,12 +76,12 @@ constexpr void minimize(How const& how, S const& s, What const& what, P const& p
     meshtensor::detail::composed const at_line(&b, where);
     gradients<T> const g = gradients_of<T>(b, what, parameters.path());
     bool const clips = how.clip_norm.count != 0;
-    id const factor = clips ? clipping(g, how.clip_norm).id : no_id;
+    id const factor = clips ? clipping(g, own_row(s, how.clip_norm)).id : no_id;
     auto const step = how.template prepare<T>(s);
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];
       any_tensor<T> const slope = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-      s.update(p, step(s, p, slope));
+      s.counted_update(p, step(s, p, slope), s.path_for(p));
     }
   }
 }
@@ -102,9 +108,15 @@ struct momentum_step {
 
 template <dtype T>
 struct adam_step {
-  tensor<T> kept_1, new_1, kept_2, new_2, rate, correction, epsilon, decay;
+  number rate, beta_1, beta_2;
+  tensor<T> kept_1, new_1, kept_2, new_2, epsilon, decay;
   bool decays;
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
+    builder& b = s.recorder();
+    number const t = this_update(s, p);
+    number const unbias_1 = row(s, 1 - power(beta_1, t)), unbias_2 = row(s, 1 - power(beta_2, t));
+    auto const speed = meshtensor::detail::as_tensor<T>(b, rate / unbias_1);
+    auto const correction = meshtensor::detail::as_tensor<T>(b, rsqrt(unbias_2));
     auto const m_before = s.state_like("m", p);
     auto const v_before = s.state_like("v", p);
     auto const m_new = g * new_1;
@@ -114,7 +126,7 @@ struct adam_step {
     s.update(m_before, m);
     s.update(v_before, v);
     auto const width = sqrt(v) * correction + epsilon;
-    auto const moved = m * rate / width;
+    auto const moved = m * speed / width;
     return decays ? p * decay - moved : p - moved;
   }
 };
@@ -124,17 +136,14 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
                                number const& epsilon, number const& weight_decay, bool decays) {
   builder& b = s.recorder();
   auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(b, n); };
-  number const rate = row(s, learning_rate), t = row(s, s.step() + 1);
-  number const unbias_1 = row(s, 1 - power(beta_1, t)), unbias_2 = row(s, 1 - power(beta_2, t));
-  auto const kept_1 = as_one(beta_1);
-  auto const new_1 = as_one(1 - beta_1);
-  auto const kept_2 = as_one(beta_2);
-  auto const new_2 = as_one(1 - beta_2);
-  auto const speed = as_one(rate / unbias_1);
-  auto const correction = as_one(rsqrt(unbias_2));
-  auto const small = as_one(epsilon);
-  auto const decay = decays ? as_one(1 - rate * weight_decay) : small;
-  return {kept_1, new_1, kept_2, new_2, speed, correction, small, decay, decays};
+  number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);
+  auto const kept_1 = as_one(first);
+  auto const new_1 = as_one(1 - first);
+  auto const kept_2 = as_one(second);
+  auto const new_2 = as_one(1 - second);
+  auto const small = as_one(own_row(s, epsilon));
+  auto const decay = decays ? as_one(1 - rate * own_row(s, weight_decay)) : small;
+  return {rate, first, second, kept_1, new_1, kept_2, new_2, small, decay, decays};
 }
 
 }  // namespace detail
@@ -144,7 +153,8 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 /// `minimize(s / "optimizer", loss)` changes all parameters that the program has read so far; with a third argument, a
 /// scope, those declared under it. Instead of the loss it takes gradients that were made before, as `accumulate` and
 /// `gradient_by_parameters` give them. `clip_norm`, where given, bounds the length of all gradients together. Every
-/// number may be `s.number("…", …)` or a schedule. The same holds for all optimizers.
+/// number may be `s.number("…", …)` or a schedule, which then follows the updates made under this scope. Of each
+/// parameter the updates are counted apart, by the scope's path and its own. The same holds for all optimizers.
 struct sgd {
   number learning_rate = 0.1;
   number clip_norm = {};
@@ -155,7 +165,7 @@ struct sgd {
   }
   template <dtype T, scope S>
   constexpr detail::sgd_step<T> prepare(S const& s) const {
-    return {meshtensor::detail::as_tensor<T>(s.recorder(), learning_rate)};
+    return {meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, learning_rate))};
   }
 };
 
@@ -175,14 +185,14 @@ struct momentum {
   }
   template <dtype T, scope S>
   constexpr detail::momentum_step<T> prepare(S const& s) const {
-    auto const rate = meshtensor::detail::as_tensor<T>(s.recorder(), learning_rate);
-    auto const kept = meshtensor::detail::as_tensor<T>(s.recorder(), decay);
+    auto const rate = meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, learning_rate));
+    auto const kept = meshtensor::detail::as_tensor<T>(s.recorder(), detail::own_row(s, decay));
     return {rate, kept, nesterov};
   }
 };
 
 /// Steps of one size in every direction: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of
-/// the gradient and of its square, corrected for their start at zero.
+/// the gradient and of its square, corrected for their start at zero by the number of the parameter's update.
 ///
 /// state   m and v, like the parameter
 /// source  Kingma and Ba, arXiv:1412.6980

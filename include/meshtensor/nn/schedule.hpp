@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rates that follow the step: numbers, evaluated before each step. A constant rate is a number already.
+// Learning rates that follow the step: numbers, evaluated before each step. A constant rate is a number already. As a
+// number of an optimizer a schedule follows that optimizer's updates, elsewhere the steps of its program.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -12,14 +13,41 @@ template <scope S>
 constexpr number row(S const& s, number const& n) {
   return number::of_row(&s.recorder(), s.recorder().add_number(n));
 }
+
+/// A number that an optimizer was given, as one row: schedules in it follow the optimizer's updates.
+template <scope S>
+constexpr number own_row(S const& s, number const& given) {
+  builder& b = s.recorder();
+  id const last = b.add_number(given);
+  bool wanted[max_numbers] = {};
+  id made[max_numbers] = {};
+  wanted[last] = true;
+  for (int i = last; i >= 0; --i) {
+    number_row const& n = b.m.numbers[i];
+    if (!wanted[i] || n.kind != number_row::expression) continue;
+    wanted[n.first] = true;
+    if (n.second != no_id) wanted[n.second] = true;
+  }
+  for (int i = 0; i <= last; ++i) {
+    number_row n = b.m.numbers[i];
+    made[i] = static_cast<id>(i);
+    if (!wanted[i]) continue;
+    if (n.kind == number_row::schedule) made[i] = b.add_number(s.most_updates(s.path()));
+    if (n.kind != number_row::expression) continue;
+    n.first = made[n.first];
+    if (n.second != no_id) n.second = made[n.second];
+    made[i] = b.add_number(n);
+  }
+  return number::of_row(&b, made[last]);
+}
 template <scope S>
 constexpr number risen(S const& s, number const& warmup) {
-  return row(s, minimum(1, (s.step() + 1) / maximum(warmup, 1)));
+  return row(s, minimum(1, (s.scheduled_step() + 1) / maximum(warmup, 1)));
 }
 /// How much of the way from the end of the warmup to the last step lies behind: from 0 to 1.
 template <scope S>
 constexpr number progress(S const& s, number const& warmup, number const& total) {
-  return row(s, minimum(1, maximum(0, (s.step() - warmup) / maximum(total - warmup, 1))));
+  return row(s, minimum(1, maximum(0, (s.scheduled_step() - warmup) / maximum(total - warmup, 1))));
 }
 }  // namespace detail
 
@@ -53,7 +81,7 @@ constexpr number warmup_linear(S const& s, number const& peak, number const& war
 /// source  Vaswani et al., arXiv:1706.03762, equation 3, where `peak` is (d_model · warmup)^(−1/2)
 template <scope S>
 constexpr number inverse_square_root(S const& s, number const& peak, number const& warmup) {
-  number const later = detail::row(s, sqrt(maximum(warmup, 1) / (s.step() + 1)));
+  number const later = detail::row(s, sqrt(maximum(warmup, 1) / (s.scheduled_step() + 1)));
   return detail::row(s, peak * minimum(detail::risen(s, warmup), later));
 }
 

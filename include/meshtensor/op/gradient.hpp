@@ -40,12 +40,6 @@ struct parameters_of<trace_scope<P, C>> {
 template <class L>
 concept may_be_scalar = is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
 
-/// Whether `path` is `root` or a part of it.
-constexpr bool is_under(module const& m, id path, id root) {
-  while (path != root && path != no_id) path = m.paths[path].parent;
-  return path == root;
-}
-
 /// Whether a value is a parameter of a dtype, as it was read, under a path.
 constexpr bool is_parameter(module const& m, id v, dtype type, id root = no_id) {
   node const& n = m.nodes[m.values[v].node];

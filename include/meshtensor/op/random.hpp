@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers by counter: an element is a function of the seed, the node's identity, the step, the iteration and its
-// own global index, hence the same under every layout, on every mesh and when it is made again.
+// Random numbers by counter: an element is a function of the seed, the node's identity, the program's step, the
+// iteration and its own global index, hence the same under every layout, on every mesh and when it is made again.
 #pragma once
 
 #include "meshtensor/base/philox.hpp"
@@ -28,6 +28,16 @@ constexpr std::uint64_t identity_of(module const& m, id path, id ordinal) {
   return hash;
 }
 
+/// The same of a random node: its entry's name tells it from those of other programs.
+constexpr std::uint64_t identity_of(module const& m, node const& n) {
+  id r = n.region;
+  while (m.regions[r].parent != no_id) r = m.regions[r].parent;
+  std::uint64_t hash = identity_of(m, n.path, n.ordinal);
+  name const& entry = m.names[m.regions[r].label];
+  for (std::uint64_t word : {entry.w0, entry.w1, entry.w2, entry.w3}) hash = (hash ^ word) * 0x100000001b3ull;
+  return hash ^ hash >> 29;
+}
+
 struct random_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     return is_float(m.result_value(n).type) ? nullptr : "random numbers are floats";
@@ -35,7 +45,7 @@ struct random_rule {
   static constexpr void gradient(differentiation&, node const&) {}
   template <class = when_used>
   static void evaluate(evaluation const& e) {
-    random_key const key{e.context.seed, identity_of(e.m, e.n.path, e.n.ordinal), e.context.step};
+    random_key const key{e.context.seed, identity_of(e.m, e.n), e.context.step};
     fill(e.results[0], static_cast<distribution>(e.n.function), key, e.context.iteration);
   }
 
@@ -63,8 +73,8 @@ struct random_rule {
 // ---- what users call ----
 
 /// Floats from [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. Which ones follows from the
-/// seed, the scope's path, the place among the random tensors of that path, the step, the iteration and the element's
-/// global index.
+/// seed, the program's name and step, the scope's path, the place among the random tensors of that path, the iteration
+/// and the element's global index.
 ///
 /// dims    those of `to`
 /// layout  bit-equal under every layout

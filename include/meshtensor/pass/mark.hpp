@@ -15,7 +15,8 @@ constexpr std::uint64_t mark(module const& m) {
   for (int i = 0; i < m.name_count; ++i) mix(m.names[i].w0, m.names[i].w1, m.names[i].w2, m.names[i].w3);
   for (int d = 0; d < m.dim_count; ++d) mix(m.dims[d].kind, m.dims[d].label, m.dims[d].first, m.dims[d].value);
   for (int i = 0; i < m.number_count; ++i)
-    mix(m.numbers[i].kind, m.numbers[i].f, m.numbers[i].first, m.numbers[i].second,
+    mix(m.numbers[i].kind, m.numbers[i].f, m.numbers[i].first,
+        m.numbers[i].kind == number_row::named ? no_id : m.numbers[i].second,
         std::bit_cast<std::uint64_t>(m.numbers[i].value));
   for (int i = 0; i < m.variable_count; ++i)
     mix(m.variables[i].path, m.variables[i].type, m.variables[i].start, m.variables[i].number);

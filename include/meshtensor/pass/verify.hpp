@@ -113,7 +113,9 @@ struct verifier {
       number_row const& n = m.numbers[i];
       bool const known = n.kind == number_row::expression ? n.first < i && (arity(n.f) == 1 || n.second < i)
                          : n.kind == number_row::extent   ? n.first < m.dim_count
-                                                          : n.kind != number_row::named || n.first < m.name_count;
+                         : n.kind == number_row::named    ? n.first < m.name_count
+                         : n.kind >= number_row::updates  ? n.first < m.path_count || n.first == no_id
+                                                          : true;
       if (!known) return "a number is made from one that is not there";
     }
     for (int i = 0; i < m.variable_count; ++i) {
@@ -212,6 +214,8 @@ struct verifier {
       case primitive::write: {
         if (!in_entry || n.attribute[0] >= m.variable_count) return "a write has no variable, or is not in an entry";
         if (!n.effect) return "a write has no effect";
+        if (counted_under(n) != no_id && counted_under(n) >= m.path_count)
+          return "a write counts under a path that is not there";
         if (m.operand_value(n, 0).type != m.variables[n.attribute[0]].type)
           return "a write has another dtype than its variable";
         std::uint64_t& entries = written[n.attribute[0]][n.region >> 6];

@@ -50,8 +50,7 @@ class checker {
  private:
   template <class Device>
   void run_reference(module const& m, session<Device>& here, store& values) {
-    settings now = here.numbers();
-    now.seed = values.seed(), now.step = values.step();
+    settings const now = here.next_numbers();
     blocks state;
     for (int v = 0; v < whole_->variable_count; ++v) {
       std::string const path = path_text(*whole_, whole_->variables[v].path);
@@ -105,7 +104,7 @@ check_result check(store& from, Given const&... given) {
         from.copy_out(path, whole.data());
         to.copy_in(path, whole.data());
       }
-    to.set_step(from.step());
+    to.take_counts(from);
   };
   name const label = entry_name<typename program::entry>();
   std::unique_ptr<detail::checker> checks;
@@ -123,7 +122,8 @@ check_result check(store& from, Given const&... given) {
     if (timing == exchange_timing::at_once && !here.agrees() && wishes_of<typename program::device>.fuses) {
       auto const plain = lower(program::stages::traced, label, mesh, program::layout::rules, checks->extents());
       store others(job, values.seed());
-      session<reference_device> again(others, plain->graph, plain->planned, mesh, plain->entry);
+      session<reference_device> again(
+          others, plain->graph, plain->planned, mesh, plain->entry, {}, [] {}, counted_name<typename program::entry>());
       state_from(others);
       for (auto const& [input, whole] : step.running().fed()) again.feed(input, whole.data());
       for (auto const& [number, set] : step.running().numbers().named) again.set(number, set);

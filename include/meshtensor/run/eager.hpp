@@ -72,6 +72,7 @@ class eager : public trace_scope<Parameters, Compute> {
   eager& run(Program const&, Given&&... given) {
     using how = detail::precision_of<Program>;
     r_->clear();
+    r_->begin_program(entry_name<Program>(), counted_name<Program>());
     take(given...);
     typename how::program{}(typename how::scope_t(&r_->b, no_id, line(std::source_location())));
     r_->finish();

@@ -51,6 +51,11 @@ class eager_record : eager_tables, interpreter {
     values_.clear(), inputs_seen_.clear(), outputs_.clear(), next_.clear(), done_ = 0;
     begin();
   }
+  /// What is recorded from here on is a step of the program of this name, which is counted under another one.
+  void begin_program(name const& label, std::string const& counted) {
+    b.m.regions[entry_].label = b.intern(label);
+    program_ = counted;
+  }
   void bind(dim_extent const& e) {
     for (dim_extent const& d : extents_)
       if (d.label == e.label && d.extent != e.extent)
@@ -87,8 +92,10 @@ class eager_record : eager_tables, interpreter {
   void finish() {
     compute();
     for (auto& [path, next] : next_) variables_held_[path] = std::move(next);
-    if (!next_.empty()) ++set.step;
     next_.clear();
+    counted_paths const counted(b.m, entry_);
+    for (std::string const& label : counted.labels()) ++updates_of(label);
+    ++steps_of(program_);
   }
   /// An output of the last step, else a variable.
   block const& named(std::string const& label) const {
@@ -119,8 +126,8 @@ class eager_record : eager_tables, interpreter {
         if (b.m.dim_name(d) == e.label && b.m.dims[d].kind <= dim_row::dynamic) known.push_back(e);
     numbers = meshtensor::bind(b.m, mesh_shape{}, known);
     raise(numbers.report);
-    if (weights != nullptr && !seen_) set.step = weights->step(), seen_ = true;
     set.seed = seed();
+    count();
     evaluate_numbers(b.m, numbers, set, numbers_);
     context_ = {numbers_.data(), set.seed, set.step, 0, 0};
     settings_ = &set, inputs_ = &inputs_seen_, variables_ = &variables_held_;
@@ -134,6 +141,20 @@ class eager_record : eager_tables, interpreter {
       else run_node(n);
       raise(std::exchange(b.m.report, {}));
     }
+  }
+
+  /// Without a program its numbers are those of the store's next step.
+  void count() {
+    set.step = !program_.empty() ? steps_of(program_) : weights != nullptr ? weights->step() : 0;
+    counted_paths const counted(b.m, entry_);
+    counted.give(set, [&](std::size_t k) { return updates_of(counted.labels()[k]); });
+  }
+  /// Counts begin as those of the store.
+  std::uint64_t& steps_of(std::string const& label) {
+    return counts_.steps.try_emplace(label, weights == nullptr ? 0 : weights->steps_of(label)).first->second;
+  }
+  std::uint64_t& updates_of(std::string const& label) {
+    return counts_.updates.try_emplace(label, weights == nullptr ? 0 : weights->updates_of(label)).first->second;
   }
 
   /// What was set as "seed", unless that is a number of the program's own.
@@ -173,6 +194,8 @@ class eager_record : eager_tables, interpreter {
   }
   void fetch(variable const& v) {
     std::string const path = path_text(b.m, v.path);
+    declared_start const start = declared_start::of(b.m, v, initial_of(b.m, numbers, v, settings{}));
+    starts_.try_emplace(path, start).first->second.require_same(path, start);
     if (auto const g = variables_given.find(path); g != variables_given.end()) {
       variables_held_[path] = shaped(g->second, path, v.type, v.dims);
       variables_given.erase(g);
@@ -219,7 +242,9 @@ class eager_record : eager_tables, interpreter {
 
   id entry_ = 0;
   int done_ = 0;
-  bool seen_ = false;
+  std::string program_;  // whose step is recorded; empty: of none
+  program_counts counts_;
+  std::map<std::string, declared_start> starts_;  // of variables
   std::vector<dim_extent> extents_;
   blocks inputs_seen_, variables_held_;
 };

@@ -71,13 +71,13 @@ class executable_of {
       program_ = std::make_unique<bound>(mesh_, dims);
       auto const compare = [&] {
         compared = true;
-        facts const mine{graph(),       planned(),           mesh_,
-                         layout::rules, entry_name<entry>(), type_name<device>(),
-                         values.seed(), values.step(),       MESHTENSOR_BUILD};
+        facts const mine{
+            graph(),       planned(),     mesh_,        layout::rules,   entry_name<entry>(), type_name<device>(),
+            values.seed(), values.step(), own_counts(), MESHTENSOR_BUILD};
         require_alike(values.job(), &mine, nullptr);
       };
       session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(),
-                                                   program_->device(), compare);
+                                                   program_->device(), compare, counted_name<entry>());
     } catch (...) {  // the other ranks are told why
       if (!compared) require_alike(values.job(), nullptr, std::current_exception());
       throw;
@@ -106,6 +106,12 @@ class executable_of {
     }
     return step_result<executable_of>(*this);
   }
+
+  /// How many steps of this program its store has completed, by this executable or another one.
+  std::uint64_t steps() const { return values_->steps_of(counted_name<entry>()); }
+  /// From now on its steps are none of those that the store counts, `weights.step()`: where a translation writes down
+  /// what it keeps, between the steps of a training.
+  void leave_out_of_steps() { session_->leave_out_of_steps(); }
 
   /// An output of the last step: a number where it has no dims, else a step_output.
   template <name Label>
@@ -207,6 +213,15 @@ class executable_of {
   mesh_shape const& processors_mesh() const { return mesh_; }
 
  private:
+  /// The counts that its steps change.
+  program_counts own_counts() const {
+    program_counts own;
+    own.steps[counted_name<entry>()] = steps();
+    counted_paths const counted(graph(), program_->entry());
+    for (std::string const& path : counted.labels()) own.updates[path] = values_->updates_of(path);
+    return own;
+  }
+
   static constexpr int traced_entry = find_entry(stages::traced, entry_name<entry>());
   static_assert(traced_entry >= 0,
                 "meshtensor T13: the program is not one of the set that it is declared with: add it to "

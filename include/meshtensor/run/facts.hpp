@@ -9,7 +9,7 @@
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/pass/mark.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
-#include "meshtensor/run/interpret.hpp"
+#include "meshtensor/run/counts.hpp"
 
 namespace meshtensor {
 
@@ -21,11 +21,26 @@ struct facts {
   layout_rules const& layout;
   name program, device;
   std::uint64_t seed, step;
-  char const* built;  // MESHTENSOR_BUILD
+  program_counts counts;  // of the program, and of what it updates
+  char const* built;      // MESHTENSOR_BUILD
 
   /// In the order in which a difference is told: what explains the others comes first.
-  enum fact { library, build, entry, on_device, on_mesh, rules, extents, dtypes, operations, memory, of_seed, of_step };
-  static constexpr int count = of_step + 1;
+  enum fact {
+    library,
+    build,
+    entry,
+    on_device,
+    on_mesh,
+    rules,
+    extents,
+    dtypes,
+    operations,
+    memory,
+    of_seed,
+    of_step,
+    of_counts
+  };
+  static constexpr int count = of_counts + 1;
   static char const* name_of(int f) {
     constexpr char const* names[] = {"the version of meshtensor",
                                      "the build",
@@ -38,7 +53,8 @@ struct facts {
                                      "the operations",
                                      "the plan",
                                      "the store's seed",
-                                     "the store's step"};
+                                     "the store's step",
+                                     "the counts of the store"};
     return names[f];
   }
 
@@ -68,7 +84,8 @@ struct facts {
         return std::to_string(planned.arena_bytes) + " bytes for a step\n" + std::to_string(planned.variable_bytes) +
                " bytes of parameters and state\n" + std::to_string(planned.input_bytes) + " bytes of inputs\n";
       case of_seed: return std::to_string(seed);
-      default: return std::to_string(step);
+      case of_step: return std::to_string(step);
+      default: return text_of(counts);
     }
   }
 

@@ -43,6 +43,26 @@ inline initial_value initial_of(module const& m, binding const& b, variable cons
   return {initializer_kind::normal, 1 / std::sqrt(static_cast<double>(b.extent[v.dims.at[v.own]])), key};
 }
 
+/// What a variable starts with, as a program says, and where: `ones (train.cpp:31)`. Two programs that say otherwise
+/// disagree: which of them is made first would decide.
+struct declared_start {
+  initializer_kind kind;
+  double argument;
+  std::string text;
+
+  static declared_start of(module const& m, variable const& v, initial_value const& first) {
+    diagnostic d{};
+    add_line(detail::add_start(d, m, v.start, v.number), m, v.site);
+    return {first.kind, first.argument, std::string(d.view())};
+  }
+  /// errors  R04
+  void require_same(std::string const& label, declared_start const& other) const {
+    if (kind != other.kind || argument != other.argument)
+      throw error("R04", {"'", label, "' starts with ", text, " in one program and with ", other.text,
+                          " in another: programs that share a parameter must give it the same initializer"});
+  }
+};
+
 class interpreter {
  public:
   interpreter(module const& m, binding const& numbers, node_loops loops = &evaluate<>)

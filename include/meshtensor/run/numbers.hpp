@@ -18,7 +18,8 @@ namespace meshtensor {
 struct settings {
   std::map<std::string, double, std::less<>> named;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;
+  std::uint64_t step = 0;              // how many steps of the program are done
+  std::vector<std::uint64_t> updates;  // of each number that is a count of them; empty: as many as steps
 };
 
 /// The values of all rows of `m.numbers`, in f64.
@@ -36,7 +37,12 @@ inline void evaluate_numbers(module const& m, binding const& b, settings const& 
         break;
       }
       case number_row::extent: v = static_cast<double>(b.extent[row.first]); break;
-      case number_row::step: v = static_cast<double>(s.step); break;
+      case number_row::step:
+      case number_row::schedule: v = static_cast<double>(s.step); break;
+      case number_row::updates:
+      case number_row::most_updates:
+        v = static_cast<double>(s.updates.empty() ? s.step : s.updates[static_cast<std::size_t>(i)]);
+        break;
       case number_row::seed: v = static_cast<double>(s.seed); break;
       case number_row::expression:
         v = apply<double>(row.f, values[row.first], row.second == no_id ? 0 : values[row.second]);

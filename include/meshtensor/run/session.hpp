@@ -26,13 +26,15 @@ template <class Device>
 class session {
  public:
   /// `m` and `p` must outlive the session. `ready` is called when this process has all that it needs for itself, before
-  /// it takes part in what all do.
+  /// it takes part in what all do. Steps are counted under `program`; if it is empty, under the entry's name.
   ///
   /// errors  M10 the system has no room for it
   session(
       store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry, Device device = Device(),
-      function_ref<void()> ready = [] {})
+      function_ref<void()> ready = [] {}, std::string const& program = {})
       : store_(values), m_(m), p_(p), mesh_(mesh), entry_(entry), device_(std::move(device)) {
+    steps_ = &values.count_steps(program.empty() ? m.names[m.regions[entry].label].text() : program);
+
     auto& job = values.job();
     auto const size = static_cast<int>(mesh.size());
     if (job.size() != 0 && job.size() != size)
@@ -83,7 +85,7 @@ class session {
   /// tests/unit/run/allocation.cpp.
   void step() {
     inputs_.require_all();
-    settings_.seed = store_.seed(), settings_.step = store_.step();
+    count();
     evaluate_numbers(m_, p_.numbers, settings_, numbers_);
     store_.steps().use([&] {
       find_memory();
@@ -94,8 +96,12 @@ class session {
         throw;
       }
     });
-    if (updates_) store_.advance();
+    if (updates_ && among_steps_) store_.advance();
+    ++*steps_;
+    for (std::uint64_t* n : counts_) ++*n;
   }
+  /// From now on its steps are none of the store's, `store::step`.
+  void leave_out_of_steps() { among_steps_ = false; }
 
   /// This processor's part of an output of the last step, and where it lies in the whole.
   view local(std::string_view label, std::size_t k = 0) const {
@@ -129,6 +135,11 @@ class session {
     return all;
   }
   settings const& numbers() const { return settings_; }
+  /// Those of the next step.
+  settings const& next_numbers() {
+    count();
+    return settings_;
+  }
 
   /// From now on, what takes how long; a session that was recording begins anew. Or no longer, and forgets.
   void record(bool on) {
@@ -171,6 +182,10 @@ class session {
   std::vector<processor> const& held() const { return processors_; }
 
  private:
+  void count() {
+    settings_.seed = store_.seed(), settings_.step = *steps_;
+    counted_.give(settings_, [this](std::size_t k) { return *counts_[k]; });
+  }
   /// Another executable of the store may have wanted larger blocks since, or have left them.
   void find_memory() {
     store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
@@ -201,6 +216,7 @@ class session {
   }
 
   void connect() {
+    for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
     std::vector<processor*> held;
     for (processor& p : processors_) held.push_back(&p);
     for (outside& o : around_) {
@@ -265,7 +281,10 @@ class session {
   std::vector<port> outputs_;
   settings settings_;
   std::vector<double> numbers_;
-  bool updates_ = false;
+  counted_paths counted_{m_, entry_};
+  std::uint64_t* steps_ = nullptr;      // of this program, in the store
+  std::vector<std::uint64_t*> counts_;  // of the updates that it makes, likewise
+  bool updates_ = false, among_steps_ = true;
 };
 
 }  // namespace meshtensor

@@ -6,14 +6,15 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/run/array_view.hpp"
+#include "meshtensor/run/counts.hpp"
 #include "meshtensor/run/gather.hpp"
-#include "meshtensor/run/interpret.hpp"
 #include "meshtensor/run/processors.hpp"
 #include "meshtensor/run/scratch.hpp"
 #include "meshtensor/run/suggest.hpp"
@@ -29,6 +30,7 @@ struct stored {
   mesh_shape mesh;
   std::vector<view> windows;  // of each held processor, in the whole
   std::vector<arena> blocks;
+  declared_start start;
   std::unique_ptr<gathering> bring;  // made when the value is read where not all of it is held
 
   std::byte* block_of(std::size_t k) { return blocks[k].data(); }
@@ -53,11 +55,13 @@ class value_source {
   /// Fills the blocks of a value; false: it begins as the program says. Throws where that is not meant, or where the
   /// value has another dtype or other dims.
   virtual bool fill(std::string const& label, stored& value) = 0;
+  /// How many updates are counted there under a path; nothing if that is not said.
+  virtual std::optional<std::uint64_t> updates(std::string const&) const { return {}; }
 };
 
 /// Owns the values that outlive a step. The first executable that names a value makes it, from the seed, the value's
-/// path and the global index, so that the order of executables does not matter. `step` counts the steps of programs
-/// that update.
+/// path and the global index, so that the order of executables does not matter. `step` counts the steps of all programs
+/// that update; each program has a count of its own, and so has each parameter of an optimizer.
 ///
 ///     auto query = weights.get<float>("decoder/attention/query");   // a whole array with named dims, on every rank
 ///     weights.set("decoder/attention/query", query);
@@ -76,8 +80,49 @@ class store {
   /// Of the random numbers of steps from now on, and of values that are not there yet.
   void set_seed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t step() const { return step_; }
-  void set_step(std::uint64_t step) { step_ = step; }
   void advance() { ++step_; }
+  /// Gives all counts one number, those too that no program has named yet.
+  void set_step(std::uint64_t step) {
+    step_ = others_.steps = others_.updates = step;
+    asks_source_ = false;
+    for (counts_by_name* each : {&counts_.steps, &counts_.updates})
+      for (auto& [label, n] : *each) n = step;
+  }
+
+  /// The steps of each program, by its full name, and the updates of what optimizers and averages change, by path.
+  program_counts const& counts() const { return counts_; }
+  /// The steps of a program, whether an executable has named it or not.
+  std::uint64_t steps_of(std::string const& program) const {
+    auto const found = counts_.steps.find(program);
+    return found == counts_.steps.end() ? others_.steps : found->second;
+  }
+  std::uint64_t updates_of(std::string const& path) const {
+    auto const found = counts_.updates.find(path);
+    if (found != counts_.updates.end()) return found->second;
+    return (asks_source_ && source_ ? source_->updates(path) : std::nullopt).value_or(others_.updates);
+  }
+  /// The counts themselves; they stay where they are as long as the store lives.
+  std::uint64_t& count_steps(std::string const& program) {
+    return counts_.steps.try_emplace(program, steps_of(program)).first->second;
+  }
+  std::uint64_t& count_updates(std::string const& path) {
+    return counts_.updates.try_emplace(path, updates_of(path)).first->second;
+  }
+  /// Takes over what was saved beside the values of the source: updates are asked of that. Without the steps of
+  /// programs all have `step`.
+  void take_counts(std::uint64_t step, counts_by_name const* steps) {
+    step_ = step, others_ = {steps == nullptr ? step : 0, 0}, asks_source_ = true;
+    for (auto& [label, n] : counts_.steps) n = others_.steps;
+    if (steps != nullptr)
+      for (auto const& [label, n] : *steps) counts_.steps[label] = n;
+    for (auto& [label, n] : counts_.updates) n = source_->updates(label).value_or(n);
+  }
+  /// Those of another store.
+  void take_counts(store const& from) {
+    step_ = from.step_;
+    for (auto& [label, n] : counts_.steps) n = from.steps_of(label);
+    for (auto& [label, n] : counts_.updates) n = from.updates_of(label);
+  }
 
   std::map<std::string, stored>& values() { return values_; }
   std::map<std::string, stored> const& values() const { return values_; }
@@ -177,11 +222,15 @@ class store {
 
   /// The value of a variable of a partitioned module, made if it is not there yet: `make` fills a block of zeros.
   ///
-  /// errors  R04 it is there with another dtype, other extents or another layout
+  /// errors  R04 it is there with another dtype, other extents, another layout or another initializer
   stored& provide(module const& m, binding const& b, variable const& v, std::vector<processor*> const& held,
                   function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
     stored fresh = describe(m, b, v);
+    settings start;
+    start.seed = seed_;
+    initial_value const first = initial_of(m, b, v, start);
+    fresh.start = declared_start::of(m, v, first);
     auto const found = values_.find(label);
     if (found != values_.end()) {
       stored& s = found->second;
@@ -194,15 +243,14 @@ class store {
       if (s.mesh.size() != fresh.mesh.size())
         throw error("R04", {"the store holds '", label, "' on ", s.mesh.size(), " processors, but another mesh has ",
                             fresh.mesh.size(), ": programs that share parameters run on one mesh"});
+      s.start.require_same(label, fresh.start);
       return s;
     }
-    settings start;
-    start.seed = seed_;
     value like{};
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
     for (processor* p : held) add_block(fresh, p->window_of(like));
     if (!source_ || !source_->fill(label, fresh))
-      for (view const& window : fresh.windows) make(window, initial_of(m, b, v, start));
+      for (view const& window : fresh.windows) make(window, first);
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 
@@ -280,6 +328,11 @@ class store {
 
   meshtensor::job& job_;
   std::uint64_t seed_, step_ = 0;
+  program_counts counts_;
+  struct {
+    std::uint64_t steps = 0, updates = 0;
+  } others_;                  // what counts begin with
+  bool asks_source_ = false;  // whether the source is asked first what updates begin with
   std::map<std::string, stored> values_;
   std::shared_ptr<value_source> source_;
   meshtensor::scratch steps_;

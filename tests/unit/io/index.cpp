@@ -14,6 +14,7 @@ namespace {
 mt::io::checkpoint_index an_index() {
   mt::io::checkpoint_index index;
   index.step = 1200, index.seed = ~std::uint64_t{0}, index.more = {{"batch", 7}};
+  index.counts = {{{"train<2>", 1100}}, {{"optimizer/w", 1000}, {"optimizer/b", 900}}};
   index.files = {{100, 1}, {200, ~std::uint64_t{0}}, {0, 0}};
   mt::io::saved_value v;
   v.stored = mt::io::storage_of(mt::bf16);
@@ -45,12 +46,24 @@ TEST_CASE("what is written is read") {
   CHECK(same.step == 1200);
   CHECK(same.seed == ~std::uint64_t{0});
   CHECK(same.more == an_index().more);
+  CHECK(same.counts->steps == an_index().counts->steps);
+  CHECK(same.counts->updates == an_index().counts->updates);
   CHECK(same.values.at("a/\"b\"").text() == "bf16[d_model=6/data=2, rows=5]");
   auto const second = same.values.at("a/\"b\"").block(1);
   CHECK(second.origin[0] == 3);
   CHECK(second.extent[0] == 3);
   CHECK(second.extent[1] == 5);
   CHECK(sealed(text) == text);
+}
+
+TEST_CASE("version 1 has one count") {
+  mt::io::checkpoint_index old = an_index();
+  old.counts.reset();
+  std::string const text = text_of(old);
+  CHECK(text.find("\"version\": 1") != text.npos);
+  CHECK(text.find("\"updates\"") == text.npos);
+  CHECK(!mt::io::parse_index(text, "i").counts);
+  CHECK(text_of(mt::io::parse_index(text, "i")) == text);
 }
 
 TEST_CASE("every bit counts, and every byte") {
@@ -73,13 +86,19 @@ TEST_CASE("every bit counts, and every byte") {
 
 TEST_CASE("what cannot be meant, though its checksum is right") {
   std::string const text = text_of(an_index());
-  CHECK(why(replaced(text, "\"version\": 1", "\"version\": 2")) ==
-        "meshtensor C04: 'i' is of version 2, but this program reads version 1: it was written by another meshtensor");
+  CHECK(why(replaced(text, "\"version\": 2", "\"version\": 3")) ==
+        "meshtensor C04: 'i' is of version 3, but this program reads versions 1 to 2: it was written by another "
+        "meshtensor");
   CHECK(why(replaced(text, "meshtensor checkpoint", "something")).ends_with("the format is another one"));
   for (auto const& [from, to] : {
            std::pair<std::string, std::string>{"\"step\": 1200", "\"step\": -1"},
            {"\"step\": 1200", "\"step\": 18446744073709551616"},
            {"\"step\": 1200", "\"step\": 1200, \"step\": 1200"},
+           {"\"version\": 2", "\"version\": 1"},
+           {"\"steps\": {\"train<2>\": 1100},", ""},
+           {"\"updates\": {", "\"update\": {"},
+           {"\"train<2>\": 1100", "\"train<2>\": -1"},
+           {"\"optimizer/b\": 900", "\"optimizer/w\": 900"},
            {"\"extent\": 6", "\"extent\": 7"},
            {"\"extent\": 6", "\"extent\": 9223372036854775808"},
            {"\"parts\": [3, 3]", "\"parts\": [3, 3, 0]"},

@@ -28,12 +28,15 @@ struct drawn {
   }
 };
 
-struct more {  // one more draw elsewhere, and a part of the same
+namespace other {
+struct drawn {  // of the same name: one more draw elsewhere, and a part of the same
   constexpr void operator()(mt::scope auto s) const {
     s.output("elsewhere", uniform(s / "c", mt::f64, to(few)));
     s.output("uniform", uniform(s / "a", mt::f64, to(few)));
   }
 };
+}  // namespace other
+struct drawn_elsewhere : drawn {};
 
 struct in_a_loop {
   constexpr void operator()(mt::scope auto s) const {
@@ -47,10 +50,9 @@ struct in_a_loop {
   }
 };
 
-template <mt::dtype T>
 struct dropped {
   constexpr void operator()(mt::scope auto s) const {
-    auto const x = s.input("x", mt::dtype_constant<T>{}, many);
+    auto const x = s.input("x", s.real(), many);
     auto const y = mt::nn::dropout(s / "drop", x, s.number("rate", 0.25));
     s.output("y", y);
     s.output("dx", gradient(sum(y), x));
@@ -96,9 +98,16 @@ TEST_CASE("numbers differ by place, path and step, and are the same again for th
 }
 
 TEST_CASE("what else a program draws, and how much of it, changes nothing") {
-  trial::program p = trial::program::of<drawn>(), q = trial::program::of<more>();
+  trial::program p = trial::program::of<drawn>(), q = trial::program::of<other::drawn>();
   mt::blocks const r = p.run(), s = q.run();
   for (int i = 0; i < 50; ++i) CHECK(r.at("uniform").number_at(i) == s.at("uniform").number_at(i));
+}
+
+TEST_CASE("programs of other names draw other numbers") {
+  trial::program p = trial::program::of<drawn>(), q = trial::program::of<drawn_elsewhere>();
+  mt::blocks const r = p.run(), s = q.run();
+  for (char const* label : {"uniform", "again", "other", "normal"})
+    CHECK(trial::numbers_of(r.at(label)) != trial::numbers_of(s.at(label)));
 }
 
 TEST_CASE("every iteration draws anew") {
@@ -109,7 +118,7 @@ TEST_CASE("every iteration draws anew") {
 }
 
 TEST_CASE("dropout keeps the mean; its gradient drops the same elements") {
-  trial::program p = trial::program::of<dropped<mt::dtype::f64>>();
+  trial::program p = trial::program::of<mt::precision<dropped, mt::dtype::f64>>();
   p.fill_at_random(1, 1);
   mt::blocks const r = p.run();
   CHECK(std::abs(mean_of(r.at("y")) - 1) < 0.02);
@@ -122,7 +131,7 @@ TEST_CASE("dropout keeps the mean; its gradient drops the same elements") {
   }
   CHECK(std::abs(zeros / 20000.0 - 0.25) < 0.015);
 
-  trial::program f32 = trial::program::of<dropped<mt::dtype::f32>>();  // the same ones in another dtype
+  trial::program f32 = trial::program::of<mt::precision<dropped, mt::dtype::f32>>();  // the same ones in another dtype
   f32.fill_at_random(1, 1);
   mt::blocks const s = f32.run();
   int differing = 0;
@@ -132,7 +141,7 @@ TEST_CASE("dropout keeps the mean; its gradient drops the same elements") {
 }
 
 TEST_CASE("a rate of zero drops nothing") {
-  trial::program p = trial::program::of<dropped<mt::dtype::f64>>();
+  trial::program p = trial::program::of<mt::precision<dropped, mt::dtype::f64>>();
   p.fill_at_random(-1, 1);
   p.settings.named["rate"] = 0;
   CHECK(trial::numbers_of(p.run().at("y")) == trial::numbers_of(p.inputs.at("x")));

@@ -83,6 +83,10 @@ TEST_CASE("ids and order") {
                m.numbers[0] = {mt::number_row::expression, mt::function::exp, 0, 0, 0};
              }),
              "a number is made from one that is not there"));
+  CHECK(says(found<branching>([](mt::module& m) {
+               m.numbers[0] = {mt::number_row::updates, mt::function::copy, 999, mt::no_id, 0};
+             }),
+             "a number is made from one that is not there"));
 }
 
 TEST_CASE("regions") {
@@ -131,6 +135,8 @@ TEST_CASE("variables, inputs and outputs") {
   CHECK(found<network>(write_twice).substr(0, 4) == "G40 ");
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::write).effect = false; }),
              "a write has no effect"));
+  CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::write).attribute[1] = 999; }),
+             "a write counts under a path that is not there"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::output).effect = false; }),
              "an output has no effect"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::read).attribute[0] = 300; }),
@@ -147,7 +153,7 @@ TEST_CASE("one variable is written once in each of several entries") {
   mt::shape const none{};
   mt::id const name = b.intern("w");
   m->variables[m->variable_count++] = {
-      b.add_path(mt::no_id, name), mt::dtype::f32, true, mt::initializer_kind::automatic, b.literal(0), none, 0, {}};
+      b.add_path(mt::no_id, name), mt::dtype::f32, true, mt::initializer_kind::automatic, b.literal(0), none, 0, {}, 0};
   for (int entry = 0; entry < 2; ++entry) {
     b.begin_region(mt::region_kind::entry, name);
     b.region = static_cast<mt::id>(entry);

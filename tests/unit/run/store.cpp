@@ -33,6 +33,11 @@ TEST_CASE("two executables, one set of parameters in memory") {
   step(mt::feed<"x">(std::vector<float>(8, 1)), mt::set<"step">(100));
   CHECK(show().get<"twice">().gather()(rows(2), columns(3)) == 230);
   CHECK(weights.step() == 1);
+  CHECK(weights.counts().steps == mt::counts_by_name{{"small::grow", 1}, {"small::look", 2}});
+  CHECK(show.steps() == 2);
+  step.leave_out_of_steps(), step();
+  CHECK(step.steps() == 2);
+  CHECK(weights.step() == 1);
 }
 
 TEST_CASE("values are read and written whole, by name") {

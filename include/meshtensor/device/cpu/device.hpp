@@ -141,8 +141,7 @@ class cpu_device {
     for (int i = 0; i < d.step_count; ++i) {
       if (!is_random(d.step(i).kind)) continue;
       node const& n = e.m.nodes[f.reading.makers[i]];
-      a.random[i] = random_stream(random_key{e.context.seed, identity_of(e.m, n.path, n.ordinal), e.context.step},
-                                  e.context.iteration);
+      a.random[i] = random_stream(random_key{e.context.seed, identity_of(e.m, n), e.context.step}, e.context.iteration);
     }
     cpu::launch(f, a, workspace(), *team_);
   }

@@ -40,7 +40,7 @@ class stream {
  public:
   stream(emission& e, node const& n, extents const& shape) : w_(e.w), shape_(shape) {
     type const scalar{"ui64", {}};
-    value const identity = word(w_, scalar, identity_of(e.m, n.path, n.ordinal));
+    value const identity = word(w_, scalar, identity_of(e.m, n));
     value const k0 = low(w_, e.seed), k1 = high(w_, e.seed);
     words const counter{low(w_, identity), high(w_, identity), low(w_, e.step), high(w_, e.step)};
     words const derived = philox(w_, counter, k0, k1);

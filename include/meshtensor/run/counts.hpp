@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts what a store's programs have done: the steps of each program, and the updates that optimizers and averages
+// have made.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/run/interpret.hpp"
+#include "meshtensor/run/numbers.hpp"
+
+namespace meshtensor {
+
+/// Counts by name: of steps by the full names of programs, of updates by path. An optimizer counts under its scope and
+/// the parameter, `optimizer/decoder/query`, an average under its copy.
+using counts_by_name = std::map<std::string, std::uint64_t>;
+struct program_counts {
+  counts_by_name steps, updates;
+};
+
+/// One line a count: `transformer::train_step = 1200`.
+inline std::string text_of(program_counts const& c) {
+  std::string lines;
+  for (counts_by_name const* each : {&c.steps, &c.updates})
+    for (auto const& [label, n] : *each) lines += label + " = " + std::to_string(n) + "\n";
+  return lines;
+}
+
+/// What one entry of a module counts, and the numbers that are made of it.
+class counted_paths {
+ public:
+  counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) {
+    std::vector<id> paths;
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.kind != primitive::write || n.region != entry || counted_under(n) == no_id) continue;
+      if (std::ranges::find(paths, counted_under(n)) == paths.end()) paths.push_back(counted_under(n));
+    }
+    for (id const p : paths) labels_.push_back(path_text(m, p));
+    for (int i = 0; i < m.number_count; ++i)
+      for (std::size_t k = 0; k < paths.size(); ++k)
+        if (number_row const& n = m.numbers[i]; (n.kind == number_row::updates && n.first == paths[k]) ||
+                                                (n.kind == number_row::most_updates && is_under(m, paths[k], n.first)))
+          uses_.emplace_back(i, k);
+  }
+
+  std::vector<std::string> const& labels() const { return labels_; }
+
+  /// Gives the numbers of a step their counts; `of(k)` is that of `labels()[k]`.
+  template <class F>
+  void give(settings& to, F const& of) const {
+    to.updates.assign(rows_, 0);
+    for (auto const& [row, k] : uses_) {
+      std::uint64_t& n = to.updates[static_cast<std::size_t>(row)];
+      n = std::max(n, static_cast<std::uint64_t>(of(k)));
+    }
+  }
+
+ private:
+  std::size_t rows_;
+  std::vector<std::string> labels_;
+  std::vector<std::pair<int, std::size_t>> uses_;  // a row, and the number of a label
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that are declared together give a parameter that they share one initializer.
+// expect: G03 'w' is declared twice, starting with ones (programs_disagree_on_an_initializer.cpp:16) and with
+//
+// expect: uniform(0.5) (programs_disagree_on_an_initializer.cpp:19): give both the same initializer
+//
+#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/pass/lower.hpp"
+
+namespace mt = meshtensor;
+
+namespace net {
+inline constexpr struct in_dim : mt::dim<"in", 4> {
+} in;
+struct one {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("w", in, mt::ones)); }
+};
+struct other {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("w", in, mt::uniform(0.5))); }
+};
+
+constexpr mt::module traced = mt::examine<mt::programs<one, other>>();
+static_assert(mt::delivered<traced>);
+}  // namespace net
+
+int main() {}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of one store, stepped in any order, as ranks.
+// ranks: 2 4
+// needs: mpi
+// timeout: 300
+#include "property/one_store.hpp"
+
+#include "meshtensor/run/mpi_job.hpp"
+#include "mpi/ranks.hpp"
+
+TEST_CASE("on ranks") {
+  meshtensor::processors const job(std::make_unique<meshtensor::mpi_job>(MPI_COMM_WORLD));
+  CHECK(one_store::hold(job, 2, 3) >= 10);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted by itself: the steps of a program, the updates that an optimizer makes of a parameter, those of an
+// average. Programs that disagree on what they share are told so, with both lines.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "meshtensor/device/reference.hpp"
+#include "meshtensor/run/session.hpp"
+#include "support/folder.hpp"
+#include "support/layouts.hpp"
+#include "unit/run/small_programs.hpp"
+
+using namespace small;
+using meshtensor_test::sentence;
+
+namespace {
+
+inline constexpr mt::layer trunk = [](mt::scope auto s, auto x) { return x * s.parameter("w", rows, mt::ones); };
+inline constexpr mt::layer head = [](mt::scope auto s, auto x) {
+  return x * s.parameter("w", rows, mt::ones) + s.parameter("b", rows);
+};
+
+/// Adam's first step is the learning rate in every direction, if it is counted as the first.
+struct pretrain {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows));
+    mt::adam{.learning_rate = 0.25}.minimize(s / "optimizer", sum(y * y));
+    s.output("step", 0 * sum(y) + s.step());
+  }
+};
+struct tune {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = head(s / "head", trunk(s / "trunk", s.input("x", mt::f32, rows)));
+    auto const rate = mt::nn::warmup_linear(s, 0.25, 1, 1000);
+    mt::adam{.learning_rate = rate}.minimize(s / "optimizer", sum(y * y));
+    mt::moving_average{.decay = 0.5}.follow(s / "average", s / "head");
+    s.output("step", 0 * sum(y) + s.step());
+  }
+};
+struct pretrain_more : pretrain {};
+struct ask {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows));
+    s.output("step", 0 * sum(y) + s.step());
+    s.output("noise", uniform(s / "noise", mt::f32, to(rows)));
+  }
+};
+namespace other {
+struct ask : ::ask {};
+}  // namespace other
+
+mt::processors const& turns() {
+  static mt::processors const job = mt::processors::in_lockstep();
+  return job;
+}
+
+/// A program on a store, lowered for one processor.
+template <class Program>
+struct running {
+  explicit running(mt::store& values)
+      : low(mt::lower(*mt::on_heap([] { return mt::trace<Program>(); }), mt::entry_name<Program>(), {}, {}, {})),
+        session(
+            values, low->graph, low->planned, {}, low->entry, {}, [] {}, mt::counted_name<Program>()) {
+    float const x[] = {1, 2, 3, -4};
+    if (!session.inputs().ports().empty()) session.feed("x", x);
+  }
+  float step(char const* output = "step") {
+    session.step();
+    return *session.local(output).template as<float>();
+  }
+  std::unique_ptr<mt::lowering> low;
+  mt::session<mt::reference_device> session;
+};
+
+std::vector<float> elements(mt::store& values, char const* label) {
+  auto const whole = values.get<float>(label);
+  return {whole.begin(), whole.end()};
+}
+/// Whether every element is off by so much from what it was.
+bool moved_by(float by, std::vector<float> const& before, std::vector<float> const& after) {
+  bool all = true;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    all = all && std::abs(std::abs(after[i] - before[i]) - by) < 1e-4f * by;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("an optimizer counts the updates of each parameter, a schedule those of its optimizer") {
+  mt::store values(turns());
+  running<pretrain> before(values);
+  for (int t = 0; t < 40; ++t) CHECK(before.step() == static_cast<float>(t));
+  running<tune> step(values);
+  CHECK(elements(values, "trunk/w") != elements(values, "head/w"));
+  auto const w = elements(values, "head/w"), b = elements(values, "head/b");
+  CHECK(step.step() == 0);
+  // The head is new to the optimizer, whose 41st update this is.
+  float const rate = 0.25f * (1 - 39.0f / 999);
+  CHECK(moved_by(rate, w, elements(values, "head/w")));
+  CHECK(moved_by(rate, b, elements(values, "head/b")));
+  CHECK(elements(values, "average/w") == elements(values, "head/w"));
+  CHECK(values.counts().updates == mt::counts_by_name{{"average/b", 1},
+                                                      {"average/w", 1},
+                                                      {"optimizer/head/b", 1},
+                                                      {"optimizer/head/w", 1},
+                                                      {"optimizer/trunk/w", 41}});
+  CHECK(values.counts().steps == mt::counts_by_name{{"pretrain", 40}, {"tune", 1}});
+  CHECK(values.step() == 41);
+}
+
+namespace {
+
+/// Two programs that train one network, which one average follows.
+struct upwards {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const y = trunk(s / "trunk", s.input("x", mt::f32, rows));
+    mt::sgd{.learning_rate = 1}.minimize(s / "optimizer", -sum(y));
+    mt::moving_average{.decay = 0.5}.follow(s / "average", s / "trunk");
+    s.output("step", sum(y));
+  }
+};
+struct also_upwards : upwards {};
+
+}  // namespace
+
+TEST_CASE("programs that train the same parameters continue each other's updates") {
+  mt::store values(turns()), alone(turns());
+  running<pretrain> step(values), only(alone);
+  running<pretrain_more> more(values);
+  for (int t = 0; t < 10; ++t) {
+    if (t % 3 == 1) more.step();
+    else step.step();
+    only.step();
+    CHECK(elements(values, "trunk/w") == elements(alone, "trunk/w"));
+  }
+  CHECK(values.counts().updates == alone.counts().updates);
+}
+
+TEST_CASE("an average begins once, whoever follows it") {
+  mt::store values(turns());
+  running<upwards> step(values);
+  running<also_upwards> other(values);
+  step.step();
+  CHECK(elements(values, "average/w") == std::vector<float>{2, 3, 4, -3});
+  other.step();
+  CHECK(elements(values, "trunk/w") == std::vector<float>{3, 5, 7, -7});
+  CHECK(elements(values, "average/w") == std::vector<float>{2.5f, 4, 5.5f, -5});
+}
+
+TEST_CASE("a program that updates nothing counts its steps and draws other numbers in each") {
+  mt::store values(turns());
+  running<ask> asks(values);
+  running<other::ask> others(values);
+  running<pretrain> step(values);
+  float const first = asks.step("noise");
+  step.step(), others.step();
+  CHECK(asks.step("noise") != first);
+  CHECK(asks.step() == 2);
+  CHECK(others.step() == 1);
+  CHECK(step.step() == 1);
+  CHECK(values.step() == 2);
+  CHECK(values.counts().steps == mt::counts_by_name{{"ask", 3}, {"other::ask", 2}, {"pretrain", 2}});
+}
+
+TEST_CASE("all counts are given one number, and an executable is left out of the store's steps") {
+  mt::store values(turns());
+  running<pretrain> step(values);
+  values.set_step(1000);
+  running<tune> later(values);
+  CHECK(step.step() == 1000);
+  CHECK(later.step() == 1000);
+  CHECK(values.counts().updates.at("optimizer/trunk/w") == 1002);
+  CHECK(values.counts().updates.at("optimizer/head/w") == 1001);
+  later.session.leave_out_of_steps();
+  CHECK(later.step() == 1001);
+  CHECK(values.step() == 1002);
+}
+
+namespace {
+
+inline constexpr struct latent_dim : mt::dim<"latent", 3> {
+} latent;
+inline constexpr struct few_dim : mt::dim<"few", 5> {
+} few;
+inline constexpr mt::layer generator = [](mt::scope auto s, auto z) {
+  return tanh(mt::nn::linear(s / "out", mt::nn::dropout(s / "drop", z, 0.25), latent, rows));
+};
+inline constexpr mt::layer discriminator = [](mt::scope auto s, auto x) {
+  return einsum(tanh(x), s.parameter("w", rows), to(few)) + s.parameter("b");
+};
+constexpr auto softplus(auto const& x) { return log(1 + exp(x)); }
+
+/// Both have the same scope for their optimizers, but other parameters.
+struct generator_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const fake = generator(s / "generator", normal(s / "z", mt::f32, to(few, latent)));
+    auto const loss = mean(softplus(-discriminator(s / "discriminator", fake)));
+    s.output("step", loss);
+    mt::adam{.learning_rate = mt::nn::warmup_cosine(s, 0.1, 4, 20), .beta_1 = 0.5}.minimize(s / "optimizer", loss,
+                                                                                            s / "generator");
+    mt::moving_average{.decay = 0.75}.follow(s / "average", s / "generator");
+  }
+};
+struct discriminator_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const real = normal(s / "real", mt::f32, to(few, rows)) * 0.5 + s.input("x", mt::f32, rows);
+    auto const fake = generator(s / "generator", normal(s / "z", mt::f32, to(few, latent)));
+    auto const loss = mean(softplus(-discriminator(s / "discriminator", real))) +
+                      mean(softplus(discriminator(s / "discriminator", fake)));
+    s.output("step", loss);
+    mt::adamw{.learning_rate = mt::nn::inverse_square_root(s, 0.2, 3)}.minimize(s / "optimizer", loss,
+                                                                                s / "discriminator");
+  }
+};
+
+void copy_values(mt::store& from, mt::store& to, std::string const& under) {
+  for (std::string const& label : from.names())
+    if (label.starts_with(under)) to.set(label, from.get<float>(label));
+}
+
+}  // namespace
+
+TEST_CASE("a generator and a discriminator on one store are those with stores of their own") {
+  meshtensor_test::chance c{3};
+  for (int round = 0; round < 4; ++round) {
+    mt::store both(turns(), 2), first(turns(), 2), second(turns(), 2);
+    running<generator_step> makes(both), makes_alone(first);
+    running<discriminator_step> tells(both), tells_alone(second);
+    for (int t = 0; t < 20; ++t) {
+      if (c.one_in(2)) {
+        CHECK(makes.step() == makes_alone.step());
+        copy_values(first, second, "generator/");
+      } else {
+        CHECK(tells.step() == tells_alone.step());
+        copy_values(second, first, "discriminator/");
+      }
+    }
+    for (mt::store* own : {&first, &second})
+      for (std::string const& label : own->names())
+        CHECK(elements(both, label.c_str()) == elements(*own, label.c_str()));
+    CHECK(both.counts().updates.at("average/out/weight") == makes.session.numbers().step + 1);
+  }
+}
+
+TEST_CASE("programs of an eager scope count by themselves, too") {
+  mt::eager both, first, second;
+  meshtensor_test::chance c{5};
+  mt::array<float, rows> x;
+  for (float n = 1; float& e : x) e = n++;
+  for (int t = 0; t < 12; ++t) {
+    if (c.one_in(2)) {
+      both.run(pretrain{}, mt::feed<"x">(x)), first.run(pretrain{}, mt::feed<"x">(x));
+      CHECK(both.get<float>("step").item() == first.get<float>("step").item());
+      CHECK(both.get<float>("optimizer/trunk/w/v") == first.get<float>("optimizer/trunk/w/v"));
+      second.assign("trunk/w", first.get<float>("trunk/w"));
+    } else {
+      both.run(ask{}, mt::feed<"x">(x)), second.run(ask{}, mt::feed<"x">(x));
+      CHECK(both.get<float>("step").item() == second.get<float>("step").item());
+      CHECK(both.get<float>("noise") == second.get<float>("noise"));
+    }
+  }
+  CHECK(both.get<float>("trunk/w") == first.get<float>("trunk/w"));
+}
+
+TEST_CASE("an eager scope goes on where its store is") {
+  mt::store values(turns());
+  running<pretrain> step(values);
+  for (int t = 0; t < 3; ++t) step.step();
+  mt::eager s(values);
+  s.run(pretrain{}, mt::feed<"x">(std::vector<float>{1, 2, 3, -4}));
+  CHECK(step.step() == 3);
+  CHECK(s.get<float>("trunk/w") == values.get<float>("trunk/w"));
+}
+
+// ---- what two declarations disagree on ----
+
+namespace {
+
+struct two_rates {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows) * s.number("rate", 0.1);
+    s.output("y", x * s.number("rate", 0.5));
+  }
+};
+struct two_starts {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", rows, mt::ones);
+    s.output("y", w + s.parameter("w", rows, mt::normal(0.02)));
+  }
+};
+struct same_start {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", rows) + s.parameter("w", rows, mt::zeros);
+    s.output("y", w * s.number("rate", 1e-7) * s.number("rate", 1e-7));
+  }
+};
+struct starts_with_ones {
+  constexpr void operator()(mt::scope auto s) const { s.output("step", sum(s.parameter("w", rows, mt::ones))); }
+};
+struct starts_at_random {
+  constexpr void operator()(mt::scope auto s) const { s.output("step", sum(s.parameter("w", rows, mt::uniform(0.5)))); }
+};
+struct fast {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", s.input("x", mt::f32, rows) * s.number("rate", 2));
+  }
+};
+struct slow {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", s.input("x", mt::f32, rows) * s.number("rate", 1e-7));
+  }
+};
+
+template <class Program>
+std::string traced() {
+  return sentence([] { mt::on_heap([] { return mt::trace<Program>(); }); });
+}
+bool has(std::string const& text, std::initializer_list<char const*> all) {
+  for (char const* each : all)
+    if (text.find(each) == text.npos) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("one name is one number, one path has one initializer") {
+  CHECK(has(traced<two_rates>(),
+            {"G03: the number 'rate' is declared twice, as 0.1 (counts.cpp:", ") and as 0.5 (counts.cpp:"}));
+  CHECK(has(traced<two_starts>(), {"G03: 'w' is declared twice, starting with ones (counts.cpp:",
+                                   ") and with normal(0.02) (counts.cpp:", "give both the same initializer"}));
+  CHECK(traced<same_start>().empty());
+  mt::eager s;
+  CHECK(has(sentence([&] { s.run(two_starts{}); }), {"G03: 'w' is declared twice, starting with ones ("}));
+  CHECK(has(sentence([&] { s.run(two_rates{}, mt::feed<"x">(std::vector<float>(4))); }),
+            {"G03: the number 'rate' is declared twice"}));
+}
+
+TEST_CASE("programs that are declared together agree, too") {
+  CHECK(has(traced<mt::programs<fast, slow>>(), {"as 2 (counts.cpp:", ") and as 1e-7 (counts.cpp:"}));
+  CHECK(
+      has(traced<mt::programs<starts_at_random, starts_with_ones>>(), {"starting with uniform(0.5) (", "with ones ("}));
+  CHECK(traced<mt::programs<fast, starts_with_ones>>().empty());
+  CHECK(has(traced<mt::programs<ask, other::ask>>(), {"G03: two programs of a set are called 'ask'"}));
+}
+
+TEST_CASE("programs of one store agree on how a parameter starts, whichever is made first") {
+  for (bool const turned : {false, true}) {
+    mt::store values(turns());
+    std::string const why = sentence([&] {
+      if (turned) running<starts_at_random> first(values);
+      running<starts_with_ones> one(values);
+      running<starts_at_random> other(values);
+    });
+    CHECK(has(why, {"R04: 'w' starts with ", "ones (counts.cpp:", "uniform(0.5) (counts.cpp:"}));
+  }
+  mt::eager s;
+  s.run(starts_with_ones{});
+  CHECK(has(sentence([&] { s.run(starts_at_random{}); }), {"R04: 'w' starts with ones (", "with uniform(0.5) ("}));
+}
