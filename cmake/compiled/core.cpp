@@ -14,6 +14,7 @@ template std::string report<when_used>(module const&, plan const&, mesh_shape co
 template std::string graphviz<when_used>(module const&);
 template std::string profile<when_used>(module const&, binding const&, timeline const&, rates);
 namespace detail {
+template void warn_idle<when_used>(job const&, module const&);
 template void warn_unused<when_used>(job const&, module const&, layout_rules const&, std::uint64_t);
 template std::unique_ptr<job> started_job<with_mpi>();
 template std::vector<double> spans_of_all<when_used>(job&, std::vector<int> const&,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loss of a part is one number.
 // quick
-// expect: meshtensor T03: accumulate: the loss has dims: take its sum first
+// expect: T03 accumulate: the loss has dims: take its sum first
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/accumulate_gradients.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -23,7 +23,8 @@ struct step {
     s.output("loss", loss);
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

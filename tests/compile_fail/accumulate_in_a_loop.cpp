@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loss in parts is that of the whole program.
-// expect: G26: accumulate inside a loop or branch: take it outside
+// expect: G26 accumulate inside a loop or branch: take it outside
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/accumulate_gradients.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -27,7 +27,8 @@ struct step {
     s.output("y", y);
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The body of a loss in parts reads something to learn.
-// expect: G28: accumulate: its body has read no parameter that could be changed
+// expect: G28 accumulate: its body has read no parameter that could be changed
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/accumulate_gradients.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -22,7 +22,8 @@ struct step {
     s.output("loss", loss);
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a loss in parts runs along has the dim of the parts.
 // quick
-// expect: meshtensor T01: accumulate: a tensor lacks the dim of the parts
+// expect: T01 accumulate: a tensor lacks the dim of the parts
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/accumulate_gradients.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -23,7 +23,8 @@ struct step {
     s.output("loss", loss);
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dtypes are never converted silently.
-// expect: meshtensor T02: the dtypes of the operands differ: cast one of them
+// expect: T02 the dtypes of the operands differ: cast one of them
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", x + s.input("z", mt::bf16, batch));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // any and all take bools.
-// expect: meshtensor T04: any takes a tensor of bools: compare first
+// expect: T04 any takes a tensor of bools: compare first
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reduce.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", any(x));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention needs positions.
-// expect: meshtensor T01: attention: the operand lacks a dim
+// expect: T01 attention: the operand lacks a dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/attention.hpp"
 
@@ -27,7 +27,8 @@ struct step {
     s.output("y", mt::nn::attention(s / "attention", x, d_model, memory, length, heads, head));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both positions are dims of the scores.
-// expect: meshtensor T01: causal: the operand lacks a dim
+// expect: T01 causal: the operand lacks a dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/softmax.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", causal(x, length, d_model));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Passes if the compiler refuses a file with every sentence that the file expects.
+"""Passes if the compiler refuses a file with every sentence that the file expects, where a user looks for it.
 
-check.py FILE COMPILER ARGUMENTS...
+check.py README FILE COMPILER ARGUMENTS...
 """
 
 import os
@@ -10,20 +10,32 @@ import re
 import subprocess
 import sys
 
+SHOWN = 5  # of the lines that the README's grep finds, those in which the sentence must stand
+
 
 def words(text):
     """One line, single blanks, plain quotes: compilers break and decorate lines differently, and escape quotes."""
-    return " ".join(re.sub("[\u2018\u2019]", "'", text).replace("\\'", "'").split())
+    return " ".join(re.sub("[\u2018\u2019]", "'", text).replace("\\'", "'").replace('\\"', '"').split())
+
+
+def pattern(readme):
+    """What the README has users grep for."""
+    with open(readme, encoding="utf-8") as file:
+        found = re.findall(r"grep -E '([^']*)'", file.read())
+    if len(found) != 1:
+        sys.exit(f"{readme} does not say what to grep for")
+    return found[0]
 
 
 def main():
-    source, compiler, *arguments = sys.argv[1:]
+    readme, source, compiler, *arguments = sys.argv[1:]
     kind = "clang" if "clang" in os.path.basename(compiler) else "gcc"
     with open(source, encoding="utf-8") as file:
         text = file.read()
-    lines = re.findall(rf"^// expect(?: {kind})?: (.*)$", text, re.MULTILINE)
+    first = re.findall(rf"^// expect(?: {kind})?: (.*)$", text, re.MULTILINE)
+    anywhere = re.findall(rf"^// also(?: {kind})?: (.*)$", text, re.MULTILINE)
     flags = " ".join(re.findall(rf"^// flags {kind}: (.*)$", text, re.MULTILINE)).split()
-    if not lines:
+    if not first:
         return f"{source} has no line `// expect: ...` for {kind}"
 
     command = [compiler, *arguments, *flags, "-fsyntax-only", source]
@@ -34,8 +46,11 @@ def main():
         return f"{source} compiles, but must not"
     if run.returncode < 0 or "internal compiler error" in output:
         return f"the compiler broke down over {source}"
-    missing = [line for line in lines if words(line) not in words(output)]
-    return "\n".join(f"the compiler did not say: {line}" for line in missing)
+    shown = [line for line in output.splitlines() if re.search(pattern(readme), line)][:SHOWN]
+    missing = [f"the first {SHOWN} lines of grep do not say: {line}" for line in first
+               if words(line) not in words("\n".join(shown))]
+    missing += [f"the compiler did not say: {line}" for line in anywhere if words(line) not in words(output)]
+    return "\n".join(missing)
 
 
 if __name__ == "__main__":

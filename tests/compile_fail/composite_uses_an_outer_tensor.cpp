@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A composite that brings its gradient is given all that it uses.
-// expect: G25: a composite with its own gradient uses a tensor from outside
+// expect: G25 the composite 'scaled' uses a tensor from outside, f32[in] made at
+// expect: composite_uses_an_outer_tensor.cpp:20: pass it as one more operand
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -23,7 +24,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both sides have the dim that is joined.
-// expect: meshtensor T01: concat: an operand lacks its dim
+// expect: T01 concat: an operand lacks its dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 
@@ -23,7 +23,8 @@ struct step {
     s.output("y", concat(x, length, x, d_model, joined));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dim is made from dims that are known.
-// expect: meshtensor: the program cannot be compiled (reason in program_error<...>)
+// expect: meshtensor: the program is refused, for the reason below
 // expect: T08 the dim 'longer' is made from the extent of 'tokens', a dim that no tensor of this program has had before
 // expect: (dim_made_from_an_absent_one.cpp:19)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 

@@ -2,9 +2,9 @@
 // One name of a dim stands for one extent.
 // expect: T05 the dim 'batch' has two extents in this program, 4 and one that is open
 // expect: give one of the two dims another name (dim_of_two_extents.cpp:21)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of real numbers take floats.
-// expect: meshtensor T04: this function takes tensors of floats: cast the operand
+// expect: T04 this function takes tensors of floats: cast the operand
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", exp(cast<mt::dtype::i32>(x)));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

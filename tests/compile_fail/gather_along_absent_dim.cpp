@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table has the dim that is looked up.
-// expect: meshtensor T01: gather: the table lacks the dim
+// expect: T01 gather: the table lacks the dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/lookup.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", gather(x, s.input("index", mt::i32, length), d_model));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gradient is taken of the whole program, not inside it.
-// expect: G26: gradient inside a loop or branch: take it outside
+// expect: G26 gradient inside a loop or branch: take it outside
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/einsum.hpp"
@@ -23,7 +23,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

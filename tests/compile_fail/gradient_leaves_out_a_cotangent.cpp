@@ -2,11 +2,11 @@
 // A gradient that depends on a result, but not on the cotangent of that, cannot be differentiated in turn.
 // expect: G35 the gradient of the composite 'power_of_e' depends on a result but not on its cotangent
 // expect: (gradient_leaves_out_a_cotangent.cpp:
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/reduce.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 
 namespace mt = meshtensor;

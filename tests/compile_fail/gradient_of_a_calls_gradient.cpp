@@ -3,10 +3,10 @@
 // expect: G30 the operation 'doubled' has no gradient: give it one, or end differentiation before it
 // expect: with stop_gradient (gradient_of_a_calls_gradient.cpp:
 #include "meshtensor/op/gradient.hpp"
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/reduce.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 
 namespace mt = meshtensor;

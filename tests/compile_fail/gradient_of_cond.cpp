@@ -2,11 +2,11 @@
 // Branches have no gradient.
 // expect: G30 cond has no gradient yet: choose with select
 // expect: with stop_gradient (gradient_of_cond.cpp:
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/reduce.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 
 namespace mt = meshtensor;
@@ -24,7 +24,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module differentiated = mt::differentiate(traced);
 static_assert(mt::delivered<differentiated>);
 }  // namespace net

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules for scopes stand side by side.
-// expect: S09: in<...> inside in<...>: write the inner one beside it, the innermost scope wins
+// expect: S09 in<"inner", ...> stands inside in<"outer", ...>: write it beside it, the innermost scope wins
 #include "meshtensor/tensor/layout.hpp"
 
 namespace mt = meshtensor;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a loop makes leaves it as its result.
-// expect: G23: a tensor made inside a loop or branch is used outside of it
-// expect gcc: inner_tensor_used_outside.cpp:30:
+// expect: G23 a tensor f32[batch, in] made at inner_tensor_used_outside.cpp:28 inside a loop or branch is used
+// expect: outside of it: return it from the body
+// expect: (inner_tensor_used_outside.cpp:31)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -33,7 +34,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step is fed before it runs.
-// expect: G07: an input is declared inside a loop or branch
-// expect: input_in_a_loop.cpp:23:
+// expect: G07 the input 'scale' is declared inside a loop or branch: declare it before
+// expect: input_in_a_loop.cpp:23)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -25,7 +25,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

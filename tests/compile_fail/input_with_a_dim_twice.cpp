@@ -13,7 +13,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, in, in)); }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

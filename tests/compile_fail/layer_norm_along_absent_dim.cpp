@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A norm needs its dim.
-// expect: meshtensor T01: layer_norm: the operand lacks the dim
+// expect: T01 layer_norm: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/norm.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", mt::nn::layer_norm(s / "norm", x, d_model));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One dim, one scope, one rule.
-// expect: S07: a layout has two rules for one dim in one scope
+// expect: S07 the layout has two rules for the dim 'batch': keep one of them
 #include "meshtensor/tensor/layout.hpp"
 
 namespace mt = meshtensor;

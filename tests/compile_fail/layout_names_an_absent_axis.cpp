@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layout names axes of the mesh that it is used with.
-// expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
+// expect: meshtensor: the layout does not fit this program, for the reason below
 // expect: S04 the layout shards dim 'batch' over the axis 'model', which the mesh does not have
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/partition.hpp"
 
 namespace mt = meshtensor;
@@ -23,7 +23,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(s.input("x", mt::f32, batch))); }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
 static_assert(mt::delivered<partitioned>);
 }  // namespace net

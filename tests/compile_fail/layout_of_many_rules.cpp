@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layout has as many rules as its table holds.
-// expect: S06: a layout has at most 64 rules
+// expect: S06 a layout has at most 64 rules
 #include <utility>
 
 #include "meshtensor/tensor/layout.hpp"

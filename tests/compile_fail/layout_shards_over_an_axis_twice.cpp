@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One dim is spread over an axis once.
-// expect: S05: a dim is sharded over the same axis twice
+// expect: S05 the dim
 #include "meshtensor/tensor/layout.hpp"
 
 namespace mt = meshtensor;

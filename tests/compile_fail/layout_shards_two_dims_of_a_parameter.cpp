@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A parameter is named by its path.
 // expect: S05 mesh axis 'data' shards two dims of one tensor [in, length], 'in' and 'length': drop one of the rules
-// expect: (inner/w)
+// expect: (the parameter or state 'inner/w')
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/partition.hpp"
 
 namespace mt = meshtensor;
@@ -24,7 +24,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(inner(s / "inner"))); }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
 static_assert(mt::delivered<partitioned>);
 }  // namespace net

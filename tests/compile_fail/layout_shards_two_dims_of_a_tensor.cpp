@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An axis shards one dim of a tensor.
-// expect: meshtensor: the layout does not fit this program (reason in layout_error<...>)
+// expect: meshtensor: the layout does not fit this program, for the reason below
 // expect: S05 mesh axis 'data' shards two dims of one tensor [batch, length], 'batch' and 'length'
-// expect: drop one of the rules, or replicate one dim in this scope with in<
+// expect: drop one of the rules, or make this part a layer and replicate one of them in its scope
 // expect: (input, layout_shards_two_dims_of_a_tensor.cpp:25)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/partition.hpp"
 
 namespace mt = meshtensor;
@@ -25,7 +25,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(s.input("x", mt::f32, batch, length))); }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
 static_assert(mt::delivered<partitioned>);
 }  // namespace net

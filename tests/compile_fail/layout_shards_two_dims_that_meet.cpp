@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An axis shards one dim of an operation, whichever operand has it.
-// expect: S05 mesh axis 'data' shards two dims that meet in one operation, 'batch' and 'length': replicate one of them
+// expect: S05 mesh axis 'data' shards two dims that meet in one operation, 'batch' and 'length':
 // expect: layout_shards_two_dims_that_meet.cpp:24)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/partition.hpp"
 
 namespace mt = meshtensor;
@@ -25,7 +25,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
 static_assert(mt::delivered<partitioned>);
 }  // namespace net

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layer names the dims that it maps.
 // quick
-// expect: meshtensor T01: linear: the operand lacks the dim that it maps from
+// expect: T01 linear: the operand lacks the dim that it maps from
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/linear.hpp"
 
@@ -24,7 +24,8 @@ struct step {
     s.output("y", mt::nn::linear(s / "part", x, d_model, other));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

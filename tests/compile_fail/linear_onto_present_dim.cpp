@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dim cannot be mapped to one that is there.
-// expect: meshtensor T03: linear: the operand already has the dim that it maps to
+// expect: T03 linear: the operand already has the dim that it maps to
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/linear.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", mt::nn::linear(s / "part", x, length, batch));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

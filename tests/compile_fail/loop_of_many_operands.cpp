@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node has as many operands as its list holds.
-// expect: G12: one node has more than 192 operands or results
+// expect: G12 one node has more than 192 operands or results
 #include <utility>
 
 #include "meshtensor/graph/trace.hpp"
@@ -29,7 +29,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

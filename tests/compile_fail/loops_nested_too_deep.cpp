@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops stand in loops, but not without end.
-// expect: G21: loops and branches are nested more than 8 deep
+// expect: G21 loops and branches are nested more than 8 deep
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -22,7 +22,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", nested<9>(s, s.input("x", mt::f32, in))); }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

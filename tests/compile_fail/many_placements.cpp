@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program asks for as many placements as its table holds.
-// expect: S06: a program asks for more than 64 placements
-// expect: many_placements.cpp:19:
+// expect: S06 a program asks for more than 64 placements
+// expect: many_placements.cpp:19)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reshard.hpp"
 
@@ -21,7 +21,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mean is a float.
-// expect: meshtensor T04: mean takes a tensor of floats: cast the operand
+// expect: T04 mean takes a tensor of floats: cast the operand
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reduce.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", mean(cast<mt::dtype::i32>(x)));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

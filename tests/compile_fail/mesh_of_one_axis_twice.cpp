@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The axes of a mesh are told apart by their names.
-// expect: S01: two axes of a mesh have one name
+// expect: meshtensor S01: two axes of a mesh have one name
 #include "meshtensor/mesh/mesh.hpp"
 
 namespace mt = meshtensor;

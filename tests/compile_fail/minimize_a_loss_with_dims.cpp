@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loss is one number.
 // quick
-// expect: meshtensor T03: minimize: the loss has dims: take its sum or mean first
+// expect: T03 minimize: the loss has dims: take its sum or mean first
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/optimizer.hpp"
 
@@ -22,7 +22,8 @@ struct step {
     mt::sgd{}.minimize(s / "optimizer", x * s.parameter("w", length));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

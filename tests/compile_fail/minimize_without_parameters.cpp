@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // There must be something to change.
-// expect: G28: minimize: the program has read no parameter that could be changed
+// expect: G28 minimize finds no parameter of dtype f32 declared before it in the program's own scope
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/nn/optimizer.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     mt::sgd{}.minimize(s / "optimizer", sum(x));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -2,9 +2,9 @@
 // The extent of a dim is a number of programs that have the dim.
 // expect: T08 a number is made from the extent of 'tokens', a dim that no tensor of this program has had before
 // expect: (number_of_an_absent_dim.cpp:18)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 

@@ -4,8 +4,8 @@
 //
 // expect: (number_of_two_values.cpp:21): give both the same value, or one of them another name
 //
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name stands for one output.
 // expect: G03 two outputs are called 'y': give one of them another name (output_named_twice.cpp:20)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name stands for one parameter.
-// expect: G03 'block/w' is declared twice, as f32[in] (a parameter) (parameter_declared_twice.cpp:22) and as
-//
-// expect: and as f32[batch] (a parameter): give one of them another name (parameter_declared_twice.cpp:23)
-//
-#include "meshtensor/pass/deliver.hpp"
+// expect: G03 'block/w' is declared twice, as f32[in] (a parameter) (parameter_declared_twice.cpp:20) and as
+// expect: and as f32[batch] (a parameter): give one of them another name (parameter_declared_twice.cpp:21)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;

@@ -5,8 +5,8 @@
 //
 // expect: (parameter_of_two_initializers.cpp:20): give both the same initializer, or one of them another name
 //
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop's dim is the first of each of its parameters.
-// expect: T07: a parameter has one dim twice: give one another name; inside repeat the loop's dim is there already
-// expect: parameter_with_a_dim_twice.cpp:21:
+// expect: T07 'blocks/w' has the dim 'layers' twice: inside repeat a parameter has the loop's dim by itself
+// expect: (parameter_with_a_dim_twice.cpp:21)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
@@ -23,7 +23,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program has as many dims as its table holds.
-// expect: G14: a program has at most 128 dims
+// expect: G14 a program has at most 128 dims
 #include <utility>
 
 #include "meshtensor/graph/trace.hpp"
@@ -22,7 +22,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

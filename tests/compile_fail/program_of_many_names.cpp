@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program has as many names as its table holds.
-// expect: G13: a program has more than 512 names
+// expect: G13 the program has more than 512 names
 #include <utility>
 
 #include "meshtensor/graph/trace.hpp"
@@ -19,7 +19,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program has as many paths as its table holds.
-// expect: G15: a program has more than 1024 paths
+// expect: G15 the program has more than 1024 paths
 #include "meshtensor/graph/trace.hpp"
 
 namespace mt = meshtensor;
@@ -13,7 +13,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

@@ -4,7 +4,7 @@
 //
 // expect: uniform(0.5) (programs_disagree_on_an_initializer.cpp:19): give both the same initializer
 //
-#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;

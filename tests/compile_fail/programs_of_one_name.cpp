@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of a set are told apart by their names, which leave namespaces out.
 // expect: G03 two programs of a set are called 'step': give one of them another name
-#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A position is one along a dim that the tensor has.
-// expect: meshtensor T01: put: the operand lacks the dim
+// expect: T01 put: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 
@@ -18,7 +18,8 @@ struct step {
     s.output("y", put(x, x, length, 1));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

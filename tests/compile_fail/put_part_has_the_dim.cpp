@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is put at one position has no positions of its own.
-// expect: meshtensor T03: put: what is put has the dim along which it is put
+// expect: T03 put: what is put has the dim along which it is put
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 
@@ -18,7 +18,8 @@ struct step {
     s.output("y", put(x, x, length, 1));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -21,7 +21,8 @@ struct step {
     s.output("y", cast<mt::dtype::f32>(uniform(s / "u", mt::i64, to(batch))) + x);
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only what is there is renamed.
-// expect: meshtensor T01: rename: the operand lacks the dim
+// expect: T01 rename: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 
@@ -23,7 +23,8 @@ struct step {
     s.output("y", rename(x, d_model, other));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -2,10 +2,10 @@
 // A dim and its new name are equally long.
 // expect: S03 'length' (8) is renamed to 'memory' (6), which is another number of elements
 // expect: rename_to_another_extent.cpp:21)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/pass/bind.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 
@@ -22,7 +22,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::early_check checked = mt::check_early(traced);
 static_assert(mt::delivered<checked>);
 }  // namespace net

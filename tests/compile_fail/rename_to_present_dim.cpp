@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two dims of one tensor cannot have one name.
-// expect: meshtensor T03: rename: the operand already has a dim of the new name
+// expect: T03 rename: the operand already has a dim of the new name
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", rename(x, batch, length));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -2,10 +2,10 @@
 // A reshard names axes of the mesh, too.
 // expect: S04 reshard names the axis 'model', which the mesh does not have
 // expect: (reshard, reshard_names_an_absent_axis.cpp:25)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/op/reshard.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/partition.hpp"
 
 namespace mt = meshtensor;
@@ -26,7 +26,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
 static_assert(mt::delivered<partitioned>);
 }  // namespace net

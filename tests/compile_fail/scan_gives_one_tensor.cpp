@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The body of a scan gives its next carry and what is stacked.
-// expect: meshtensor T11: the body of scan returns std::tuple(next carry, what is stacked)
+// expect: T11 the body of scan returns std::tuple(next carry, what is stacked)
 #include "meshtensor/meshtensor.hpp"
 
 namespace mt = meshtensor;
@@ -15,6 +15,7 @@ struct summed {
     s.output("last", last);
   }
 };
-constexpr auto traced = mt::trace<summed>();
+constexpr mt::module traced = mt::examine<summed>();
+static_assert(mt::delivered<traced>);
 
 int main() { return traced.node_count; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scope belongs to the layer that it was made for.
-// expect: G04: a scope is used outside the layer that it was made for
-// expect: scope_used_outside_its_layer.cpp:20:
+// expect: G04 'w' belongs to the scope 'inner', but is used in the program's own scope: write the part as inline
+// expect: constexpr mt::layer
+// expect: scope_used_outside_its_layer.cpp:21)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -21,7 +22,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

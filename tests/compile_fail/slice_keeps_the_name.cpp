@@ -21,7 +21,8 @@ struct step {
     s.output("y", slice(x, length, length, 1));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

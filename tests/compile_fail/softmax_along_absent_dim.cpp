@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax needs its dim.
 // quick
-// expect: meshtensor T01: softmax: the operand lacks the dim
+// expect: T01 softmax: the operand lacks the dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/softmax.hpp"
 
@@ -22,7 +22,8 @@ struct step {
     s.output("y", softmax(x, d_model));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

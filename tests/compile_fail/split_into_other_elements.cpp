@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a dim have as many elements as it has.
-// expect: meshtensor: the program cannot be compiled (reason in program_error<...>)
+// expect: meshtensor: the program is refused, for the reason below
 // expect: S03 'joined' (24) is split into 'rows' (5) x 'columns' (6), which is another number of elements
 // expect: split_into_other_elements.cpp:26)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reshape.hpp"
 #include "meshtensor/pass/bind.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 
@@ -27,7 +27,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::early_check checked = mt::check_early(traced);
 static_assert(mt::delivered<checked>);
 }  // namespace net

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bools are counted after a cast.
-// expect: meshtensor T04: sum of bools: cast the operand, or take any or all
+// expect: T04 sum of bools: cast the operand, or take any or all
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reduce.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", sum(x < 0));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor has as many dims as its shape holds.
-// expect: T07: a tensor has at most 8 dims
-// expect: tensor_of_nine_dims.cpp:15:
+// expect: meshtensor T07: a tensor has at most 8 dims
+// also: tensor_of_nine_dims.cpp:15:
 #include "meshtensor/graph/trace.hpp"
 
 namespace mt = meshtensor;
@@ -18,7 +18,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

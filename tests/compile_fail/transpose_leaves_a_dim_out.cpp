@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transpose keeps all dims.
-// expect: meshtensor T03: transpose: the result does not name exactly the dims of the operand
+// expect: T03 transpose: the result does not name exactly the dims of the operand
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 
@@ -21,7 +21,8 @@ struct step {
     s.output("y", transpose(x, to(length)));
   }
 };
-constexpr auto traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

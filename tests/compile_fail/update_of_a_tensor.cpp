@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only what a store holds has a next value.
-// expect: G08: only a parameter or state, as it was declared, can be updated
-// expect: update_of_a_tensor.cpp:20:
+// expect: G08 what is updated is no parameter or state
+// expect: update_of_a_tensor.cpp:20)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -21,7 +21,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

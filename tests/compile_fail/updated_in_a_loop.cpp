@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A variable changes between steps, not between iterations.
-// expect: G06: a variable is updated inside a loop or branch
-// expect: updated_in_a_loop.cpp:24:
+// expect: is updated inside a loop or branch: carry it there
+// expect: updated_in_a_loop.cpp:24)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -28,7 +28,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

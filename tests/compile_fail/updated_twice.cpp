@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A variable has one next value.
-// expect: G05: a variable is updated twice in one step
-// expect: updated_twice.cpp:22:
+// expect: is updated twice in one step
+// expect: updated_twice.cpp:22)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -23,7 +23,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 }  // namespace net
 
 int main() {}

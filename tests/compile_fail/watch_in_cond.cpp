@@ -2,10 +2,10 @@
 // What is watched in a branch might not be there.
 // expect: G33 'doubled' is watched in cond, while_loop or a composite: return it from there and watch it outside
 // expect: (watch_in_cond.cpp:22)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 

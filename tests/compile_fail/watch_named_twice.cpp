@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name stands for one tensor, in its scope.
 // expect: G03 two watched tensors are called 'y': give one of them another name (watch_named_twice.cpp:18)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
-#include "meshtensor/pass/deliver.hpp"
 
 namespace mt = meshtensor;
 

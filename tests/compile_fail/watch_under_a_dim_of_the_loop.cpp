@@ -2,10 +2,10 @@
 // A tensor that has the loop's own dim cannot be stacked along it.
 // expect: G33 'all' is watched in a loop over 'layers' and has that dim itself: rename it first
 // expect: (watch_under_a_dim_of_the_loop.cpp:24)
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 
 namespace mt = meshtensor;
@@ -27,7 +27,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module differentiated = mt::differentiate(traced);
 static_assert(mt::delivered<differentiated>);
 }  // namespace net

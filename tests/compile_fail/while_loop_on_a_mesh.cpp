@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop of unknown length cannot be spread over a mesh.
 // expect: S21 while_loop cannot be spread over a mesh yet
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/partition.hpp"
 
 namespace mt = meshtensor;
@@ -26,7 +26,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::trace<step>();
+constexpr mt::module traced = mt::examine<step>();
+static_assert(mt::delivered<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
 static_assert(mt::delivered<partitioned>);
 }  // namespace net

@@ -95,8 +95,8 @@ struct diagnostic {
   }
 };
 
-/// Ends a trace or a pass with a sentence: `require(ok, "G02: …")`. In constant evaluation the compiler prints the
-/// literal and the lines that led here, the user's own among them.
+/// Throws a sentence unless a condition holds: `require(ok, "T07: …")`. For what runs, and for what cannot happen: in
+/// constant evaluation compilers show the throw and hide the sentence. What is traced notes its findings (`builder`).
 constexpr void require(bool condition, char const* sentence) {
   if (!condition) throw error(std::string_view(sentence, 3), std::string(sentence).substr(5));
 }

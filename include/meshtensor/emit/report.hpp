@@ -130,6 +130,10 @@ class reporter : speller {
     put();
     text_ += "\n" + std::string(what) + ": " + quantity(count, "elements") + ", " + bytes(whole) + "; " + bytes(local) +
              " a processor\n" + t.text();
+    for (int i = 0; i < m_.variable_count; ++i)
+      if (variable const& v = m_.variables[i]; v.trainable == trainable && v.again != 0)
+        text_ += "'" + path(v.path) + "' is declared " + std::to_string(v.again + 1) +
+                 " times by one program: one parameter, shared\n";
   }
 
   struct line_of_exchange {

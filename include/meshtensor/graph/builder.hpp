@@ -27,23 +27,53 @@ struct builder {
   id copy;            // given to nodes; see node::copy
   int depth;
   frame frames[max_depth];
+  bool declared[max_variables];  // by the program that is traced
 
   constexpr explicit builder(module& target)
-      : m(target), region(no_id), path(no_id), site(no_id), site_is_held(false), copy(0), depth(0), frames{} {}
+      : m(target),
+        region(no_id),
+        path(no_id),
+        site(no_id),
+        site_is_held(false),
+        copy(0),
+        depth(0),
+        frames{},
+        declared{} {}
 
-  /// Notes what is wrong with the program, and where; the first finding counts. The trace goes on, so that the sentence
-  /// can have its facts: `examine` gives them, `trace` throws.
+  /// Notes what is wrong with the program, and where. At run time it is thrown; in the compiler the first finding
+  /// counts, and whoever notes it goes on with something harmless, so that the module is complete and its report can be
+  /// shown.
   constexpr void note(diagnostic d) { find(add_line(d, m, site)); }
   /// The same of a finding that has its lines.
   constexpr void find(diagnostic const& d) {
-    if (m.report.empty()) m.report = d;
+    if (!m.report.empty()) return;
+    if (!std::is_constant_evaluated()) raise(d);
+    m.report = d;
+  }
+  /// Notes a sentence, `G04 a scope …`, unless a condition holds; whether it does.
+  constexpr bool expect(bool holds, char const* sentence) {
+    if (!holds) {
+      diagnostic d{};
+      note(d << sentence);
+    }
+    return holds;
+  }
+  static constexpr char const* region_rows = "regions (loops, branches, kernels, composites and their gradients)";
+  /// Makes room for rows of a table. Where it is full, its last rows are used again: the program is refused anyway.
+  constexpr void make_room(int& count, int wanted, int capacity, char const* code, char const* what) {
+    if (count + wanted <= capacity) return;
+    diagnostic d{};
+    note(d << code << " the program has more than " << capacity << " " << what
+           << ": write equal layers as one repeat, or compile with -DMESHTENSOR_MAX_NODES="
+           << (max_nodes < 4096 ? 4096 : 2 * max_nodes) << ", which makes room for more");
+    count = capacity - wanted;
   }
 
   // tables
   constexpr id intern(name const& n) {
     for (int i = 0; i < m.name_count; ++i)
       if (m.names[i] == n) return static_cast<id>(i);
-    require(m.name_count < max_names, "G13: a program has more than 512 names: write equal layers as one repeat");
+    make_room(m.name_count, 1, max_names, "G13", "names");
     m.names[m.name_count] = n;
     return static_cast<id>(m.name_count++);
   }
@@ -72,7 +102,7 @@ struct builder {
     return add_dim({dim_row::dynamic, intern(label), no_id, no_id, 0});
   }
   constexpr id add_dim(dim_row const& row) {
-    require(m.dim_count < max_dims, "G14: a program has at most 128 dims");
+    if (!expect(m.dim_count < max_dims, "G14 a program has at most 128 dims")) return max_dims - 1;
     m.dims[m.dim_count] = row;
     return static_cast<id>(m.dim_count++);
   }
@@ -80,15 +110,15 @@ struct builder {
   constexpr id add_path(id parent, id label) {
     for (int i = 0; i < m.path_count; ++i)
       if (m.paths[i].parent == parent && m.paths[i].label == label) return static_cast<id>(i);
-    require(m.path_count < max_paths,
-            "G15: a program has more than 1024 paths, the optimizer's included: write equal layers as one repeat");
+    make_room(m.path_count, 1, max_paths, "G15", "paths, those of the optimizer included");
+    if (parent == m.path_count) return parent;  // the last row again, which must not be its own parent
     m.paths[m.path_count] = {parent, label};
     return static_cast<id>(m.path_count++);
   }
   constexpr id add_path(id parent, name const& label) { return add_path(parent, intern(label)); }
 
   constexpr id add_site(char const* file, std::uint32_t number) {
-    require(m.site_count < max_values, "G16: a program has too many lines");
+    make_room(m.site_count, 1, max_values, "G16", "lines");
     m.sites[m.site_count] = {file, number};
     return static_cast<id>(m.site_count++);
   }
@@ -100,7 +130,7 @@ struct builder {
           std::bit_cast<std::uint64_t>(r.value) == std::bit_cast<std::uint64_t>(row.value))
         return static_cast<id>(i);
     }
-    require(m.number_count < max_numbers, "G17: a program has at most 2048 numbers");
+    make_room(m.number_count, 1, max_numbers, "G17", "numbers");
     m.numbers[m.number_count] = row;
     return static_cast<id>(m.number_count++);
   }
@@ -122,7 +152,10 @@ struct builder {
   }
   constexpr id literal(double v) { return add_number({number_row::literal, function::copy, no_id, no_id, v}); }
   constexpr id add_number(number const& n) {
-    require(n.owner == nullptr || n.owner == this, "G18: a number of one program is used in another");
+    if (!expect(n.owner == nullptr || n.owner == this, "G18 a number of one program is used in another") ||
+        !expect(n.count <= number::capacity,
+                "G11 a number is an expression of more than 24 terms: compute a part of it as a tensor"))
+      return literal(1);
     id stack[number::capacity] = {};
     int top = 0;
     for (int i = 0; i < n.count; ++i) {
@@ -141,16 +174,20 @@ struct builder {
   }
 
   constexpr list add_links(ids l) {
-    require(m.link_count + static_cast<int>(l.size()) <= max_links,
-            "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    if (!expect(l.size() <= id_list<>::most,
+                "G12 one node has more than 192 operands or results, as a gradient by so many parameters: write equal "
+                "layers as one repeat"))
+      l = l.first(id_list<>::most);
+    make_room(m.link_count, static_cast<int>(l.size()), max_links, "G02", "operands and results");
     list const result{static_cast<id>(m.link_count), static_cast<id>(l.size())};
     for (id i : l) m.links[m.link_count++] = i;
     return result;
   }
 
   // values and nodes
-  constexpr id add_value(dtype type, shape const& dims, id node_id, int index) {
-    require(m.value_count < max_values, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+  constexpr id add_value(dtype type, shape dims, id node_id, int index) {
+    make_room(m.value_count, 1, max_values, "G02", "tensors");
+    if (!expect(dims.fits(), "T07 a tensor has more than 8 dims: merge some, or sum over them before")) --dims.count;
     value& v = m.values[m.value_count];
     v.type = type, v.dims = dims, v.node = node_id, v.region = region, v.index = static_cast<std::uint8_t>(index);
     return static_cast<id>(m.value_count++);
@@ -158,7 +195,7 @@ struct builder {
 
   /// A node without results, where it stands now. `operands` are imported into the region.
   constexpr id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
-    require(m.node_count < max_nodes, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    make_room(m.node_count, 1, max_nodes, "G02", "nodes");
     id_list<> inside{};
     for (id o : operands) inside.add(use(o));
     node& n = m.nodes[m.node_count];
@@ -173,7 +210,7 @@ struct builder {
     node& n = m.nodes[node_id];
     id const v = add_value(type, dims, node_id, n.results.count);
     if (n.results.count == 0) n.results.first = static_cast<id>(m.link_count);
-    require(n.results.first + n.results.count == m.link_count, "G19: results are added to the last node only");
+    expect(n.results.first + n.results.count == m.link_count, "G19 results are added to the last node only");
     add_links(std::initializer_list<id>{v});
     ++n.results.count;
     return v;
@@ -206,8 +243,12 @@ struct builder {
     loop const how = loop::of(l);
     for (int i = how.carries + how.sums; i < body.results.count; ++i)
       if (m.link(body.results, i) == v) return m.result(l, i);
-    require(!m.values[v].dims.has(how.dim),
-            "G31: the gradient of a loop keeps a tensor that has the loop's own dim: rename that dim before the loop");
+    if (m.values[v].dims.has(how.dim)) {
+      diagnostic d{};
+      note(d << "G31 the gradient of a loop over '" << m.dim_name(how.dim)
+             << "' keeps a tensor that has this dim itself: rename that dim before the loop");
+      return m.result(l);
+    }
     id_list<> inner{}, given{};
     for (int i = 0; i < l.results.count; ++i) inner.add(m.link(body.results, i)), given.add(m.result(l, i));
     id const here = region;
@@ -220,7 +261,8 @@ struct builder {
 
   // regions
   constexpr id begin_region(region_kind kind, id label) {
-    require(m.region_count < max_regions, "G20: a program has at most 512 regions");
+    make_room(m.region_count, 1, max_regions, "G20", region_rows);
+    if (region == m.region_count) return region;  // the last row again, which must not be its own parent
     id const r = static_cast<id>(m.region_count++);
     m.regions[r] = {kind, false, label, region, {}, {}};
     region = r;
@@ -228,11 +270,12 @@ struct builder {
   }
   /// Opens a region that may use values from outside.
   constexpr frame& begin_frame(region_kind kind, id label, id loop_dim, bool shares_parameters) {
-    require(depth < max_depth, "G21: loops and branches are nested more than 8 deep");
+    if (!expect(depth < max_depth, "G21 loops and branches are nested more than 8 deep")) --depth;
+    id const around = region;
     begin_region(kind, label);
     frame& f = frames[depth++];
     f = {};
-    f.region = region, f.loop_dim = loop_dim, f.shares_parameters = shares_parameters;
+    f.region = region, f.around = around, f.loop_dim = loop_dim, f.shares_parameters = shares_parameters;
     return f;
   }
   constexpr id add_argument(value const& like, shape const& dims) {
@@ -252,7 +295,7 @@ struct builder {
     for (int i = 0; i < f.stacked.count; ++i)
       if (f.stacked.at[i] == outer) return f.stacked_arguments.at[i];
     value const v = m.values[outer];
-    require(v.dims.count > 0 && v.dims.at[0] == f.loop_dim, "G22: a stacked operand leads with the dim of its loop");
+    expect(v.dims.count > 0 && v.dims.at[0] == f.loop_dim, "G22 a stacked operand leads with the dim of its loop");
     shape dims{};
     for (int i = 1; i < v.dims.count; ++i) dims.add(v.dims.at[i]);
     f.stacked.add(outer);
@@ -261,30 +304,38 @@ struct builder {
   }
   /// Closes the innermost frame: numbers its arguments and gives the region its lists. The caller makes the owner.
   constexpr frame end_frame(ids results) {
-    frame const f = frames[--depth];
+    if (depth > 0) --depth;  // else too many were open (G21)
+    frame const f = frames[depth];
     id_list<> all{};
     all.add_all(f.carries), all.add_all(f.stacked_arguments), all.add_all(f.invariant_arguments);
     for (int i = 0; i < all.count; ++i) m.nodes[m.values[all.at[i]].node].attribute[0] = static_cast<id>(i);
     auto& r = m.regions[f.region];
     r.arguments = add_links(all);
     r.results = add_links(results);
-    region = r.parent;
+    region = f.around;
     return f;
   }
   /// `v` as it is called here: itself, or the argument that stands for a value from outside.
   constexpr id use(id v) {
     if (m.values[v].region == region) return v;
-    require(depth != 0, "G23: a tensor made inside a loop or branch is used outside of it: return it from the body");
-    return import(v, depth - 1);
+    return depth == 0 ? used_outside(v) : import(v, depth - 1);
   }
 
  private:
+  constexpr id used_outside(id v) {
+    diagnostic d{};
+    add_type(d << "G23 a tensor ", m, m.values[v].type, m.values[v].dims);
+    note(add_made(d, m, v)
+         << " inside a loop or branch is used outside of it: return it from the body, and use what the "
+            "loop gives");
+    return v;
+  }
   constexpr id import(id v, int level) {
     frame& f = frames[level];
     if (m.values[v].region == f.region) return v;
     id outer = v;
     if (m.values[v].region != m.regions[f.region].parent) {
-      require(level > 0, "G23: a tensor made inside a loop or branch is used outside of it: return it from the body");
+      if (level == 0) return used_outside(v);
       outer = import(v, level - 1);
     }
     for (int i = 0; i < f.invariants.count; ++i)

@@ -10,16 +10,14 @@ namespace meshtensor {
 
 using ids = std::span<id const>;
 
-/// A short list of ids while it grows.
-template <int Capacity = 192>
+/// A short list of ids while it grows. One more than fits is kept, so that `builder::add_links` can tell (G12).
+template <int Most = 192>
 struct id_list {
+  static constexpr int most = Most;
   int count;
-  id at[Capacity];
+  id at[Most + 1];
   constexpr void add(id i) {
-    require(count < Capacity,
-            "G12: one node has more than 192 operands or results, as a gradient by so many parameters: write equal "
-            "layers as one repeat");
-    at[count++] = i;
+    if (count <= Most) at[count++] = i;
   }
   constexpr void add_all(ids more) {
     for (id i : more) add(i);
@@ -29,7 +27,7 @@ struct id_list {
 
 /// What encloses a region that is being made: which outer values it uses, and as which argument.
 struct frame {
-  id region;
+  id region, around;                          // it, and where its owner will stand
   id loop_dim;                                // the dim that stacked values lead with; no_id: no loop
   bool shares_parameters;                     // parameters made inside are the same in every iteration
   id_list<> carries;                          // arguments

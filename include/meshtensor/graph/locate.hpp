@@ -62,10 +62,26 @@ constexpr diagnostic& add_real(diagnostic& d, double v) {
   return exponent == 0 ? d : d << "e" << exponent;
 }
 
+/// Adds ` made at train.cpp:31`.
+constexpr diagnostic& add_made(diagnostic& d, module const& m, id v) {
+  id const site = m.nodes[m.values[v].node].site;
+  d << " made";
+  if (site < m.site_count && m.sites[site].line != 0)
+    d << " at " << file_name(m.sites[site]) << ":" << m.sites[site].line;
+  return d;
+}
+
 /// Adds `decoder/attention/query`.
 constexpr diagnostic& add_path(diagnostic& d, module const& m, id path) {
+  if (path == no_id) return d;
   if (m.paths[path].parent != no_id) add_path(d, m, m.paths[path].parent) << "/";
   return d << m.names[m.paths[path].label];
+}
+
+/// Adds `the scope 'decoder/attention'`.
+constexpr diagnostic& add_scope(diagnostic& d, module const& m, id path) {
+  if (path == no_id) return d << "the program's own scope";
+  return add_path(d << "the scope '", m, path) << "'";
 }
 
 /// Adds `f32[d_model, d_ff/model]`: of each dim the axes that it is spread over, the first one major.

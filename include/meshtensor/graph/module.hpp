@@ -96,6 +96,7 @@ struct dim_row {
 struct axis_row {
   id label;
   std::int64_t extent;  // 0: bound at start-up
+  diagnostic conflict;  // S05 if it turns out to have several processors; of one, which shards nothing, nobody minds
 };
 
 struct number_row {
@@ -130,7 +131,9 @@ struct variable {
   shape dims;
   std::uint8_t own;  // how many leading dims were added by enclosing loops
   placement layout;
-  id site;  // where it was declared first
+  id site;             // where it was declared first
+  std::uint8_t again;  // how often one program declares it after the first time: shared weights
+  bool idle;           // a gradient by it is taken of a loss that does not depend on it
 };
 
 /// What a reshard asks for one dim: the axes, by name, the first one major; none: whole.

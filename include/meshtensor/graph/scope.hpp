@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "meshtensor/graph/variables.hpp"
-#include "meshtensor/tensor/tensor.hpp"
+#include "meshtensor/tensor/wrong.hpp"
 
 namespace meshtensor {
 
@@ -18,11 +18,6 @@ struct named_here {
   consteval named_here(char const (&literal)[N],
                        std::source_location const& l = std::source_location::current())  // NOLINT
       : label(literal), where(l) {}
-};
-
-template <class S>
-concept scope = requires {
-  typename S::is_scope;
 };
 
 /// The scope that records. Parameters have dtype `Parameters`; what the program sees of them has dtype `Compute`.
@@ -51,6 +46,14 @@ class trace_scope {
     return declare<Parameters, true>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
   }
 
+  template <class First, class... Args>
+  requires(!std::convertible_to<First, char const*>) constexpr auto parameter(First, Args...) const {
+    static_assert(
+        delivered<detail::wrong<"T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)",
+                                First, Args...>>);
+    return 0;
+  }
+
   /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`. It
   /// starts with zeros, or as an initializer behind the dims says.
   template <dtype T, class... Args>
@@ -61,7 +64,7 @@ class trace_scope {
   /// State with the dims of a parameter, named after it: the slots of an optimizer.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter) const {
-    return state_like(label, parameter, b_->m.variables[variable_of(parameter.id)].dims);
+    return state_like(label, parameter, like(parameter.id).dims);
   }
   /// The same with some of its dims.
   template <dtype T>
@@ -72,48 +75,70 @@ class trace_scope {
   /// The path under which this scope keeps what belongs to a parameter, and counts its updates.
   template <handle H>
   constexpr id path_for(H const& parameter) const {
-    return joined(path_, b_->m.variables[variable_of(parameter.id)].path);
+    return joined(path_, like(parameter.id).path);
   }
 
   /// Replaces a parameter or state from the next step on. Every read in this step sees the value before it.
+  ///
+  /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 inside a loop or
+  /// branch;
+  ///         G08 not a parameter or state
   template <handle H, handle V>
-  constexpr void update(H const& variable, V const& next) const {
-    counted_update(variable, next, no_id);
+  constexpr void update(H const& variable, V const& next, line const& where = {}) const {
+    counted_update(variable, next, no_id, where);
   }
   /// The same of an optimizer: from the next step on, one more update is counted under `path`.
   template <handle H, handle V>
-  constexpr void counted_update(H const& variable, V const& next, id path) const {
-    static_assert(H::type == V::type, "meshtensor T02: the next value has another dtype than the variable: cast it");
-    require(b_->depth == 0,
-            "G06: a variable is updated inside a loop or branch: carry it instead and update it outside");
-    meshtensor::module& m = b_->m;
+  constexpr void counted_update(H const& variable, V const& next, id path, line const& where = {}) const {
+    if constexpr (!same_dtype_as<H, V>)
+      static_assert(
+          delivered<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
     id const target = variable_of(variable.id);
-    for (int i = 0; i < m.node_count; ++i)
-      require(!(m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == target &&
-                m.nodes[i].region == b_->region),
-              "G05: a variable is updated twice in one step");
-    id const v = ordered(next.id, m.variables[target].dims);
-    effect(primitive::write, v, target, static_cast<id>(path + 1));
+    if (diagnostic const finding = refused_update(target, next.id); !finding.empty()) {
+      at_line(where);
+      b_->note(finding);
+    } else {
+      effect(primitive::write, ordered(next.id, b_->m.variables[target].dims), target, static_cast<id>(path + 1));
+    }
   }
 
   /// What a step is fed: `s.input("text", mt::i32, batch, length)`.
   template <dtype T, dim_type... D>
   constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
-    require(b_->depth == 0, "G07: an input is declared inside a loop or branch: declare it before");
     at_line(label.where);
+    if (b_->depth != 0) {
+      diagnostic d{};
+      b_->note(d << "G07 the input '" << label.label << "' is declared inside a loop or branch: declare it before");
+    }
     shape dims{};
     (dims.add(b_->dim(D::label, D::rule)), ...);
     id const name_id = named_once(primitive::input, label.label);
     return {b_, b_->add(primitive::input, {}, T, dims, {{name_id}})};
   }
 
+  template <dim_type First, class... Args>
+  constexpr auto input(named_here const&, First, Args...) const {
+    static_assert(delivered<detail::wrong<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)",
+                                          First, Args...>>);
+    return tensor<Compute, First>(b_, 0);
+  }
+
   /// What a step gives back, by name.
   template <handle H>
   constexpr void output(named_here const& label, H const& x) const {
-    require(b_->depth == 0, "G07: an output is declared inside a loop or branch: return it from there");
     at_line(label.where);
+    if (b_->depth != 0) {
+      diagnostic d{};
+      b_->note(d << "G07 the output '" << label.label
+                 << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
+    }
     id const name_id = named_once(primitive::output, label.label);
     effect(primitive::output, x.id, name_id);
+  }
+
+  template <handle H, class... Args>
+  constexpr void output(H const&, Args const&...) const {
+    static_assert(delivered<detail::wrong<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>);
   }
 
   /// Lets one look at a tensor, in loops too: each step gives it out under its path and this name, `layers/hidden`,
@@ -187,8 +212,8 @@ class trace_scope {
         (dim_type<std::tuple_element_t<I, std::tuple<Args...>>> && ...),
         "meshtensor T10: a parameter is declared by its name, its dims and at last, if wanted, an initializer");
     constexpr bool given = sizeof...(Args) > sizeof...(I);
-    in_its_layer();
     at_line(label.where);
+    in_its_layer(label.label);
     shape own{};
     (own.add(b_->dim(std::tuple_element_t<I, std::tuple<Args...>>::label,
                      std::tuple_element_t<I, std::tuple<Args...>>::rule)),
@@ -234,7 +259,7 @@ class trace_scope {
   }
   constexpr void watched(named_here const& label, id v, bool gradient) const {
     at_line(label.where);
-    in_its_layer();
+    in_its_layer(label.label);
     id const name_id = named_once(primitive::watch, label.label);
     for (int level = 0; level < b_->depth; ++level)
       if (diagnostic d{}; b_->frames[level].loop_dim == no_id)
@@ -242,17 +267,43 @@ class trace_scope {
                    << "' is watched in cond, while_loop or a composite: return it from there and watch it outside");
     b_->m.nodes[b_->add_node(primitive::watch, 0, ids(&v, 1), {{name_id, static_cast<id>(gradient)}})].effect = true;
   }
-  constexpr void in_its_layer() const {
-    require(
-        b_->path == path_,
-        "G04: a scope is used outside the layer that it was made for: write the function as mt::layer f = [](mt::scope "
-        "auto s, ...) {...}");
+  constexpr void in_its_layer(name const& label) const {
+    if (b_->path == path_) return;
+    diagnostic d{};
+    add_scope(d << "G04 '" << label << "' belongs to ", b_->m, path_);
+    add_scope(d << ", but is used in ", b_->m, b_->path);
+    b_->note(d << ": write the part as inline constexpr mt::layer part = [](mt::scope auto s, auto x) {...}, "
+                  "and call it with the scope, part(s / \"name\", x)");
   }
   constexpr id ordered(id v, shape const& dims) const {
-    shape const& given = b_->m.values[v].dims;
-    require(given.includes(dims) && dims.includes(given),
-            "T03: the next value of a variable has other dims than the variable");
-    return given == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
+    return b_->m.values[v].dims == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
+  }
+  // Why a variable cannot be replaced by a value here.
+  constexpr diagnostic refused_update(id target, id next) const {
+    meshtensor::module const& m = b_->m;
+    diagnostic d{};
+    if (target == no_id)
+      return d
+             << "G08 what is updated is no parameter or state: update takes it as it was declared, and its next value";
+    variable const& kept = m.variables[target];
+    if (b_->depth != 0)
+      return add_path(d << "G06 '", m, kept.path)
+             << "' is updated inside a loop or branch: carry it there, and update it outside with the last carry";
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.kind != primitive::write || n.attribute[0] != target || n.region != b_->region) continue;
+      add_path(d << "G05 '", m, kept.path) << "' is updated twice in one step";
+      if (n.site < m.site_count && m.sites[n.site].line != 0)
+        d << ", first at " << file_name(m.sites[n.site]) << ":" << m.sites[n.site].line;
+      return d << ": a step has one next value of it, and all reads see the value before (minimize updates all "
+                  "parameters)";
+    }
+    value const& v = m.values[next];
+    if (!v.dims.includes(kept.dims) || !kept.dims.includes(v.dims)) {
+      add_type(add_path(d << "T03 '", m, kept.path) << "' is ", m, kept.type, kept.dims);
+      add_type(d << ", but its next value is ", m, v.type, v.dims) << ": sum over a dim, or rename one";
+    }
+    return d;
   }
   constexpr void effect(primitive kind, id operand, id attribute, id second = 0) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), {{attribute, second}})].effect = true;
@@ -261,8 +312,11 @@ class trace_scope {
     node const* n = &b_->m.nodes[b_->m.values[v].node];
     if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
       n = &b_->m.nodes[b_->m.values[b_->m.operand(*n, 0)].node];
-    require(n->kind == primitive::read, "G08: only a parameter or state, as it was declared, can be updated");
-    return n->attribute[0];
+    return n->kind == primitive::read ? n->attribute[0] : no_id;
+  }
+  constexpr variable const& like(id v) const {
+    id const row = variable_of(v);
+    return b_->m.variables[row == no_id ? 0 : row];
   }
   constexpr id joined(id prefix, id path) const {
     return path == no_id ? prefix : b_->add_path(joined(prefix, b_->m.paths[path].parent), b_->m.paths[path].label);
@@ -273,6 +327,24 @@ class trace_scope {
   line where_;
 };
 
+namespace detail {
+/// Calls a layer's function in its scope; what it does not take is one sentence.
+template <bool Library, class F, class... Args>
+constexpr auto call_layer(F const&, Args const&...) {
+  static_assert(delivered<wrong<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>>);
+}
+template <bool Library, class F, scope S, class... Args>
+constexpr auto call_layer(F const& body, S const& s, Args const&... args) {
+  if constexpr (takes<F, S, Args...>) {
+    auto const here = s.enter(Library);
+    return body(s, args...);
+  } else {
+    static_assert(
+        delivered<wrong<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>>);
+  }
+}
+}  // namespace detail
+
 /// A part of a model as an object: `inline constexpr mt::layer attention = [](mt::scope auto s, auto x) {…};`, called
 /// with a scope of its own: `attention(s / "attention", x)`. What it traces belongs to that scope, for layouts and for
 /// errors.
@@ -280,10 +352,9 @@ template <class F>
 struct layer {
   F body;
   constexpr layer(F f) : body(f) {}  // NOLINT: a function is a layer
-  template <scope S, class... Args>
-  constexpr auto operator()(S const& s, Args const&... args) const {
-    auto const here = s.enter();
-    return body(s, args...);
+  template <class... Args>
+  constexpr auto operator()(Args const&... args) const {
+    return detail::call_layer<false>(body, args...);
   }
 };
 
@@ -292,10 +363,9 @@ template <class F>
 struct library_layer {
   F body;
   constexpr library_layer(F f) : body(f) {}  // NOLINT: a function is a layer
-  template <scope S, class... Args>
-  constexpr auto operator()(S const& s, Args const&... args) const {
-    auto const here = s.enter(true);
-    return body(s, args...);
+  template <class... Args>
+  constexpr auto operator()(Args const&... args) const {
+    return detail::call_layer<true>(body, args...);
   }
 };
 

@@ -31,8 +31,9 @@ class speller {
   std::string dims(shape const& s, placement const& p) const {
     std::string r;
     for (int i = 0; i < s.count; ++i) {
-      r += (i == 0 ? "" : ", ") + dim(s.at[i]);
-      for (int o = 0, a = 0; (a = p.axis_at(i, o)) >= 0; ++o) r += "/" + axis(a);
+      if (i != 0) r += ", ";  // sums of literals and strings make g++ 12 see overflows
+      r += dim(s.at[i]);
+      for (int o = 0, a = 0; (a = p.axis_at(i, o)) >= 0; ++o) r.append("/").append(axis(a));
     }
     bool first = true;
     for (int a = 0; a < max_axes; ++a) {

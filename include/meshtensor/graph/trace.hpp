@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/scope.hpp"
 
 namespace meshtensor {
@@ -133,6 +134,9 @@ constexpr void trace_entry(module& m) {
     if (diagnostic d{}; m.regions[r].kind == region_kind::entry && m.names[m.regions[r].label] == label)
       b.find(d << "G03 two programs of a set are called '" << label << "': give one of them another name");
   b.begin_region(region_kind::entry, b.intern(label));
+  using given = decltype(typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location()))));
+  if constexpr (handle<given>)
+    static_assert(delivered<wrong<"T10 a program returns nothing: s.output(\"y\", y) gives a tensor out", given>>);
   typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location())));
 }
 }  // namespace detail
@@ -165,7 +169,7 @@ constexpr module examine() {
   return m;
 }
 /// The same of a program with which nothing is wrong. Throws what is; of a constant the compiler then shows the throw
-/// alone, and the sentence for `constexpr auto m = examine<program>(); static_assert(delivered<m>);`
+/// alone, and the sentence for `constexpr auto m = examine<program>(); static_assert(delivered<m>);`.
 template <class Program>
 constexpr module trace() {
   meshtensor::module m = examine<Program>();

@@ -55,15 +55,23 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
   int const stacked = dims.count;
   for (int i = 0; i < own.count; ++i) {
-    require(!dims.has(own.at[i]),
-            "T07: a parameter has one dim twice: give one another name; inside repeat the loop's dim is there already");
-    dims.add(own.at[i]);
+    if (dims.has(own.at[i])) {
+      diagnostic d{};
+      add_path(d << "T07 '", b.m, path) << "' has the dim '" << b.m.dim_name(own.at[i]) << "' twice";
+      if (dims.find(own.at[i]) < stacked) d << ": inside repeat a parameter has the loop's dim by itself";
+      else d << ": declare a second dim of the same extent, mt::dim<\"other\", " << b.m.dim_name(own.at[i]) << " + 0>";
+      b.note(d);
+    } else {
+      dims.add(own.at[i]);
+    }
   }
   for (int i = 0; i < b.m.variable_count; ++i) {
     variable const& v = b.m.variables[i];
     if (v.path != path) continue;
     if (v.dims == dims && v.type == type && v.trainable == trainable) {
       require_same_start(b, v, start.kind, b.add_number(start.argument));
+      if (b.declared[i] && v.again < 255) ++b.m.variables[i].again;
+      b.declared[i] = true;
       return static_cast<id>(i);
     }
     diagnostic d{};
@@ -72,10 +80,11 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
     add_type(d << " and as ", b.m, type, dims) << (trainable ? " (a parameter)" : " (state)");
     b.note(d << ": give one of them another name");
   }
-  require(b.m.variable_count < max_variables, "G24: a program has too many variables");
+  b.make_room(b.m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
   b.m.variables[b.m.variable_count] = {
-      path, type,  trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked),
-      {},   b.site};
+      path, type,   trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked),
+      {},   b.site, 0,         false};
+  b.declared[b.m.variable_count] = true;
   return static_cast<id>(b.m.variable_count++);
 }
 

@@ -94,14 +94,25 @@ struct mesh_shape {
   }
 };
 
+namespace detail {
+constexpr bool all_differ(std::initializer_list<name> labels) {
+  for (name const& a : labels)
+    for (name const& b : labels)
+      if (&a != &b && a == b) return false;
+  return true;
+}
+}  // namespace detail
+
 /// Named axes as a type: `struct mesh : mt::mesh<data, model> {};`
 template <auto... Axes>
 struct mesh {
   static_assert((mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
                 "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
+  static_assert(sizeof...(Axes) <= max_axes, "meshtensor S01: a mesh has at most 4 axes");
+  static_assert(detail::all_differ({Axes.label...}), "meshtensor S01: two axes of a mesh have one name");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
-    (m.add(Axes.label, Axes.extent), ...);
+    if (sizeof...(Axes) <= max_axes && detail::all_differ({Axes.label...})) (m.add(Axes.label, Axes.extent), ...);
     return m;
   }();
 };

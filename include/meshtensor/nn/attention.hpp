@@ -56,12 +56,20 @@ concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> &
 template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Seen>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
                       Seen const&... seen) {
-  static_assert(has_dim<Q, Length> && has_dim<Q, Head>, "meshtensor T01: attention: the queries lack a dim");
-  static_assert(has_dim<K, Memory> && has_dim<K, Head>, "meshtensor T01: attention: the keys lack a dim");
-  static_assert(has_dim<V, Memory>, "meshtensor T01: attention: the values lack the dim of the positions that answer");
-  static_assert(same_dtype_as<Q, K> && same_dtype_as<Q, V>,
-                "meshtensor T02: the dtypes of the operands differ: cast one of them");
-  static_assert(of_float<Q>, "meshtensor T04: this function takes tensors of floats: cast the operand");
+  if constexpr (!(has_dim<Q, Length> && has_dim<Q, Head>))
+    static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the queries lack a dim", Q, Length, Head>>);
+  if constexpr (!(has_dim<K, Memory> && has_dim<K, Head>))
+    static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the keys lack a dim", K, Memory, Head>>);
+  if constexpr (!has_dim<V, Memory>)
+    static_assert(
+        delivered<meshtensor::detail::wrong<"T01 attention: the values lack the dim of the positions that answer", V,
+                                            Memory>>);
+  if constexpr (!(same_dtype_as<Q, K> && same_dtype_as<Q, V>))
+    static_assert(
+        delivered<meshtensor::detail::wrong<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>>);
+  if constexpr (!of_float<Q>)
+    static_assert(
+        delivered<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", Q>>);
   static_assert((of_bool<Seen> && ...) && (has_dim<Seen, Memory> && ...),
                 "meshtensor T01: attention: what may be seen is a tensor of bools with the dim of the positions that "
                 "answer");
@@ -103,10 +111,12 @@ struct attention_body {
   template <scope S, handle X, handle Y, handle... Seen>
   constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads,
                             auto head, Seen const&... seen) const {
-    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>,
-                  "meshtensor T01: attention: the operand lacks a dim");
-    static_assert(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>,
-                  "meshtensor T01: attention: what is attended to lacks a dim");
+    if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
+      static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
+                                                        decltype(model)>>);
+    if constexpr (!(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>))
+      static_assert(delivered<meshtensor::detail::wrong<"T01 attention: what is attended to lacks a dim", Y,
+                                                        decltype(memory), decltype(model)>>);
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)> && has_dim<Y, decltype(memory)> &&
                   has_dim<Y, decltype(model)>) {
       auto const project = [&](auto const& from, auto const& weight) {
@@ -131,8 +141,9 @@ struct self_attention_body {
   template <scope S, handle X, handle... Seen>
   constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head,
                             Seen const&... seen) const {
-    static_assert(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>,
-                  "meshtensor T01: attention: the operand lacks a dim");
+    if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
+      static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
+                                                        decltype(model)>>);
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)>) {
       return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, seen...);
     } else {

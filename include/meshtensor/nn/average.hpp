@@ -72,7 +72,7 @@ struct moving_average {
                m.variables[i].dims);
       b.note(add_type(d << " and, as a copy, as ", m, like.type, like.dims) << ": give one of them another name");
     }
-    require(m.variable_count < max_variables, "G24: a program has too many variables");
+    b.make_room(m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
     m.variables[m.variable_count] = like;
     m.variables[m.variable_count].path = path, m.variables[m.variable_count].site = b.site;
     return static_cast<id>(m.variable_count++);

@@ -14,7 +14,9 @@ namespace meshtensor::nn {
 /// source  Srivastava et al., JMLR 15 (2014)
 inline constexpr library_layer dropout = [](scope auto s, auto x, number const& rate) {
   using X = decltype(x);
-  static_assert(of_float<X>, "meshtensor T04: this function takes tensors of floats: cast the operand");
+  if constexpr (!of_float<X>)
+    static_assert(
+        delivered<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", X>>);
   builder& b = s.recorder();
   using random_t = handle_t<dtype::f32, typename X::dim_list>;
   random_t const chance(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));

@@ -20,7 +20,10 @@ inline constexpr double norm_epsilon = 1e-5;
 /// errors      T01 `x` lacks the dim
 /// source      Ba, Kiros and Hinton, arXiv:1607.06450
 inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
-  static_assert(has_dim<decltype(x), decltype(along)>, "meshtensor T01: layer_norm: the operand lacks the dim");
+  if constexpr (!has_dim<decltype(x), decltype(along)>)
+    static_assert(
+        delivered<
+            meshtensor::detail::wrong<"T01 layer_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
   if constexpr (has_dim<decltype(x), decltype(along)>) {
     auto const gain = s.parameter("gain", along, ones);
     auto const bias = s.parameter("bias", along, zeros);
@@ -56,7 +59,9 @@ inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along)
 /// errors      T01 `x` lacks the dim
 /// source      Zhang and Sennrich, arXiv:1910.07467
 inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
-  static_assert(has_dim<decltype(x), decltype(along)>, "meshtensor T01: rms_norm: the operand lacks the dim");
+  if constexpr (!has_dim<decltype(x), decltype(along)>)
+    static_assert(
+        delivered<meshtensor::detail::wrong<"T01 rms_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
   if constexpr (has_dim<decltype(x), decltype(along)>) {
     auto const gain = s.parameter("gain", along, ones);
     auto const results = composite_with_gradient(

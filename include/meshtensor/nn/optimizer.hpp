@@ -34,7 +34,7 @@ struct all_parameters {
 template <dtype T, class What>
 constexpr gradients<T> gradients_of(builder& b, What const& what, id root) {
   gradients<T> g{&b, {}, {}};
-  require(what.owner == &b, "G18: a tensor of one program is used in another");
+  b.expect(what.owner == &b, "G18 a tensor of one program is used in another");
   if constexpr (handle<What>) {
     g = meshtensor::detail::gradients_under<T>(b, what.id, root);
   } else {
@@ -42,16 +42,21 @@ constexpr gradients<T> gradients_of(builder& b, What const& what, id root) {
       if (meshtensor::detail::is_parameter(b.m, what.parameters.at[i], T, root))
         g.parameters.add(what.parameters.at[i]), g.values.add(what.values.at[i]);
   }
-  require(g.size() != 0, "G28: minimize: the program has read no parameter that could be changed");
+  if (g.size() != 0) return g;
+  diagnostic d{};
+  add_scope(d << "G28 minimize finds no parameter of dtype " << text_of(T) << " declared before it in ", b.m, root);
+  b.note(d << ": call it after the layers, with a loss of their outputs");
   return g;
 }
 
 template <class What, dtype T>
 constexpr bool can_be_minimized() {
   if constexpr (handle<What>) {
-    static_assert(of_float<What>, "meshtensor T04: minimize: the loss is not a float");
-    static_assert(meshtensor::detail::may_be_scalar<What>,
-                  "meshtensor T03: minimize: the loss has dims: take its sum or mean first");
+    if constexpr (!of_float<What>)
+      static_assert(delivered<meshtensor::detail::wrong<"T04 minimize: the loss is not a float", What>>);
+    if constexpr (!(meshtensor::detail::may_be_scalar<What>))
+      static_assert(
+          delivered<meshtensor::detail::wrong<"T03 minimize: the loss has dims: take its sum or mean first", What>>);
     return of_float<What> && meshtensor::detail::may_be_scalar<What>;
   } else {
     static_assert(std::is_same_v<What, gradients<T>>,

@@ -37,16 +37,17 @@ struct parameters_taken {
       if (is_parameter(b.m, v, type)) outer.add(v), inner.add(f.invariant_arguments.at[i]);
       else lost = lost || made.known[v];
     }
-    require(!lost,
-            "G34: accumulate: its body uses a tensor that was made from parameters outside: make it in the body, or "
-            "end its gradient with stop_gradient");
-    require(outer.count != 0, "G28: accumulate: its body has read no parameter that could be changed");
+    b.expect(!lost,
+             "G34 accumulate: its body uses a tensor that was made from parameters outside: make it in the body, or "
+             "end its gradient with stop_gradient");
+    b.expect(outer.count != 0, "G28 accumulate: its body has read no parameter that could be changed");
   }
 };
 
 template <dtype T, class Loss>
 constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, id dim, Loss const& loss) {
   id_list<> given{}, operands{};
+  if (b.depth == 0) return {loss, {&b, {}, {}}};  // too many loops were open (G21)
   given.add(b.use(loss.id));
   id const body = b.region;
   b.region = b.m.regions[body].parent;
@@ -97,19 +98,20 @@ requires(handle<Xs> || detail::is_tuple<Xs>) constexpr auto accumulate(S const& 
                 "meshtensor T01: accumulate: a tensor lacks the dim of the parts: use it from outside instead");
   detail::recording const r(&b, where);
   id const site = b.site, parts = detail::dim_id(b, dim);
-  require(b.depth == 0, "G26: accumulate inside a loop or branch: take it outside");
+  b.expect(b.depth == 0, "G26 accumulate inside a loop or branch: take it outside");
   id_list<> const given = detail::ids_of(xs);
   for (id v : ids(given))
-    require(b.m.values[v].dims.has(parts),
-            "T01: accumulate: a tensor lacks the dim of the parts: use it from outside instead");
+    b.expect(b.m.values[v].dims.has(parts),
+             "T01 accumulate: a tensor lacks the dim of the parts: use it from outside instead");
   b.begin_frame(region_kind::body, no_id, parts, true);
   auto const loss = std::apply([&](auto const&... x) { return body(s, x...); }, detail::slices<D>(b, parts, xs));
   b.site = site;
   using L = std::remove_const_t<decltype(loss)>;
   static_assert(handle<L>, "meshtensor T11: the body of accumulate gives one tensor, the loss of a part");
   if constexpr (handle<L>) {
-    static_assert(of_float<L>, "meshtensor T04: accumulate: the loss is not a float");
-    static_assert(detail::may_be_scalar<L>, "meshtensor T03: accumulate: the loss has dims: take its sum first");
+    if constexpr (!of_float<L>) static_assert(delivered<detail::wrong<"T04 accumulate: the loss is not a float", L>>);
+    if constexpr (!detail::may_be_scalar<L>)
+      static_assert(delivered<detail::wrong<"T03 accumulate: the loss has dims: take its sum first", L>>);
     return detail::end_parts<detail::parameters_of<S>::value>(b, parts, loss);
   }
 }

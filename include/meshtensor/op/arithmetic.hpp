@@ -14,14 +14,14 @@ constexpr id elementwise(builder& b, function f, id x) {
 }
 constexpr id elementwise(builder& b, function f, id x, id y) {
   value const v = b.m.values[x], w = b.m.values[y];
-  require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
+  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
   id const operands[] = {x, y};
   return b.add(primitive::elementwise, static_cast<std::uint8_t>(f), operands, result_type(f, v.type),
                united(v.dims, w.dims));
 }
 constexpr id select(builder& b, id condition, id yes, id no) {
   value const c = b.m.values[condition], v = b.m.values[yes], w = b.m.values[no];
-  require(c.type == dtype::boolean && v.type == w.type, "T02: select takes a bool and two operands of one dtype");
+  b.expect(c.type == dtype::boolean && v.type == w.type, "T02 select takes a bool and two operands of one dtype");
   id const operands[] = {condition, yes, no};
   return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::select), operands, v.type,
                united(united(v.dims, w.dims), c.dims));

@@ -101,13 +101,14 @@ constexpr auto record_call(H const&... operands) {
   shape all{};
   ((all = united(all, b.m.values[operands.id].dims)), ...);
   for (int i = 0; i < g.count && (is_any<typename H::dim_list> || ...); ++i)  // else the types have said so
-    require(w.has(g.at[i]) || !all.has(g.at[i]),
-            "T03: call: the operation gives a dim that an operand has, without naming it in `whole`");
+    b.expect(w.has(g.at[i]) || !all.has(g.at[i]),
+             "T03 call: the operation gives a dim that an operand has, without naming it in `whole`");
   auto const run = &run_call<Operation, type, H::type...>;
   int row = 0;
   while (row < b.m.call_count && b.m.calls[row].run != run) ++row;
   if (row == b.m.call_count) {
-    require(row < max_calls, "G32: a program calls at most 64 different operations of its own");
+    if (!b.expect(row < max_calls, "G32 a program calls at most 64 different operations of its own"))
+      row = --b.m.call_count;
     b.m.calls[b.m.call_count++] = {label, w, g, run, &parts_of_call};
   }
   id const given[] = {operands.id...};

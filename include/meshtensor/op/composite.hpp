@@ -22,6 +22,15 @@ constexpr int cotangents_of(std::tuple<H...> const* operands, std::tuple<R...> c
   }();
 }
 
+/// G25, where a part of a composite that has its own gradient uses what it was not given.
+constexpr void used_from_outside(builder& b, name const& label, frame const& f, char const* part) {
+  if (f.invariants.count == 0) return;
+  value const& v = b.m.values[f.invariants.at[0]];
+  diagnostic d{};
+  add_type(d << "G25 " << part << "the composite '" << label << "' uses a tensor from outside, ", b.m, v.type, v.dims);
+  b.note(add_made(d, b.m, f.invariants.at[0]) << ": pass it as one more operand");
+}
+
 template <class Body, class Gradient, class... H>
 constexpr auto record_composite(builder& b, name const& label, Body const& body, Gradient const& gradient,
                                 H const&... operands) {
@@ -67,13 +76,11 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
     id_list<> out{};
     id_list<> const term_ids = ids_of(terms), argument_ids = ids_of(again);
     for (int i = 0; i < term_ids.count; ++i)
-      out.add(aligned(b, b.use(term_ids.at[i]), b.m.values[argument_ids.at[i]].dims,
-                      "T03: a composite's gradient has other dims than the operand"));
+      out.add(aligned(b, b.use(term_ids.at[i]), b.m.values[argument_ids.at[i]].dims, "a term of a composite's gradient",
+                      "the operand"));
     frame const g = b.end_frame(out);
-    require(g.invariants.count == 0,
-            "G25: the gradient of a composite uses a tensor from outside: pass it as an operand");
-    require(f.invariants.count == 0,
-            "G25: a composite with its own gradient uses a tensor from outside: pass it as an operand");
+    used_from_outside(b, label, f, "");
+    used_from_outside(b, label, g, "the gradient of ");
     owned.add(g.region);
   }
   b.site = site;

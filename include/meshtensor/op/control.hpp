@@ -30,7 +30,12 @@ constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, id dim, std::tuple<H.
           id const region = b.region;
           b.region = b.m.regions[region].parent, --b.depth;
           shape const dims = b.m.values[x.id].dims;
-          require(dims.has(dim), "T01: scan: a sequence lacks the dim that is scanned");
+          if (!dims.has(dim)) {
+            diagnostic d{};
+            add_type(d << "T01 a loop along '" << b.m.dim_name(dim) << "' runs over a tensor that lacks this dim, ",
+                     b.m, H::type, dims);
+            b.note(d);
+          }
           id const led = aligned(b, b.use(x.id), led_by(dim, dims));
           b.region = region, ++b.depth;
           return b.add_stacked(led);
@@ -39,44 +44,50 @@ constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, id dim, std::tuple<H.
       xs);
 }
 
-template <class>
-inline constexpr bool is_pair = false;
-template <class First, class Second>
-inline constexpr bool is_pair<std::tuple<First, Second>> = true;
+/// Calls the body of a loop or branch; arguments that it does not take are one sentence.
+template <class Body, class S, class... H>
+constexpr auto call_body(Body const& body, S const& s, H const&... arguments) {
+  if constexpr (takes<Body, S, H...>) {
+    return body(s, arguments...);
+  } else {
+    static_assert(
+        delivered<wrong<"T11 the body of a loop takes the scope, then each carry and a slice of each sequence as "
+                        "arguments of their own",
+                        H...>>);
+    return std::tuple();
+  }
+}
 
-/// Runs `body` in a frame of its own and records the loop. `Outs` handles of the body's result are stacked.
-template <bool Shares, class S, class D, class Carry, class Xs, class Body>
-constexpr auto record_loop(S const& s, D, line const& where, Carry const& start, Xs const& sequences,
-                           Body const& body) {
-  builder& b = s.recorder();
-  auto const here = s.enter();
+template <class T>
+inline constexpr bool is_handles = handle<T>;
+template <class... T>
+inline constexpr bool is_handles<std::tuple<T...>> = (handle<T> && ...);
+/// Whether the body of a loop gives so many carries and, if wanted, what is stacked.
+template <class Given, std::size_t Carries, bool Stacks>
+inline constexpr bool gives = !Stacks && is_handles<Given> && Carries == 1;
+template <class... T, std::size_t Carries>
+inline constexpr bool gives<std::tuple<T...>, Carries, false> = (handle<T> && ...) && sizeof...(T) == Carries;
+template <class First, class Second, std::size_t Carries>
+inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
+    gives<First, Carries, false>&& is_handles<Second>;
+
+/// Closes the body that gives `given`, and records the loop.
+template <class D, bool Stacks, class Carry, class Given>
+constexpr auto end_loop(builder& b, id dim, id site, Carry const& start, Given const& given) {
   auto const carries = as_tuple(start);
-  auto const xs = as_tuple(sequences);
-  id const dim = dim_id(b, D{});
-  recording const r(&b, where);
-  id const site = b.site;
-  b.begin_frame(region_kind::body, no_id, dim, Shares);
-  auto inner = std::apply([&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_carry(c.id))...}; }, carries);
-  auto given = std::apply([&](auto const&... arguments) { return body(s, arguments...); },
-                          std::tuple_cat(inner, slices<D>(b, dim, xs)));
-  constexpr bool has_outputs = std::tuple_size_v<decltype(xs)> != 0;
-  static_assert(!has_outputs || is_pair<decltype(given)>,
-                "meshtensor T11: the body of scan returns std::tuple(next carry, what is stacked)");
   auto next = as_tuple([&] {
-    if constexpr (has_outputs) return std::get<0>(given);
+    if constexpr (Stacks) return std::get<0>(given);
     else return given;
   }());
   auto outs = [&] {
-    if constexpr (has_outputs) return as_tuple(std::get<1>(given));
+    if constexpr (Stacks) return as_tuple(std::get<1>(given));
     else return std::tuple<>{};
   }();
-  static_assert(std::tuple_size_v<decltype(next)> == std::tuple_size_v<decltype(carries)>,
-                "meshtensor T11: the body of a loop returns as many carries as it takes");
   id_list<> results{}, operands{};
   id_list<> const first = ids_of(carries), last = ids_of(next);
   for (int i = 0; i < first.count; ++i) {
-    require(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
-            "T02: a loop's next carry has another dtype than the carry");
+    b.expect(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
+             "T02 a loop's next carry has another dtype than the carry: cast it");
     results.add(aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
   }
   id_list<> const out_ids = ids_of(outs);
@@ -97,9 +108,42 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
             &b, b.add_result(n, o.type, led_by(dim, b.m.values[o.id].dims)))...};
       },
       outs);
-  if constexpr (has_outputs)
+  if constexpr (Stacks)
     return std::tuple{as_given<Carry>(final), as_given<std::remove_cvref_t<decltype(std::get<1>(given))>>(stacked)};
   else return as_given<Carry>(final);
+}
+
+/// Runs `body` in a frame of its own and records the loop. `Outs` handles of the body's result are stacked.
+template <bool Shares, class S, class D, class Carry, class Xs, class Body>
+constexpr auto record_loop(S const& s, D, line const& where, Carry const& start, Xs const& sequences,
+                           Body const& body) {
+  builder& b = s.recorder();
+  auto const here = s.enter();
+  auto const carries = as_tuple(start);
+  auto const xs = as_tuple(sequences);
+  id const dim = dim_id(b, D{});
+  recording const r(&b, where);
+  id const site = b.site;
+  b.begin_frame(region_kind::body, no_id, dim, Shares);
+  auto inner = std::apply([&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_carry(c.id))...}; }, carries);
+  auto given = std::apply([&](auto const&... arguments) { return call_body(body, s, arguments...); },
+                          std::tuple_cat(inner, slices<D>(b, dim, xs)));
+  using G = decltype(given);
+  constexpr bool has_outputs = std::tuple_size_v<decltype(xs)> != 0;
+  constexpr std::size_t carry_count = std::tuple_size_v<decltype(carries)>;
+  if constexpr (has_outputs && !gives<G, carry_count, true>) {
+    static_assert(
+        delivered<wrong<"T11 the body of scan returns std::tuple(next carry, what is stacked); several of either "
+                        "are a tuple of their own",
+                        G>>);
+    return std::tuple{start, start};
+  } else if constexpr (!gives<G, carry_count, has_outputs>) {
+    static_assert(
+        delivered<wrong<"T11 the body of a loop returns as many carries as it takes, several as a tuple", G>>);
+    return start;
+  } else {
+    return end_loop<D, has_outputs>(b, dim, site, start, given);
+  }
 }
 
 }  // namespace detail
@@ -137,11 +181,11 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
 template <scope S, handle P, class Then, class Otherwise>
 constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
                     line const& where = {}) {
-  static_assert(of_bool<P>, "meshtensor T02: cond: the predicate is not a bool");
+  if constexpr (!of_bool<P>) static_assert(delivered<detail::wrong<"T02 cond: the predicate is not a bool", P>>);
   builder& b = s.recorder();
   auto const here = s.enter();
   detail::recording const r(&b, where);
-  require(b.m.values[predicate.id].dims.count == 0, "T03: cond: the predicate has dims: reduce it with any or all");
+  b.expect(b.m.values[predicate.id].dims.count == 0, "T03 cond: the predicate has dims: reduce it with any or all");
   id const site = b.site;
   b.begin_frame(region_kind::branch, no_id, no_id, true);
   auto const yes = then(s);
@@ -204,8 +248,8 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
   id_list<> results{}, operands{};
   id_list<> const first = detail::ids_of(std::tuple{start...}), last = detail::ids_of(next);
   for (int i = 0; i < first.count; ++i) {
-    require(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
-            "T02: a loop's next carry has another dtype than the carry");
+    b.expect(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
+             "T02 a loop's next carry has another dtype than the carry: cast it");
     results.add(detail::aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
   }
   frame const g = b.end_frame(results);

@@ -12,9 +12,9 @@ constexpr id einsum(builder& b, ids operands, shape const& to) {
   dtype const type = b.m.values[operands[0]].type;
   for (id o : operands) {
     all = united(all, b.m.values[o].dims);
-    require(b.m.values[o].type == type, "T02: the dtypes of the operands differ: cast one of them");
+    b.expect(b.m.values[o].type == type, "T02 the dtypes of the operands differ: cast one of them");
   }
-  require(all.includes(to), "T01: einsum: no operand has a dim that the result names");
+  b.expect(all.includes(to), "T01 einsum: no operand has a dim that the result names");
   return b.add(primitive::einsum, 0, operands, type, to);
 }
 constexpr id einsum(builder& b, id x, id y, shape const& to) {
@@ -108,16 +108,14 @@ namespace detail {
 
 template <class D, class... H>
 concept dim_of_any = (has_dim<H, D> || ...);
-template <class D, handle... H>
-constexpr void check_named() {
-  static_assert(dim_of_any<D, H...>, "meshtensor T01: einsum: no operand has a dim that the result names");
-}
 template <dim_type... D, handle... H>
 constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... operands) {
   constexpr dtype type = common_type<H...>();
-  static_assert(((H::type == type) && ...), "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  if constexpr (!((H::type == type) && ...))
+    static_assert(delivered<wrong<"T02 the dtypes of the operands differ: cast one of them", H...>>);
   static_assert(type != dtype::boolean, "meshtensor T04: arithmetic on bool: cast the operand");
-  (check_named<D, H...>(), ...);
+  if constexpr (!(dim_of_any<D, H...> && ...))
+    static_assert(delivered<wrong<"T01 einsum: no operand has a dim that the result names", H..., D...>>);
   recording r(owner_of(operands...), where);
   id const inside[] = {operands.id...};
   if constexpr (((H::type == type) && ...) && (dim_of_any<D, H...> && ...))
@@ -159,6 +157,10 @@ template <dim_type... D>
 struct dims_among<to_dims<D...>> {
   using type = dims<D...>;
 };
+template <class T>
+inline constexpr bool names_dims = false;
+template <class... D>
+inline constexpr bool names_dims<to_dims<D...>> = true;
 
 }  // namespace detail
 
@@ -201,12 +203,29 @@ constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f
                       to_dims<D...> result, line const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e, f, g, h);
 }
+/// Without `to` it is not known which dims are summed.
+template <class... A>
+requires((handle<A> || ...) && !(detail::names_dims<A> || ...)) constexpr auto einsum(A const&... a) {
+  static_assert(
+      delivered<
+          detail::wrong<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A...>>);
+  return detail::first_handle(a...);
+}
+/// What einsum is called elsewhere.
+template <class... A>
+requires(handle<A> || ...) constexpr auto matmul(A const&... a) {
+  static_assert(
+      delivered<detail::wrong<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the dim that the "
+                              "result does not name is summed",
+                              A...>>);
+  return detail::first_handle(a...);
+}
 /// Of more operands: the first four are multiplied ahead of the others, with no more dims than those need.
 template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, handle I, class... More>
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h, I const& i,
                       More const&... more) {
-  static_assert(B::type == A::type && C::type == A::type && E::type == A::type,
-                "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  if constexpr (B::type != A::type || C::type != A::type || E::type != A::type)
+    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", A, B, C, E>>);
   auto const first =
       detail::einsum_by<detail::needed_rule{}, typename detail::dims_among<F>::type,
                         typename detail::dims_among<G>::type, typename detail::dims_among<H>::type,

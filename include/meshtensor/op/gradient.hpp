@@ -55,7 +55,10 @@ constexpr bool stops_gradient(node const& n) {
 
 /// The derivatives of a loss where the program is now, in a loop too if that is all that they are wanted in.
 constexpr id_list<> add_gradient(builder& b, id loss, ids by) {
-  require(b.m.values[loss].dims.count == 0, "T03: gradient: the loss has dims: take its sum or mean first");
+  if (value const& v = b.m.values[loss]; v.dims.count != 0) {
+    diagnostic d{};
+    b.note(add_type(d << "T03 the loss has dims, ", b.m, v.type, v.dims) << ": take its sum or mean first");
+  }
   id_list<> operands{}, results{};
   operands.add(loss), operands.add_all(by);
   id const n = b.add_node(primitive::gradient, 0, operands);
@@ -63,8 +66,8 @@ constexpr id_list<> add_gradient(builder& b, id loss, ids by) {
   return results;
 }
 constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
-  require(b.depth == 0,
-          "G26: gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
+  b.expect(b.depth == 0,
+           "G26 gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
   return add_gradient(b, loss, by);
 }
 /// Those of a loss by the parameters under a path that the program has read so far.
@@ -94,7 +97,7 @@ constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index
 /// errors  T03 the loss has dims
 template <dtype T, handle L>
 constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where = {}) {
-  static_assert(of_float<L>, "meshtensor T04: gradient: the loss is not a float");
+  if constexpr (!of_float<L>) static_assert(delivered<detail::wrong<"T04 gradient: the loss is not a float", L>>);
   detail::recording const r(loss.owner, where);
   return detail::gradients_under<T>(r.b, loss.id, no_id);
 }
@@ -102,7 +105,8 @@ constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where =
 /// The gradients of a loss by the tensors named: parameters, inputs or anything that it was computed from.
 template <handle L, handle... P>
 constexpr auto gradient(L const& loss, P const&... by) {
-  static_assert(of_float<L> && (of_float<P> && ...), "meshtensor T04: gradient: only floats have gradients");
+  if constexpr (!(of_float<L> && (of_float<P> && ...)))
+    static_assert(delivered<detail::wrong<"T04 gradient: only floats have gradients", L, P...>>);
   builder& b = *detail::owner_of(loss, by...);
   id const given[] = {by.id...};
   id_list<> const g = detail::record_gradient(b, loss.id, given);

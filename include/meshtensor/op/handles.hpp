@@ -49,11 +49,16 @@ constexpr id_list<> ids_of(std::tuple<H...> const& t) {
   return r;
 }
 
-/// `v` with the dims of `like`, in its order; throws `otherwise` if its dims are others.
-constexpr id aligned(builder& b, id v, shape const& like,
-                     char const* otherwise = "T03: a loop's next carry has other dims than the carry") {
+/// `v` with the dims of `like`, in its order. T03 if its dims are others: `what` it is, and what it should be like.
+constexpr id aligned(builder& b, id v, shape const& like, char const* what = "the next carry of a loop",
+                     char const* wanted = "the carry") {
   shape const dims = b.m.values[v].dims;
-  require(dims.includes(like) && like.includes(dims), otherwise);
+  if (!dims.includes(like) || !like.includes(dims)) {
+    dtype const type = b.m.values[v].type;
+    diagnostic d{};
+    add_type(add_type(d << "T03 " << what << " is ", b.m, type, dims) << ", but " << wanted << " is ", b.m, type, like);
+    b.note(d << ": both have the same dims; sum over one, or rename one");
+  }
   return dims == like ? v : b.add(primitive::transpose, {b.use(v)}, b.m.values[v].type, like);
 }
 

@@ -11,9 +11,9 @@ namespace meshtensor {
 /// matched by name.
 constexpr id gather(builder& b, id table, id index, id dim) {
   value const t = b.m.values[table], i = b.m.values[index];
-  require(t.dims.has(dim), "T01: gather: the table lacks the dim");
-  require(!is_float(i.type) && i.type != dtype::boolean, "T02: gather: the index is not an integer");
-  require(!i.dims.has(dim), "T03: gather: the index has the dim that is looked up: rename it");
+  b.expect(t.dims.has(dim), "T01 gather: the table lacks the dim");
+  b.expect(!is_float(i.type) && i.type != dtype::boolean, "T02 gather: the index is not an integer");
+  b.expect(!i.dims.has(dim), "T03 gather: the index has the dim that is looked up: rename it");
   shape along{};
   id const operands[] = {table, index};
   return b.add(primitive::gather, 0, operands, t.type, united(i.dims, without(t.dims, along.add(dim))), {{dim}});
@@ -23,12 +23,12 @@ constexpr id gather(builder& b, id table, id index, id dim) {
 constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) {
   shape along{};
   shape const dims = b.m.values[x].dims, by = b.m.values[index].dims;
-  require(like.has(dim), "T01: scatter_add: the result lacks the dim");
-  require(!is_float(b.m.values[index].type) && b.m.values[index].type != dtype::boolean,
-          "T02: scatter_add: the index is not an integer");
-  require(dims.includes(by) && dims.includes(without(like, along.add(dim))),
-          "T01: scatter_add: the operand lacks a dim of the index or of the result: broadcast it");
-  require(!dims.has(dim), "T03: scatter_add: the operand has the dim that it is added along: rename it");
+  b.expect(like.has(dim), "T01 scatter_add: the result lacks the dim");
+  b.expect(!is_float(b.m.values[index].type) && b.m.values[index].type != dtype::boolean,
+           "T02 scatter_add: the index is not an integer");
+  b.expect(dims.includes(by) && dims.includes(without(like, along.add(dim))),
+           "T01 scatter_add: the operand lacks a dim of the index or of the result: broadcast it");
+  b.expect(!dims.has(dim), "T03 scatter_add: the operand has the dim that it is added along: rename it");
   id const operands[] = {x, index};
   return b.add(primitive::scatter_add, 0, operands, b.m.values[x].type, like, {{dim}});
 }
@@ -137,10 +137,12 @@ constexpr shape with_rule_of(shape const& x, shape const& more) { return united(
 /// errors  T01 the table lacks the dim; T02 the index is not an integer; T03 the index has the dim itself
 template <handle Table, handle Index, dim_type D>
 constexpr auto gather(Table const& table, Index const& index, D along, line const& where = {}) {
-  static_assert(has_dim<Table, D>, "meshtensor T01: gather: the table lacks the dim");
-  static_assert(of_integer<Index>, "meshtensor T02: gather: the index is not an integer");
-  static_assert(detail::lacks_dim<Index, D>,
-                "meshtensor T03: gather: the index has the dim that is looked up: rename it");
+  if constexpr (!has_dim<Table, D>)
+    static_assert(delivered<detail::wrong<"T01 gather: the table lacks the dim", Table, D>>);
+  if constexpr (!of_integer<Index>)
+    static_assert(delivered<detail::wrong<"T02 gather: the index is not an integer", Index>>);
+  if constexpr (!detail::lacks_dim<Index, D>)
+    static_assert(delivered<detail::wrong<"T03 gather: the index has the dim that is looked up: rename it", Index, D>>);
   if constexpr (has_dim<Table, D> && of_integer<Index> && detail::lacks_dim<Index, D>) {
     detail::recording r(detail::owner_of(table, index), where);
     id const v = gather(r.b, table.id, index.id, detail::dim_id(r.b, along));
@@ -163,8 +165,9 @@ constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To..
   static_assert(has_dim_v<dims<To...>, D>, "meshtensor T01: scatter_add: the result lacks the dim");
   static_assert(((detail::same_dim<To, D> || has_dim<X, To>)&&...),
                 "meshtensor T01: scatter_add: the operand lacks a dim of the result: broadcast it");
-  static_assert(of_integer<Index>, "meshtensor T02: scatter_add: the index is not an integer");
-  static_assert(!of_bool<X>, "meshtensor T04: arithmetic on bool: cast the operand");
+  if constexpr (!of_integer<Index>)
+    static_assert(delivered<detail::wrong<"T02 scatter_add: the index is not an integer", Index>>);
+  if constexpr (of_bool<X>) static_assert(delivered<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
   detail::recording r(detail::owner_of(x, index), where);
   constexpr bool fits = ((detail::same_dim<To, D> || has_dim<X, To>)&&...) && has_dim_v<dims<To...>, D>;
   if constexpr (!fits || !of_integer<Index>) return detail::wrap<X::type, dims<To...>>(r.b, x.id);
@@ -188,8 +191,10 @@ constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& 
 /// errors  T02 the index is not an integer; T03 the index has the dim already
 template <handle Index, dim_type D, dtype T>
 constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line const& where = {}) {
-  static_assert(of_integer<Index>, "meshtensor T02: one_hot: the index is not an integer");
-  static_assert(detail::lacks_dim<Index, D>, "meshtensor T03: one_hot: the index already has the dim");
+  if constexpr (!of_integer<Index>)
+    static_assert(delivered<detail::wrong<"T02 one_hot: the index is not an integer", Index>>);
+  if constexpr (!detail::lacks_dim<Index, D>)
+    static_assert(delivered<detail::wrong<"T03 one_hot: the index already has the dim", Index, D>>);
   detail::recording r(index.owner, where);
   if constexpr (of_integer<Index> && detail::lacks_dim<Index, D>) {
     constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist

@@ -10,9 +10,9 @@ namespace meshtensor {
 /// `x` with `part` in the place of its slice at a number along `dim`; other dims that one of them lacks are repeated.
 constexpr id put(builder& b, id x, id part, id dim, id position) {
   value const v = b.m.values[x], w = b.m.values[part];
-  require(v.dims.has(dim), "T01: put: the operand lacks the dim");
-  require(!w.dims.has(dim), "T03: put: what is put has the dim along which it is put");
-  require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
+  b.expect(v.dims.has(dim), "T01 put: the operand lacks the dim");
+  b.expect(!w.dims.has(dim), "T03 put: what is put has the dim along which it is put");
+  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
   shape one{};
   shape const dims = united(v.dims, w.dims), inner = without(dims, one.add(dim));
   if (!(v.dims == dims)) x = broadcast(b, x, dims);
@@ -25,11 +25,11 @@ constexpr id put(builder& b, id x, id part, id dim, id position) {
 /// name.
 constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
   value const v = b.m.values[x], w = b.m.values[part], i = b.m.values[index];
-  require(v.dims.has(dim), "T01: put: the operand lacks the dim");
-  require(!w.dims.has(dim) && !i.dims.has(dim),
-          "T03: put: what is put, or the index, has the dim along which it is put");
-  require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
-  require(!is_float(i.type) && i.type != dtype::boolean, "T02: put: the index is not an integer");
+  b.expect(v.dims.has(dim), "T01 put: the operand lacks the dim");
+  b.expect(!w.dims.has(dim) && !i.dims.has(dim),
+           "T03 put: what is put, or the index, has the dim along which it is put");
+  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
+  b.expect(!is_float(i.type) && i.type != dtype::boolean, "T02 put: the index is not an integer");
   shape one{};
   shape const dims = united(v.dims, without(w.dims, i.dims)), inner = united(i.dims, without(dims, one.add(dim)));
   if (!(v.dims == dims)) x = broadcast(b, x, dims);
@@ -141,9 +141,11 @@ constexpr shape put_dims(shape const& x, shape const& part, shape const& index) 
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ; T03 `part` has the dim; R10 there is no such position
 template <handle X, handle P, dim_type D>
 constexpr auto put(X const& x, P const& part, D along, number const& position, line const& where = {}) {
-  static_assert(has_dim<X, D>, "meshtensor T01: put: the operand lacks the dim");
-  static_assert(detail::lacks_dim<P, D>, "meshtensor T03: put: what is put has the dim along which it is put");
-  static_assert(same_dtype_as<X, P>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
+  if constexpr (!has_dim<X, D>) static_assert(delivered<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
+  if constexpr (!detail::lacks_dim<P, D>)
+    static_assert(delivered<detail::wrong<"T03 put: what is put has the dim along which it is put", P, D>>);
+  if constexpr (!same_dtype_as<X, P>)
+    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
   if constexpr (has_dim<X, D> && detail::lacks_dim<P, D> && X::type == P::type) {
     detail::recording r(detail::owner_of(x, part), where);
     using result = result_dims_t<united_all<2>, typename X::dim_list, typename P::dim_list>;
@@ -168,10 +170,12 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
 template <handle X, handle P, dim_type D, handle Index>
 constexpr auto put(X const& x, P const& part, D along, Index const& index, line const& where = {}) {
   constexpr bool lacking = detail::lacks_dim<P, D> && detail::lacks_dim<Index, D>;
-  static_assert(has_dim<X, D>, "meshtensor T01: put: the operand lacks the dim");
+  if constexpr (!has_dim<X, D>) static_assert(delivered<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
   static_assert(lacking, "meshtensor T03: put: what is put, or the index, has the dim along which it is put");
-  static_assert(same_dtype_as<X, P>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
-  static_assert(of_integer<Index>, "meshtensor T02: put: the index is not an integer");
+  if constexpr (!same_dtype_as<X, P>)
+    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
+  if constexpr (!of_integer<Index>)
+    static_assert(delivered<detail::wrong<"T02 put: the index is not an integer", Index>>);
   if constexpr (has_dim<X, D> && lacking && X::type == P::type && of_integer<Index>) {
     detail::recording r(detail::owner_of(x, part, index), where);
     using result =

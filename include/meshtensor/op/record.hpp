@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/op/constant.hpp"
-#include "meshtensor/tensor/tensor.hpp"
+#include "meshtensor/tensor/wrong.hpp"
 
 namespace meshtensor::detail {
 
@@ -20,7 +20,7 @@ constexpr builder* owner_of(H const&... operands) {
   builder* owner = nullptr;
   auto look = [&](auto const& h) {
     if constexpr (handle<std::remove_cvref_t<decltype(h)>>) {
-      require(owner == nullptr || owner == h.owner, "G18: a tensor of one program is used in another");
+      h.owner->expect(owner == nullptr || owner == h.owner, "G18 a tensor of one program is used in another");
       owner = h.owner;
     }
   };

@@ -11,13 +11,18 @@ namespace meshtensor {
 /// `x` summed, or its greatest or least element taken, along `dims`. any is the max of bools, all their min.
 constexpr id reduce(builder& b, reduction_kind kind, id x, shape const& along) {
   value const v = b.m.values[x];
-  require(v.dims.includes(along), "T01: reduce: the operand lacks a dim that it shall be reduced along");
+  if (shape const absent = without(along, v.dims); absent.count != 0) {
+    diagnostic d{};
+    d << "T01 " << text_of(static_cast<partial>(static_cast<int>(kind) + 1)) << ": there is no dim '"
+      << b.m.dim_name(absent.at[0]) << "' in ";
+    b.note(add_type(d, b.m, v.type, v.dims) << ", which is to be reduced along it");
+  }
   return b.add(primitive::reduce, static_cast<std::uint8_t>(kind), ids(&x, 1), v.type, without(v.dims, along));
 }
 constexpr id argmax(builder& b, id x, int dim) {
   shape along{};
   value const v = b.m.values[x];
-  require(v.dims.has(dim), "T01: argmax: the operand lacks the dim");
+  b.expect(v.dims.has(dim), "T01 argmax: the operand lacks the dim");
   return b.add(primitive::argmax, {x}, dtype::i64, without(v.dims, along.add(dim)), {{static_cast<id>(dim)}});
 }
 constexpr id broadcast(builder& b, id x, shape const& dims) {
@@ -142,12 +147,6 @@ constexpr shape without_rule(shape const& x, shape const& along) { return withou
 
 template <class H, class D>
 concept reducible_along = dim_type<D> && has_dim<H, D>;
-template <class H, class D>
-constexpr void check_reduced() {
-  static_assert(dim_type<D>, "meshtensor T10: a reduction takes a tensor and dims; of two tensors, maximum or minimum");
-  if constexpr (dim_type<D>)
-    static_assert(has_dim<H, D>, "meshtensor T01: reduce: the operand lacks a dim that it shall be reduced along");
-}
 /// Without dims: along all.
 template <class H, class List>
 struct reduced_dims {
@@ -159,21 +158,30 @@ struct reduced_dims<H, dims<>> {
 };
 
 /// What `make` gives for the dims of the list, or for all; a wrong dim is one sentence, and nothing is made.
-template <handle H, class... D>
+template <literal Operation, handle H, class... D>
 constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto make) {
-  (check_reduced<H, D>(), ...);
+  if constexpr (!(dim_type<D> && ...))
+    static_assert(delivered<wrong<joined_words<"T10 ", Operation,
+                                               ": a reduction takes a tensor and its dims, as sum(x, a, b), "
+                                               "without to; of two tensors there are maximum and minimum">,
+                                  H, D...>>);
+  else if constexpr (!(has_dim<H, D> && ...))
+    static_assert(delivered<wrong<joined_words<"T01 ", Operation, ": the operand lacks a dim">, H, D...>>);
   if constexpr ((reducible_along<H, D> && ...)) {
     recording r(x.owner, where);
     shape const along = sizeof...(D) == 0 ? r.b.m.values[x.id].dims : shape_of(r.b, dims<D...>{});
     id const v = along.count == 0 ? x.id : make(r.b, along);
     return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(r.b, v);
+  } else if constexpr ((dim_type<D> && ...)) {
+    return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(*x.owner, x.id);
   } else {
-    return x;
+    return wrap<H::type, dims<>>(*x.owner, x.id);
   }
 }
-template <reduction_kind Kind, handle H, class List>
-constexpr auto record_reduce(H const& x, List along, line const& where) {
-  return record_reduce(x, along, where, [&](builder& b, shape const& s) { return reduce(b, Kind, x.id, s); });
+
+template <reduction_kind Kind>
+constexpr auto reduction(id x) {
+  return [x](builder& b, shape const& s) { return reduce(b, Kind, x, s); };
 }
 
 }  // namespace detail
@@ -187,17 +195,20 @@ constexpr auto record_reduce(H const& x, List along, line const& where) {
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  static_assert(!of_bool<H>, "meshtensor T04: sum of bools: cast the operand, or take any or all");
-  return detail::record_reduce<reduction_kind::sum>(x, detail::given_dims<A, B, C, D>{}, where);
+  if constexpr (of_bool<H>)
+    static_assert(delivered<detail::wrong<"T04 sum of bools: cast the operand, or take any or all", H>>);
+  return detail::record_reduce<"sum">(x, detail::given_dims<A, B, C, D>{}, where,
+                                      detail::reduction<reduction_kind::sum>(x.id));
 }
 
 /// The sum divided by the number of elements; otherwise like `sum`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  static_assert(of_float<H>, "meshtensor T04: mean takes a tensor of floats: cast the operand");
-  return detail::record_reduce(x, detail::given_dims<A, B, C, D>{}, where,
-                               [&](builder& b, shape const& s) { return mean(b, x.id, s); });
+  if constexpr (!of_float<H>)
+    static_assert(delivered<detail::wrong<"T04 mean takes a tensor of floats: cast the operand", H>>);
+  return detail::record_reduce<"mean">(x, detail::given_dims<A, B, C, D>{}, where,
+                                       [&](builder& b, shape const& s) { return mean(b, x.id, s); });
 }
 
 /// The greatest element along dims, named as for `sum`; nan where one is nan. Of two tensors the greater elements are
@@ -207,32 +218,38 @@ constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& wher
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  static_assert(!of_bool<H>, "meshtensor T04: max of bools: take any");
-  return detail::record_reduce<reduction_kind::max>(x, detail::given_dims<A, B, C, D>{}, where);
+  if constexpr (of_bool<H>) static_assert(delivered<detail::wrong<"T04 max of bools: take any", H>>);
+  return detail::record_reduce<"max">(x, detail::given_dims<A, B, C, D>{}, where,
+                                      detail::reduction<reduction_kind::max>(x.id));
 }
 
 /// The least element along dims; otherwise like `max`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  static_assert(!of_bool<H>, "meshtensor T04: min of bools: take all");
-  return detail::record_reduce<reduction_kind::min>(x, detail::given_dims<A, B, C, D>{}, where);
+  if constexpr (of_bool<H>) static_assert(delivered<detail::wrong<"T04 min of bools: take all", H>>);
+  return detail::record_reduce<"min">(x, detail::given_dims<A, B, C, D>{}, where,
+                                      detail::reduction<reduction_kind::min>(x.id));
 }
 
 /// Whether any element along dims is true.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto any(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  static_assert(of_bool<H>, "meshtensor T04: any takes a tensor of bools: compare first");
-  return detail::record_reduce<reduction_kind::max>(x, detail::given_dims<A, B, C, D>{}, where);
+  if constexpr (!of_bool<H>)
+    static_assert(delivered<detail::wrong<"T04 any takes a tensor of bools: compare first", H>>);
+  return detail::record_reduce<"any">(x, detail::given_dims<A, B, C, D>{}, where,
+                                      detail::reduction<reduction_kind::max>(x.id));
 }
 
 /// Whether all elements along dims are true.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  static_assert(of_bool<H>, "meshtensor T04: all takes a tensor of bools: compare first");
-  return detail::record_reduce<reduction_kind::min>(x, detail::given_dims<A, B, C, D>{}, where);
+  if constexpr (!of_bool<H>)
+    static_assert(delivered<detail::wrong<"T04 all takes a tensor of bools: compare first", H>>);
+  return detail::record_reduce<"all">(x, detail::given_dims<A, B, C, D>{}, where,
+                                      detail::reduction<reduction_kind::min>(x.id));
 }
 
 /// The position of the greatest element along a dim, the lowest of equals, as i64; nan is greater than any number.
@@ -242,8 +259,8 @@ constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto argmax(H const& x, D along, line const& where = {}) {
-  static_assert(has_dim<H, D>, "meshtensor T01: argmax: the operand lacks the dim");
-  static_assert(!of_bool<H>, "meshtensor T04: argmax of bools: cast the operand");
+  if constexpr (!has_dim<H, D>) static_assert(delivered<detail::wrong<"T01 argmax: the operand lacks the dim", H, D>>);
+  if constexpr (of_bool<H>) static_assert(delivered<detail::wrong<"T04 argmax of bools: cast the operand", H>>);
   if constexpr (has_dim<H, D>) {
     detail::recording r(x.owner, where);
     id const v = argmax(r.b, x.id, detail::dim_id(r.b, along));

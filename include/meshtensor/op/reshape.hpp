@@ -10,7 +10,7 @@ namespace meshtensor {
 constexpr id merge(builder& b, id x, shape const& parts, id joined) {
   value const v = b.m.values[x];
   int const first = v.dims.find(parts.at[0]);
-  require(first >= 0 && v.dims.includes(parts), "T01: merge: the operand lacks a dim");
+  b.expect(first >= 0 && v.dims.includes(parts), "T01 merge: the operand lacks a dim");
   shape dims{}, ordered{};
   for (int i = 0; i < v.dims.count; ++i) {
     if (i == first) dims.add(joined), ordered = united(ordered, parts);
@@ -20,7 +20,7 @@ constexpr id merge(builder& b, id x, shape const& parts, id joined) {
 }
 constexpr id split(builder& b, id x, id joined, shape const& parts) {
   value const v = b.m.values[x];
-  require(v.dims.has(joined), "T01: split: the operand lacks the dim");
+  b.expect(v.dims.has(joined), "T01 split: the operand lacks the dim");
   return b.add(primitive::reshape, {x}, v.type, expanded(v.dims, joined, parts), {{joined}});
 }
 
@@ -92,8 +92,10 @@ constexpr shape split_rule(shape const& x, shape const& joined, shape const& par
 template <handle H, dim_type... Parts, dim_type Joined>
 constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& where = {}) {
   static_assert(sizeof...(Parts) > 0, "meshtensor T10: merge: name the dims that become one");
-  static_assert(detail::has_dims<H, Parts...>, "meshtensor T01: merge: the operand lacks a dim");
-  static_assert(detail::lacks_dim<H, Joined>, "meshtensor T03: merge: the operand already has a dim of the new name");
+  if constexpr (!detail::has_dims<H, Parts...>)
+    static_assert(delivered<detail::wrong<"T01 merge: the operand lacks a dim", H, Parts...>>);
+  if constexpr (!detail::lacks_dim<H, Joined>)
+    static_assert(delivered<detail::wrong<"T03 merge: the operand already has a dim of the new name", H, Joined>>);
   if constexpr (detail::has_dims<H, Parts...> && detail::lacks_dim<H, Joined>) {
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});
@@ -113,9 +115,10 @@ constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& w
 template <handle H, dim_type Joined, dim_type... Parts>
 constexpr auto split(H const& x, Joined joined, to_dims<Parts...>, line const& where = {}) {
   static_assert(sizeof...(Parts) > 0, "meshtensor T10: split: name the dims that it becomes");
-  static_assert(has_dim<H, Joined>, "meshtensor T01: split: the operand lacks the dim");
-  static_assert((detail::lacks_dim<H, Parts> && ...),
-                "meshtensor T03: split: the operand already has a dim of a new name");
+  if constexpr (!has_dim<H, Joined>)
+    static_assert(delivered<detail::wrong<"T01 split: the operand lacks the dim", H, Joined>>);
+  if constexpr (!(detail::lacks_dim<H, Parts> && ...))
+    static_assert(delivered<detail::wrong<"T03 split: the operand already has a dim of a new name", H, Parts...>>);
   if constexpr (has_dim<H, Joined> && (detail::lacks_dim<H, Parts> && ...)) {
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});

@@ -45,9 +45,14 @@ constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
   meshtensor::module& m = r.b.m;
   id const first = static_cast<id>(m.asked_count);
   for (int i = 0; i < asked.count; ++i) {
-    require(m.asked_count < max_rules, "S06: a program asks for more than 64 placements");
+    if (!r.b.expect(m.asked_count < max_rules, "S06 a program asks for more than 64 placements")) break;
     asked_row row{r.b.find_dim(asked.rules[i].dim), static_cast<id>(asked.rules[i].count), {}};
-    require(m.values[x.id].dims.has(row.dim), "T01: reshard: the operand lacks a dim that a rule names");
+    if (!m.values[x.id].dims.has(row.dim)) {
+      diagnostic d{};
+      add_type(d << "T01 reshard names the dim '" << asked.rules[i].dim << "', which its operand lacks, ", m, H::type,
+               m.values[x.id].dims);
+      r.b.note(d);
+    }
     for (int a = 0; a < asked.rules[i].count; ++a) row.axes[a] = r.b.intern(asked.rules[i].axes[a]);
     m.asked[m.asked_count++] = row;
   }

@@ -9,21 +9,21 @@ namespace meshtensor {
 
 constexpr id slice(builder& b, id x, id from, id to, id first) {
   value const v = b.m.values[x];
-  require(v.dims.has(from), "T01: slice: the operand lacks the dim");
+  b.expect(v.dims.has(from), "T01 slice: the operand lacks the dim");
   return b.add(primitive::slice, {x}, v.type, replaced(v.dims, from, to), {{from, to, first}});
 }
 constexpr id pad(builder& b, id x, id from, id to, id first, id around) {
   value const v = b.m.values[x];
-  require(v.dims.has(from), "T01: pad: the operand lacks the dim");
+  b.expect(v.dims.has(from), "T01 pad: the operand lacks the dim");
   return b.add(primitive::pad, {x}, v.type, replaced(v.dims, from, to), {{from, to, first, around}});
 }
 /// `x` along `dx`, then `y` along `dy`, become one tensor along `to`; other dims that one of them lacks are repeated.
 constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
   value const v = b.m.values[x], w = b.m.values[y];
-  require(v.dims.has(dx) && w.dims.has(dy), "T01: concat: an operand lacks its dim");
-  require(v.type == w.type, "T02: the dtypes of the operands differ: cast one of them");
-  require(dx == dy || !(v.dims.has(dy) || w.dims.has(dx)),
-          "T03: concat: an operand has the dim along which the other one is joined: rename it");
+  b.expect(v.dims.has(dx) && w.dims.has(dy), "T01 concat: an operand lacks its dim");
+  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
+  b.expect(dx == dy || !(v.dims.has(dy) || w.dims.has(dx)),
+           "T03 concat: an operand has the dim along which the other one is joined: rename it");
   shape const dims = united(replaced(v.dims, dx, to), replaced(w.dims, dy, to));
   shape const first = replaced(dims, to, dx), second = replaced(dims, to, dy);
   if (!(v.dims == first)) x = broadcast(b, x, first);
@@ -136,9 +136,10 @@ constexpr shape concat_rule_of(shape const& x, shape const& dx, shape const& y, 
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent
 template <handle H, dim_type From, dim_type To>
 constexpr auto slice(H const& x, From from, To to, number const& first, line const& where = {}) {
-  static_assert(has_dim<H, From>, "meshtensor T01: slice: the operand lacks the dim");
-  static_assert(detail::same_dim<From, To> || detail::lacks_dim<H, To>,
-                "meshtensor T03: slice: the operand already has a dim of the new name");
+  if constexpr (!has_dim<H, From>)
+    static_assert(delivered<detail::wrong<"T01 slice: the operand lacks the dim", H, From>>);
+  if constexpr (!(detail::same_dim<From, To> || detail::lacks_dim<H, To>))
+    static_assert(delivered<detail::wrong<"T03 slice: the operand already has a dim of the new name", H, To>>);
   static_assert(!detail::same_dim<From, To>,
                 "meshtensor T03: slice: a part has another extent, so it needs another dim");
   if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
@@ -160,9 +161,10 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
 template <handle H, dim_type From, dim_type To>
 constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0,
                    line const& where = {}) {
-  static_assert(has_dim<H, From>, "meshtensor T01: pad: the operand lacks the dim");
-  static_assert(detail::same_dim<From, To> || detail::lacks_dim<H, To>,
-                "meshtensor T03: pad: the operand already has a dim of the new name");
+  if constexpr (!has_dim<H, From>)
+    static_assert(delivered<detail::wrong<"T01 pad: the operand lacks the dim", H, From>>);
+  if constexpr (!(detail::same_dim<From, To> || detail::lacks_dim<H, To>))
+    static_assert(delivered<detail::wrong<"T03 pad: the operand already has a dim of the new name", H, To>>);
   static_assert(!detail::same_dim<From, To>,
                 "meshtensor T03: pad: the result has another extent, so it needs another dim");
   if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
@@ -185,10 +187,12 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>
 constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& where = {}) {
-  static_assert(has_dim<X, DX> && has_dim<Y, DY>, "meshtensor T01: concat: an operand lacks its dim");
-  static_assert(same_dtype_as<X, Y>, "meshtensor T02: the dtypes of the operands differ: cast one of them");
-  static_assert(detail::lacks_dim<X, To> && detail::lacks_dim<Y, To>,
-                "meshtensor T03: concat: an operand already has a dim of the new name");
+  if constexpr (!(has_dim<X, DX> && has_dim<Y, DY>))
+    static_assert(delivered<detail::wrong<"T01 concat: an operand lacks its dim", X, DX, Y, DY>>);
+  if constexpr (!same_dtype_as<X, Y>)
+    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
+  if constexpr (!(detail::lacks_dim<X, To> && detail::lacks_dim<Y, To>))
+    static_assert(delivered<detail::wrong<"T03 concat: an operand already has a dim of the new name", X, To, Y>>);
   if constexpr (has_dim<X, DX> && has_dim<Y, DY> && detail::lacks_dim<X, To> && detail::lacks_dim<Y, To> &&
                 X::type == Y::type) {
     detail::recording r(detail::owner_of(x, y), where);
@@ -199,6 +203,25 @@ constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& w
   } else {
     return x;
   }
+}
+
+/// With numbers in the place of dims.
+template <handle H, class From, class... More>
+requires(!dim_type<From> || sizeof...(More) < 2 || !dim_type<typename detail::nth<0, More..., H>::type>)  //
+    constexpr auto slice(H const& x, From const&, More const&...) {
+  static_assert(
+      delivered<detail::wrong<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its "
+                              "own, mt::dim<\"part\", 10>, and `first` a number",
+                              H, From, More...>>);
+  return x;
+}
+template <class X, class Y, class... More>
+requires(handle<X> && (handle<Y> || sizeof...(More) != 3)) constexpr auto concat(X const& x, Y const&, More const&...) {
+  static_assert(
+      delivered<detail::wrong<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
+                              "a dim as long as both, mt::dim<\"all\", before + after>",
+                              X, Y, More...>>);
+  return x;
 }
 
 }  // namespace meshtensor

@@ -16,7 +16,8 @@ namespace detail {
 template <handle H, class D, class Body, class Gradient>
 constexpr auto composite_along(name const& label, H const& x, D, line const& where, Body const& body,
                                Gradient const& gradient) {
-  static_assert(of_float<H>, "meshtensor T04: this function takes tensors of floats: cast the operand");
+  if constexpr (!of_float<H>)
+    static_assert(delivered<detail::wrong<"T04 this function takes tensors of floats: cast the operand", H>>);
   if constexpr (has_dim<H, D> && of_float<H>) {
     composed const here(x.owner, where);
     return composite_with_gradient(label, body, gradient, x);
@@ -35,7 +36,7 @@ constexpr auto composite_along(name const& label, H const& x, D, line const& whe
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto softmax(H const& x, D along, line const& where = {}) {
-  static_assert(has_dim<H, D>, "meshtensor T01: softmax: the operand lacks the dim");
+  if constexpr (!has_dim<H, D>) static_assert(delivered<detail::wrong<"T01 softmax: the operand lacks the dim", H, D>>);
   auto const body = [=](auto a) {
     auto const e = exp(a - detail::kept_finite(max(a, along)));
     return e / detail::as_divisor(sum(e, along));
@@ -52,7 +53,8 @@ constexpr auto softmax(H const& x, D along, line const& where = {}) {
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
-  static_assert(has_dim<H, D>, "meshtensor T01: log_softmax: the operand lacks the dim");
+  if constexpr (!has_dim<H, D>)
+    static_assert(delivered<detail::wrong<"T01 log_softmax: the operand lacks the dim", H, D>>);
   auto const body = [=](auto a) {
     auto const shifted = a - detail::kept_finite(max(a, along));
     auto const total = sum(exp(shifted), along);
@@ -73,7 +75,8 @@ constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
-  static_assert(has_dim<H, D>, "meshtensor T01: logsumexp: the operand lacks the dim");
+  if constexpr (!has_dim<H, D>)
+    static_assert(delivered<detail::wrong<"T01 logsumexp: the operand lacks the dim", H, D>>);
   auto const body = [=](auto a) {
     auto const greatest = minimum(detail::kept_finite(max(a, along)), -detail::least_finite_like<H>);
     return log(sum(exp(a - greatest), along)) + greatest;
@@ -101,13 +104,27 @@ constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, 
 /// errors  T01 `scores` lacks one of the dims
 template <handle H, dim_type Query, dim_type Key>
 constexpr auto causal(H const& scores, Query query, Key key, line const& where = {}) {
-  static_assert(has_dim<H, Query> && has_dim<H, Key>, "meshtensor T01: causal: the operand lacks a dim");
+  if constexpr (!(has_dim<H, Query> && has_dim<H, Key>))
+    static_assert(delivered<detail::wrong<"T01 causal: the operand lacks a dim", H, Query, Key>>);
   auto const body = [=](auto x) { return select(detail::not_after(*x.owner, query, key), x, -1e30); };
   auto const gradient = [=](auto x, auto, auto dy) {
     return dy * cast<H::type>(detail::not_after(*x.owner, query, key));
   };
   if constexpr (has_dim<H, Query>) return detail::composite_along("causal", scores, key, where, body, gradient);
   else return scores;
+}
+
+/// Along a position, or along nothing.
+template <handle H, class... D>
+requires(!dim_type<typename detail::nth<0, D..., H>::type>) constexpr auto softmax(H const& x, D const&...) {
+  static_assert(delivered<detail::wrong<"T10 softmax goes along a dim, by its name: softmax(x, vocab)", H, D...>>);
+  return x;
+}
+template <handle H, class... D>
+requires(!dim_type<typename detail::nth<0, D..., H>::type>) constexpr auto log_softmax(H const& x, D const&...) {
+  static_assert(
+      delivered<detail::wrong<"T10 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, D...>>);
+  return x;
 }
 
 }  // namespace meshtensor

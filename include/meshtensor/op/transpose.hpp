@@ -9,13 +9,13 @@ namespace meshtensor {
 constexpr id transpose(builder& b, id x, shape const& dims) {
   value const v = b.m.values[x];
   if (v.dims == dims) return x;
-  require(v.dims.includes(dims) && dims.includes(v.dims), "T03: a transpose keeps the dims of its operand");
+  b.expect(v.dims.includes(dims) && dims.includes(v.dims), "T03 a transpose keeps the dims of its operand");
   return b.add(primitive::transpose, {x}, v.type, dims);
 }
 constexpr id rename(builder& b, id x, id from, id to) {
   value const v = b.m.values[x];
-  require(v.dims.has(from), "T01: rename: the operand lacks the dim");
-  require(!v.dims.has(to), "T03: rename: the operand already has a dim of the new name");
+  b.expect(v.dims.has(from), "T01 rename: the operand lacks the dim");
+  b.expect(!v.dims.has(to), "T03 rename: the operand already has a dim of the new name");
   return b.add(primitive::rename, {x}, v.type, replaced(v.dims, from, to), {{from, to}});
 }
 
@@ -130,14 +130,25 @@ concept has_only_dims = is_within_v<typename H::dim_list, dims<D...>>;
 /// errors  T03 `to` does not name exactly the dims of `x`
 template <handle H, dim_type... D>
 constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
-  static_assert(detail::has_dims<H, D...> && detail::has_only_dims<H, D...>,
-                "meshtensor T03: transpose: the result does not name exactly the dims of the operand");
+  if constexpr (!detail::has_dims<H, D...> || !detail::has_only_dims<H, D...>)
+    static_assert(
+        delivered<detail::wrong<"T03 transpose: the result does not name exactly the dims of the operand", H, D...>>);
   if constexpr (detail::has_dims<H, D...> && detail::has_only_dims<H, D...>) {
     detail::recording r(x.owner, where);
     return detail::wrap<H::type, dims<D...>>(r.b, transpose(r.b, x.id, detail::shape_of(r.b, dims<D...>{})));
   } else {
     return handle_t<H::type, dims<D...>>(x.owner, x.id);
   }
+}
+
+/// By position, or without `to`.
+template <handle H, class... D>
+constexpr auto transpose(H const& x, D const&...) {
+  static_assert(
+      delivered<detail::wrong<"T10 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands "
+                              "meet by name, so it is seldom needed",
+                              H>>);
+  return x;
 }
 
 /// The same tensor, repeated along the dims that it lacks: `broadcast(bias, to(batch, d_ff))`. Elementwise operations
@@ -148,12 +159,20 @@ constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
 /// errors  T03 `to` leaves a dim of `x` out
 template <handle H, dim_type... D>
 constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
-  static_assert(detail::has_only_dims<H, D...>,
-                "meshtensor T03: broadcast: the result leaves out a dim of the operand");
+  if constexpr (!detail::has_only_dims<H, D...>)
+    static_assert(delivered<detail::wrong<"T03 broadcast: the result leaves out a dim of the operand", H, D...>>);
   detail::recording r(x.owner, where);
   shape const wanted = detail::shape_of(r.b, dims<D...>{});
   return detail::wrap<H::type, dims<D...>>(r.b,
                                            r.b.m.values[x.id].dims == wanted ? x.id : broadcast(r.b, x.id, wanted));
+}
+
+/// Without `to`.
+template <handle H, dim_type... D>
+constexpr auto broadcast(H const& x, D const&...) {
+  static_assert(
+      delivered<detail::wrong<"T10 broadcast names all dims of its result: broadcast(x, mt::to(a, b))", H, D...>>);
+  return x;
 }
 
 /// The same tensor with dim `from` called `to`: `rename(x, length, memory)`, so that two of its elements can meet. Both
@@ -163,8 +182,10 @@ constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already
 template <handle H, dim_type From, dim_type To>
 constexpr auto rename(H const& x, From from, To to, line const& where = {}) {
-  static_assert(has_dim<H, From>, "meshtensor T01: rename: the operand lacks the dim");
-  static_assert(detail::lacks_dim<H, To>, "meshtensor T03: rename: the operand already has a dim of the new name");
+  if constexpr (!has_dim<H, From>)
+    static_assert(delivered<detail::wrong<"T01 rename: the operand lacks the dim", H, From>>);
+  if constexpr (!detail::lacks_dim<H, To>)
+    static_assert(delivered<detail::wrong<"T03 rename: the operand already has a dim of the new name", H, To>>);
   if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
     detail::recording r(x.owner, where);
     id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);

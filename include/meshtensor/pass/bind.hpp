@@ -142,7 +142,17 @@ constexpr void bind_axes(module const& m, mesh_shape const& mesh, binding& b) {
                << m.names[m.axes[a].label] << "(2)";
       return;
     }
+    if (b.axis[a] > 1 && !m.axes[a].conflict.empty()) {
+      b.report = m.axes[a].conflict;
+      return;
+    }
   }
+}
+
+/// The dim of which `part` is the first part, if that is how the node comes by it; else no_id.
+constexpr id split_from(module const& m, node const& n, int part) {
+  bool const splits = n.kind == primitive::reshape && !reshape_rule::merges(m, n);
+  return splits && reshape_rule::parts(m, n).at[0] == part ? n.attribute[0] : no_id;
 }
 
 constexpr void check_divides(module const& m, binding& b) {
@@ -152,11 +162,18 @@ constexpr void check_divides(module const& m, binding& b) {
     for (int p = 0; p < v.dims.count; ++p) {
       std::int64_t const parts = b.parts(v, p), extent = b.extent[v.dims.at[p]];
       if (extent % parts == 0) continue;
-      b.report << "S02 dim '" << m.dim_name(v.dims.at[p]) << "' (" << extent << ") is sharded over mesh axis ";
+      id const joined = split_from(m, m.nodes[v.node], v.dims.at[p]);
+      b.report << "S02 dim '" << m.dim_name(v.dims.at[p]) << "' (" << extent << ")";
+      if (joined == no_id) b.report << " is sharded over mesh axis ";
+      else
+        b.report << ", the first part of '" << m.dim_name(joined)
+                 << "', lies as the rule for that says: over mesh axis ";
       for (int o = 0, n = v.layout.axes_of(p); o < n; ++o)
         b.report << (o == 0 ? "'" : " x '") << m.names[m.axes[v.layout.axis_at(p, o)].label] << "'";
       b.report << " (" << parts << " processors), which does not divide it: make it a multiple of " << parts
-               << ", or replicate it";
+               << ", or replicate ";
+      if (joined == no_id) b.report << "it";
+      else locate(b.report << "'" << m.dim_name(joined) << "' where it is split", m, m.nodes[v.node]);
       return;
     }
   }

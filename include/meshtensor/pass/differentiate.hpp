@@ -21,19 +21,19 @@ struct differentiator : rebuild {
   constexpr differentiator(module const& source, module& target) : rebuild(source, target) {
     for (int i = 0; i < from.node_count; ++i)
       if (from.nodes[i].kind == primitive::watch && from.nodes[i].attribute[1] != 0) {
-        require(gradients_watched < max_watched, "G33: a program watches at most 64 tensors");
+        if (!b.expect(gradients_watched < max_watched, "G33 a program watches at most 64 tensors")) return;
         gradient_watches[gradients_watched++] = static_cast<id>(i);
       }
   }
 
   constexpr void run() {
-    for (int i = 0; i < from.node_count; ++i) {
+    for (int i = 0; i < from.node_count && m.report.empty(); ++i) {
       node const& n = from.nodes[i];
       if (n.kind == primitive::gradient) derive(n);
       else if (n.kind != primitive::watch) copy(n);
       else if (n.attribute[1] == 0) watched.add(b, n, (*this)[from.operand(n, 0)]);
     }
-    watched.surface(b);
+    if (m.report.empty()) watched.surface(b);
   }
 
   constexpr void derive(node const& n) {
@@ -51,6 +51,8 @@ struct differentiator : rebuild {
     b.path = n.path, b.site = n.site;
     for (int i = 0; i < n.results.count; ++i) {
       id const by = (*this)[from.operand(n, i + 1)];
+      if (node const& maker = m.nodes[m.values[by].node]; !d.has_cotangent(by) && maker.kind == primitive::read)
+        m.variables[maker.attribute[0]].idle = true;
       replace(from.result(n, i), d.has_cotangent(by) ? d.cotangent(by) : zeros_like(by));
     }
   }
@@ -95,7 +97,7 @@ struct differentiator : rebuild {
   }
 
   constexpr void backwards(differentiation& d, id r, int begin, int end) {
-    for (int i = end; i-- > begin;) {
+    for (int i = end; i-- > begin && m.report.empty();) {
       node const n = m.nodes[i];
       if (n.region != r) continue;
       bool any = false;
@@ -318,6 +320,7 @@ struct differentiator : rebuild {
 ///
 /// errors  G30 a node on the way has no gradient rule
 constexpr module differentiate(module const& m) {
+  if (!m.report.empty()) return m;
   bool gradients = false, open = false;
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];

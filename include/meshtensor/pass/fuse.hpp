@@ -115,8 +115,9 @@ struct kernel_writer {
   }
   constexpr id make(node const& like, id const* given, int count, value const& result) {
     meshtensor::module& m = w.m;
-    require(m.node_count < max_nodes && m.value_count < max_values && m.link_count + count + 1 <= max_links,
-            "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    w.b.make_room(m.node_count, 1, max_nodes, "G02", "nodes, gradients and kernels included");
+    w.b.make_room(m.value_count, 1, max_values, "G02", "tensors, gradients and kernels included");
+    w.b.make_room(m.link_count, count + 1, max_links, "G02", "operands and results, gradients and kernels included");
     node& n = m.nodes[m.node_count];
     n = like;
     n.region = region, n.operands = {static_cast<id>(m.link_count), static_cast<id>(count)}, n.regions = {0, 0};
@@ -153,6 +154,7 @@ struct kernel_writer {
 
 /// The module with kernels. Composites that are left are the device's; their bodies stay as they are.
 constexpr module fuse(module const& from) {
+  if (!from.report.empty()) return from;
   meshtensor::module m{};
   detail::grouping const groups(from);
   detail::kernel_writer const written(from, m, groups);

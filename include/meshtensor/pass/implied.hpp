@@ -57,9 +57,9 @@ struct implied_layout {
     return best;
   }
 
-  /// Where a value with these dims lies under a path. Dims of `whole` stay whole. An axis that would shard two dims is
-  /// reported, unless `report` is null: then the first dim has it.
-  constexpr placement of(shape const& dims, id path, shape const& whole, diagnostic* report) {
+  /// Where a value with these dims lies under a path. Dims of `whole` stay whole. An axis that would shard two dims has
+  /// the first of them; `contested`, if it is wanted, tells whether there is one.
+  constexpr placement of(shape const& dims, id path, shape const& whole, bool* contested) {
     placement p{};
     for (int i = 0; i < dims.count; ++i) {
       if (whole.has(dims.at[i])) continue;
@@ -67,18 +67,60 @@ struct implied_layout {
       if (r < 0) continue;
       for (int k = 0; k < rules[r].count; ++k) {
         int const axis = rules[r].axes[k];
-        if (p.dim[axis] == 0) {
-          p.shard(i, axis);
-        } else if (report != nullptr && report->empty()) {
-          *report << "S05 mesh axis '" << m.names[m.axes[axis].label] << "' shards two dims of one tensor [";
-          for (int d = 0; d < dims.count; ++d) *report << (d == 0 ? "" : ", ") << m.dim_name(dims.at[d]);
-          *report << "], '" << m.dim_name(dims.at[p.sharded_at(axis)]) << "' and '" << m.dim_name(dims.at[i])
-                  << "': drop one of the rules, or replicate one dim in this scope with in<\"scope\", replicate<"
-                  << m.dim_name(dims.at[i]) << ">>";
-        }
+        if (p.dim[axis] == 0) p.shard(i, axis);
+        else if (contested != nullptr) *contested = true;
       }
     }
     return p;
+  }
+
+  /// The same where axes are contested: each shards the dim whose rule comes first, whatever the order of the dims, so
+  /// that two operands with the same dims lie alike.
+  constexpr placement settled(shape const& dims, id path, shape const& whole) {
+    placement p{};
+    for (int i = 0; i < dims.count; ++i) {
+      int const r = whole.has(dims.at[i]) ? -1 : rule_for(dims.at[i], path);
+      for (int k = 0; r >= 0 && k < rules[r].count; ++k)
+        if (int const axis = rules[r].axes[k]; first_rule(axis, dims, path, whole, -1) == r) p.shard(i, axis);
+    }
+    return p;
+  }
+
+  /// S05, if the rules of two dims name one axis.
+  constexpr diagnostic conflict(int axis, shape const& dims, id path, shape const& whole) {
+    diagnostic d{};
+    int const first = first_rule(axis, dims, path, whole, -1);
+    int const second = first < 0 ? -1 : first_rule(axis, dims, path, whole, first);
+    if (second < 0) return d;
+    d << "S05 mesh axis '" << m.names[m.axes[axis].label] << "' shards two dims of one tensor [";
+    for (int i = 0; i < dims.count; ++i) d << (i == 0 ? "" : ", ") << m.dim_name(dims.at[i]);
+    d << "], '" << m.dim_name(rules[first].dim) << "' and '" << m.dim_name(rules[second].dim)
+      << "': drop one of the rules, or ";
+    cure(d, rules[second].dim, path);
+    return d;
+  }
+  /// Adds the rule that keeps a dim whole under a path.
+  constexpr void cure(diagnostic& d, int dim, id path) const {
+    if (path == no_id) {
+      d << "make this part a layer and replicate one of them in its scope, in<\"scope\", replicate<" << m.dim_name(dim)
+        << ">>";
+    } else {
+      d << "replicate one of them in this scope, in<\"" << m.names[m.paths[path].label] << "\", replicate<"
+        << m.dim_name(dim) << ">>";
+    }
+  }
+
+ private:
+  // Of the rules behind `after` that hold for one of the dims and name an axis, the first; -1: none.
+  constexpr int first_rule(int axis, shape const& dims, id path, shape const& whole, int after) {
+    int first = -1;
+    for (int i = 0; i < dims.count; ++i) {
+      int const r = whole.has(dims.at[i]) ? -1 : rule_for(dims.at[i], path);
+      if (r <= after || (first >= 0 && r > first)) continue;
+      for (int k = 0; k < rules[r].count; ++k)
+        if (rules[r].axes[k] == axis) first = r;
+    }
+    return first;
   }
 };
 

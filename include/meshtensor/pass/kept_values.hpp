@@ -113,9 +113,10 @@ struct kept_values {
           flow.add_edge(visit(canonical(m.operand(n, k))) + 1, in, flow_network::unlimited);
       else if (!is_at_hand(n, how)) flow.add_edge(source, in, flow_network::unlimited);
     }
-    flow.fill(source, sink);
+    if (!flow.full) flow.fill(source, sink);
     for (int i = 0; i < count; ++i)
-      kept[waiting[i]] = !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
+      kept[waiting[i]] = flow.full ? crosses[waiting[i]]
+                                   : !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
   }
 
   // What is arithmetic alone; of a layer that asks for it everything that makes one value of others. Products within a

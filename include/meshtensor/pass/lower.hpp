@@ -5,8 +5,8 @@
 
 #include <memory>
 
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
@@ -36,7 +36,8 @@ constexpr module fuse(module const& m, device_wishes const& wishes) {
 namespace detail {
 
 template <class Programs>
-inline constexpr module traced = examine<Programs>();  // step limit: -fconstexpr-steps=2000000000, docs/errors.md
+// What one compiler shows of a program that it cannot trace is this line:
+inline constexpr module traced = examine<Programs>();  // program_error<not constexpr, or past -fconstexpr-steps>
 
 /// Two files of a program may each have a `struct step`: what is made for them is told apart by what was traced, or the
 /// linker takes one for both.

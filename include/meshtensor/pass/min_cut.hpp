@@ -9,7 +9,7 @@
 
 namespace meshtensor {
 
-/// A directed graph with capacities. Vertices are the numbers from 0 on.
+/// A directed graph with capacities. Vertices are the numbers from 0 on: a source, a sink, and two for each value.
 struct flow_network {
   static constexpr int max_vertices = 2 * max_values + 2, max_edges = max_links;
   static constexpr std::int64_t unlimited = std::int64_t{1} << 60;
@@ -20,17 +20,16 @@ struct flow_network {
   };
 
   int vertex_count, edge_count;
+  bool full;                // an edge had no room
   int first[max_vertices];  // edge that leaves a vertex, plus 1
   int by[max_vertices];     // edge by which a search came, plus 1
   int waiting[max_vertices];
   edge edges[max_edges];
 
-  constexpr int add_vertex() {
-    require(vertex_count < max_vertices, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
-    return vertex_count++;
-  }
+  constexpr int add_vertex() { return vertex_count++; }
   constexpr void add_edge(int from, int to, std::int64_t capacity) {
-    require(edge_count + 2 <= max_edges, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    full = full || edge_count + 2 > max_edges;
+    if (full) return;
     edges[edge_count++] = {to, first[from], capacity}, first[from] = edge_count;
     edges[edge_count++] = {from, first[to], 0}, first[to] = edge_count;
   }

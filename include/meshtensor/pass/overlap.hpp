@@ -34,7 +34,7 @@ struct overlapper {
         next_awaited{} {
     find_uses();
     find_places();
-    for (int i = 0; i < from.node_count; ++i) {
+    for (int i = 0; i < from.node_count && w.m.report.empty(); ++i) {
       for (id v = awaited[i]; v != 0; v = next_awaited[v - 1]) wait(static_cast<id>(v - 1));
       node const& n = from.nodes[i];
       if (!is_collective(n.kind) || !starts_early(n)) w.copy(n);

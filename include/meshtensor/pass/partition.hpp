@@ -23,8 +23,7 @@ struct partitioner : placer {
         owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i);
     find_uses();
     for (int v = 0; v < m.variable_count && report.empty(); ++v) {
-      m.variables[v].layout = layout.of(m.variables[v].dims, m.variables[v].path, shape{}, &report);
-      if (!report.empty()) add_path(report << " (", m, m.variables[v].path) << ")";
+      m.variables[v].layout = settle(m.variables[v].dims, m.variables[v].path, shape{}, nullptr);
     }
     for (int i = 0; i < from.node_count && report.empty(); ++i) step(from.nodes[i]);
   }
@@ -49,10 +48,10 @@ struct partitioner : placer {
   constexpr void step(node const& n) {
     b.region = n.region, b.path = n.path, b.site = n.site, b.copy = n.copy;
     switch (n.kind) {
-      case primitive::input: give(make(n, {}), from.result(n), implied(from.result(n), n.path)); break;
+      case primitive::input: give(make(n, {}), from.result(n), implied(from.result(n), n)); break;
       case primitive::read: give(make(n, {}), from.result(n), m.variables[n.attribute[0]].layout); break;
       case primitive::write: effect(n, m.variables[n.attribute[0]].layout); break;
-      case primitive::output: effect(n, implied(from.operand(n, 0), n.path)); break;
+      case primitive::output: effect(n, implied(from.operand(n, 0), n)); break;
       case primitive::reshard: asked(n); break;
       case primitive::argument: argument(n); break;
       case primitive::repeat: repeat(n); break;
@@ -101,19 +100,27 @@ struct partitioner : placer {
     shape const& dims = from.values[old].dims;
     shape named{};
     for (int r = 0; r < n.attribute[1]; ++r) named.add(m.asked[n.attribute[0] + r].dim);
-    placement to = implied(old, n.path, named);
+    placement to = implied(old, n, named);
     for (int r = 0; r < n.attribute[1] && report.empty(); ++r) {
       asked_row const& row = m.asked[n.attribute[0] + r];
       for (int k = 0; k < row.count; ++k) {
         int axis = -1;
         for (int a = 0; a < m.axis_count; ++a)
           if (m.axes[a].label == row.axes[k]) axis = a;
-        if (axis < 0 || to.dim[axis] != 0) {
-          report << (axis < 0 ? "S04 reshard names the axis '" : "S05 reshard shards a second dim over the axis '")
-                 << m.names[row.axes[k]] << (axis < 0 ? "', which the mesh does not have" : "'");
+        if (axis < 0) {
+          report << "S04 reshard names the axis '" << m.names[row.axes[k]] << "', which the mesh does not have";
           return at_line(n);
         }
-        to.shard(dims.find(row.dim), axis);
+        if (to.dim[axis] == 0) {
+          to.shard(dims.find(row.dim), axis);
+        } else if (m.axes[axis].extent != 1) {
+          diagnostic d{};
+          d << "S05 reshard shards '" << m.dim_name(row.dim) << "' over the axis '" << m.names[row.axes[k]]
+            << "', which shards '" << m.dim_name(dims.at[to.sharded_at(axis)]) << "' already: add replicate<"
+            << m.dim_name(dims.at[to.sharded_at(axis)]) << "> to it";
+          at_line(d, n);
+          conflict(axis, d);
+        }
       }
     }
     if (!report.empty()) return;
@@ -140,10 +147,10 @@ struct partitioner : placer {
     b.path = o.path, b.site = o.site;
     placement to;
     if (o.kind == primitive::repeat && place < loop::of(o).carries) {
-      to = implied(old, o.path);
+      to = implied(old, o);
     } else {
       id const f = finished_form(old);
-      to = m.values[f].layout.has_partial() ? implied(old, o.path) : m.values[f].layout;
+      to = m.values[f].layout.has_partial() ? implied(old, o) : m.values[f].layout;
       if (is_stacked(o, place))
         for (int a = 0; a < max_axes; ++a)
           if (to.sharded_at(a) == 0) to.unshard(a);
@@ -241,7 +248,7 @@ constexpr module partition(module const& from, mesh_shape const& mesh, layout_ru
   m.region_count = from.region_count;
   for (int i = 0; i < m.region_count; ++i) m.regions[i] = from.regions[i];
   builder b(m);
-  for (int a = 0; a < mesh.count; ++a) m.axes[m.axis_count++] = {b.intern(mesh.axes[a].label), mesh.axes[a].extent};
+  for (int a = 0; a < mesh.count; ++a) m.axes[m.axis_count++] = {b.intern(mesh.axes[a].label), mesh.axes[a].extent, {}};
   detail::partitioner p(from, m, rules, m.report);
   if (m.report.empty()) p.run();
   return m;

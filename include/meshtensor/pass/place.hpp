@@ -18,16 +18,35 @@ struct placer : forms {
   constexpr placer(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
       : forms(target), from(source), report(findings), layout(target, rules, findings), finished_early{} {}
 
-  constexpr placement implied(id old, id path, shape const& whole = {}) {
-    bool const quiet = !report.empty();
-    placement const p = layout.of(from.values[old].dims, path, whole, &report);
-    if (!quiet && !report.empty()) at_line(from.nodes[from.values[old].node]);
-    return p;
+  /// Where an old value lies for a node that gives or takes it.
+  constexpr placement implied(id old, node const& n, shape const& whole = {}) {
+    return settle(from.values[old].dims, n.path, whole, &n);
   }
-  constexpr void at_line(node const& n) {
-    report << " (" << text_of(n);
-    if (n.site != no_id) report << ", " << file_name(from.sites[n.site]) << ":" << from.sites[n.site].line;
-    report << ")";
+  /// A placement in which each axis shards one dim, for a node or, if that is null, for the variable at a path.
+  constexpr placement settle(shape const& dims, id path, shape const& whole, node const* n) {
+    bool contested = false;
+    placement const p = layout.of(dims, path, whole, &contested);
+    if (!contested) return p;
+    for (int a = 0; a < m.axis_count; ++a) {
+      diagnostic d = layout.conflict(a, dims, path, whole);
+      if (d.empty()) continue;
+      if (n != nullptr) at_line(d, *n);
+      else add_path(d << " (the parameter or state '", m, path) << "')";
+      conflict(a, d);
+    }
+    return layout.settled(dims, path, whole);
+  }
+  /// Two dims want one axis. Of one processor it shards neither; if that is not known yet, `bind` will see.
+  constexpr void conflict(int axis, diagnostic const& d) {
+    axis_row& row = m.axes[axis];
+    if (row.extent > 1 && report.empty()) report = d;
+    if (row.extent == 0 && row.conflict.empty()) row.conflict = d;
+  }
+  constexpr void at_line(node const& n) { at_line(report, n); }
+  constexpr void at_line(diagnostic& d, node const& n) const {
+    d << " (" << text_of(n);
+    if (n.site != no_id) d << ", " << file_name(from.sites[n.site]) << ":" << from.sites[n.site].line;
+    d << ")";
   }
 
   constexpr id make(node const& n, id_list<> const& operands) {
@@ -54,7 +73,10 @@ struct placer : forms {
       }
     // Where each operand must lie.
     placement target[8];
-    require(count <= 8, "S22: an operation has more than 8 operands");
+    if (count > 8) {
+      report << "S22 an operation has " << count << " operands, more than the 8 that can be placed together: split it";
+      return at_line(n);
+    }
     partial const when_contracted = contracted(from, n);
     for (int i = 0; i < count; ++i) {
       shape const& dims = from.operand_value(n, i).dims;
@@ -63,7 +85,7 @@ struct placer : forms {
         bool const lost = !result.has(relabel(from, n, dims.at[k])) && when_contracted == partial::none;
         if (lost || needs_whole(from, n, dims.at[k])) whole.add(dims.at[k]);
       }
-      target[i] = implied(from.operand(n, i), n.path, whole);
+      target[i] = implied(from.operand(n, i), n, whole);
     }
     placement p{};
     for (int a = 0; a < m.axis_count && report.empty(); ++a) axis(n, a, target, result, p);
@@ -82,9 +104,21 @@ struct placer : forms {
       if (target[i].dim[a] == 0) continue;
       int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
       if (sharded >= 0 && sharded != dim) {
-        report << "S05 mesh axis '" << m.names[m.axes[a].label] << "' shards two dims that meet in one operation, '"
-               << m.dim_name(sharded) << "' and '" << m.dim_name(dim) << "': replicate one of them in this scope";
-        return at_line(n);
+        if (m.axes[a].extent != 1) {
+          diagnostic d{};
+          d << "S05 mesh axis '" << m.names[m.axes[a].label] << "' shards two dims that meet in one operation, '"
+            << m.dim_name(sharded) << "' and '" << m.dim_name(dim) << "': ";
+          layout.cure(d, dim, n.path);
+          at_line(d, n);
+          conflict(a, d);
+        }
+        // The dim whose rule comes first keeps the axis; where both dims meet in one operand, it has it already.
+        int const kept = layout.rule_for(dim, n.path) < layout.rule_for(sharded, n.path) ? dim : sharded;
+        for (int k = 0; k <= i; ++k)
+          if (target[k].dim[a] != 0 && from.operand_value(n, k).dims.at[target[k].sharded_at(a)] != kept)
+            target[k].leave(a);
+        sharded = kept;
+        continue;
       }
       sharded = dim;
     }

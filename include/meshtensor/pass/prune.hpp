@@ -103,7 +103,7 @@ constexpr module prune(module const& m) {
   rebuild w(m, result);
   detail::need const needed(m);
   w.wanted = needed.value;
-  for (int i = 0; i < m.node_count; ++i)
+  for (int i = 0; i < m.node_count && result.report.empty(); ++i)
     if (needed.node[i]) w.copy(m.nodes[i]);
   return result;
 }

@@ -42,7 +42,7 @@ struct rebuild {
     if (entered[old] == 0) {
       region const& r = from.regions[old];
       id const parent = r.parent == no_id ? no_id : region_of(r.parent);
-      require(m.region_count < max_regions, "G20: a program has at most 512 regions");
+      b.make_room(m.region_count, 1, max_regions, "G20", builder::region_rows);
       m.regions[m.region_count] = {r.kind, r.removed, r.label, parent, {}, {}};
       entered[old] = static_cast<id>(++m.region_count);
     }
@@ -63,8 +63,8 @@ struct rebuild {
   constexpr id copy(node const& n) {
     enter(n);
     if (n.regions.count != 0) return copy_owner(n);
-    list const operands{static_cast<id>(m.link_count), n.operands.count};
     reserve(n.operands.count);
+    list const operands{static_cast<id>(m.link_count), n.operands.count};
     for (int i = 0; i < n.operands.count; ++i) m.links[m.link_count++] = (*this)[from.operand(n, i)];
     return add(n, operands, from.links + n.results.first, n.results.count);
   }
@@ -78,13 +78,13 @@ struct rebuild {
   constexpr bool stays(id argument) const { return has(argument) && (left_out == nullptr || !left_out[argument]); }
 
   constexpr void reserve(int links) {
-    require(m.link_count + links <= max_links, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    b.make_room(m.link_count, links, max_links, "G02", "operands and results, gradients included");
   }
 
   // A node like `n` with these operands and results like the old values `results`.
   constexpr id add(node const& n, list operands, id const* results, int count) {
-    require(m.node_count < max_nodes && m.value_count + count <= max_values,
-            "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    b.make_room(m.node_count, 1, max_nodes, "G02", "nodes, gradients included");
+    b.make_room(m.value_count, count, max_values, "G02", "tensors, gradients included");
     reserve(count);
     node c = n;
     c.region = b.region, c.operands = operands, c.results = {static_cast<id>(m.link_count), static_cast<id>(count)},
@@ -108,7 +108,7 @@ struct rebuild {
     list const body = from.regions[from.region_of(n, n.kind == primitive::while_loop ? 1 : 0)].arguments;
 
     // Operands stay with their arguments, carries as a whole, other results if they are wanted.
-    constexpr int most = sizeof(id_list<>::at) / sizeof(id);
+    constexpr int most = id_list<>::most;
     bool leaves[most] = {}, gives[most] = {};
     for (int k = 0; k < n.regions.count && trims; ++k) {
       list const arguments = from.regions[from.region_of(n, k)].arguments;

@@ -37,7 +37,7 @@ struct saving : rebuild {
   }
 
   constexpr void run() {
-    for (int i = 0; i < from.node_count; ++i) {
+    for (int i = 0; i < from.node_count && m.report.empty(); ++i) {
       node const& n = from.nodes[i];
       if (n.kind == primitive::argument && has(from.result(n))) continue;  // it was needed before its turn
       if (n.kind == primitive::argument && remade[from.result(n)]) {
@@ -117,7 +117,7 @@ struct saving : rebuild {
       for (int i = 1; i < like.dims.count; ++i) dims.add(like.dims.at[i]);
     }
     id const a = b.add_argument(like, dims);
-    require(addition_count < max_values, "G02: the program is too large: raise MESHTENSOR_MAX_NODES");
+    b.make_room(addition_count, 1, max_values, "G02", "tensors that loops hand to later ones");
     additions[addition_count++] = {later, v, a, stacked};
     return a;
   }

@@ -11,6 +11,8 @@ namespace meshtensor {
 /// The module with the entry at region `entry` alone.
 constexpr module select(module const& m, int entry) {
   meshtensor::module result{};
+  result.report = m.report;
+  if (!m.report.empty()) return result;
   rebuild w(m, result);
   for (int i = 0; i < m.node_count; ++i) {
     int r = m.nodes[i].region;

@@ -22,7 +22,7 @@ struct collective_slicer {
     for (int i = 0; i < from.node_count; ++i)
       if (id const slice = slice_for(from.nodes[i]); slice != no_id)
         of_slice[slice] = static_cast<id>(i + 1), moved[i] = true;
-    for (int i = 0; i < from.node_count; ++i) {
+    for (int i = 0; i < from.node_count && w.m.report.empty(); ++i) {
       node const& n = from.nodes[i];
       if (moved[i]) {
         stands_for(n);

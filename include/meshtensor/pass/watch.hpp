@@ -15,7 +15,7 @@ class watched_values {
  public:
   /// `n`: the node that watches; `v`: the tensor, or its cotangent, of `loss`.
   constexpr void add(builder& b, node const& n, id v, id loss = no_id) {
-    require(count_ < max_watched, "G33: a program watches at most 64 tensors");
+    if (!b.expect(count_ < max_watched, "G33 a program watches at most 64 tensors")) return;
     for (int i = 0; i < count_; ++i) {
       if (all_[i].label != n.attribute[0] || all_[i].path != n.path) continue;
       if (all_[i].loss == loss) return;  // by other parameters: the cotangent is the same

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace meshtensor {

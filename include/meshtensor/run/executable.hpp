@@ -86,6 +86,7 @@ class executable_of {
     if (!warned.exchange(true)) {
       constexpr std::uint64_t unused = unused_rules(stages::traced, layout::rules);
       detail::warn_unused(values.job(), graph(), layout::rules, unused);
+      detail::warn_idle(values.job(), graph());
     }
     if constexpr (requires { device::advice(); }) {
       if (std::string const sentence = device::advice(); !sentence.empty() && !detail::advised<device>.exchange(true))

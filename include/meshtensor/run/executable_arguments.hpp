@@ -48,8 +48,10 @@ inline void bind_open_axis(mesh_shape& mesh, int started) {
   if (open < 0) return;
   if (started == 0) started = static_cast<int>(others);
   if (started % others != 0)
-    throw error("R05", {started, " processes were started, which is not a multiple of the ", others,
-                        " that the other axes of the mesh need"});
+    throw error("R05", {started, (started == 1 ? " process was" : " processes were"), " started, but the axis '",
+                        mesh.axes[open].label, "' is open and the other axes of the mesh need ", others,
+                        ": start a multiple of that, as by mpirun -n ", 2 * others, ", or give the axis its size, ",
+                        mesh.axes[open].label, "(2), and let mt::processors::as_threads() make the processors"});
   mesh.axes[open].extent = started / others;
 }
 

@@ -21,13 +21,20 @@ constexpr bool has_variable(module const& m, int v) {
   return false;
 }
 
+/// The axis at place `o`, or the next one that may have several processors, of a dim's list; -1: none is left.
+constexpr int axis_of_several(module const& m, variable const& v, int position, int& o) {
+  int axis = v.layout.axis_at(position, o);
+  while (axis >= 0 && m.axes[axis].extent == 1) axis = v.layout.axis_at(position, ++o);
+  return axis;
+}
+
 /// Whether two modules say the same of a variable.
 constexpr bool lie_alike(module const& a, variable const& x, module const& b, variable const& y) {
   if (x.type != y.type || x.dims.count != y.dims.count) return false;
   for (int i = 0; i < x.dims.count; ++i) {
     if (!(a.dim_name(x.dims.at[i]) == b.dim_name(y.dims.at[i]))) return false;
-    for (int o = 0;; ++o) {
-      int const p = x.layout.axis_at(i, o), q = y.layout.axis_at(i, o);
+    for (int o = 0, u = 0;; ++o, ++u) {
+      int const p = axis_of_several(a, x, i, o), q = axis_of_several(b, y, i, u);
       if ((p < 0) != (q < 0) || (p >= 0 && !(a.names[a.axes[p].label] == b.names[b.axes[q].label]))) return false;
       if (p < 0) break;
     }

@@ -3,8 +3,8 @@
 // does not have.
 #pragma once
 
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/pass/deliver.hpp"
 #include "meshtensor/run/suggest.hpp"
 
 namespace meshtensor::detail {

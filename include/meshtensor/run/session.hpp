@@ -38,8 +38,9 @@ class session {
     auto& job = values.job();
     auto const size = static_cast<int>(mesh.size());
     if (job.size() != 0 && job.size() != size)
-      throw error("R05", {"the mesh has ", size, " processors, but ", job.size(),
-                          " were started: start as many as the mesh has"});
+      throw error("R05", {"the mesh has ", size, " processors, but ", job.size(), (job.size() == 1 ? " was" : " were"),
+                          " started: start as many as the mesh has, as by mpirun -n ", size,
+                          ", or let mt::processors::as_threads() make them"});
     ranks_ = job.held(size);
     within_memory(p, [&] {
       processors_.reserve(ranks_.size());

@@ -238,8 +238,9 @@ class store {
         throw error("R04",
                     {"the store holds '", label, "' as ", s.text(), ", but a program reads it as ", fresh.text()});
       if (s.axes != fresh.axes)
-        throw error("R04", {"the store holds '", label, "' as ", s.text(), ", but another layout wants ", fresh.text(),
-                            ": programs that share parameters must imply one layout for each"});
+        throw error("R04",
+                    {"the store holds '", label, "' as ", s.text(), ", but another layout wants ", fresh.text(), ": ",
+                     differing_rule(s, fresh), "; programs that share parameters need the same rule for it"});
       if (s.mesh.size() != fresh.mesh.size())
         throw error("R04", {"the store holds '", label, "' on ", s.mesh.size(), " processors, but another mesh has ",
                             fresh.mesh.size(), ": programs that share parameters run on one mesh"});
@@ -288,6 +289,16 @@ class store {
     return v;
   }
 
+  /// `the one shards 'd_ff' over model=2, the other replicates it`
+  static std::string differing_rule(stored const& one, stored const& other) {
+    std::size_t i = 0;
+    while (i + 1 < one.dims.size() && one.axes[i] == other.axes[i]) ++i;
+    auto const rule = [](std::string const& axes, std::string const& what) {
+      return axes.empty() ? "replicates " + what : "shards " + what + " over " + axes;
+    };
+    return "the one " + rule(one.axes[i], "'" + one.dims[i].label.text() + "'") + ", the other " +
+           rule(other.axes[i], "it");
+  }
   static stored describe(module const& m, binding const& b, variable const& v) {
     stored s{};
     s.type = v.type, s.layout = v.layout;
@@ -296,7 +307,8 @@ class store {
       s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});
       std::string axes;
       for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o)
-        axes += (o == 0 ? "" : " x ") + m.names[m.axes[a].label].text() + "=" + std::to_string(b.axis[a]);
+        if (b.axis[a] != 1)
+          axes += (axes.empty() ? "" : " x ") + m.names[m.axes[a].label].text() + "=" + std::to_string(b.axis[a]);
       s.axes.push_back(axes);
     }
     return s;

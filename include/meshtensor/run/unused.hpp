@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warns of what a layout says in vain.
+// Warns of what a layout says in vain, and of parameters that no loss depends on.
 #pragma once
 
 #include <string>
@@ -36,7 +36,25 @@ void warn_unused(job const& j, module const& m, layout_rules const& layout, std:
   }
 }
 
+/// Says by which parameters a gradient is zero whatever their values.
+template <class = when_used>
+void warn_idle(job const& j, module const& m) {
+  constexpr int shown = 3;
+  std::string names;
+  int count = 0;
+  for (int v = 0; v < m.variable_count; ++v)
+    if (m.variables[v].idle && count++ < shown)
+      names += (names.empty() ? "'" : ", '") + path_text(m, m.variables[v].path) + "'";
+  if (count == 0) return;
+  if (count > shown) names += " and " + std::to_string(count - shown) + " more";
+  warn(j,
+       "G35: the gradient by " + names +
+           " is zero, for the loss does not depend on it: use it, or give minimize the scope of what it shall change, "
+           "minimize(s / \"optimizer\", loss, s / \"network\")");
+}
+
 #if MESHTENSOR_COMPILED
+extern template void warn_idle<when_used>(job const&, module const&);
 extern template void warn_unused<when_used>(job const&, module const&, layout_rules const&, std::uint64_t);
 #endif
 

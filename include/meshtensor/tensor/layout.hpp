@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "meshtensor/base/config.hpp"
-#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/base/name.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/tensor/dim.hpp"
@@ -28,25 +28,44 @@ struct layout_rule {
 struct layout_rules {
   int count;
   layout_rule rules[max_rules];
+  diagnostic report;  // in the compiler; at run time what is wrong is thrown
 
   constexpr layout_rules& add(layout_rule const& r) {
-    require(count < max_rules, "S06: a layout has at most 64 rules");
     for (int i = 0; i < count; ++i)
-      require(!(rules[i].scope == r.scope && rules[i].dim == r.dim),
-              "S07: a layout has two rules for one dim in one scope");
+      if (rules[i].scope == r.scope && rules[i].dim == r.dim)
+        return note(in_scope(diagnostic{} << "S07 the layout has two rules for the dim '" << r.dim << "'", r.scope)
+                    << ": keep one of them");
     for (int i = 0; i < r.count; ++i)
-      for (int j = 0; j < i; ++j) require(!(r.axes[i] == r.axes[j]), "S05: a dim is sharded over the same axis twice");
+      for (int j = 0; j < i; ++j)
+        if (r.axes[i] == r.axes[j])
+          return note(in_scope(diagnostic{} << "S05 the dim '" << r.dim << "' is sharded over the same axis twice, '"
+                                            << r.axes[i] << "'",
+                               r.scope)
+                      << ": name it once");
+    if (count == max_rules) return note(diagnostic{} << "S06 a layout has at most 64 rules");
     rules[count++] = r;
+    return *this;
+  }
+  constexpr layout_rules& note(diagnostic const& d) {
+    if (!std::is_constant_evaluated()) raise(d);
+    if (report.empty()) report = d;
     return *this;
   }
   constexpr layout_rules& shard(name const& dim, std::initializer_list<name> axes, name const& scope = {}) {
     layout_rule r{};
     r.scope = scope, r.dim = dim;
-    require(axes.size() <= max_axes, "S08: a dim is sharded over at most 4 axes");
+    if (axes.size() > max_axes)
+      return note(diagnostic{} << "S08 the dim '" << dim << "' is sharded over more than 4 axes, which no mesh has");
     for (name const& a : axes) r.axes[r.count++] = a;
     return add(r);
   }
   constexpr layout_rules& replicate(name const& dim, name const& scope = {}) { return shard(dim, {}, scope); }
+
+ private:
+  static constexpr diagnostic in_scope(diagnostic d, name const& scope) {
+    if (!scope.empty()) d << " in the scope '" << scope << "'";
+    return d;
+  }
 };
 
 /// Spreads a dim over one axis, or over several, the first one major: `shard<batch, data>`.
@@ -73,7 +92,9 @@ struct replicate {
 template <name Scope, class... Rules>
 struct in {
   static constexpr void add_to(layout_rules& r, name const& outer) {
-    require(outer.empty(), "S09: in<...> inside in<...>: write the inner one beside it, the innermost scope wins");
+    if (!outer.empty())
+      r.note(diagnostic{} << "S09 in<\"" << Scope << "\", ...> stands inside in<\"" << outer
+                          << "\", ...>: write it beside it, the innermost scope wins");
     (Rules::add_to(r, Scope), ...);
   }
 };
@@ -87,6 +108,7 @@ struct layout {
     (Rules::add_to(r, name{}), ...);
     return r;
   }();
+  static_assert(delivered<layout::rules>);
 };
 
 template <class L>
@@ -143,6 +165,12 @@ struct placement {
     dim[axis] = static_cast<std::uint8_t>(position + 1);
   }
   constexpr void unshard(int axis) { dim[axis] = 0, order[axis] = 0; }
+  /// The same for one of several axes of a dim: those behind it move up.
+  constexpr void leave(int axis) {
+    for (int a = 0; a < max_axes; ++a)
+      if (a != axis && dim[a] == dim[axis] && order[a] > order[axis]) --order[a];
+    unshard(axis);
+  }
 };
 
 /// Into how many parts a mesh cuts the dim at `position` of a value.

@@ -36,8 +36,8 @@ struct number {
     push({item::literal, function::copy, 0, static_cast<double>(value), nullptr});
   }
   constexpr void push(item const& i) {
-    require(count < capacity, "G11: one number is an expression of at most 24 terms");
-    items[count++] = i;
+    if (count < capacity) items[count] = i;
+    if (count <= capacity) ++count;  // one more than fits: `builder::add_number` says so (G11)
   }
   static constexpr number of_row(builder* b, int row) {
     number n;
@@ -63,7 +63,7 @@ constexpr number apply(function f, number const& a) {
 constexpr number apply(function f, number const& a, number const& b) {
   number n = a;
   if (n.owner == nullptr) n.owner = b.owner;
-  for (int i = 0; i < b.count; ++i) n.push(b.items[i]);
+  for (int i = 0; i < b.count && i < number::capacity; ++i) n.push(b.items[i]);
   n.push({number::item::apply, f, 0, 0, nullptr});
   return n;
 }

@@ -30,16 +30,22 @@ struct shape {
     return -1;
   }
   constexpr bool has(int d) const { return find(d) >= 0; }
+  /// Whether no dim was added beyond the capacity.
+  constexpr bool fits() const { return count < capacity || at[capacity - 1] != too_many; }
   constexpr bool includes(shape const& other) const {
     for (int i = 0; i < other.count; ++i)
       if (!has(other.at[i])) return false;
     return true;
   }
+  /// A dim too many leaves a mark: `fits` tells, and whoever makes a tensor says so (T07).
   constexpr shape& add(int d) {
-    require(count < capacity, "T07: a tensor has at most 8 dims");
-    at[count++] = static_cast<std::uint8_t>(d);
+    if (count < capacity) at[count++] = static_cast<std::uint8_t>(d);
+    else at[capacity - 1] = too_many;
     return *this;
   }
+
+ private:
+  static constexpr std::uint8_t too_many = 0xff;
 };
 
 /// Broadcasting by name: the dims of both, in order of first appearance.
@@ -158,7 +164,9 @@ struct selected<S, dims<All...>, std::integer_sequence<int, I...>> {
 template <auto Rule, class... Lists>
 struct ruled {
   using all = typename detail::joined<Lists...>::type;
-  static constexpr shape result = Rule(detail::numbered<Lists, all>::value...);
+  static constexpr shape made = Rule(detail::numbered<Lists, all>::value...);
+  static_assert(made.fits(), "meshtensor T07: a tensor has more than 8 dims: merge some, or sum over them before");
+  static constexpr shape result = made.fits() ? made : shape{};
   using type = typename detail::selected<result, all, std::make_integer_sequence<int, result.count>>::type;
 };
 template <auto Rule, class... Lists>

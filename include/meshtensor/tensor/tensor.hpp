@@ -77,6 +77,49 @@ struct arithmetic {
   // clang-format on
 };
 
+/// What tensors of other libraries have as members: each says what there is instead (tensor/wrong.hpp).
+struct unlike_arrays {
+  template <std::same_as<bool> B>
+  explicit constexpr operator B() const;  // in `if (sum(x) > 0)`
+  // clang-format off
+  template <class... A> constexpr auto view(A const&...) const;
+  template <class... A> constexpr auto reshape(A const&...) const;
+  template <class... A> constexpr auto flatten(A const&...) const;
+  template <class... A> constexpr auto squeeze(A const&...) const;
+  template <class... A> constexpr auto unsqueeze(A const&...) const;
+  template <class... A> constexpr auto permute(A const&...) const;
+  template <class... A> constexpr auto transpose(A const&...) const;
+  template <class... A> constexpr auto t(A const&...) const;
+  template <class... A> constexpr auto size(A const&...) const;
+  template <class... A> constexpr auto shape(A const&...) const;
+  template <class... A> constexpr auto numel(A const&...) const;
+  template <class... A> constexpr auto sum(A const&...) const;
+  template <class... A> constexpr auto mean(A const&...) const;
+  template <class... A> constexpr auto max(A const&...) const;
+  template <class... A> constexpr auto min(A const&...) const;
+  template <class... A> constexpr auto softmax(A const&...) const;
+  template <class... A> constexpr auto relu(A const&...) const;
+  template <class... A> constexpr auto tanh(A const&...) const;
+  template <class... A> constexpr auto exp(A const&...) const;
+  template <class... A> constexpr auto matmul(A const&...) const;
+  template <class... A> constexpr auto argmax(A const&...) const;
+  template <class... A> constexpr auto item(A const&...) const;
+  template <class... A> constexpr auto numpy(A const&...) const;
+  template <class... A> constexpr auto data(A const&...) const;
+  template <class... A> constexpr auto tolist(A const&...) const;
+  template <class... A> constexpr auto cpu(A const&...) const;
+  template <class... A> constexpr auto backward(A const&...) const;
+  template <class... A> constexpr auto grad(A const&...) const;
+  template <class... A> constexpr auto requires_grad_(A const&...) const;
+  template <class... A> constexpr auto detach(A const&...) const;
+  template <class A> constexpr auto operator[](A const&) const;
+  template <class A> constexpr auto operator+=(A const&) const;
+  template <class A> constexpr auto operator-=(A const&) const;
+  template <class A> constexpr auto operator*=(A const&) const;
+  template <class A> constexpr auto operator/=(A const&) const;
+  // clang-format on
+};
+
 /// The dims of a handle whose dims are known while tracing only.
 struct any_dims {};
 
@@ -93,8 +136,9 @@ constexpr bool are_distinct() {
 
 /// A tensor of the graph: dtype `T`, dims `D…`. Made by a scope and by operations, passed by value.
 template <dtype T, dim_type... D>
-struct tensor : arithmetic<tensor<T, D...>> {
+struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
   static_assert(detail::are_distinct<D...>(), "meshtensor T07: a tensor has one dim twice: give one another name");
+  static_assert(sizeof...(D) <= max_dims_of_one, "meshtensor T07: a tensor has at most 8 dims");
   using is_handle = void;
   using dim_list = dims<D...>;
   static constexpr dtype type = T;
@@ -105,7 +149,7 @@ struct tensor : arithmetic<tensor<T, D...>> {
 
 /// A tensor whose dims are values: what an optimizer sees when it loops over the parameters of a program.
 template <dtype T>
-struct any_tensor : arithmetic<any_tensor<T>> {
+struct any_tensor : arithmetic<any_tensor<T>>, unlike_arrays {
   using is_handle = void;
   using dim_list = any_dims;
   static constexpr dtype type = T;

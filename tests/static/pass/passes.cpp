@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes run in the compiler within its default limits, and what they give is right.
-#include "meshtensor/pass/deliver.hpp"
+#include "meshtensor/base/deliver.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/save_or_recompute.hpp"
 #include "meshtensor/pass/simplify.hpp"

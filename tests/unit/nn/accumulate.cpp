@@ -32,7 +32,7 @@ inline constexpr mt::layer nats_of = [](mt::scope auto s, auto word, auto next) 
     return h + mt::nn::linear(r / "down", tanh(up), inner, model);
   });
   auto const each = mt::nn::cross_entropy(sum(y * table, model), next, vocab);
-  return sum(each * mt::cast<s.compute>(next != 0));
+  return sum(each * mt::cast<decltype(each)::type>(next != 0));
 };
 
 constexpr auto words_of(mt::scope auto s) {

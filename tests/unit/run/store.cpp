@@ -91,7 +91,8 @@ TEST_CASE("executables that do not fit together are refused") {
   looking show(weights, data(1));
   CHECK(sentence([&] { mt::executable<programs, look, mesh, by_rows>(weights, data(1)); }) ==
         "meshtensor R04: the store holds 'table' as f32[rows=4, columns=6/model=2], but another layout wants "
-        "f32[rows=4/model=2, columns=6]: programs that share parameters must imply one layout for each");
+        "f32[rows=4/model=2, columns=6]: the one replicates 'rows', the other shards it over model=2; programs that "
+        "share parameters need the same rule for it");
   CHECK(sentence([&] { mt::executable<other_dims, mesh, spread>(weights, data(1)); })
             .starts_with("meshtensor R04: the store holds 'table' as f32[rows=4, columns=6/model=2], but a program "
                          "reads it as f32[columns=6/model=2]"));

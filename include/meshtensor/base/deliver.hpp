@@ -2,7 +2,7 @@
 // Brings what a pass found to the user while the program is compiled: the sentence is a template argument of a failed
 // assertion, so that both compilers print it.
 //
-//     error: static assertion failed: meshtensor: the layout does not fit this program (reason in layout_error<...>)
+//     error: static assertion failed: meshtensor: the layout does not fit this program, for the reason below
 //     note: because 'layout_error<text<96>{"S02 dim 'batch' (31) is sharded over mesh axis …"}>::absent' evaluated to
 //     false
 //
@@ -22,6 +22,7 @@ struct text {
   char at[Size];
   constexpr explicit text(diagnostic const& report) : at{} {
     for (std::size_t i = 0; i + 1 < Size; ++i) at[i] = report.text[i];
+    at[Size - 1] = '\0';  // clang prints numbers unless the zero was written
   }
 };
 
@@ -49,15 +50,16 @@ constexpr bool deliver() {
     constexpr text<static_cast<std::size_t>(Result.report.size) + 1> reason(Result.report);
     constexpr char letter = Result.report.text[0];
     constexpr bool of_dims_alone = std::string_view(Result.report.text, 3) == "S03";
-    if constexpr (letter == 'S' && !of_dims_alone)
-      static_assert(nothing_found<layout_error<reason>>,
-                    "meshtensor: the layout does not fit this program (reason in layout_error<...>)");
-    else if constexpr (letter == 'M')
-      static_assert(nothing_found<memory_error<reason>>,
-                    "meshtensor: the program does not fit into memory (reason in memory_error<...>)");
-    else
-      static_assert(nothing_found<program_error<reason>>,
-                    "meshtensor: the program cannot be compiled (reason in program_error<...>)");
+    if constexpr (letter == 'S' && !of_dims_alone) {
+      using found = layout_error<reason>;
+      static_assert(nothing_found<found>, "meshtensor: the layout does not fit this program, for the reason below");
+    } else if constexpr (letter == 'M') {
+      using found = memory_error<reason>;
+      static_assert(nothing_found<found>, "meshtensor: the program does not fit into memory, for the reason below");
+    } else {
+      using found = program_error<reason>;
+      static_assert(nothing_found<found>, "meshtensor: the program is refused, for the reason below");
+    }
   }
   return true;
 }

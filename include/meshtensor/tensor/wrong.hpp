@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says why an operation refuses its operands, with what their types tell: the compiler names the line.
+#pragma once
+
+#include <iosfwd>
+#include <string_view>
+#include <tuple>
+
+#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/tensor/tensor.hpp"
+
+namespace meshtensor {
+
+template <class S>
+concept scope = requires {
+  typename S::is_scope;
+};
+
+namespace detail {
+
+/// Words in a template argument.
+template <std::size_t Size>
+struct literal {
+  char at[Size];
+  constexpr literal() : at{} {}
+  consteval literal(char const (&words)[Size]) : at{} {  // NOLINT: a literal is one
+    for (std::size_t i = 0; i < Size; ++i) at[i] = words[i];
+  }
+};
+
+template <literal... Parts>
+inline constexpr auto joined_words = [] {
+  literal<((sizeof(Parts.at) - 1) + ... + 1)> all;
+  std::size_t size = 0;
+  auto const add = [&](std::string_view part) {
+    for (char c : part) all.at[size++] = c;
+  };
+  (add(Parts.at), ...);
+  return all;
+}();
+
+template <class>
+inline constexpr bool is_several = false;
+template <class... T>
+inline constexpr bool is_several<std::tuple<T...>> = true;
+
+/// Adds what a type tells: of a handle `f32[batch, out]`, of a dim its name.
+template <class Fact>
+constexpr diagnostic& add_fact(diagnostic& d) {
+  if constexpr (std::is_same_v<Fact, bool>) return d << "a condition";
+  else if constexpr (dim_type<Fact>) return d << "'" << Fact::label << "'";
+  else if constexpr (number_like<Fact>) return d << "a number";
+  else if constexpr (scope<Fact>) return d << "a scope";
+  else if constexpr (is_several<Fact>)
+    return []<class... T>(diagnostic& all, std::tuple<T...>*) -> diagnostic& {
+      all << "a tuple (";
+      int count = 0;
+      ((all << (count++ == 0 ? "" : ", "), add_fact<T>(all)), ...);
+      return all << ")";
+    }(d, static_cast<Fact*>(nullptr));
+  else if constexpr (!handle<Fact>) return d << "something else";
+  else if constexpr (is_any<typename Fact::dim_list>)
+    return d << text_of(Fact::type) << " of dims that the trace knows";
+  else
+    return []<class... D>(diagnostic& all, dims<D...>*) -> diagnostic& {
+      all << text_of(Fact::type) << "[";
+      int count = 0;
+      ((all << (count++ == 0 ? "" : ", ") << D::label), ...);
+      return all << "]";
+    }(d, static_cast<typename Fact::dim_list*>(nullptr));
+}
+
+/// The first tensor among the arguments of what is refused: something to go on with.
+template <class First, class... More>
+constexpr auto first_handle(First const& first, More const&... more) {
+  if constexpr (handle<First>) return first;
+  else return first_handle(more...);
+}
+
+struct type_finding {
+  diagnostic report;
+};
+/// Whether a function takes arguments of these types; their static_asserts are looked at here, too.
+template <class F, class... Args>
+inline constexpr bool takes = requires(F const& f, Args const&... args) {
+  f(args...);
+};
+
+/// Why an operation refuses its operands, with what their types tell: for a constraint that failed,
+/// `if constexpr (!has_dim<H, D>) static_assert(delivered<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
+template <literal Words, class... Facts>
+inline constexpr type_finding wrong = [] {
+  diagnostic d{};
+  d << std::string_view(Words.at);
+  int count = 0;
+  ((d << (count++ == 0 ? " (" : ", "), add_fact<Facts>(d)), ...);
+  if (count != 0) d << ")";
+  return type_finding{d};
+}();
+
+}  // namespace detail
+
+/// Of a tensor that is printed.
+template <class C, class Traits, handle H>
+constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits>& out, H const&) {
+  static_assert(
+      delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
+                              "at it in each step, mt::eager computes at once",
+                              H>>);
+  return out;
+}
+
+template <std::same_as<bool> B>
+constexpr unlike_arrays::operator B() const {
+  static_assert(
+      delivered<detail::wrong<"T10 a tensor has no value while the program is traced: select(condition, a, b) "
+                              "chooses for each element, mt::cond takes one of two branches",
+                              B>>);
+  return false;
+}
+// clang-format off
+template <class... A> constexpr auto unlike_arrays::view(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::reshape(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::flatten(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::squeeze(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::unsqueeze(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::permute(A const&...) const { static_assert(delivered<detail::wrong<"T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does it", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::transpose(A const&...) const { static_assert(delivered<detail::wrong<"T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does it", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::t(A const&...) const { static_assert(delivered<detail::wrong<"T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does it", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::size(A const&...) const { static_assert(delivered<detail::wrong<"T10 the extent of a dim is a number, extent(batch): it may be known at start-up only", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::shape(A const&...) const { static_assert(delivered<detail::wrong<"T10 the extent of a dim is a number, extent(batch): it may be known at start-up only", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::numel(A const&...) const { static_assert(delivered<detail::wrong<"T10 the extent of a dim is a number, extent(batch): it may be known at start-up only", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::sum(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::mean(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::max(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::min(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::softmax(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::relu(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::tanh(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::exp(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::matmul(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::argmax(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::item(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::numpy(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::data(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::tolist(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::cpu(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::backward(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::grad(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::requires_grad_(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
+template <class... A> constexpr auto unlike_arrays::detach(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
+template <class A> constexpr auto unlike_arrays::operator[](A const&) const { static_assert(delivered<detail::wrong<"T10 elements are not indexed: slice(x, dim, part, first) takes a part, gather(x, index, dim) the rows of an index", A>>); return 0; }
+template <class A> constexpr auto unlike_arrays::operator+=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x + y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
+template <class A> constexpr auto unlike_arrays::operator-=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x - y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
+template <class A> constexpr auto unlike_arrays::operator*=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x * y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
+template <class A> constexpr auto unlike_arrays::operator/=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x / y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
+// clang-format on
+
+}  // namespace meshtensor

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistakes that show when a program runs: each is one sentence with the names, the numbers and what to do.
+#include <doctest/doctest.h>
+
+#include "meshtensor/meshtensor.hpp"
+#include "meshtensor/run/explain.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+namespace net {
+inline constexpr struct batch : mt::dim<"batch"> {
+} batch;
+inline constexpr struct in : mt::dim<"in", 6> {
+} in;
+inline constexpr struct joined : mt::dim<"joined", 12> {
+} joined;
+inline constexpr struct major : mt::dim<"major", 2> {
+} major;
+inline constexpr struct minor : mt::dim<"minor", 6> {
+} minor;
+inline constexpr struct data : mt::axis<"data"> {
+} data;
+inline constexpr struct model : mt::axis<"model", 2> {
+} model;
+struct mesh : mt::mesh<data, model> {};
+struct layout : mt::layout<mt::shard<batch, data>, mt::shard<joined, data, model>> {};
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    for (int i = 0; i < 3; ++i) x = x * s.parameter("gain", in);          // one parameter, three times
+    [[maybe_unused]] auto unused = s.parameter("forgotten", in, joined);  // no loss depends on it
+    auto loss = mean(x * x);
+    mt::sgd{.learning_rate = s.number("rate", 0.1)}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+    s.output("y", x);
+  }
+};
+struct splitting {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", mt::split(s.input("x", mt::f32, joined), joined, mt::to(major, minor)));
+  }
+};
+}  // namespace net
+using net::batch, net::data;
+using run = mt::executable<net::step, net::mesh, net::layout>;
+
+std::string said(auto const& f) {
+  try {
+    f();
+  } catch (mt::error const& e) { return e.what(); }
+  return "nothing";
+}
+void check_says(std::string const& all, std::string_view text) {
+  CHECK_MESSAGE(all.find(text) != std::string::npos, all);
+}
+
+struct warnings {
+  std::vector<std::string> all;
+  warnings() {
+    mt::on_warning() = [this](std::string const& sentence) { all.push_back(sentence); };
+  }
+  ~warnings() { mt::on_warning() = {}; }
+};
+}  // namespace
+
+TEST_CASE("feeding: what is missing, of another size or of another type") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  warnings quiet;
+  run step(weights, batch(4), data(1));
+  check_says(said([&] { step(); }), "R02: the input 'x' was not fed");
+  check_says(said([&] { step(mt::feed<"x">(std::vector<float>(20))); }), "R11: ");
+  step(mt::feed<"x">(std::vector<float>(24, 1)));
+  check_says(said([&] { step(mt::feed<"x">(mt::array<float, net::batch, net::in>(batch(3)))); }), "R11: ");
+}
+
+TEST_CASE("extents and processors that do not fit") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  check_says(said([&] { run step(weights, data(1)); }),
+             "S11: the dim 'batch' has no extent: give one, as in batch(64)");
+  check_says(said([&] { run step(weights, batch(5), data(2)); }),
+             "S02: dim 'batch' (5) is sharded over mesh axis 'data' (2 processors), which does not divide it");
+  check_says(said([&] { run step(weights, batch(4), net::in(7), data(1)); }), "its type says 6");
+  mt::mesh_shape mesh = net::mesh::shape;
+  check_says(said([&] { mt::detail::bind_open_axis(mesh, 1); }),
+             "R05: 1 process was started, but the axis 'data' is open and the other axes of the mesh need 2: start a "
+             "multiple of that, as by mpirun -n 4");
+}
+
+TEST_CASE("a dim that is split lies as the rule for the whole one says") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  check_says(
+      said([&] { mt::executable<net::splitting, net::mesh, net::layout> step(weights, data(2)); }),
+      "S02: dim 'major' (2), the first part of 'joined', lies as the rule for that says: over mesh axis 'data' x "
+      "'model' (4 processors)");
+}
+
+TEST_CASE("a parameter that no loss depends on is a warning, and one that is declared thrice is named by explain") {
+  auto job = mt::processors::in_lockstep();
+  mt::store weights(job);
+  warnings heard;
+  struct again : net::layout {};
+  mt::executable<net::step, net::mesh, again> first(weights, batch(4), data(1)), second(weights, batch(4), data(1));
+  int told = 0;
+  for (std::string const& sentence : heard.all)
+    told += sentence.starts_with("G35: the gradient by 'forgotten' is zero");
+  CHECK(told == 1);
+  check_says(mt::explain(first), "'gain' is declared 3 times by one program: one parameter, shared");
+}
+
+TEST_CASE("the eager scope says at once what is wrong, and goes on") {
+  mt::eager<> s(batch(2));
+  auto const x = s(mt::array<float, net::batch, net::in>(batch(2)));
+  auto const w = s.parameter("w", net::in);
+  s.update(w, w * 2);
+  check_says(said([&] { s.update(w, w * 3); }), "G05: 'w' is updated twice in one step, first at first_attempts.cpp:");
+  check_says(said([&] { s.update(x, x * 3); }), "G08: what is updated is no parameter or state");
+  check_says(said([&] { s.parameter("w", net::joined); }), "G03: 'w' is declared twice");
+  CHECK(s.value(sum(x)) == 0);
+}
