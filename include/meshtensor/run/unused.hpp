@@ -48,7 +48,7 @@ void warn_idle(job const& j, module const& m) {
   if (count == 0) return;
   if (count > shown) names += " and " + std::to_string(count - shown) + " more";
   warn(j,
-       "G35: the gradient by " + names +
+       "G36: the gradient by " + names +
            " is zero, for the loss does not depend on it: use it, or give minimize the scope of what it shall change, "
            "minimize(s / \"optimizer\", loss, s / \"network\")");
 }

@@ -107,7 +107,7 @@ TEST_CASE("a parameter that no loss depends on is a warning, and one that is dec
   mt::executable<net::step, net::mesh, again> first(weights, batch(4), data(1)), second(weights, batch(4), data(1));
   int told = 0;
   for (std::string const& sentence : heard.all)
-    told += sentence.starts_with("G35: the gradient by 'forgotten' is zero");
+    told += sentence.starts_with("G36: the gradient by 'forgotten' is zero");
   CHECK(told == 1);
   check_says(mt::explain(first), "'gain' is declared 3 times by one program: one parameter, shared");
 }
