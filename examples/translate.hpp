@@ -112,7 +112,7 @@ constexpr auto pairs_of(mt::scope auto s, auto... dims) {
 /// The smoothed nats of all words of a batch together.
 inline constexpr mt::layer nats_of = [](mt::scope auto s, auto from, auto into, auto next) {
   auto const each = cross_entropy(logits_of(s, from, into), next, vocab, s.number("smoothing", 0.1));
-  return sum(mt::cast<mt::f32>(each) * mt::cast<mt::f32>(next != padding));
+  return sum(each * mt::cast<mt::f32>(next != padding));
 };
 
 /// How parameters are changed: by their loss, or by gradients that were summed up before.
@@ -163,7 +163,7 @@ struct evaluate {
     auto const [from, into, next] = pairs_of(s, batch, length);
     auto const counts = mt::cast<mt::f32>(next != padding);
     auto const each = cross_entropy(logits_of(s / "model", from, into), next, vocab);
-    s.output("sum", sum(mt::cast<mt::f32>(each) * counts));
+    s.output("sum", sum(each * counts));
     s.output("count", sum(counts));
   }
 };

@@ -5,6 +5,7 @@
 #   learns    translates sentences that it has not seen, of two languages made up here; repeats itself byte for byte
 #   meshes    the same curve on other meshes, threads and ranks; LAUNCHER starts ranks, if given
 #   ways      microbatches, bf16 and adafactor learn, too
+#   base      a model of the size `base` takes a step and translates
 #   speaks    exports, loads, translates what is typed, draws
 #   resumes   goes on after a kill with the losses of a run that was left alone, also on another mesh
 #   signals   a signal and the time limit end a training that the same command takes up again
@@ -124,6 +125,12 @@ case $part in
       learn way 4 "$program" $way
       awk '/^epoch/ {if (first == "") first = $6; last = $6} END {exit !(last < first - 0.5)}' way.out || fail "$way does not learn: $(cat way.out)"
     done
+    ;;
+  base)
+    sentences 0 2 few
+    small+=(--train few --valid few --test few --size base --pieces 40 --buckets 1 --longest 16 --limit 4 --beam 1)
+    "$program" "${small[@]}" --epochs 1 --average 1 --keep base >base.out 2>base.err || fail "base: $(cat base.err)"
+    awk '/^epoch/ {if ($6 > 0 && $6 < 20) found = 1} END {exit !found}' base.out || fail "no loss that can be: $(cat base.out)"
     ;;
   speaks)
     learn once 12 "$program" --export weights.safetensors
