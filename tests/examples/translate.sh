@@ -128,7 +128,7 @@ case $part in
     ;;
   base)
     sentences 0 2 few
-    small+=(--train few --valid few --test few --size base --pieces 40 --buckets 1 --longest 16 --limit 4 --beam 1)
+    small+=(--train few --valid few --test few --size base --pieces 40 --buckets 1 --longest 64 --limit 4 --beam 1)
     "$program" "${small[@]}" --epochs 1 --average 1 --keep base >base.out 2>base.err || fail "base: $(cat base.err)"
     awk '/^epoch/ {if ($6 > 0 && $6 < 20) found = 1} END {exit !found}' base.out || fail "no loss that can be: $(cat base.out)"
     ;;
