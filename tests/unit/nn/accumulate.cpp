@@ -25,6 +25,10 @@ inline constexpr struct layers_dim : mt::dim<"layers", 2> {
 } layers;
 
 /// A network with layers, whose table is used at both ends. The targets of word 0 do not count.
+// Losses of bf16 are f32.
+template <class S>
+constexpr mt::dtype of_losses = S::compute == mt::dtype::bf16 ? mt::dtype::f32 : S::compute;
+
 inline constexpr mt::layer nats_of = [](mt::scope auto s, auto word, auto next) {
   auto const table = s.parameter("table", vocab, model, mt::normal(0.5));
   auto const y = repeat(s / "layers", layers, gather(table, word, vocab), [](mt::scope auto r, auto h) {
@@ -45,7 +49,7 @@ constexpr auto changed_by(mt::scope auto s, auto const& what) {
 struct at_once {
   constexpr void operator()(mt::scope auto s) const {
     auto const [word, next] = words_of(s);
-    auto const loss = nats_of(s / "model", word, next) / sum(mt::cast<s.compute>(next != 0));
+    auto const loss = nats_of(s / "model", word, next) / sum(mt::cast<of_losses<decltype(s)>>(next != 0));
     changed_by(s, loss);
     s.output("loss", loss);
   }
@@ -53,7 +57,7 @@ struct at_once {
 struct in_parts {
   constexpr void operator()(mt::scope auto s) const {
     auto const [word, next] = words_of(s);
-    auto const count = sum(mt::cast<s.compute>(next != 0));
+    auto const count = sum(mt::cast<of_losses<decltype(s)>>(next != 0));
     auto const [loss, slopes] =
         mt::accumulate(s / "model", parts, std::tuple(word, next),
                        [&](mt::scope auto m, auto w, auto n) { return nats_of(m, w, n) / count; });
