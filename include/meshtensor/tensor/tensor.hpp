@@ -73,7 +73,8 @@ struct arithmetic {
   template <number_like A> friend constexpr auto operator*(A const& a, at<Self> b) { return elementwise(fn<function::multiply>{}, b.where, a, b.operand); }
   template <number_like A> friend constexpr auto operator/(A const& a, at<Self> b) { return elementwise(fn<function::divide>{}, b.where, a, b.operand); }
   friend constexpr auto operator-(at<Self> a) { return elementwise(fn<function::negate>{}, a.where, a.operand); }
-  friend constexpr auto operator!(at<Self> a) { return elementwise(fn<function::logical_not>{}, a.where, a.operand); }
+  // Without a conversion likewise: another one leads to bool (unlike_arrays), whose `!` would be as near.
+  friend constexpr auto operator!(Self const& a) { return elementwise(fn<function::logical_not>{}, line::unknown(), a); }
   // clang-format on
 };
 
