@@ -54,15 +54,13 @@ struct collective_slicer {
     return false;
   }
 
-  /// What a number scales, if it lies as the product does, unfinished: g of `g * rate`.
+  /// What a number scales: g of `g * rate`. It lies as the product does, also where that is unfinished: partition
+  /// brings operands there, and finishes a number before it multiplies something larger.
   constexpr id scaled_by_number(id v) const {
     node const& n = from.nodes[from.values[v].node];
     if (n.kind != primitive::elementwise || n.function != static_cast<std::uint8_t>(function::multiply)) return no_id;
-    for (int k = 0; k < 2; ++k) {
-      id const x = from.operand(n, k);
-      bool const by_number = from.operand_value(n, 1 - k).dims.count == 0;
-      if (by_number && from.values[x].layout == from.values[v].layout) return x;
-    }
+    for (int k = 0; k < 2; ++k)
+      if (from.operand_value(n, 1 - k).dims.count == 0) return from.operand(n, k);
     return no_id;
   }
   /// What a collective would be made of if numbers scaled only its result; all on the way there is used once.

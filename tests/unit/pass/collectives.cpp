@@ -120,6 +120,23 @@ struct looks_at_gradients {
   }
 };
 
+/// What a number has made of the stacked gradient has another use, in which it stays unfinished.
+struct looks_at_changes {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto w = s.parameter("w", blocks, width, inner, mt::normal(0.3));
+    auto const y = mt::scan(s / "blocks", blocks, x, w, [](auto, auto h, auto wi) {
+      auto const next = h + tanh(einsum(einsum(h, wi, mt::to(rows, inner)), wi, mt::to(rows, width)));
+      return std::tuple(next, sum(next));
+    });
+    auto loss = mean(std::get<0>(y) * std::get<0>(y));
+    auto const change = gradient(loss, w) * 0.05;
+    s.output("together", sum(change));
+    s.update(w, w - change);
+    s.output("loss", loss);
+  }
+};
+
 struct found {
   int behind_loop = 0, filled = 0, scattered_in_loops = 0, outside = 0;
   template <class P>
@@ -237,6 +254,9 @@ TEST_CASE("what is stacked and has another use is summed behind the loop") {
     CHECK(found(s).behind_loop == 0);
     s.check_steps();
     s.check_steps(mt::processors::as_threads());
+    planned<looks_at_changes> scaled(data_parallel(), processors);
+    CHECK(found(scaled).behind_loop == 0);
+    scaled.check_steps();
   }
 }
 
