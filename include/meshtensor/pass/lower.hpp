@@ -113,16 +113,15 @@ struct lowering {
   int entry;
 };
 
-/// Lowers the entry called `label` of a traced module. Throws what does not fit.
+/// Lowers an entry that `whole_entry` has given. Throws what does not fit.
 ///
 /// errors  S codes of `partition` and `bind`
 template <class = when_used>
-std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
-                                layout_rules const& rules, std::span<dim_extent const> extents,
-                                device_wishes const& wishes = {}) {
-  auto const simplified = whole_entry(traced, label);
+std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, mesh_shape const& mesh,
+                                      layout_rules const& rules, std::span<dim_extent const> extents,
+                                      device_wishes const& wishes = {}) {
   std::unique_ptr<lowering> result(new lowering{});
-  auto const partitioned = verified([&] { return partition(*simplified, mesh, rules); });
+  auto const partitioned = verified([&] { return partition(whole, mesh, rules); });
   auto const sliced = verified([&] { return slice_collectives(*partitioned); });
   auto const fused = verified([&] { return fuse(*sliced, wishes); });
   result->graph = overlap(*fused);
@@ -134,6 +133,13 @@ std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_sh
   result->planned = plan_memory(result->graph, result->entry, *bound);
   raise(verify_plan(result->graph, result->entry, result->planned).report);
   return result;
+}
+/// The same of the entry called `label` of a traced module.
+template <class = when_used>
+std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
+                                layout_rules const& rules, std::span<dim_extent const> extents,
+                                device_wishes const& wishes = {}) {
+  return lower_whole(*whole_entry(traced, label), label, mesh, rules, extents, wishes);
 }
 
 /// The plan of an entry that the compiler has lowered, for a mesh and extents that are known only now.
