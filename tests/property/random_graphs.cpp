@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs made by chance: loops, composites, state and every operation between them, under layouts made by chance.
 // timeout: 300
-#include "property/author.hpp"
+#include "property/graph_fuzzer.hpp"
 
 using namespace property;
 
@@ -39,7 +39,7 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
   tally t;
   variety seen;
   each_seed(first, count, [&](std::uint64_t seed) {
-    author const a(seed, what);
+    graph_fuzzer const a(seed, what);
     chance c{seed + 1};
     auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
     subject s(a.g.module(), "main", extents_of(a.g.module(), mesh.size()));
@@ -75,7 +75,7 @@ TEST_CASE("gradients of graphs made by chance") {
 TEST_CASE("gradients are derivatives") {
   int alive = 0, tried = 0, off = 0;
   each_seed(2000001, quick() ? 60 : 3000, [&](std::uint64_t seed) {
-    author const a(seed, purpose::derivatives);
+    graph_fuzzer const a(seed, purpose::derivatives);
     subject s(a.g.module(), "main", extents_of(a.g.module(), 2));
     s.fill(sort::reals, chance{seed}, -2, 2, 2);
     auto const whole_module = mt::on_heap([&] { return mt::differentiate(a.g.module()); });

@@ -2,6 +2,7 @@
 // Compares what a processor holds of a value with its part of the whole.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -23,10 +24,10 @@ inline double greatest(meshtensor::block const& b) {
 }  // namespace detail
 
 /// How alike two values must be: the same bits; equal numbers, as zeros of both signs are; or off by no more than so
-/// much of the greatest element. NaN equals NaN.
+/// much of the greatest element, or of `least` if all are smaller. NaN equals NaN.
 struct closeness {
-  double tolerance;
-  constexpr closeness(double t) : tolerance(t) {}  // NOLINT: a number is a tolerance
+  double tolerance, least;
+  constexpr closeness(double t, double magnitude = 0) : tolerance(t), least(magnitude) {}  // NOLINT: a tolerance
 };
 inline constexpr closeness same_bits = -1, same_numbers = 0;
 
@@ -51,7 +52,7 @@ inline std::string difference(meshtensor::view const& part, meshtensor::block co
       auto const got = static_cast<double>(a), wanted = static_cast<double>(b);
       if (std::isnan(got) && std::isnan(wanted)) continue;
       if (how.tolerance >= 0 && got == wanted) continue;
-      if (allowed < 0) allowed = how.tolerance <= 0 ? 0 : how.tolerance * detail::greatest(whole);
+      if (allowed < 0) allowed = how.tolerance <= 0 ? 0 : how.tolerance * std::max(how.least, detail::greatest(whole));
       if (allowed > 0 && std::abs(got - wanted) <= allowed) continue;
       char text[160];
       std::snprintf(text, sizeof(text), "element %lld is %.17g, but must be %.17g (off by %.3g of %.3g allowed)",

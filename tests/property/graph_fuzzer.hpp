@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes graphs by chance: every operation, loops, composites and state, with values that stay exact in f64.
+// Generates graphs at random: every operation, loops, composites and state, with values that stay exact in f64.
 #pragma once
 
 #include "meshtensor/op/random.hpp"
@@ -13,9 +13,9 @@ namespace property {
 enum class purpose { values, gradients, derivatives };
 
 /// Makes one graph.
-class author {
+class graph_fuzzer {
  public:
-  explicit author(std::uint64_t seed, purpose p = purpose::values)
+  explicit graph_fuzzer(std::uint64_t seed, purpose p = purpose::values)
       : c_{seed}, differentiates_(p != purpose::values), stops_(p != purpose::derivatives) {
     for (char const* label : {"a", "b", "c", "d"}) g.dim(label);
     g.same("e", "a"), g.same("f", "b");

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs on one store under a random layout: lowered, run by any job for some steps, compared with the
+// interpreter, and whether communication overlapped with anything.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "meshtensor/run/session.hpp"
+#include "property/program_fuzzer.hpp"
+#include "property/random_layout.hpp"
+#include "support/compare.hpp"
+
+namespace property {
+
+/// Programs, as they are before a layout.
+class whole_programs {
+ public:
+  /// A network that trains, with other programs on its parameters; or, one in four, a graph of any operations.
+  static whole_programs of(std::uint64_t seed);
+  whole_programs(random_programs programs, meshtensor_test::closeness tolerance, bool is_smooth);
+
+  std::size_t count() const { return programs_.entries.size(); }
+  mt::module const& traced() const { return *programs_.traced; }
+  mt::name const& label(std::size_t e) const { return programs_.entries[e]; }
+  mt::module const& simplified(std::size_t e) const { return *simplified_[e]; }
+  mt::module const& differentiated(std::size_t e) const { return *differentiated_[e]; }
+  bool is_single() const { return programs_.in_f64 != nullptr; }
+  mt::module const& differentiated_in_f64(std::size_t e) const { return *in_f64_[e]; }
+  meshtensor_test::closeness tolerance() const { return tolerance_; }
+  /// Whether a small change of the inputs is a small change of the results, as long as a training does not diverge.
+  bool is_smooth() const { return is_smooth_; }
+  std::vector<mt::name> const& dims() const { return dims_; }
+  std::vector<mt::name> const& scopes() const { return scopes_; }
+  /// Those of loops and optimizers, with much in them.
+  std::vector<mt::name> const& large_scopes() const { return large_scopes_; }
+
+ private:
+  random_programs programs_;
+  meshtensor_test::closeness tolerance_;
+  bool is_smooth_;
+  std::vector<std::unique_ptr<mt::module>> differentiated_, simplified_, in_f64_;
+  std::vector<mt::name> dims_, scopes_, large_scopes_;
+};
+
+/// One mesh, the programs' layouts on it, extents, and which programs step.
+struct random_spread {
+  mt::mesh_shape mesh;
+  std::vector<mt::layout_rules> layouts;  // of each program
+  std::vector<mt::dim_extent> extents;
+  std::vector<std::size_t> steps;  // the program of each
+  std::uint64_t seed;
+
+  random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by);
+  std::string text(whole_programs const& programs) const;
+};
+
+/// What each processor holds of outputs and variables, by step, name and rank.
+using held_bytes = std::map<std::string, std::vector<std::byte>>;
+
+/// Programs lowered for one spread.
+class layout_trial {
+ public:
+  /// errors  S02, S05 the layout is not legal; R04 the programs' layouts disagree on a variable
+  layout_trial(whole_programs const& programs, random_spread const& spread, mt::device_wishes const& wishes = {});
+
+  /// How many collectives are under way while something else runs.
+  int in_flight() const { return in_flight_; }
+
+  /// All steps by a job: every bit that this process's processors end up with.
+  template <class Device>
+  held_bytes run(mt::processors const& job, Device const& device) const;
+
+  /// What is wrong with what all processors of the mesh hold; empty if nothing. Where a training amplifies rounding,
+  /// values may be as far off as those of inputs that differ in the last digits, or of f64; none is compared from the
+  /// step in which it diverges.
+  std::string compare(held_bytes const& held) const;
+
+ private:
+  struct after_step {
+    mt::blocks outputs, variables;
+  };
+  mt::blocks inputs_of(std::size_t e) const;
+  std::vector<after_step> expected(bool otherwise) const;
+
+  whole_programs const& programs_;
+  random_spread const& spread_;
+  std::vector<std::unique_ptr<mt::lowering>> lowered_;
+  std::vector<mt::blocks> inputs_;
+  int in_flight_ = 0;
+};
+
+template <class Device>
+held_bytes layout_trial::run(mt::processors const& job, Device const& device) const {
+  mt::store values(job, spread_.seed);
+  std::vector<std::unique_ptr<mt::session<Device>>> sessions;
+  for (std::size_t e = 0; e < lowered_.size(); ++e) {
+    auto const& low = *lowered_[e];
+    sessions.push_back(
+        std::make_unique<mt::session<Device>>(values, low.graph, low.planned, spread_.mesh, low.entry, device));
+    for (auto const& [label, b] : inputs_[e]) sessions.back()->feed(label, b.data());
+  }
+  held_bytes all;
+  for (std::size_t t = 0; t < spread_.steps.size(); ++t) {
+    std::size_t const e = spread_.steps[t];
+    sessions[e]->step();
+    auto const keep = [&](std::string const& label, std::size_t k, void const* data, std::int64_t bytes) {
+      auto const* first = static_cast<std::byte const*>(data);
+      all[std::to_string(t) + " " + label + " " + std::to_string(sessions[e]->held()[k].rank())].assign(first,
+                                                                                                        first + bytes);
+    };
+    mt::module const& m = lowered_[e]->graph;
+    for (std::size_t k = 0; k < sessions[e]->held().size(); ++k) {
+      for (int i = 0; i < m.node_count; ++i)
+        if (m.nodes[i].kind == mt::primitive::output) {
+          std::string const label = mt::label_of_output(m, m.nodes[i]);
+          mt::view const v = sessions[e]->local(label, k);
+          keep("output " + label, k, v.data, v.bytes());
+        }
+      for (auto& [path, s] : values.values()) keep("variable " + path, k, s.block_of(k), s.windows[k].bytes());
+    }
+  }
+  return all;
+}
+
+}  // namespace property

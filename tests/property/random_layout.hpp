@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws layouts as users write them, and extents that they divide.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "support/layouts.hpp"
+
+namespace property {
+
+namespace mt = meshtensor;
+using meshtensor_test::chance;
+
+namespace detail {
+
+/// Rules of one scope, the whole program's if it is empty: each axis takes some dims, each dim its axes in any order.
+/// Inside a scope what the rules outside say of the same axis is often undone.
+inline void draw_rules(mt::layout_rules& rules, mt::name const& scope, std::vector<mt::name> const& dims,
+                       mt::mesh_shape const& mesh, chance& c) {
+  std::vector<std::vector<int>> axes(dims.size());
+  std::vector<bool> undone(dims.size());
+  auto const batch = static_cast<std::size_t>(std::find(dims.begin(), dims.end(), mt::name("batch")) - dims.begin());
+  int const by_batch = scope.empty() && batch != dims.size() && c.one_in(2) ? c.below(mesh.count) : -1;
+  for (int a = 0; a < mesh.count; ++a) {
+    constexpr int counts[] = {0, 1, 1, 1, 2, 3};
+    int const count = a == by_batch ? 1 : counts[c.below(scope.empty() ? 6 : 4)];
+    for (int i = 0; i < count; ++i) {
+      auto& list = axes[a == by_batch ? batch : static_cast<std::size_t>(c.below(static_cast<int>(dims.size())))];
+      if (std::find(list.begin(), list.end(), a) == list.end())
+        list.insert(list.begin() + c.below(static_cast<int>(list.size()) + 1), a);
+    }
+    if (scope.empty() || !c.one_in(2)) continue;
+    for (int r = 0; r < rules.count; ++r)
+      for (int k = 0; rules.rules[r].scope.empty() && k < rules.rules[r].count; ++k)
+        for (std::size_t d = 0; d < dims.size(); ++d)
+          if (rules.rules[r].axes[k] == mesh.axes[a].label && rules.rules[r].dim == dims[d]) undone[d] = true;
+  }
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    mt::layout_rule r{};
+    r.scope = scope, r.dim = dims[d];
+    for (int a : axes[d]) r.axes[r.count++] = mesh.axes[a].label;
+    if ((r.count != 0 || (!scope.empty() && (undone[d] || c.one_in(8)))) && rules.count < mt::max_rules) rules.add(r);
+  }
+}
+
+/// By how much the extent of each dim must be divisible, so that it can lie as the rules say.
+inline std::vector<std::int64_t> divisors(mt::module const& m, mt::mesh_shape const& mesh,
+                                          std::span<mt::layout_rules const> layouts) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(m.dim_count), 1);
+  for (mt::layout_rules const& rules : layouts)
+    for (int r = 0; r < rules.count; ++r)
+      for (int d = 0; d < m.dim_count; ++d) {
+        if (!(m.dim_name(d) == rules.rules[r].dim)) continue;
+        std::int64_t parts = 1;
+        for (int k = 0; k < rules.rules[r].count; ++k)
+          for (int a = 0; a < mesh.count; ++a)
+            if (mesh.axes[a].label == rules.rules[r].axes[k]) parts *= mesh.axes[a].extent;
+        auto& known = all[static_cast<std::size_t>(d)];
+        known = std::lcm(known, parts);
+      }
+  for (int d = m.dim_count; d-- > 0;)  // a dim that is made from others comes after them
+    for (mt::id of : {m.dims[d].first, m.dims[d].second})
+      if (m.dims[d].kind > mt::dim_row::dynamic && of != mt::no_id)
+        all[of] = std::lcm(all[of], all[static_cast<std::size_t>(d)]);
+  return all;
+}
+
+}  // namespace detail
+
+/// A layout with rules for the whole program and for some of its scopes, half of these for one that is `large`; not all
+/// layouts are legal.
+inline mt::layout_rules random_layout(std::vector<mt::name> const& dims, std::vector<mt::name> const& scopes,
+                                      std::vector<mt::name> const& large, mt::mesh_shape const& mesh, chance& c) {
+  mt::layout_rules rules{};
+  detail::draw_rules(rules, {}, dims, mesh, c);
+  constexpr int counts[] = {0, 1, 1, 2, 3};
+  std::vector<mt::name> drawn;
+  for (int count = counts[c.below(5)]; count-- > 0 && !scopes.empty();) {
+    auto const& some = large.empty() || c.one_in(2) ? scopes : large;
+    mt::name const& scope = some[static_cast<std::size_t>(c.below(static_cast<int>(some.size())))];
+    if (std::find(drawn.begin(), drawn.end(), scope) == drawn.end())
+      detail::draw_rules(rules, drawn.emplace_back(scope), dims, mesh, c);
+  }
+  return rules;
+}
+
+/// Small extents of the dims that are open, which all the layouts divide.
+inline std::vector<mt::dim_extent> fitting_extents(mt::module const& m, mt::mesh_shape const& mesh,
+                                                   std::span<mt::layout_rules const> layouts, chance& c) {
+  auto const least = detail::divisors(m, mesh, layouts);
+  std::vector<mt::dim_extent> all;
+  for (int d = 0; d < m.dim_count; ++d) {
+    if (m.dims[d].kind != mt::dim_row::dynamic) continue;
+    std::int64_t const n = least[static_cast<std::size_t>(d)];
+    std::int64_t const times = n == 1 ? 1 + c.below(3) : n < 4 ? 1 + c.below(2) : 1;
+    all.push_back({m.dim_name(d), n * times});
+  }
+  return all;
+}
+
+}  // namespace property

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs under random layouts, as threads: what the interpreter gives, the same bits in turns, as threads and
+// where everything is as late as it may be.
+// timeout: 300
+#include "meshtensor/device/reference.hpp"
+#include "property/random_run.hpp"
+#include "support/late_job.hpp"
+
+using namespace property;
+
+TEST_CASE("random programs under random layouts") {
+  auto const turns = mt::processors::in_lockstep(), threads = mt::processors::as_threads();
+  mt::processors const late(std::make_unique<meshtensor_test::late_job>());
+  random_run run(500);
+  run.each(meshtensor_test::meshes(), [&](layout_trial const& trial) -> std::string {
+    mt::reference_device const device;
+    held_bytes const wanted = trial.run(turns, device);
+    if (std::string const d = trial.compare(wanted); !d.empty()) return "in turns: " + d;
+    if (std::string const d = first_difference(trial.run(threads, device), wanted); !d.empty())
+      return "as threads: " + d;
+    if (std::string const d = first_difference(trial.run(late, device), wanted); !d.empty())
+      return "as late threads: " + d;
+    return "";
+  });
+  if (!run.is_asked_for()) at_least(500, run.counted());
+}

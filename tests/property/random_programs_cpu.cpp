@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs under random layouts on the cpu device: what the interpreter gives, in turns and as threads.
+// timeout: 300
+#include "meshtensor/device/cpu/device.hpp"
+#include "property/random_run.hpp"
+#include "support/late_job.hpp"
+
+using namespace property;
+
+TEST_CASE("random programs on the cpu device") {
+  auto const turns = mt::processors::in_lockstep();
+  mt::processors const late(std::make_unique<meshtensor_test::late_job>());
+  random_run run(100, 500000);
+  run.each(
+      meshtensor_test::meshes(),
+      [&](layout_trial const& trial) -> std::string {
+        mt::cpu_device const device(1);
+        held_bytes const wanted = trial.run(turns, device);
+        if (std::string const d = trial.compare(wanted); !d.empty()) return "in turns: " + d;
+        if (std::string const d = first_difference(trial.run(late, device), wanted); !d.empty())
+          return "as late threads: " + d;
+        return "";
+      },
+      mt::wishes_of<mt::cpu_device>);
+  if (!run.is_asked_for()) at_least(100, run.counted());
+}

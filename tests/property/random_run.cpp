@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once for all tests of random programs.
+#include "property/random_run.hpp"
+
+#include <chrono>
+#include <cstdlib>
+
+#include "meshtensor/graph/print.hpp"
+
+namespace property {
+
+namespace {
+
+constexpr int layouts_each = 6;
+
+long number_from(char const* variable, long otherwise) {
+  char const* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtol(text, nullptr, 10);
+}
+std::uint64_t seed_of_the_day() {
+  auto const since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::hours>(since).count() / 24) * 1000000;
+}
+
+}  // namespace
+
+random_run::random_run(long count, std::uint64_t offset)
+    : seed_(static_cast<std::uint64_t>(number_from("MESHTENSOR_SEED", static_cast<long>(seed_of_the_day() + offset)))),
+      count_(number_from("MESHTENSOR_COUNT", quick() ? count / 20 : count)) {}
+
+void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault,
+                      mt::device_wishes const& wishes) {
+  bool const talks = number_from("MESHTENSOR_TALKS", 0) != 0;
+  for (std::uint64_t seed = seed_; counted_ < count_ && failures_ < 5; ++seed, ++programs_) {
+    std::string const again =
+        "again by MESHTENSOR_SEED=" + std::to_string(seed) + " MESHTENSOR_COUNT=" + std::to_string(layouts_each);
+    INFO(again);
+    if (talks) std::fprintf(stderr, "seed %lu, %ld of %ld\n", static_cast<unsigned long>(seed), counted_, count_);
+    whole_programs const programs = whole_programs::of(seed);
+    chance c{seed};
+    for (int i = 0; i < layouts_each && counted_ < count_; ++i) {
+      auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
+      random_spread const spread(programs, mesh, c.next());
+      context_ = again + "\n" + spread.text(programs);
+      INFO(spread.text(programs));
+      auto const trial = legal(programs, spread, wishes);
+      if (!trial) continue;
+      if (std::string const wrong = fault(*trial); !wrong.empty()) {
+        ++failures_;
+        FAIL_CHECK(wrong << "\n" << mt::text_of(programs.traced()));
+      }
+      ++(trial->in_flight() != 0 ? counted_ : alone_);
+    }
+  }
+  say();
+}
+
+std::unique_ptr<layout_trial> random_run::legal(whole_programs const& programs, random_spread const& spread,
+                                                mt::device_wishes const& wishes) {
+  try {
+    return std::make_unique<layout_trial>(programs, spread, wishes);
+  } catch (mt::error const& e) {
+    std::string const code(e.code());
+    if (code != "S02" && code != "S05" && code != "R04") throw;
+    ++refused_[code];
+    return nullptr;
+  }
+}
+
+void random_run::say() const {
+  std::string text;
+  for (auto const& [code, number] : refused_) text += ", " + std::to_string(number) + " refused by " + code;
+  MESSAGE("from MESHTENSOR_SEED=" << seed_ << ": " << programs_ << " programs, " << counted_ << " runs, " << alone_
+                                  << " without anything under way" << text);
+}
+
+std::string first_difference(held_bytes const& got, held_bytes const& wanted) {
+  for (auto const& [label, bytes] : got) {
+    auto const found = wanted.find(label);
+    if (found == wanted.end()) return "step, value and rank '" + label + "' is not there otherwise";
+    if (found->second != bytes) return "step, value and rank '" + label + "' has other bits";
+  }
+  return got.size() == wanted.size() ? "" : "some values are missing";
+}
+
+}  // namespace property
