@@ -9,13 +9,17 @@
 using namespace property;
 
 TEST_CASE("random programs under random layouts") {
-  auto const turns = mt::processors::in_lockstep(), threads = mt::processors::as_threads();
+  auto const threads = mt::processors::as_threads();
   mt::processors const late(std::make_unique<meshtensor_test::late_job>());
   random_run run(500);
   run.each(meshtensor_test::meshes(), [&](layout_trial const& trial) -> std::string {
     mt::reference_device const device;
-    held_bytes const wanted = trial.run(turns, device);
+    held_bytes const wanted = trial.run(mt::processors::in_lockstep(), device);
     if (std::string const d = trial.compare(wanted); !d.empty()) return "in turns: " + d;
+    for (mt::exchange_timing const timing : {mt::exchange_timing::results_late, mt::exchange_timing::operands_late})
+      if (std::string const d = first_difference(trial.run(mt::processors::in_lockstep(timing), device), wanted);
+          !d.empty())
+        return std::string("in turns ") + mt::text_of(timing) + ": " + d;
     if (std::string const d = first_difference(trial.run(threads, device), wanted); !d.empty())
       return "as threads: " + d;
     if (std::string const d = first_difference(trial.run(late, device), wanted); !d.empty())
