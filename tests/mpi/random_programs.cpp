@@ -61,7 +61,7 @@ std::vector<mt::mesh_shape> meshes_of(int size) {
 
 TEST_CASE("random programs under random layouts, as ranks") {
   mt::processors const ranks(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)), turns = mt::processors::in_lockstep();
-  random_run run(60, 1000 * static_cast<std::uint64_t>(ranks::count()));
+  random_run run(150, 1000 * static_cast<std::uint64_t>(ranks::count()));
   std::uint64_t seed = run.seed();  // of rank 0: midnight comes to all at once
   MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   run.set_seed(seed);

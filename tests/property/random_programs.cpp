@@ -11,7 +11,7 @@ using namespace property;
 TEST_CASE("random programs under random layouts") {
   auto const threads = mt::processors::as_threads();
   mt::processors const late(std::make_unique<meshtensor_test::late_job>());
-  random_run run(500);
+  random_run run(2000);
   run.each(meshtensor_test::meshes(), [&](layout_trial const& trial) -> std::string {
     mt::reference_device const device;
     held_bytes const wanted = trial.run(mt::processors::in_lockstep(), device);
@@ -26,5 +26,5 @@ TEST_CASE("random programs under random layouts") {
       return "as late threads: " + d;
     return "";
   });
-  if (!run.is_asked_for()) at_least(500, run.counted());
+  if (!run.is_asked_for()) at_least(2000, run.counted());
 }
