@@ -50,13 +50,6 @@ held_bytes gathered(held_bytes const& mine, int root) {
   return held;
 }
 
-std::vector<mt::mesh_shape> meshes_of(int size) {
-  std::vector<mt::mesh_shape> all;
-  for (mt::mesh_shape const& mesh : meshtensor_test::meshes())
-    if (mesh.size() == size) all.push_back(mesh);
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("random programs under random layouts, as ranks") {
@@ -66,7 +59,7 @@ TEST_CASE("random programs under random layouts, as ranks") {
   MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   run.set_seed(seed);
   int judge = 0;  // one rank after the other
-  run.each(meshes_of(ranks::count()), [&](layout_trial const& trial) -> std::string {
+  run.each(random_meshes(ranks::count()), [&](layout_trial const& trial) -> std::string {
     mt::reference_device const device;
     judge = (judge + 1) % ranks::count();
     held_bytes const held = gathered(trial.run(ranks, device), judge);

@@ -12,7 +12,7 @@ TEST_CASE("random programs under random layouts") {
   auto const threads = mt::processors::as_threads();
   mt::processors const late(std::make_unique<meshtensor_test::late_job>());
   random_run run(2000);
-  run.each(meshtensor_test::meshes(), [&](layout_trial const& trial) -> std::string {
+  run.each(random_meshes(), [&](layout_trial const& trial) -> std::string {
     mt::reference_device const device;
     held_bytes const wanted = trial.run(mt::processors::in_lockstep(), device);
     if (std::string const d = trial.compare(wanted); !d.empty()) return "in turns: " + d;

@@ -12,7 +12,7 @@ TEST_CASE("random programs on the cpu device") {
   mt::processors const late(std::make_unique<meshtensor_test::late_job>());
   random_run run(100, 500000);
   run.each(
-      meshtensor_test::meshes(),
+      random_meshes(),
       [&](layout_trial const& trial) -> std::string {
         mt::cpu_device const device(1);
         held_bytes const wanted = trial.run(turns, device);

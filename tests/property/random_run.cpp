@@ -74,6 +74,14 @@ void random_run::say() const {
                                   << " without anything under way" << text);
 }
 
+std::vector<mt::mesh_shape> random_meshes(std::int64_t size) {
+  auto all = meshtensor_test::meshes();
+  constexpr int shapes[][3] = {{2, 1, 1}, {1, 3, 1}, {1, 4, 1}, {2, 1, 2}, {6, 1, 1}, {1, 2, 4}};
+  for (auto const& s : shapes) all.push_back(mt::mesh_shape{}.add("ax", s[0]).add("by", s[1]).add("cz", s[2]));
+  std::erase_if(all, [&](mt::mesh_shape const& m) { return size != 0 && m.size() != size; });
+  return all;
+}
+
 std::string first_difference(held_bytes const& got, held_bytes const& wanted) {
   for (auto const& [label, bytes] : got) {
     auto const found = wanted.find(label);

@@ -49,6 +49,9 @@ class random_run {
   std::string context_;
 };
 
+/// Meshes of 1, 2, 3, 4, 6 and 8 processors, some with axes of one; or those of `size` processors.
+std::vector<mt::mesh_shape> random_meshes(std::int64_t size = 0);
+
 /// One sentence on the first value that differs in a bit; empty if none does.
 std::string first_difference(held_bytes const& got, held_bytes const& wanted);
 
