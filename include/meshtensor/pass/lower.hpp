@@ -14,6 +14,7 @@
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
+#include "meshtensor/pass/prune.hpp"
 #include "meshtensor/pass/save_or_recompute.hpp"
 #include "meshtensor/pass/select.hpp"
 #include "meshtensor/pass/simplify.hpp"
@@ -28,7 +29,7 @@ namespace meshtensor {
 /// The module as a device wants it.
 constexpr module fuse(module const& m, device_wishes const& wishes) {
   if (!wishes.fuses) return m;
-  return fuse(inline_composites(m, wishes.claims));
+  return fuse(prune(inline_composites(m, wishes.claims)));  // of a composite's results some may have no use
 }
 
 // From here to `lowered` each line is one evaluation, so that the compiler's limits hold for each by itself, and all

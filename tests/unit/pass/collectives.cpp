@@ -137,6 +137,21 @@ struct looks_at_changes {
   }
 };
 
+/// A composite gives two results, of which one is used.
+struct uses_one_of_two {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto const [squares, doubles] = mt::composite(
+        "two",
+        [](auto const& h) {
+          auto const total = sum(h, rows);
+          return std::tuple(total * total, h * 2.0);
+        },
+        x);
+    s.output("doubles", doubles);
+  }
+};
+
 struct found {
   int behind_loop = 0, filled = 0, scattered_in_loops = 0, outside = 0;
   template <class P>
@@ -258,6 +273,16 @@ TEST_CASE("what is stacked and has another use is summed behind the loop") {
     CHECK(found(scaled).behind_loop == 0);
     scaled.check_steps();
   }
+}
+
+TEST_CASE(
+    "a result of a composite that nobody uses is neither computed nor reduced where the composite is taken apart") {
+  mt::mesh_shape mesh{};
+  mesh.add("ax", 2);
+  mt::device_wishes wishes{};
+  wishes.fuses = true;
+  auto const low = mt::lower(traced<uses_one_of_two>, mt::name("uses_one_of_two"), mesh, data_parallel(), {}, wishes);
+  for (int i = 0; i < low->graph.node_count; ++i) CHECK(!mt::is_collective(low->graph.nodes[i].kind));
 }
 
 TEST_CASE("one processor has nothing to send") {
