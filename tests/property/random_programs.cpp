@@ -26,5 +26,6 @@ TEST_CASE("random programs under random layouts") {
       return "as late threads: " + d;
     return "";
   });
+  run.say();
   if (!run.is_asked_for()) at_least(2000, run.counted());
 }

@@ -22,5 +22,6 @@ TEST_CASE("random programs on the cpu device") {
         return "";
       },
       mt::wishes_of<mt::cpu_device>);
+  run.say();
   if (!run.is_asked_for()) at_least(100, run.counted());
 }

@@ -52,7 +52,6 @@ void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault con
       ++(trial->in_flight() != 0 ? counted_ : alone_);
     }
   }
-  say();
 }
 
 std::unique_ptr<layout_trial> random_run::legal(whole_programs const& programs, random_spread const& spread,

@@ -29,6 +29,8 @@ class random_run {
   /// Tries each program under some layouts, until enough have counted or five were wrong.
   void each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault, mt::device_wishes const& wishes = {});
 
+  /// How many there were, and how many layouts were refused, by code.
+  void say() const;
   /// How to try again what is being tried, and what that is.
   std::string const& context() const { return context_; }
   std::uint64_t seed() const { return seed_; }
@@ -41,8 +43,6 @@ class random_run {
   /// The trial, or nothing if it is refused as a user's layout may be.
   std::unique_ptr<layout_trial> legal(whole_programs const& programs, random_spread const& spread,
                                       mt::device_wishes const& wishes);
-  void say() const;
-
   std::uint64_t seed_;
   long count_, counted_ = 0, programs_ = 0, alone_ = 0, failures_ = 0;
   std::map<std::string, long> refused_;  // by code
