@@ -156,14 +156,16 @@ std::vector<layout_trial::after_step> layout_trial::expected(bool otherwise) con
   mt::blocks variables;
   mt::settings s;
   s.seed = spread_.seed;
+  std::vector<std::uint64_t> steps(programs_.count());
+  std::map<std::string, std::uint64_t> updates;
   for (std::size_t e : spread_.steps) {
     mt::module const& m = doubled ? programs_.differentiated_in_f64(e) : programs_.differentiated(e);
-    mt::blocks outputs = oracles[e]->run(mt::find_entry(m, programs_.label(e)), inputs[e], variables, s);
-    for (int i = 0; i < m.node_count; ++i)
-      if (m.nodes[i].kind == mt::primitive::write) {
-        ++s.step;
-        break;
-      }
+    int const entry = mt::find_entry(m, programs_.label(e));
+    mt::counted_paths const counted(m, entry);
+    s.step = steps[e]++;
+    counted.give(s, [&](std::size_t k) { return updates[counted.labels()[k]]; });
+    mt::blocks outputs = oracles[e]->run(entry, inputs[e], variables, s);
+    for (std::string const& label : counted.labels()) ++updates[label];
     all.push_back({std::move(outputs), variables});
   }
   return all;
