@@ -18,8 +18,8 @@ namespace meshtensor {
 struct settings {
   std::map<std::string, double, std::less<>> named;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;              // how many steps of the program are done
-  std::vector<std::uint64_t> updates;  // of each number that is a count of them; empty: as many as steps
+  std::uint64_t step = 0;                   // how many steps of the program are done
+  std::vector<std::uint64_t> updates = {};  // of each number that is a count of them; empty: as many as steps
 };
 
 /// The values of all rows of `m.numbers`, in f64.
