@@ -289,14 +289,18 @@ class graph_fuzzer {
       regions[0] = g.b.end_frame(results).region;
     });
     shut(mt::region_kind::gradient, [&] {
+      mt::id arguments[4];
       for (int i = 0; i < 4; ++i) {  // results, then their cotangents
         mt::value const v = g.b.m.values[results.at[i % 2]];
-        mt::id const argument = g.b.add_argument(v, v.dims);
-        g.b.frames[g.b.depth - 1].carries.add(argument);
-        pool_.push_back({argument, 6, 6});
+        arguments[i] = g.b.add_argument(v, v.dims);
+        g.b.frames[g.b.depth - 1].carries.add(arguments[i]);
+        pool_.push_back({arguments[i], 6, 6});
       }
       operations(2, 2);
-      for (mt::id o : operands) terms.add(fitted(any().value, dims(o)));
+      for (mt::id o : operands) {  // one that uses a result uses its cotangent, too (G35)
+        mt::id const term = fitted(any().value, dims(o));
+        terms.add(mt::add(g.b, mt::add(g.b, term, summed(arguments[2], dims(o))), summed(arguments[3], dims(o))));
+      }
       regions[1] = g.b.end_frame(terms).region;
     });
     mt::id const n = g.b.add_node(mt::primitive::composite, 0, operands, {{label, 2}});
@@ -304,6 +308,12 @@ class graph_fuzzer {
     mt::id given[2];
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
     for (mt::id v : given) know(v, 12, 12);
+  }
+  /// `v` summed over the dims that others lack, and broadcast to them.
+  mt::id summed(mt::id v, mt::shape const& to) {
+    mt::shape const lost = mt::without(dims(v), to);
+    if (lost.count != 0) v = mt::reduce(g.b, mt::reduction_kind::sum, v, lost);
+    return dims(v) == to ? v : mt::broadcast(g.b, v, to);
   }
   /// `v` reduced and broadcast to some dims.
   mt::id fitted(mt::id v, mt::shape const& to) {
