@@ -27,7 +27,7 @@ class journey {
       : mesh_(mesh), from_(from), m_(new mt::module{}), b_(*m_), plan_(new mt::plan{}) {
     b_.begin_region(mt::region_kind::entry, b_.intern("main"));
     for (int a = 0; a < mesh.count; ++a)
-      m_->axes[m_->axis_count++] = {b_.intern(mesh.axes[a].label), mesh.axes[a].extent};
+      m_->axes[m_->axis_count++] = {b_.intern(mesh.axes[a].label), mesh.axes[a].extent, {}};
     mt::shape s{};
     for (int d = 0; d < dims; ++d) {
       char const label[] = {static_cast<char>('a' + d), '\0'};

@@ -105,7 +105,7 @@ entry parallel
 TEST_CASE("two axes of one dim, and other kinds of unfinished values") {
   mt::module m{};
   mt::builder b(m);
-  for (char const* label : {"data", "model", "pipe"}) m.axes[m.axis_count++] = {b.intern(mt::name::of(label)), 2};
+  for (char const* label : {"data", "model", "pipe"}) m.axes[m.axis_count++] = {b.intern(mt::name::of(label)), 2, {}};
   mt::shape dims{};
   dims.add(b.dim("batch", {})), dims.add(b.dim("in", 8));
   mt::placement p{};
