@@ -8,6 +8,7 @@
 
 #include "meshtensor/pass/plan_contents.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
+#include "meshtensor/pass/uses.hpp"
 #include "meshtensor/pass/verify_waits.hpp"
 
 namespace meshtensor {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "meshtensor/pass/implied.hpp"
+#include "meshtensor/run/interpret.hpp"
 #include "meshtensor/run/processors.hpp"
 #include "meshtensor/run/suggest.hpp"
 
