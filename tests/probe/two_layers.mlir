@@ -14,8 +14,14 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
       %arg11: tensor<16x6xf32> {tf.aliasing_output = 7 : i32},  // optimizer/last/weight/v
       %arg12: tensor<6xf32> {tf.aliasing_output = 9 : i32},  // optimizer/last/bias/m
       %arg13: tensor<6xf32> {tf.aliasing_output = 10 : i32},  // optimizer/last/bias/v
-      %arg14: tensor<f32>,  // learning_rate / (1 - power(0.9, step + 1))
-      %arg15: tensor<f32>  // rsqrt(1 - power(0.999, step + 1))
+      %arg14: tensor<f32>,  // learning_rate / (1 - power(0.9, updates(optimizer/first/weight) + 1))
+      %arg15: tensor<f32>,  // rsqrt(1 - power(0.999, updates(optimizer/first/weight) + 1))
+      %arg16: tensor<f32>,  // learning_rate / (1 - power(0.9, updates(optimizer/first/bias) + 1))
+      %arg17: tensor<f32>,  // rsqrt(1 - power(0.999, updates(optimizer/first/bias) + 1))
+      %arg18: tensor<f32>,  // learning_rate / (1 - power(0.9, updates(optimizer/last/weight) + 1))
+      %arg19: tensor<f32>,  // rsqrt(1 - power(0.999, updates(optimizer/last/weight) + 1))
+      %arg20: tensor<f32>,  // learning_rate / (1 - power(0.9, updates(optimizer/last/bias) + 1))
+      %arg21: tensor<f32>  // rsqrt(1 - power(0.999, updates(optimizer/last/bias) + 1))
   ) -> (tensor<12x16xf32>, tensor<12x16xf32>, tensor<12x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>) {
     // two_layers.hpp:26 first
     %0 = "stablehlo.dot_general"(%arg0, %arg2) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x12xf32>, tensor<12x16xf32>) -> tensor<8x16xf32>
@@ -47,147 +53,148 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %23 = "stablehlo.select"(%20, %13, %22) : (tensor<8x6xi1>, tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
     %24 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
     %25 = "stablehlo.reduce"(%23, %24) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 1>} : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
-    %26 = "stablehlo.broadcast_in_dim"(%21) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
-    %27 = "stablehlo.compare"(%16, %26) {comparison_direction = #stablehlo<comparison_direction EQ>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
-    %28 = "stablehlo.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
-    %29 = "stablehlo.broadcast_in_dim"(%28) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
-    %30 = "stablehlo.maximum"(%16, %29) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-    %31 = "stablehlo.log"(%30) : (tensor<8xf32>) -> tensor<8xf32>
-    %32 = "stablehlo.subtract"(%31, %25) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %26 = "stablehlo.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+    %27 = "stablehlo.broadcast_in_dim"(%26) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
+    %28 = "stablehlo.maximum"(%16, %27) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %29 = "stablehlo.log"(%28) : (tensor<8xf32>) -> tensor<8xf32>
+    %30 = "stablehlo.broadcast_in_dim"(%21) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
+    %31 = "stablehlo.compare"(%16, %30) {comparison_direction = #stablehlo<comparison_direction EQ>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+    %32 = "stablehlo.subtract"(%29, %25) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
     %33 = "stablehlo.broadcast_in_dim"(%21) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
-    %34 = "stablehlo.select"(%27, %33, %32) : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %34 = "stablehlo.select"(%31, %33, %32) : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
     %35 = "stablehlo.log"(%16) : (tensor<8xf32>) -> tensor<8xf32>
-    %36 = "stablehlo.add"(%35, %11) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-    %37 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
-    %38 = "stablehlo.reduce"(%34, %37) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
-    %39 = "stablehlo.constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
-    %40 = "stablehlo.divide"(%38, %39) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %36 = "stablehlo.add"(%29, %11) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %37 = "stablehlo.select"(%31, %35, %36) : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %38 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+    %39 = "stablehlo.reduce"(%34, %38) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    %40 = "stablehlo.constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
+    %41 = "stablehlo.divide"(%39, %40) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     // two_layers.hpp:28 optimizer
-    %41 = "stablehlo.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+    %42 = "stablehlo.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
     // two_layers.hpp:27
-    %42 = "stablehlo.divide"(%41, %39) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    %43 = "stablehlo.broadcast_in_dim"(%42) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
-    %44 = "stablehlo.constant"() {value = dense<-3.4028234663852886e+38> : tensor<f32>} : () -> tensor<f32>
-    %45 = "stablehlo.broadcast_in_dim"(%44) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
-    %46 = "stablehlo.maximum"(%36, %45) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-    %47 = "stablehlo.broadcast_in_dim"(%46) {broadcast_dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<8x6xf32>
-    %48 = "stablehlo.subtract"(%6, %47) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
-    %49 = "stablehlo.exponential"(%48) : (tensor<8x6xf32>) -> tensor<8x6xf32>
-    %50 = "stablehlo.iota"() {iota_dimension = 0 : i64} : () -> tensor<6xi32>
-    %51 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 0>} : (tensor<8xi32>) -> tensor<8x6xi32>
-    %52 = "stablehlo.broadcast_in_dim"(%50) {broadcast_dimensions = array<i64: 1>} : (tensor<6xi32>) -> tensor<8x6xi32>
-    %53 = "stablehlo.compare"(%51, %52) {comparison_direction = #stablehlo<comparison_direction EQ>} : (tensor<8x6xi32>, tensor<8x6xi32>) -> tensor<8x6xi1>
-    %54 = "stablehlo.convert"(%53) : (tensor<8x6xi1>) -> tensor<8x6xf32>
-    %55 = "stablehlo.subtract"(%49, %54) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
-    %56 = "stablehlo.broadcast_in_dim"(%44) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
-    %57 = "stablehlo.compare"(%36, %56) {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
-    %58 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
-    %59 = "stablehlo.broadcast_in_dim"(%58) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
-    %60 = "stablehlo.select"(%57, %59, %43) : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-    %61 = "stablehlo.broadcast_in_dim"(%60) {broadcast_dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<8x6xf32>
-    %62 = "stablehlo.multiply"(%55, %61) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+    %43 = "stablehlo.divide"(%42, %40) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %44 = "stablehlo.broadcast_in_dim"(%43) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
+    %45 = "stablehlo.constant"() {value = dense<-3.4028234663852886e+38> : tensor<f32>} : () -> tensor<f32>
+    %46 = "stablehlo.broadcast_in_dim"(%45) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
+    %47 = "stablehlo.maximum"(%37, %46) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %48 = "stablehlo.broadcast_in_dim"(%47) {broadcast_dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<8x6xf32>
+    %49 = "stablehlo.subtract"(%6, %48) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+    %50 = "stablehlo.exponential"(%49) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    %51 = "stablehlo.iota"() {iota_dimension = 0 : i64} : () -> tensor<6xi32>
+    %52 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 0>} : (tensor<8xi32>) -> tensor<8x6xi32>
+    %53 = "stablehlo.broadcast_in_dim"(%51) {broadcast_dimensions = array<i64: 1>} : (tensor<6xi32>) -> tensor<8x6xi32>
+    %54 = "stablehlo.compare"(%52, %53) {comparison_direction = #stablehlo<comparison_direction EQ>} : (tensor<8x6xi32>, tensor<8x6xi32>) -> tensor<8x6xi1>
+    %55 = "stablehlo.convert"(%54) : (tensor<8x6xi1>) -> tensor<8x6xf32>
+    %56 = "stablehlo.subtract"(%50, %55) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+    %57 = "stablehlo.broadcast_in_dim"(%45) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
+    %58 = "stablehlo.compare"(%37, %57) {comparison_direction = #stablehlo<comparison_direction LT>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+    %59 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+    %60 = "stablehlo.broadcast_in_dim"(%59) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
+    %61 = "stablehlo.select"(%58, %60, %44) : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %62 = "stablehlo.broadcast_in_dim"(%61) {broadcast_dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<8x6xf32>
+    %63 = "stablehlo.multiply"(%56, %62) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
     // two_layers.hpp:27 last
-    %63 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
-    %64 = "stablehlo.reduce"(%62, %63) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8x6xf32>, tensor<f32>) -> tensor<6xf32>
-    %65 = "stablehlo.dot_general"(%62, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x6xf32>, tensor<16x6xf32>) -> tensor<8x16xf32>
-    %66 = "stablehlo.dot_general"(%62, %3) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x6xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
-    %67 = "stablehlo.transpose"(%66) {permutation = array<i64: 1, 0>} : (tensor<6x16xf32>) -> tensor<16x6xf32>
+    %64 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+    %65 = "stablehlo.reduce"(%63, %64) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8x6xf32>, tensor<f32>) -> tensor<6xf32>
+    %66 = "stablehlo.dot_general"(%63, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x6xf32>, tensor<16x6xf32>) -> tensor<8x16xf32>
+    %67 = "stablehlo.dot_general"(%63, %3) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x6xf32>, tensor<8x16xf32>) -> tensor<6x16xf32>
+    %68 = "stablehlo.transpose"(%67) {permutation = array<i64: 1, 0>} : (tensor<6x16xf32>) -> tensor<16x6xf32>
     // two_layers.hpp:26
-    %68 = "stablehlo.multiply"(%3, %3) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
-    %69 = "stablehlo.broadcast_in_dim"(%41) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8x16xf32>
-    %70 = "stablehlo.subtract"(%69, %68) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
-    %71 = "stablehlo.multiply"(%65, %70) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+    %69 = "stablehlo.multiply"(%3, %3) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+    %70 = "stablehlo.broadcast_in_dim"(%42) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<8x16xf32>
+    %71 = "stablehlo.subtract"(%70, %69) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+    %72 = "stablehlo.multiply"(%66, %71) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
     // two_layers.hpp:26 first
-    %72 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
-    %73 = "stablehlo.reduce"(%71, %72) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<16xf32>
-    %74 = "stablehlo.dot_general"(%71, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x16xf32>, tensor<8x12xf32>) -> tensor<16x12xf32>
-    %75 = "stablehlo.transpose"(%74) {permutation = array<i64: 1, 0>} : (tensor<16x12xf32>) -> tensor<12x16xf32>
+    %73 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+    %74 = "stablehlo.reduce"(%72, %73) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<16xf32>
+    %75 = "stablehlo.dot_general"(%72, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x16xf32>, tensor<8x12xf32>) -> tensor<16x12xf32>
+    %76 = "stablehlo.transpose"(%75) {permutation = array<i64: 1, 0>} : (tensor<16x12xf32>) -> tensor<12x16xf32>
     // two_layers.hpp:28 optimizer
-    %76 = "stablehlo.constant"() {value = dense<0.8999999761581421> : tensor<f32>} : () -> tensor<f32>
-    %77 = "stablehlo.constant"() {value = dense<0.10000000149011612> : tensor<f32>} : () -> tensor<f32>
-    %78 = "stablehlo.constant"() {value = dense<0.9990000128746033> : tensor<f32>} : () -> tensor<f32>
-    %79 = "stablehlo.constant"() {value = dense<0.0010000000474974513> : tensor<f32>} : () -> tensor<f32>
-    %80 = "stablehlo.constant"() {value = dense<9.99999993922529e-09> : tensor<f32>} : () -> tensor<f32>
-    %81 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
-    %82 = "stablehlo.multiply"(%75, %81) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %83 = "stablehlo.broadcast_in_dim"(%76) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
-    %84 = "stablehlo.multiply"(%arg6, %83) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %85 = "stablehlo.add"(%84, %82) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %86 = "stablehlo.multiply"(%75, %75) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %87 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
-    %88 = "stablehlo.multiply"(%86, %87) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %89 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
-    %90 = "stablehlo.multiply"(%arg7, %89) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %91 = "stablehlo.add"(%90, %88) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %92 = "stablehlo.sqrt"(%91) : (tensor<12x16xf32>) -> tensor<12x16xf32>
-    %93 = "stablehlo.broadcast_in_dim"(%arg15) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
-    %94 = "stablehlo.multiply"(%92, %93) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %95 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
-    %96 = "stablehlo.add"(%94, %95) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %97 = "stablehlo.broadcast_in_dim"(%arg14) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
-    %98 = "stablehlo.multiply"(%85, %97) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %99 = "stablehlo.divide"(%98, %96) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %100 = "stablehlo.subtract"(%arg2, %99) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
-    %101 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
-    %102 = "stablehlo.multiply"(%73, %101) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %103 = "stablehlo.broadcast_in_dim"(%76) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
-    %104 = "stablehlo.multiply"(%arg8, %103) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %105 = "stablehlo.add"(%104, %102) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %106 = "stablehlo.multiply"(%73, %73) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %107 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
-    %108 = "stablehlo.multiply"(%106, %107) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %109 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
-    %110 = "stablehlo.multiply"(%arg9, %109) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %111 = "stablehlo.add"(%110, %108) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %112 = "stablehlo.sqrt"(%111) : (tensor<16xf32>) -> tensor<16xf32>
-    %113 = "stablehlo.broadcast_in_dim"(%arg15) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
-    %114 = "stablehlo.multiply"(%112, %113) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %115 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
-    %116 = "stablehlo.add"(%114, %115) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %117 = "stablehlo.broadcast_in_dim"(%arg14) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
-    %118 = "stablehlo.multiply"(%105, %117) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %119 = "stablehlo.divide"(%118, %116) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %120 = "stablehlo.subtract"(%arg3, %119) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
-    %121 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
-    %122 = "stablehlo.multiply"(%67, %121) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %123 = "stablehlo.broadcast_in_dim"(%76) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
-    %124 = "stablehlo.multiply"(%arg10, %123) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %125 = "stablehlo.add"(%124, %122) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %126 = "stablehlo.multiply"(%67, %67) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %127 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
-    %128 = "stablehlo.multiply"(%126, %127) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %129 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
-    %130 = "stablehlo.multiply"(%arg11, %129) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %131 = "stablehlo.add"(%130, %128) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %132 = "stablehlo.sqrt"(%131) : (tensor<16x6xf32>) -> tensor<16x6xf32>
-    %133 = "stablehlo.broadcast_in_dim"(%arg15) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
-    %134 = "stablehlo.multiply"(%132, %133) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %135 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
-    %136 = "stablehlo.add"(%134, %135) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %137 = "stablehlo.broadcast_in_dim"(%arg14) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
-    %138 = "stablehlo.multiply"(%125, %137) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %139 = "stablehlo.divide"(%138, %136) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %140 = "stablehlo.subtract"(%arg4, %139) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
-    %141 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
-    %142 = "stablehlo.multiply"(%64, %141) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %143 = "stablehlo.broadcast_in_dim"(%76) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
-    %144 = "stablehlo.multiply"(%arg12, %143) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %145 = "stablehlo.add"(%144, %142) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %146 = "stablehlo.multiply"(%64, %64) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %147 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
-    %148 = "stablehlo.multiply"(%146, %147) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %149 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
-    %150 = "stablehlo.multiply"(%arg13, %149) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %151 = "stablehlo.add"(%150, %148) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %152 = "stablehlo.sqrt"(%151) : (tensor<6xf32>) -> tensor<6xf32>
-    %153 = "stablehlo.broadcast_in_dim"(%arg15) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
-    %154 = "stablehlo.multiply"(%152, %153) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %155 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
-    %156 = "stablehlo.add"(%154, %155) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %157 = "stablehlo.broadcast_in_dim"(%arg14) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
-    %158 = "stablehlo.multiply"(%145, %157) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %159 = "stablehlo.divide"(%158, %156) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    %160 = "stablehlo.subtract"(%arg5, %159) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    func.return %85, %91, %100, %105, %111, %120, %125, %131, %140, %145, %151, %160, %40 : tensor<12x16xf32>, tensor<12x16xf32>, tensor<12x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>
+    %77 = "stablehlo.constant"() {value = dense<0.8999999761581421> : tensor<f32>} : () -> tensor<f32>
+    %78 = "stablehlo.constant"() {value = dense<0.10000000149011612> : tensor<f32>} : () -> tensor<f32>
+    %79 = "stablehlo.constant"() {value = dense<0.9990000128746033> : tensor<f32>} : () -> tensor<f32>
+    %80 = "stablehlo.constant"() {value = dense<0.0010000000474974513> : tensor<f32>} : () -> tensor<f32>
+    %81 = "stablehlo.constant"() {value = dense<9.99999993922529e-09> : tensor<f32>} : () -> tensor<f32>
+    %82 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
+    %83 = "stablehlo.multiply"(%76, %82) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %84 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
+    %85 = "stablehlo.multiply"(%arg6, %84) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %86 = "stablehlo.add"(%85, %83) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %87 = "stablehlo.multiply"(%76, %76) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %88 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
+    %89 = "stablehlo.multiply"(%87, %88) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %90 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
+    %91 = "stablehlo.multiply"(%arg7, %90) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %92 = "stablehlo.add"(%91, %89) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %93 = "stablehlo.sqrt"(%92) : (tensor<12x16xf32>) -> tensor<12x16xf32>
+    %94 = "stablehlo.broadcast_in_dim"(%arg15) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
+    %95 = "stablehlo.multiply"(%93, %94) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %96 = "stablehlo.broadcast_in_dim"(%81) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
+    %97 = "stablehlo.add"(%95, %96) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %98 = "stablehlo.broadcast_in_dim"(%arg14) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<12x16xf32>
+    %99 = "stablehlo.multiply"(%86, %98) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %100 = "stablehlo.divide"(%99, %97) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %101 = "stablehlo.subtract"(%arg2, %100) : (tensor<12x16xf32>, tensor<12x16xf32>) -> tensor<12x16xf32>
+    %102 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
+    %103 = "stablehlo.multiply"(%74, %102) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %104 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
+    %105 = "stablehlo.multiply"(%arg8, %104) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %106 = "stablehlo.add"(%105, %103) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %107 = "stablehlo.multiply"(%74, %74) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %108 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
+    %109 = "stablehlo.multiply"(%107, %108) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %110 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
+    %111 = "stablehlo.multiply"(%arg9, %110) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %112 = "stablehlo.add"(%111, %109) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %113 = "stablehlo.sqrt"(%112) : (tensor<16xf32>) -> tensor<16xf32>
+    %114 = "stablehlo.broadcast_in_dim"(%arg17) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
+    %115 = "stablehlo.multiply"(%113, %114) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %116 = "stablehlo.broadcast_in_dim"(%81) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
+    %117 = "stablehlo.add"(%115, %116) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %118 = "stablehlo.broadcast_in_dim"(%arg16) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16xf32>
+    %119 = "stablehlo.multiply"(%106, %118) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %120 = "stablehlo.divide"(%119, %117) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %121 = "stablehlo.subtract"(%arg3, %120) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+    %122 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
+    %123 = "stablehlo.multiply"(%68, %122) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %124 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
+    %125 = "stablehlo.multiply"(%arg10, %124) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %126 = "stablehlo.add"(%125, %123) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %127 = "stablehlo.multiply"(%68, %68) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %128 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
+    %129 = "stablehlo.multiply"(%127, %128) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %130 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
+    %131 = "stablehlo.multiply"(%arg11, %130) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %132 = "stablehlo.add"(%131, %129) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %133 = "stablehlo.sqrt"(%132) : (tensor<16x6xf32>) -> tensor<16x6xf32>
+    %134 = "stablehlo.broadcast_in_dim"(%arg19) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
+    %135 = "stablehlo.multiply"(%133, %134) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %136 = "stablehlo.broadcast_in_dim"(%81) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
+    %137 = "stablehlo.add"(%135, %136) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %138 = "stablehlo.broadcast_in_dim"(%arg18) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<16x6xf32>
+    %139 = "stablehlo.multiply"(%126, %138) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %140 = "stablehlo.divide"(%139, %137) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %141 = "stablehlo.subtract"(%arg4, %140) : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
+    %142 = "stablehlo.broadcast_in_dim"(%78) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
+    %143 = "stablehlo.multiply"(%65, %142) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %144 = "stablehlo.broadcast_in_dim"(%77) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
+    %145 = "stablehlo.multiply"(%arg12, %144) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %146 = "stablehlo.add"(%145, %143) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %147 = "stablehlo.multiply"(%65, %65) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %148 = "stablehlo.broadcast_in_dim"(%80) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
+    %149 = "stablehlo.multiply"(%147, %148) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %150 = "stablehlo.broadcast_in_dim"(%79) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
+    %151 = "stablehlo.multiply"(%arg13, %150) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %152 = "stablehlo.add"(%151, %149) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %153 = "stablehlo.sqrt"(%152) : (tensor<6xf32>) -> tensor<6xf32>
+    %154 = "stablehlo.broadcast_in_dim"(%arg21) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
+    %155 = "stablehlo.multiply"(%153, %154) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %156 = "stablehlo.broadcast_in_dim"(%81) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
+    %157 = "stablehlo.add"(%155, %156) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %158 = "stablehlo.broadcast_in_dim"(%arg20) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<6xf32>
+    %159 = "stablehlo.multiply"(%146, %158) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %160 = "stablehlo.divide"(%159, %157) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %161 = "stablehlo.subtract"(%arg5, %160) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    func.return %86, %92, %101, %106, %112, %121, %126, %132, %141, %146, %152, %161, %41 : tensor<12x16xf32>, tensor<12x16xf32>, tensor<12x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<16x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>
   }
 }

@@ -152,8 +152,17 @@ TEST_CASE("one variable is written once in each of several entries") {
   mt::builder b(*m);
   mt::shape const none{};
   mt::id const name = b.intern("w");
-  m->variables[m->variable_count++] = {
-      b.add_path(mt::no_id, name), mt::dtype::f32, true, mt::initializer_kind::automatic, b.literal(0), none, 0, {}, 0};
+  m->variables[m->variable_count++] = {b.add_path(mt::no_id, name),
+                                       mt::dtype::f32,
+                                       true,
+                                       mt::initializer_kind::automatic,
+                                       b.literal(0),
+                                       none,
+                                       0,
+                                       {},
+                                       0,
+                                       0,
+                                       false};
   for (int entry = 0; entry < 2; ++entry) {
     b.begin_region(mt::region_kind::entry, name);
     b.region = static_cast<mt::id>(entry);
