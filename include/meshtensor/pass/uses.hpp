@@ -29,6 +29,12 @@ struct plan {
   int fullest;                               // the node at which the arena is fullest
 };
 
+/// Whether the body of a loop makes `v`, a slice of what the loop stacks, in its place there. What the body is given
+/// may lie in the slice of an outer loop's result: it is put away like any other value.
+constexpr bool is_filled_by(module const& m, plan const& p, id body, id v) {
+  return p.where[p.root[v]] == place::filled && m.nodes[m.values[p.root[v]].node].region == body;
+}
+
 namespace detail {
 
 /// Filled by a walk through the nodes as they run: `now` counts them.

@@ -252,7 +252,8 @@ struct plan_verifier {
         of[argument(i)] = in[i - l.carries].slice[t];
       }
       for (int i = first_out; i < body.results.count; ++i) {
-        if (is_placed(given(i), place::filled)) at[root(given(i))] = slice_of(m.result(n, i), given(i), index(t)).from;
+        if (is_filled_by(m, p, m.region_of(n, 0), given(i)))
+          at[root(given(i))] = slice_of(m.result(n, i), given(i), index(t)).from;
         out[i - first_out].rest = memory.add(rest_of(m.result(n, i), given(i), l, t + 1));
       }
       run(m.region_of(n, 0));

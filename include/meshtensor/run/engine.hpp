@@ -221,7 +221,7 @@ class engine {
         for (int i = l.carries; i < l.carries + l.stacked; ++i)
           p.set_pointer(argument(i), p.pointer(m_.operand(n, i)) + index * p.bytes(argument(i)));
         for (int i = l.carries + l.sums; i < body.results.count; ++i)
-          if (p_.where[p_.root[given(i)]] == place::filled)
+          if (is_filled_by(m_, p_, m_.region_of(n, 0), given(i)))
             p.set_pointer(given(i), p.pointer(m_.result(n, i)) + index * p.bytes(given(i)));
       });
       region_nodes(m_.region_of(n, 0));

@@ -50,6 +50,23 @@ struct given_twice {
     s.output("three", std::get<2>(all));
   }
 };
+inline constexpr struct turns : mt::dim<"turns", 3> {
+} turns;
+/// An inner loop stacks a value that the outer one makes in a slice of its own stack.
+struct stacks_what_is_stacked {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, batch, in);
+    auto bias = s.input("bias", mt::f32, layers, in);
+    auto gains = s.input("gains", mt::f32, turns);
+    auto [y, all] = scan(s / "outer", layers, x, bias, [&](mt::scope auto r, auto h, auto b) {
+      auto e = exp(h * b);
+      auto [z, again] = scan(r / "inner", turns, h, gains,
+                             [&](mt::scope auto, auto g, auto gain) { return std::tuple(tanh(g) * gain, e); });
+      return std::tuple(z, std::tuple(e, again));
+    });
+    s.output("y", y), s.output("one", std::get<0>(all)), s.output("two", std::get<1>(all));
+  }
+};
 /// Variables that take each other's value, one of them through a sum over processors.
 struct changes_places {
   constexpr void operator()(mt::scope auto s) const {
@@ -223,6 +240,12 @@ TEST_CASE("not while the old value is needed") {
 
 TEST_CASE("what is stacked twice has one place; a carry and its slice have two") {
   planned<given_twice> s;
+  CHECK(s.filled() == 1);
+  s.check_steps();
+}
+
+TEST_CASE("what an outer loop makes in its stack is put away by an inner one that stacks it, too") {
+  planned<stacks_what_is_stacked> s;
   CHECK(s.filled() == 1);
   s.check_steps();
 }
