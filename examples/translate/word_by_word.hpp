@@ -47,13 +47,17 @@ inline constexpr mt::layer memory_of_words = [](mt::scope auto s) {
                     s.state("values", s.real(), layers, row, heads, all_said, d_head));
 };
 
+/// As the layers of the library begin, which train the same parameters.
+inline constexpr auto start_of_projections = mt::normal(1 / sqrt(extent(d_model)));
+inline constexpr auto start_of_out = mt::normal(1 / sqrt(extent(heads) * extent(d_head)));
+
 /// What the decoder's layers will look at of the source.
 inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto meant) {
   auto const project = [&](auto const& weight) {
     return pad(einsum(meant, weight, to(layers, batch, heads, source, d_head)), source, all_source, 0);
   };
-  return std::tuple(project(s.parameter("key", layers, d_model, heads, d_head)),
-                    project(s.parameter("value", layers, d_model, heads, d_head)));
+  return std::tuple(project(s.parameter("key", layers, d_model, heads, d_head, start_of_projections)),
+                    project(s.parameter("value", layers, d_model, heads, d_head, start_of_projections)));
 };
 
 /// Before the first word: sentences for the rows `into`; one that is none goes nowhere, into −1.
@@ -75,22 +79,24 @@ struct read_source {
 /// value.
 inline constexpr mt::layer attend_again = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto open) {
   auto const project = [&](auto const& weight) { return einsum(x, weight, to(row, beam, heads, d_head)); };
-  auto const question = project(s.parameter("query", d_model, heads, d_head));
-  auto const key = project(s.parameter("key", d_model, heads, d_head));
-  auto const value = project(s.parameter("value", d_model, heads, d_head));
+  auto const question = project(s.parameter("query", d_model, heads, d_head, start_of_projections));
+  auto const key = project(s.parameter("key", d_model, heads, d_head, start_of_projections));
+  auto const value = project(s.parameter("value", d_model, heads, d_head, start_of_projections));
   auto const [earlier, sum_before] = attention_with_log_sum(
       question, slice(all_keys, all_said, said, 0), slice(all_values, all_said, said, 0), beam, said, d_head, open);
   auto const own = sum(question * key, d_head) / sqrt(extent(d_head));
   auto const most = maximum(sum_before, own);
   auto const before = exp(sum_before - most), now = exp(own - most);
   auto const mixed = (before * earlier + now * value) / (before + now);
-  return std::tuple(einsum(mixed, s.parameter("out", heads, d_head, d_model), to(row, beam, d_model)), key, value);
+  return std::tuple(einsum(mixed, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model)),
+                    key, value);
 };
 inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto seen) {
-  auto const question = einsum(x, s.parameter("query", d_model, heads, d_head), to(row, beam, heads, d_head));
+  auto const question =
+      einsum(x, s.parameter("query", d_model, heads, d_head, start_of_projections), to(row, beam, heads, d_head));
   auto const mixed = dot_product_attention(question, slice(all_keys, all_source, source, 0),
                                            slice(all_values, all_source, source, 0), beam, source, d_head, seen);
-  return einsum(mixed, s.parameter("out", heads, d_head, d_model), to(row, beam, d_model));
+  return einsum(mixed, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model));
 };
 
 /// A step of the decoder, of every way: `token`, its last word, is at `position` of its sentence. Gives the logits, and
