@@ -95,10 +95,13 @@ struct mesh_shape {
 };
 
 namespace detail {
-constexpr bool all_differ(std::initializer_list<name> labels) {
-  for (name const& a : labels)
-    for (name const& b : labels)
-      if (&a != &b && a == b) return false;
+/// Whether axes have different names. (nvcc takes no list of a pack in the place of the array.)
+template <class... Axis>
+constexpr bool names_differ() {
+  name const labels[sizeof...(Axis) + 1] = {Axis::label...};
+  for (std::size_t i = 0; i < sizeof...(Axis); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (labels[i] == labels[k]) return false;
   return true;
 }
 }  // namespace detail
@@ -109,10 +112,11 @@ struct mesh {
   static_assert((mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
                 "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
   static_assert(sizeof...(Axes) <= max_axes, "meshtensor S01: a mesh has at most 4 axes");
-  static_assert(detail::all_differ({Axes.label...}), "meshtensor S01: two axes of a mesh have one name");
+  static constexpr bool names_differ = detail::names_differ<std::remove_cvref_t<decltype(Axes)>...>();
+  static_assert(names_differ, "meshtensor S01: two axes of a mesh have one name");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
-    if (sizeof...(Axes) <= max_axes && detail::all_differ({Axes.label...})) (m.add(Axes.label, Axes.extent), ...);
+    if (sizeof...(Axes) <= max_axes && names_differ) (m.add(Axes.label, Axes.extent), ...);
     return m;
   }();
 };
