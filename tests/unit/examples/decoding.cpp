@@ -185,7 +185,7 @@ TEST_CASE("word by word as read anew") {
       CAPTURE(width);
       CAPTURE(penalty);
       auto const job = mt::processors::in_lockstep();
-      mt::store store(job, 4);
+      mt::store store(job, 2);
       kept_search kept(store, width, penalty);
       plain_search plain(store, width, penalty);
       for (int position = 1; kept.search.any_open(); ++position) {
