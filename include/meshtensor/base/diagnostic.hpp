@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong, as a value: a code, one sentence with the facts, the fix. Delivered by a throw, in the compiler or
-// at run time; docs/errors.md has a section for each code.
+// Holds an error as a value: a code and one sentence with the facts and the fix. It is delivered by a throw, in the
+// compiler or at run time; docs/errors.md has a section for each code.
 #pragma once
 
 #include <concepts>

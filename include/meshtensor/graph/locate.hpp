@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the user's program a node comes from, in words: the end of every finding about a node.
+// Adds the user's line, path and type of a node to a finding.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes share a kernel: groups of one space of dims, found backwards, from users to makers.
+// Groups the nodes that share a kernel: one space of dims, found backwards, from users to makers.
 //
 // A group walks one space of dims, the last of which is its vector; all its values have the same local part of a dim. A
 // node meets its users first: it may join the earliest of them, because all others still come later. Constants,

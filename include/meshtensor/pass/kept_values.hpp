@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values of a loop are kept for one that comes later, and which are made again there: a minimum cut.
+// Chooses which values of a loop are kept for a later one and which are recomputed there: a minimum cut.
 //
 // Values are weighed by dtype and number of dims: a structure must not depend on extents.
 #pragma once

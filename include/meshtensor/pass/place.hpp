@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the operands and the result of an operation lie: the rule of one axis, for every axis.
+// Places the operands and the result of an operation: the rule of one axis, for every axis.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program watches, wherever it is, becomes outputs of its entry: in a loop, one more stacked result of it.
+// Turns watched tensors into outputs of the entry: of a loop, one more stacked result.
 //
 // `differentiate` collects, for the gradients of watched tensors are found there and nowhere else. Afterwards there are
 // outputs only, so that every later pass, device and mesh treats what is watched like what is given back.

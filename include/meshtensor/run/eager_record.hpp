@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an eager scope has recorded and computed: a module that grows, and the value of each of its nodes.
+// Records what an eager scope computes: a module that grows, and the value of each of its nodes.
 #pragma once
 
 #include <cstring>

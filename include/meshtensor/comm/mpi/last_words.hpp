@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank says that a launcher started, when its process is about to end in the middle of a job: why it does
-// itself, or which of its neighbours has, whose end made the launcher end all.
+// Lets a launched rank whose process ends in the middle of a job say why: its own failure, or the neighbour whose end
+// made the launcher end all.
 #pragma once
 
 #include <signal.h>
