@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether executables can hold their parameters in one store: what two of them share must lie alike in both.
+// Whether executables can hold their parameters in one store: what two of them share must lie and begin alike in both.
 #pragma once
+
+#include <limits>
 
 #include "meshtensor/run/executable.hpp"
 
@@ -42,14 +44,38 @@ constexpr bool lie_alike(module const& a, variable const& x, module const& b, va
   return true;
 }
 
-/// The first variable that two partitioned modules have and that lies otherwise in one than in the other.
+/// What the compiler knows of a variable's start. `value`: not a number where only start-up knows it.
+struct known_start {
+  initializer_kind kind;
+  double value;
+
+  static constexpr known_start of(module const& m, variable const& v) {
+    double const unknown = std::numeric_limits<double>::quiet_NaN();
+    number_row const& n = m.numbers[v.number];
+    if (v.start != initializer_kind::automatic) return {v.start, n.kind == number_row::literal ? n.value : unknown};
+    if (v.dims.count - v.own < 2) return {initializer_kind::constant, 0};
+    return {initializer_kind::normal, unknown};
+  }
+  constexpr bool differs_from(known_start const& other) const {
+    return kind != other.kind || (value == value && other.value == other.value && value != other.value);
+  }
+};
+
+/// The first variable that two partitioned modules have and that lies or begins otherwise in one than in the other.
 constexpr diagnostic disagreement(module const& a, name const& in_a, module const& b, name const& in_b) {
   for (int v = 0; v < a.variable_count; ++v)
     for (int w = 0; w < b.variable_count; ++w) {
       variable const &x = a.variables[v], &y = b.variables[w];
-      if (!same_path(a, x.path, b, y.path) || lie_alike(a, x, b, y)) continue;
-      if (!has_variable(a, v) || !has_variable(b, w)) continue;
+      if (!same_path(a, x.path, b, y.path) || !has_variable(a, v) || !has_variable(b, w)) continue;
+      bool const alike = lie_alike(a, x, b, y);
+      if (alike && !known_start::of(a, x).differs_from(known_start::of(b, y))) continue;
       diagnostic d{};
+      if (alike) {
+        add_path(d << "S14 '", a, x.path) << "' starts with ";
+        add_line(add_start(d, a, x.start, x.number), a, x.site) << " in '" << in_a << "' and with ";
+        return add_line(add_start(d, b, y.start, y.number), b, y.site)
+               << " in '" << in_b << "': programs that share a parameter must give it the same initializer";
+      }
       d << "S14 '";
       add_path(d, a, x.path);
       add_type(d << "' is ", a, x.type, x.dims, x.layout) << " in '" << in_a << "' but ";
@@ -72,10 +98,10 @@ inline constexpr sharing shared_by = [] {
 
 }  // namespace detail
 
-/// Refuses to compile executables whose layouts put a parameter that they share in different places, which their store
-/// would otherwise refuse at start: `static_assert(mt::one_store<step, evaluation, talk>);`
+/// Refuses to compile executables that put a parameter which they share in different places, or begin it with different
+/// numbers; their store would otherwise refuse that at start: `static_assert(mt::one_store<step, evaluation, talk>);`
 ///
-/// errors  S14, with both places
+/// errors  S14, with both places or both lines
 template <class First, class... Others>
 inline constexpr bool one_store = (delivered<detail::shared_by<First, Others>> && ...) && [] {
   if constexpr (sizeof...(Others) > 1) return one_store<Others...>;
