@@ -27,7 +27,6 @@ python       | python3                    | command python3                 | py
 venv         | python3-venv               | module venv ensurepip           | python          | python           | tests
 clang        | clang-19                   | command clang++-19              | clangxx=19      | llvm@19          | all
 sanitizers   | libclang-rt-19-dev         | links fuzzer address            | compiler-rt=19  | llvm@19          | all
-clang-format | clang-format               | command clang-format            | clang-format=14 | llvm@14          | all
 '
 
 # Field NUMBER of the table's ROW, without the blanks around it.

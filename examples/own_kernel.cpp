@@ -8,12 +8,9 @@
 #include <meshtensor/run/main.hpp>
 
 namespace mt = meshtensor;
-inline constexpr struct day : mt::dim<"day", 365> {
-} day;
-inline constexpr struct place : mt::dim<"place", 8> {
-} place;
-inline constexpr struct workers : mt::axis<"workers"> {
-} workers;
+inline constexpr struct day : mt::dim<"day", 365> {} day;
+inline constexpr struct place : mt::dim<"place", 8> {} place;
+inline constexpr struct workers : mt::axis<"workers"> {} workers;
 
 /// What falls from a day on: sums from the end, in any precision.
 struct still_to_come {

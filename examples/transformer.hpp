@@ -14,24 +14,15 @@ using mt::to;
 
 // ---- dims ----
 
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct length : mt::dim<"length"> {
-} length;  // position that asks
-inline constexpr struct memory : mt::dim<"memory", length + 0> {
-} memory;  // position that answers
-inline constexpr struct vocab : mt::dim<"vocab", 256> {
-} vocab;  // a byte
-inline constexpr struct layers : mt::dim<"layers"> {
-} layers;
-inline constexpr struct d_model : mt::dim<"d_model"> {
-} d_model;
-inline constexpr struct heads : mt::dim<"heads"> {
-} heads;
-inline constexpr struct d_head : mt::dim<"d_head"> {
-} d_head;
-inline constexpr struct d_ff : mt::dim<"d_ff"> {
-} d_ff;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct length : mt::dim<"length"> {} length;  // position that asks
+inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // position that answers
+inline constexpr struct vocab : mt::dim<"vocab", 256> {} vocab;  // a byte
+inline constexpr struct layers : mt::dim<"layers"> {} layers;
+inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
+inline constexpr struct heads : mt::dim<"heads"> {} heads;
+inline constexpr struct d_head : mt::dim<"d_head"> {} d_head;
+inline constexpr struct d_ff : mt::dim<"d_ff"> {} d_ff;
 
 // ---- the model ----
 
@@ -98,10 +89,8 @@ struct programs : mt::programs<train_step, evaluate, generate> {};
 
 // ---- processors: the model above knows nothing of them ----
 
-inline constexpr struct data : mt::axis<"data"> {
-} data;
-inline constexpr struct model : mt::axis<"model"> {
-} model;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 
 struct layout

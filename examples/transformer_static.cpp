@@ -15,10 +15,8 @@ namespace {
 namespace mt = meshtensor;
 namespace net = transformer;
 
-inline constexpr struct data : mt::axis<"data", 2> {
-} data;
-inline constexpr struct model : mt::axis<"model", 2> {
-} model;
+inline constexpr struct data : mt::axis<"data", 2> {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<net::batch, data>, mt::shard<net::heads, model>, mt::shard<net::d_ff, model>,
                            mt::shard<net::vocab, model>> {};

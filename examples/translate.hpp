@@ -15,28 +15,17 @@ using mt::to;
 
 // ---- dims ----
 
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;  // pairs of sentences
-inline constexpr struct parts : mt::dim<"parts"> {
-} parts;  // of a batch, learnt from one after the other
-inline constexpr struct length : mt::dim<"length"> {
-} length;  // position in a sentence
-inline constexpr struct source : mt::dim<"source", length + 0> {
-} source;  // position of the source that answers
-inline constexpr struct memory : mt::dim<"memory", length + 0> {
-} memory;  // position of the target that answers
-inline constexpr struct vocab : mt::dim<"vocab"> {
-} vocab;
-inline constexpr struct layers : mt::dim<"layers"> {
-} layers;
-inline constexpr struct d_model : mt::dim<"d_model"> {
-} d_model;
-inline constexpr struct heads : mt::dim<"heads"> {
-} heads;
-inline constexpr struct d_head : mt::dim<"d_head"> {
-} d_head;
-inline constexpr struct d_ff : mt::dim<"d_ff"> {
-} d_ff;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;  // pairs of sentences
+inline constexpr struct parts : mt::dim<"parts"> {} parts;  // of a batch, learnt from one after the other
+inline constexpr struct length : mt::dim<"length"> {} length;  // position in a sentence
+inline constexpr struct source : mt::dim<"source", length + 0> {} source;  // position of the source that answers
+inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // position of the target that answers
+inline constexpr struct vocab : mt::dim<"vocab"> {} vocab;
+inline constexpr struct layers : mt::dim<"layers"> {} layers;
+inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
+inline constexpr struct heads : mt::dim<"heads"> {} heads;
+inline constexpr struct d_head : mt::dim<"d_head"> {} d_head;
+inline constexpr struct d_ff : mt::dim<"d_ff"> {} d_ff;
 
 inline constexpr int padding = 0, begin = 2, end = 3;
 
@@ -145,7 +134,7 @@ struct train_step {
 /// The same with the memory of a part: gradients are added up, and reduced over the mesh once.
 template <class Optimizer>
 struct train_in_parts {
-  static constexpr struct parts parts {};
+  static constexpr struct parts parts{};
   constexpr void operator()(mt::scope auto s) const {
     auto const pairs = pairs_of(s, batch, parts, length);
     auto const count = sum(mt::cast<mt::f32>(std::get<2>(pairs) != padding));
@@ -170,10 +159,8 @@ struct evaluate {
 
 // ---- processors ----
 
-inline constexpr struct data : mt::axis<"data"> {
-} data;
-inline constexpr struct model : mt::axis<"model"> {
-} model;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct layout
     : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};

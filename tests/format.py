@@ -1,33 +1,93 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Passes if clang-format would change nothing and every source names its licence: format.py CLANG_FORMAT PROJECT."""
+"""Formats the sources, or says which are not formatted; lints lines and licences.
 
+    tests/format.py [--fix] [--formatter CLANG_FORMAT] [FILE...]       all sources, if no file is named
+
+The formatter is clang-format of the version that tests/requirements.txt pins, from PyPI: versions format differently. One
+rule is ours: a dim or an axis, declared as an empty struct with one constant of it, stands on one line.
+"""
+
+import argparse
+import concurrent.futures
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import unicodedata
 
-formatter, project = sys.argv[1], pathlib.Path(sys.argv[2])
-files = [
-    str(path)
-    for folder in ("include", "tests", "examples", "bench")
-    for path in sorted((project / folder).rglob("*"))
-    if path.suffix in (".hpp", ".cpp", ".cu")
-]
-if not files:
-    sys.exit("no source file found under " + str(project))
-run = subprocess.run([formatter, "--dry-run", "-Werror", *files], stderr=subprocess.PIPE, text=True, check=False)
-wrong = sorted(set(re.findall(r"^(.+?):\d+:\d+: error: code should be clang-formatted", run.stderr, re.MULTILINE)))
-if wrong:
-    print("clang-format would change these; run clang-format -i on them:")
-    print("\n".join(wrong))
-elif run.returncode != 0:
-    print(run.stderr)
-else:
-    print(len(files), "files are formatted")
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-bare = [str(path) for path in map(pathlib.Path, files) if LICENCE not in path.read_text(encoding="utf-8")[:80]]
-if bare:
-    print(f"the first line of these is not // {LICENCE}:")
-    print("\n".join(bare))
-sys.exit(run.returncode or bool(bare))
+COLUMNS = 120
+SKIPPED = 77  # as ctest is told
+
+
+def pinned():
+    text = (PROJECT / "tests/requirements.txt").read_text(encoding="utf-8")
+    return re.search(r"^clang-format==(\S+)", text, re.MULTILINE)[1]
+
+
+def found(given):
+    """The formatter's path; ends the process if it is not there in the pinned version."""
+    own = PROJECT / "build/python/bin/clang-format"
+    path = given or (own if own.exists() else shutil.which("clang-format"))
+    said = subprocess.run([path, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout if path else "absent"
+    if f"version {pinned()}" not in said:
+        print(f"clang-format is {said.strip()}; needed is {pinned()}: pip install clang-format=={pinned()}")
+        sys.exit(1 if os.environ.get("CI") == "true" or given else SKIPPED)
+    return path
+
+
+def on_one_line(text):
+    def joined(match):
+        line = f"{match[1]} {{}} {match[2]}"
+        return line if len(line) <= COLUMNS else match[0]
+
+    return re.sub(r"^( *(?:inline |static )?constexpr struct [^\n{]*) \{\n *\} (\w+;.*)$", joined, text, flags=re.MULTILINE)
+
+
+def formatted(formatter, path):
+    run = subprocess.run([formatter, "--assume-filename", path], input=path.read_text(encoding="utf-8"), cwd=PROJECT,
+                         stdout=subprocess.PIPE, text=True, check=True)
+    return on_one_line(run.stdout)
+
+
+def lints(path, text):
+    if LICENCE not in text[:80]:
+        yield f"{path}: the first line is not // {LICENCE}"
+    for number, line in enumerate(text.splitlines(), 1):
+        width = sum(not unicodedata.combining(letter) for letter in line)
+        if width > COLUMNS and "http" not in line:
+            yield f"{path}:{number}: {width} columns; {COLUMNS} are the most"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fix", action="store_true")
+    parser.add_argument("--formatter")
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    given = parser.parse_args()
+    formatter = found(given.formatter)
+    files = [path.resolve() for path in given.files] or [
+        path for folder in ("include", "tests", "examples", "bench") for path in sorted((PROJECT / folder).rglob("*"))]
+    files = [path for path in files if path.suffix in (".hpp", ".cpp", ".cu")]
+    if not files:
+        sys.exit("no source file is there")
+    findings = []
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for path, text in zip(files, pool.map(lambda path: formatted(formatter, path), files)):
+            here = path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path
+            if text != path.read_text(encoding="utf-8"):
+                if given.fix:
+                    path.write_text(text, encoding="utf-8")
+                else:
+                    findings.append(f"{here}: tests/format.py --fix would change it")
+            findings += lints(here, text)
+    print("\n".join(findings) if findings else f"{len(files)} files are formatted")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,10 +14,8 @@ namespace mt = meshtensor;
 
 namespace {
 
-inline constexpr struct rows : mt::dim<"rows", 4096> {
-} rows;
-inline constexpr struct width : mt::dim<"width", 1024> {
-} width;
+inline constexpr struct rows : mt::dim<"rows", 4096> {} rows;
+inline constexpr struct width : mt::dim<"width", 1024> {} width;
 constexpr double tensor_bytes = 4.0 * 4096 * 1024;
 struct mesh : mt::mesh<> {};
 struct layout : mt::layout<> {};

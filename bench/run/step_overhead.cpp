@@ -17,16 +17,11 @@ using mt::to;
 
 namespace {
 
-inline constexpr struct batch_dim : mt::dim<"batch", 8> {
-} batch;
-inline constexpr struct model_dim : mt::dim<"model", 8> {
-} model;
-inline constexpr struct inner_dim : mt::dim<"inner", 16> {
-} inner;
-inline constexpr struct layers_dim : mt::dim<"layers", 2> {
-} layers;
-inline constexpr struct data_axis : mt::axis<"data"> {
-} data;
+inline constexpr struct batch_dim : mt::dim<"batch", 8> {} batch;
+inline constexpr struct model_dim : mt::dim<"model", 8> {} model;
+inline constexpr struct inner_dim : mt::dim<"inner", 16> {} inner;
+inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
+inline constexpr struct data_axis : mt::axis<"data"> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
 

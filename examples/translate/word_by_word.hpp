@@ -10,30 +10,22 @@
 
 namespace translation {
 
-inline constexpr struct row : mt::dim<"row"> {
-} row;  // a sentence that is being translated; `batch`: sentences that are read
-inline constexpr struct beam : mt::dim<"beam"> {
-} beam;  // a way that is followed
-inline constexpr struct said : mt::dim<"said"> {
-} said;  // place of a word that was said, `beam` of them for each position, up to those in use
-inline constexpr struct all_said : mt::dim<"all_said"> {
-} all_said;  // up to the longest
-inline constexpr struct all_source : mt::dim<"all_source"> {
-} all_source;  // position of the source, up to the longest; `source`: up to those in use
-inline constexpr struct choices : mt::dim<"choices"> {
-} choices;  // the likeliest ways to go on
-inline constexpr struct better : mt::dim<"better", choices + 0> {
-} better;  // one that is likelier
-inline constexpr struct offered : mt::dim<"offered"> {
-} offered;  // the likeliest words, two more than choices: two of them may be such as are never said
-inline constexpr struct ways : mt::dim<"ways", beam * offered> {
-} ways;
-inline constexpr struct one : mt::dim<"one", 1> {
-} one;
-inline constexpr struct part : mt::dim<"part"> {
-} part;  // the vocabulary in parts, which may lie spread
-inline constexpr struct word : mt::dim<"word"> {
-} word;  // place in a part
+// a sentence that is being translated; `batch`: sentences that are read
+inline constexpr struct row : mt::dim<"row"> {} row;
+inline constexpr struct beam : mt::dim<"beam"> {} beam;  // a way that is followed
+// place of a word that was said, `beam` of them for each position, up to those in use
+inline constexpr struct said : mt::dim<"said"> {} said;
+inline constexpr struct all_said : mt::dim<"all_said"> {} all_said;  // up to the longest
+// position of the source, up to the longest; `source`: up to those in use
+inline constexpr struct all_source : mt::dim<"all_source"> {} all_source;
+inline constexpr struct choices : mt::dim<"choices"> {} choices;  // the likeliest ways to go on
+inline constexpr struct better : mt::dim<"better", choices + 0> {} better;  // one that is likelier
+// the likeliest words, two more than choices: two of them may be such as are never said
+inline constexpr struct offered : mt::dim<"offered"> {} offered;
+inline constexpr struct ways : mt::dim<"ways", beam * offered> {} ways;
+inline constexpr struct one : mt::dim<"one", 1> {} one;
+inline constexpr struct part : mt::dim<"part"> {} part;  // the vocabulary in parts, which may lie spread
+inline constexpr struct word : mt::dim<"word"> {} word;  // place in a part
 
 // ---- what is kept ----
 

@@ -9,12 +9,9 @@
 namespace mt = meshtensor;
 
 namespace {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct parts_dim : mt::dim<"parts", 3> {
-} parts;
-inline constexpr struct layers_dim : mt::dim<"layers", 2> {
-} layers;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct parts_dim : mt::dim<"parts", 3> {} parts;
+inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -10,10 +10,8 @@
 namespace mt = meshtensor;
 
 namespace {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct parts_dim : mt::dim<"parts", 3> {
-} parts;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct parts_dim : mt::dim<"parts", 3> {} parts;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -8,18 +8,12 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 3> {
-} length;
-inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
-} d_model;
-inline constexpr struct memory_dim : mt::dim<"memory", 3> {
-} memory;
-inline constexpr struct heads_dim : mt::dim<"heads", 2> {
-} heads;
-inline constexpr struct head_dim : mt::dim<"head", 2> {
-} head;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {} d_model;
+inline constexpr struct memory_dim : mt::dim<"memory", 3> {} memory;
+inline constexpr struct heads_dim : mt::dim<"heads", 2> {} heads;
+inline constexpr struct head_dim : mt::dim<"head", 2> {} head;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

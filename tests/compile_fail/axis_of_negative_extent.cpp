@@ -6,8 +6,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct data_axis : mt::axis<"data", -1> {
-} data;
+inline constexpr struct data_axis : mt::axis<"data", -1> {} data;
 struct mesh : mt::mesh<data> {};
 }  // namespace net
 

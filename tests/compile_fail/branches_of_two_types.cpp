@@ -6,8 +6,7 @@
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
-    s.output("y", mt::cond(
-                      s, sum(x) > 0, [&](auto) { return x; }, [&](auto) { return sum(x, in); }));
+    s.output("y", mt::cond(s, sum(x) > 0, [&](auto) { return x; }, [&](auto) { return sum(x, in); }));
   }
 };
 static_assert(is_accepted<step>);

@@ -5,10 +5,8 @@
 
 namespace mt = meshtensor;
 
-inline constexpr struct rows : mt::dim<"rows", 4> {
-} rows;
-inline constexpr struct columns : mt::dim<"columns", 3> {
-} columns;
+inline constexpr struct rows : mt::dim<"rows", 4> {} rows;
+inline constexpr struct columns : mt::dim<"columns", 3> {} columns;
 struct mesh : mt::mesh<> {};
 struct layout : mt::layout<> {};
 

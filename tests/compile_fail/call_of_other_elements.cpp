@@ -5,8 +5,7 @@
 
 namespace mt = meshtensor;
 
-inline constexpr struct rows : mt::dim<"rows", 4> {
-} rows;
+inline constexpr struct rows : mt::dim<"rows", 4> {} rows;
 struct mesh : mt::mesh<> {};
 struct layout : mt::layout<> {};
 

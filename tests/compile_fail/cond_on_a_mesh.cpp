@@ -11,18 +11,15 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch);
-    auto y = cond(
-        s / "if", s.input("positive", mt::boolean), [&](auto) { return x; }, [&](auto) { return -x; });
+    auto y = cond(s / "if", s.input("positive", mt::boolean), [&](auto) { return x; }, [&](auto) { return -x; });
     s.output("y", y);
   }
 };

@@ -6,10 +6,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct empty_dim : mt::dim<"empty", batch - 4> {
-} empty;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct empty_dim : mt::dim<"empty", batch - 4> {} empty;
 constexpr auto given = empty(4);
 }  // namespace net
 

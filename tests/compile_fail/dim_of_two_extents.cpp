@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name of a dim stands for one extent.
 // expect: T05 the dim 'batch' has two extents in this program, 4 and one that is open
-// expect: give one of the two dims another name (dim_of_two_extents.cpp:21)
+// expect: give one of the two dims another name (dim_of_two_extents.cpp:19)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -9,10 +9,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct other : mt::dim<"batch"> {
-} other;
+inline constexpr struct batch : mt::dim<"batch", 4> {} batch;
+inline constexpr struct other : mt::dim<"batch"> {} other;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

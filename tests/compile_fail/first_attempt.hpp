@@ -10,16 +10,11 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct length : mt::dim<"length", 8> {
-} length;
-inline constexpr struct in : mt::dim<"in", 6> {
-} in;
-inline constexpr struct out : mt::dim<"out", 4> {
-} out;
-inline constexpr struct layers : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct length : mt::dim<"length", 8> {} length;
+inline constexpr struct in : mt::dim<"in", 6> {} in;
+inline constexpr struct out : mt::dim<"out", 4> {} out;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
 
 /// Traces a program; what is wrong with it, the compiler says.
 template <class Program>

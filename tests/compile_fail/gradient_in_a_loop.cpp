@@ -9,10 +9,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
-inline constexpr struct layers : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

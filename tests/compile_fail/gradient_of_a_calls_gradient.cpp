@@ -12,8 +12,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 
 struct doubled {
   static void run(std::span<float const> x, std::span<float> y) {

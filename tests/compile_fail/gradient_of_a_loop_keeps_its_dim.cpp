@@ -11,8 +11,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct layers_dim : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct layers_dim : mt::dim<"layers", 3> {} layers;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -12,14 +12,12 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, in);
-    auto y = cond(
-        s / "if", sum(x) < 0, [&](auto) { return x * x; }, [&](auto) { return x; });
+    auto y = cond(s / "if", sum(x) < 0, [&](auto) { return x * x; }, [&](auto) { return x; });
     s.output("dx", gradient(sum(y), x));
   }
 };

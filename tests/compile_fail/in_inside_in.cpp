@@ -6,10 +6,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
 struct layout : mt::layout<mt::in<"outer", mt::in<"inner", mt::shard<batch, data>>>> {};
 }  // namespace net
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a loop makes leaves it as its result.
-// expect: G23 a tensor f32[batch, in] made at inner_tensor_used_outside.cpp:28 inside a loop or branch is used
+// expect: G23 a tensor f32[batch, in] made at inner_tensor_used_outside.cpp:24 inside a loop or branch is used
 // expect: outside of it: return it from the body
-// expect: (inner_tensor_used_outside.cpp:31)
+// expect: (inner_tensor_used_outside.cpp:27)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -10,14 +10,10 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
-inline constexpr struct layers : mt::dim<"layers", 3> {
-} layers;
-inline constexpr struct again : mt::dim<"again", 3> {
-} again;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
+inline constexpr struct again : mt::dim<"again", 3> {} again;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step is fed before it runs.
 // expect: G07 the input 'scale' is declared inside a loop or branch: declare it before
-// expect: input_in_a_loop.cpp:23)
+// expect: input_in_a_loop.cpp:20)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -9,12 +9,9 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
-inline constexpr struct layers : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -8,12 +8,9 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 3> {
-} length;
-inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {
-} d_model;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {} length;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 2> {} d_model;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

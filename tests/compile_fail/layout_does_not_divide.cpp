@@ -13,10 +13,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch", 31> {
-} batch;
-inline constexpr struct rows : mt::axis<"rows", 2> {
-} rows;
+inline constexpr struct batch : mt::dim<"batch", 31> {} batch;
+inline constexpr struct rows : mt::axis<"rows", 2> {} rows;
 struct mesh : mt::mesh<rows> {};
 struct layout : mt::layout<mt::shard<batch, rows>> {};
 

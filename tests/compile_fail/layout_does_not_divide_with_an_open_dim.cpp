@@ -7,8 +7,7 @@
 namespace mt = meshtensor;
 using namespace small;
 
-inline constexpr struct wide_axis : mt::axis<"wide", 3> {
-} wide;
+inline constexpr struct wide_axis : mt::axis<"wide", 3> {} wide;
 struct wide_mesh : mt::mesh<data, wide> {};
 struct wide_rows : mt::layout<mt::shard<batch, data>, mt::shard<rows, wide>> {};
 

@@ -10,12 +10,9 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
-inline constexpr struct model_axis : mt::axis<"model", 2> {
-} model;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
+inline constexpr struct model_axis : mt::axis<"model", 2> {} model;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, model>> {};
 

@@ -12,8 +12,7 @@ template <std::size_t I>
 constexpr char text[3] = {static_cast<char>('a' + I / 10), static_cast<char>('a' + I % 10), 0};
 template <std::size_t I>
 struct numbered : mt::dim<mt::name(text<I>)> {};
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
 template <class>
 struct rules_for;
 template <std::size_t... I>

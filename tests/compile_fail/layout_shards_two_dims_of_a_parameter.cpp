@@ -10,12 +10,9 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
-inline constexpr struct length_dim : mt::dim<"length", 3> {
-} length;
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
+inline constexpr struct length_dim : mt::dim<"length", 3> {} length;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<in, data>, mt::shard<length, data>> {};
 

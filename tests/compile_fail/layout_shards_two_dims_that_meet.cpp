@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An axis shards one dim of an operation, whichever operand has it.
 // expect: S05 mesh axis 'data' shards two dims that meet in one operation, 'batch' and 'length':
-// expect: layout_shards_two_dims_that_meet.cpp:24)
+// expect: layout_shards_two_dims_that_meet.cpp:21)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -10,12 +10,9 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 3> {
-} length;
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {} length;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>, mt::shard<length, data>> {};
 

@@ -8,10 +8,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
-inline constexpr struct layers_dim : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
+inline constexpr struct layers_dim : mt::dim<"layers", 3> {} layers;
 
 template <int Depth>
 constexpr auto nested(mt::scope auto s, auto x) {

@@ -7,8 +7,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
 struct mesh : mt::mesh<batch> {};
 }  // namespace net
 

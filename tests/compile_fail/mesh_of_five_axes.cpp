@@ -6,16 +6,11 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct a_axis : mt::axis<"a", 2> {
-} a;
-inline constexpr struct b_axis : mt::axis<"b", 2> {
-} b;
-inline constexpr struct c_axis : mt::axis<"c", 2> {
-} c;
-inline constexpr struct d_axis : mt::axis<"d", 2> {
-} d;
-inline constexpr struct e_axis : mt::axis<"e", 2> {
-} e;
+inline constexpr struct a_axis : mt::axis<"a", 2> {} a;
+inline constexpr struct b_axis : mt::axis<"b", 2> {} b;
+inline constexpr struct c_axis : mt::axis<"c", 2> {} c;
+inline constexpr struct d_axis : mt::axis<"d", 2> {} d;
+inline constexpr struct e_axis : mt::axis<"e", 2> {} e;
 struct mesh : mt::mesh<a, b, c, d, e> {};
 }  // namespace net
 

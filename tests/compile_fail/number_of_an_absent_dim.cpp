@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extent of a dim is a number of programs that have the dim.
 // expect: T08 a number is made from the extent of 'tokens', a dim that no tensor of this program has had before
-// expect: (number_of_an_absent_dim.cpp:18)
+// expect: (number_of_an_absent_dim.cpp:16)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -9,10 +9,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct tokens_dim : mt::dim<"tokens"> {
-} tokens;
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
+inline constexpr struct tokens_dim : mt::dim<"tokens"> {} tokens;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, batch) * extent(tokens)); }

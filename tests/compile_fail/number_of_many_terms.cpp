@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A number is an expression of bounded size.
 // expect: G11 a number is an expression of more than 24 terms: compute a part of it as a tensor
-// expect: number_of_many_terms.cpp:21)
+// expect: number_of_many_terms.cpp:19)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

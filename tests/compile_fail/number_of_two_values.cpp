@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name is one number.
-// expect: G03 the number 'rate' is declared twice, as 0.1 (number_of_two_values.cpp:20) and as 0.5
+// expect: G03 the number 'rate' is declared twice, as 0.1 (number_of_two_values.cpp:19) and as 0.5
 //
-// expect: (number_of_two_values.cpp:21): give both the same value, or one of them another name
+// expect: (number_of_two_values.cpp:20): give both the same value, or one of them another name
 //
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -11,8 +11,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

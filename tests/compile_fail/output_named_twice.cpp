@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name stands for one output.
-// expect: G03 two outputs are called 'y': give one of them another name (output_named_twice.cpp:20)
+// expect: G03 two outputs are called 'y': give one of them another name (output_named_twice.cpp:18)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -8,10 +8,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

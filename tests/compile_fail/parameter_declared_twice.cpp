@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name stands for one parameter.
-// expect: G03 'block/w' is declared twice, as f32[in] (a parameter) (parameter_declared_twice.cpp:20) and as
-// expect: and as f32[batch] (a parameter): give one of them another name (parameter_declared_twice.cpp:21)
+// expect: G03 'block/w' is declared twice, as f32[in] (a parameter) (parameter_declared_twice.cpp:18) and as
+// expect: and as f32[batch] (a parameter): give one of them another name (parameter_declared_twice.cpp:19)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One parameter starts in one way.
 // quick
-// expect: G03 'w' is declared twice, starting with ones (parameter_of_two_initializers.cpp:19) and with normal(0.02)
+// expect: G03 'w' is declared twice, starting with ones (parameter_of_two_initializers.cpp:18) and with normal(0.02)
 //
-// expect: (parameter_of_two_initializers.cpp:20): give both the same initializer, or one of them another name
+// expect: (parameter_of_two_initializers.cpp:19): give both the same initializer, or one of them another name
 //
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -12,8 +12,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.parameter("w", in, mt::ones);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop's dim is the first of each of its parameters.
 // expect: T07 'blocks/w' has the dim 'layers' twice: inside repeat a parameter has the loop's dim by itself
-// expect: (parameter_with_a_dim_twice.cpp:21)
+// expect: (parameter_with_a_dim_twice.cpp:19)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
@@ -9,10 +9,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
-inline constexpr struct layers_dim : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
+inline constexpr struct layers_dim : mt::dim<"layers", 3> {} layers;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

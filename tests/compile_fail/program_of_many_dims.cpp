@@ -17,8 +17,9 @@ struct numbered : mt::dim<mt::name(text<I>), 2> {};
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (s.input(text<I>, mt::f32, numbered<I>{}), ...); }
-    (std::make_index_sequence<129>());
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (s.input(text<I>, mt::f32, numbered<I>{}), ...);
+    }(std::make_index_sequence<129>());
   }
 };
 

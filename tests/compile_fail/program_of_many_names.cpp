@@ -14,8 +14,9 @@ constexpr char text[4] = {static_cast<char>('a' + I / 100), static_cast<char>('a
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { [[maybe_unused]] auto const all = {s.number(text<I>, 0)...}; }
-    (std::make_index_sequence<512>());
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      [[maybe_unused]] auto const all = {s.number(text<I>, 0)...};
+    }(std::make_index_sequence<512>());
   }
 };
 

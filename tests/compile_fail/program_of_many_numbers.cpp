@@ -8,8 +8,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

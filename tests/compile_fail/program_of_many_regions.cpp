@@ -7,15 +7,12 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, in);
-    for (int i = 0; i < 512; ++i)
-      x = composite(
-          "same", [](auto h) { return h; }, x);
+    for (int i = 0; i < 512; ++i) x = composite("same", [](auto h) { return h; }, x);
     s.output("y", x);
   }
 };

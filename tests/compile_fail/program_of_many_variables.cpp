@@ -12,15 +12,13 @@ namespace net {
 template <std::size_t I>
 constexpr char text[4] = {static_cast<char>('a' + I / 100), static_cast<char>('a' + I / 10 % 10),
                           static_cast<char>('a' + I % 10), 0};
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       [[maybe_unused]] auto const all = {s.parameter(text<I>, in)...};
-    }
-    (std::make_index_sequence<385>());
+    }(std::make_index_sequence<385>());
   }
 };
 

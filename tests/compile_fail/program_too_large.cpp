@@ -2,7 +2,7 @@
 // A program has as many nodes as its tables hold, which may be raised.
 // expect: G02 the program has more than 64 nodes: write equal layers as one repeat, or compile with
 // expect: -DMESHTENSOR_MAX_NODES=4096
-// expect: program_too_large.cpp:19)
+// expect: program_too_large.cpp:18)
 #define MESHTENSOR_MAX_NODES 64
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -10,8 +10,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

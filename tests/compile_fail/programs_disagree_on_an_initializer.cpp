@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that are declared together give a parameter that they share one initializer.
-// expect: G03 'w' is declared twice, starting with ones (programs_disagree_on_an_initializer.cpp:16) and with
+// expect: G03 'w' is declared twice, starting with ones (programs_disagree_on_an_initializer.cpp:15) and with
 //
-// expect: uniform(0.5) (programs_disagree_on_an_initializer.cpp:19): give both the same initializer
+// expect: uniform(0.5) (programs_disagree_on_an_initializer.cpp:18): give both the same initializer
 //
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/pass/lower.hpp"
@@ -10,8 +10,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 struct one {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("w", in, mt::ones)); }
 };

@@ -6,8 +6,7 @@
 
 namespace mt = meshtensor;
 
-inline constexpr struct in_dim : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 namespace first {
 struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("w", in)); }

@@ -7,10 +7,8 @@
 namespace mt = meshtensor;
 
 namespace {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 3> {
-} length;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {} length;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

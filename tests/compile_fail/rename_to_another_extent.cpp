@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dim and its new name are equally long.
 // expect: S03 'length' (8) is renamed to 'memory' (6), which is another number of elements
-// expect: rename_to_another_extent.cpp:21)
+// expect: rename_to_another_extent.cpp:19)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
@@ -10,10 +10,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct length : mt::dim<"length", 8> {
-} length;
-inline constexpr struct memory : mt::dim<"memory", 6> {
-} memory;
+inline constexpr struct length : mt::dim<"length", 8> {} length;
+inline constexpr struct memory : mt::dim<"memory", 6> {} memory;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

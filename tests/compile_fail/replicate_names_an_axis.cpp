@@ -6,8 +6,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
 struct layout : mt::layout<mt::in<"part", mt::replicate<data>>> {};
 }  // namespace net
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reshard adds to what the layout says of the other dims.
 // expect: S05 reshard shards '
-// expect: (reshard, reshard_over_an_axis_in_use.cpp:25)
+// expect: (reshard, reshard_over_an_axis_in_use.cpp:22)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -11,12 +11,9 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 3> {
-} length;
-inline constexpr struct data_axis : mt::axis<"data", 2> {
-} data;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {} length;
+inline constexpr struct data_axis : mt::axis<"data", 2> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
 

@@ -5,8 +5,7 @@
 
 namespace mt = meshtensor;
 
-inline constexpr struct length_dim : mt::dim<"length", 4> {
-} length;
+inline constexpr struct length_dim : mt::dim<"length", 4> {} length;
 
 struct summed {
   constexpr void operator()(mt::scope auto s) const {

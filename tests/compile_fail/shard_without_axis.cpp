@@ -6,8 +6,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch_dim : mt::dim<"batch", 4> {
-} batch;
+inline constexpr struct batch_dim : mt::dim<"batch", 4> {} batch;
 struct layout : mt::layout<mt::shard<batch>> {};
 }  // namespace net
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only what a store holds has a next value.
 // expect: G08 what is updated is no parameter or state
-// expect: update_of_a_tensor.cpp:20)
+// expect: update_of_a_tensor.cpp:18)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A variable changes between steps, not between iterations.
 // expect: is updated inside a loop or branch: carry it there
-// expect: updated_in_a_loop.cpp:24)
+// expect: updated_in_a_loop.cpp:21)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -9,12 +9,9 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
-inline constexpr struct layers : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A variable has one next value.
 // expect: is updated twice in one step
-// expect: updated_twice.cpp:22)
+// expect: updated_twice.cpp:20)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is watched in a branch might not be there.
 // expect: G33 'doubled' is watched in cond, while_loop or a composite: return it from there and watch it outside
-// expect: (watch_in_cond.cpp:22)
+// expect: (watch_in_cond.cpp:21)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
@@ -10,8 +10,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

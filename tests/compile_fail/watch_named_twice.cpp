@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name stands for one tensor, in its scope.
-// expect: G03 two watched tensors are called 'y': give one of them another name (watch_named_twice.cpp:18)
+// expect: G03 two watched tensors are called 'y': give one of them another name (watch_named_twice.cpp:17)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -8,8 +8,7 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

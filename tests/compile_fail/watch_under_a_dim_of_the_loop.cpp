@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor that has the loop's own dim cannot be stacked along it.
 // expect: G33 'all' is watched in a loop over 'layers' and has that dim itself: rename it first
-// expect: (watch_under_a_dim_of_the_loop.cpp:24)
+// expect: (watch_under_a_dim_of_the_loop.cpp:22)
 #include "meshtensor/base/deliver.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
@@ -11,10 +11,8 @@
 namespace mt = meshtensor;
 
 namespace net {
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
-inline constexpr struct layers : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

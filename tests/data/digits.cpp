@@ -22,18 +22,16 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch   : mt::dim<"batch", 100>   {} batch;
-inline constexpr struct pixels  : mt::dim<"pixels", 784>  {} pixels;
-inline constexpr struct hidden  : mt::dim<"hidden", 64>   {} hidden;
-inline constexpr struct classes : mt::dim<"classes", 10>  {} classes;
-inline constexpr struct data  : mt::axis<"data", 2>  {} data;
+inline constexpr struct batch : mt::dim<"batch", 100> {} batch;
+inline constexpr struct pixels : mt::dim<"pixels", 784> {} pixels;
+inline constexpr struct hidden : mt::dim<"hidden", 64> {} hidden;
+inline constexpr struct classes : mt::dim<"classes", 10> {} classes;
+inline constexpr struct data : mt::axis<"data", 2> {} data;
 inline constexpr struct model : mt::axis<"model", 2> {} model;
 struct alone : mt::mesh<> {};
 struct whole : mt::layout<> {};
-struct four  : mt::mesh<data, model> {};
+struct four : mt::mesh<data, model> {};
 struct spread : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>> {};
-// clang-format on
 
 inline constexpr mt::layer network = [](mt::scope auto s, auto images) {
   auto x = mt::cast<mt::dtype::f32>(images) / 255.0;

@@ -30,31 +30,19 @@ using mt::to;
 
 namespace prelude {
 
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct length : mt::dim<"length", 8> {
-} length;
-inline constexpr struct d_model : mt::dim<"d_model", 6> {
-} d_model;
-inline constexpr struct d_next : mt::dim<"d_next", 6> {
-} d_next;
-inline constexpr struct d_ff : mt::dim<"d_ff", 12> {
-} d_ff;
-inline constexpr struct d_both : mt::dim<"d_both", d_model + d_ff> {
-} d_both;
-inline constexpr struct heads : mt::dim<"heads", 2> {
-} heads;
-inline constexpr struct vocab : mt::dim<"vocab", 20> {
-} vocab;
-inline constexpr struct layers : mt::dim<"layers", 2> {
-} layers;
-inline constexpr struct parts : mt::dim<"parts", 2> {
-} parts;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct length : mt::dim<"length", 8> {} length;
+inline constexpr struct d_model : mt::dim<"d_model", 6> {} d_model;
+inline constexpr struct d_next : mt::dim<"d_next", 6> {} d_next;
+inline constexpr struct d_ff : mt::dim<"d_ff", 12> {} d_ff;
+inline constexpr struct d_both : mt::dim<"d_both", d_model + d_ff> {} d_both;
+inline constexpr struct heads : mt::dim<"heads", 2> {} heads;
+inline constexpr struct vocab : mt::dim<"vocab", 20> {} vocab;
+inline constexpr struct layers : mt::dim<"layers", 2> {} layers;
+inline constexpr struct parts : mt::dim<"parts", 2> {} parts;
 
-inline constexpr struct data : mt::axis<"data"> {
-} data;
-inline constexpr struct model : mt::axis<"model", 2> {
-} model;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct data_parallel : mt::layout<mt::shard<batch, data>> {};
 

@@ -12,13 +12,11 @@ namespace mt = meshtensor;
 
 namespace {
 
-// clang-format off
-inline constexpr struct rows    : mt::dim<"rows", 4>    {} rows;
+inline constexpr struct rows : mt::dim<"rows", 4> {} rows;
 inline constexpr struct columns : mt::dim<"columns", 6> {} columns;
-inline constexpr struct data    : mt::axis<"data">      {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct data : mt::axis<"data"> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<columns, data>> {};
-// clang-format on
 
 struct program {
   constexpr void operator()(mt::scope auto s) const {

@@ -12,13 +12,11 @@ namespace mt = meshtensor;
 
 namespace {
 
-// clang-format off
-inline constexpr struct rows    : mt::dim<"rows", 4>    {} rows;
+inline constexpr struct rows : mt::dim<"rows", 4> {} rows;
 inline constexpr struct columns : mt::dim<"columns", 6> {} columns;
-inline constexpr struct data    : mt::axis<"data", 2>   {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct data : mt::axis<"data", 2> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<columns, data>> {};
-// clang-format on
 
 struct program {
   constexpr void operator()(mt::scope auto s) const {
@@ -52,9 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data_of, std::size_t s
     return mt::io::file(path, std::as_bytes(std::span(data_of, size)));
   };
   auto const before = t.all();
-  bool const taken = fuzz::refused_or([&] {
-    mt::io::import_by(open, t.weights, "f", {.names = {{"a", "w", {"columns", "rows"}}}}).require_all();
-  });
+  bool const taken = fuzz::refused_or(
+      [&] { mt::io::import_by(open, t.weights, "f", {.names = {{"a", "w", {"columns", "rows"}}}}).require_all(); });
   bool const other = fuzz::refused_or([&] { mt::io::import_by(open, t.weights, "f", {.begin_missing = true}); });
   auto const after = t.all();
   if (!taken && !other) fuzz::require(after == before);

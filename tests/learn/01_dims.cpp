@@ -9,12 +9,10 @@ using mt::to;  // names the dims of a result
 
 namespace lesson {
 // A dim is a named struct with a value of the same name. Its extent is a number in its type, or given at start-up.
-// clang-format off
-inline constexpr struct batch   : mt::dim<"batch">                     {} batch;
-inline constexpr struct pixels  : mt::dim<"pixels", 3>                 {} pixels;
-inline constexpr struct classes : mt::dim<"classes", 2>                {} classes;
-inline constexpr struct joined  : mt::dim<"joined", pixels * classes>  {} joined;  // made from others
-// clang-format on
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct pixels : mt::dim<"pixels", 3> {} pixels;
+inline constexpr struct classes : mt::dim<"classes", 2> {} classes;
+inline constexpr struct joined : mt::dim<"joined", pixels * classes> {} joined;  // made from others
 }  // namespace lesson
 using namespace lesson;
 

@@ -10,11 +10,9 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
-inline constexpr struct batch   : mt::dim<"batch">      {} batch;
-inline constexpr struct pixels  : mt::dim<"pixels", 3>  {} pixels;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct pixels : mt::dim<"pixels", 3> {} pixels;
 inline constexpr struct classes : mt::dim<"classes", 2> {} classes;
-// clang-format on
 
 struct classify {
   constexpr void operator()(mt::scope auto s) const {
@@ -35,14 +33,14 @@ TEST_CASE("a graph has one line for each value: its dtype and dims, what it is, 
   CHECK("\n" + text_of(traced) == R"(
 dims batch, pixels = 3, classes = 2
 entry classify
-  %0: f32[batch, pixels]    = input(image)                # 02_programs.cpp:21
-  %1: f32[pixels, classes]  = input(table)                # 02_programs.cpp:22
-  %2: f32[batch, classes]   = einsum(%0, %1) over pixels  # 02_programs.cpp:23
-  %3: f32[]                 = constant(2)                 # 02_programs.cpp:23
-  %4: f32[batch, classes]   = multiply(%2, %3)            # 02_programs.cpp:23
-                              output(%4, score)           # 02_programs.cpp:24
-  %5: i64[batch]            = argmax(%4) over classes     # 02_programs.cpp:25
-                              output(%5, best)            # 02_programs.cpp:25
+  %0: f32[batch, pixels]    = input(image)                # 02_programs.cpp:19
+  %1: f32[pixels, classes]  = input(table)                # 02_programs.cpp:20
+  %2: f32[batch, classes]   = einsum(%0, %1) over pixels  # 02_programs.cpp:21
+  %3: f32[]                 = constant(2)                 # 02_programs.cpp:21
+  %4: f32[batch, classes]   = multiply(%2, %3)            # 02_programs.cpp:21
+                              output(%4, score)           # 02_programs.cpp:22
+  %5: i64[batch]            = argmax(%4) over classes     # 02_programs.cpp:23
+                              output(%5, best)            # 02_programs.cpp:23
 )");
 }
 

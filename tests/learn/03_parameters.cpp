@@ -9,12 +9,10 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
-inline constexpr struct batch  : mt::dim<"batch">     {} batch;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
 inline constexpr struct pixels : mt::dim<"pixels", 3> {} pixels;
 inline constexpr struct hidden : mt::dim<"hidden", 2> {} hidden;
 inline constexpr struct scores : mt::dim<"scores", 2> {} scores;
-// clang-format on
 
 // A layer takes a scope and tensors. A parameter is a name, dims and, if wanted, how it starts; without that one with
 // several dims starts as normal numbers of standard deviation 1/√(first extent), another one as zeros.

@@ -10,10 +10,8 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
-inline constexpr struct batch : mt::dim<"batch">  {} batch;
-inline constexpr struct in    : mt::dim<"in", 2>  {} in;
-// clang-format on
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct in : mt::dim<"in", 2> {} in;
 
 // Fits y = w x by hand-made gradient descent.
 struct fit {

@@ -10,21 +10,19 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
-inline constexpr struct batch  : mt::dim<"batch", 8>  {} batch;
-inline constexpr struct in     : mt::dim<"in", 4>     {} in;
+inline constexpr struct batch : mt::dim<"batch", 8> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 inline constexpr struct hidden : mt::dim<"hidden", 6> {} hidden;
-inline constexpr struct out    : mt::dim<"out", 4>    {} out;
+inline constexpr struct out : mt::dim<"out", 4> {} out;
 
-inline constexpr struct data  : mt::axis<"data", 2>  {} data;
+inline constexpr struct data : mt::axis<"data", 2> {} data;
 inline constexpr struct model : mt::axis<"model", 2> {} model;
 struct mesh : mt::mesh<data, model> {};  // 2 x 2 processors
 
-struct replicated      : mt::layout<> {};
-struct data_parallel   : mt::layout<mt::shard<batch, data>> {};
+struct replicated : mt::layout<> {};
+struct data_parallel : mt::layout<mt::shard<batch, data>> {};
 struct tensor_parallel : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>> {};
-struct by_scope        : mt::layout<mt::shard<hidden, model>, mt::in<"after", mt::shard<out, model>>> {};
-// clang-format on
+struct by_scope : mt::layout<mt::shard<hidden, model>, mt::in<"after", mt::shard<out, model>>> {};
 
 inline constexpr mt::layer after = [](mt::scope auto, auto x) { return relu(x); };
 
@@ -57,15 +55,15 @@ mesh data = 2, model = 2
 parameter up: f32[in, hidden/model]
 parameter down: f32[hidden/model, out]
 entry two_products
-  %0: f32[batch/data, in]                   = input(x)                       # 05_layouts.cpp:33
-  %1: f32[in, hidden/model]                 = read(up)                       # 05_layouts.cpp:34
-  %2: f32[batch/data, hidden/model]         = einsum(%0, %1) over in         # 05_layouts.cpp:34
-  %3: f32[batch/data, hidden/model]         = relu(%2)                       # 05_layouts.cpp:34
-  %4: f32[hidden/model, out]                = read(down)                     # 05_layouts.cpp:35
-  %5: f32[batch/data, out | partial model]  = einsum(%3, %4) over hidden     # 05_layouts.cpp:35
-  %6: f32[batch/data, out]                  = all_reduce sum(%5) over model  # 05_layouts.cpp:29 after
-  %7: f32[batch/data, out]                  = relu(%6)                       # 05_layouts.cpp:29 after
-                                              output(%7, y)                  # 05_layouts.cpp:36
+  %0: f32[batch/data, in]                   = input(x)                       # 05_layouts.cpp:31
+  %1: f32[in, hidden/model]                 = read(up)                       # 05_layouts.cpp:32
+  %2: f32[batch/data, hidden/model]         = einsum(%0, %1) over in         # 05_layouts.cpp:32
+  %3: f32[batch/data, hidden/model]         = relu(%2)                       # 05_layouts.cpp:32
+  %4: f32[hidden/model, out]                = read(down)                     # 05_layouts.cpp:33
+  %5: f32[batch/data, out | partial model]  = einsum(%3, %4) over hidden     # 05_layouts.cpp:33
+  %6: f32[batch/data, out]                  = all_reduce sum(%5) over model  # 05_layouts.cpp:27 after
+  %7: f32[batch/data, out]                  = relu(%6)                       # 05_layouts.cpp:27 after
+                                              output(%7, y)                  # 05_layouts.cpp:34
 )");
 }
 
@@ -73,8 +71,8 @@ TEST_CASE("a rule may hold in one scope only") {
   // Under "after" the sum is wanted in parts: each processor gets only its own. The output wants all of them again.
   CHECK(all_reduces<by_scope> == 0);
   CHECK(text_of(graph<by_scope>).find(R"(
-  %6: f32[batch, out/model]            = reduce_scatter sum(%5) over model into out  # 05_layouts.cpp:29 after
-  %7: f32[batch, out/model]            = relu(%6)                                    # 05_layouts.cpp:29 after
-  %8: f32[batch, out]                  = all_gather(%7) over model of out            # 05_layouts.cpp:36
+  %6: f32[batch, out/model]            = reduce_scatter sum(%5) over model into out  # 05_layouts.cpp:27 after
+  %7: f32[batch, out/model]            = relu(%6)                                    # 05_layouts.cpp:27 after
+  %8: f32[batch, out]                  = all_gather(%7) over model of out            # 05_layouts.cpp:34
 )") != std::string::npos);
 }

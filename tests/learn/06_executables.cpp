@@ -9,13 +9,11 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
 inline constexpr struct batch : mt::dim<"batch"> {} batch;  // known at start-up
-inline constexpr struct in    : mt::dim<"in", 2> {} in;
-inline constexpr struct data  : mt::axis<"data"> {} data;   // as many processors as are started
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct in : mt::dim<"in", 2> {} in;
+inline constexpr struct data : mt::axis<"data"> {} data;  // as many processors as are started
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
-// clang-format on
 
 struct fit {
   constexpr void operator()(mt::scope auto s) const {

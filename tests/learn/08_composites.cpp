@@ -10,10 +10,8 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
-inline constexpr struct batch : mt::dim<"batch">    {} batch;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
 inline constexpr struct width : mt::dim<"width", 2> {} width;
-// clang-format on
 
 // log(1 + exp x). Written like this it overflows for large x, and so does its gradient; the gradient given is the
 // sigmoid. A gradient takes the operands, the results and the results' cotangents, and gives the operands' cotangents.

@@ -9,17 +9,15 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
-inline constexpr struct batch : mt::dim<"batch", 4>    {} batch;
-inline constexpr struct width : mt::dim<"width", 8>    {} width;
-inline constexpr struct data  : mt::axis<"data">       {} data;
-inline constexpr struct model : mt::axis<"model">      {} model;
+inline constexpr struct batch : mt::dim<"batch", 4> {} batch;
+inline constexpr struct width : mt::dim<"width", 8> {} width;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct replicated : mt::layout<> {};
-struct by_batch   : mt::layout<mt::shard<batch, data>> {};
-struct by_both    : mt::layout<mt::shard<batch, data>, mt::shard<width, model>> {};
-struct crossed    : mt::layout<mt::shard<width, data, model>> {};
-// clang-format on
+struct by_batch : mt::layout<mt::shard<batch, data>> {};
+struct by_both : mt::layout<mt::shard<batch, data>, mt::shard<width, model>> {};
+struct crossed : mt::layout<mt::shard<width, data, model>> {};
 
 struct drop {
   constexpr void operator()(mt::scope auto s) const {

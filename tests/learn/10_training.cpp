@@ -10,19 +10,17 @@ namespace mt = meshtensor;
 using mt::to;
 
 namespace lesson {
-// clang-format off
-inline constexpr struct batch   : mt::dim<"batch">       {} batch;
-inline constexpr struct pixels  : mt::dim<"pixels", 8>   {} pixels;
-inline constexpr struct hidden  : mt::dim<"hidden", 16>  {} hidden;
-inline constexpr struct classes : mt::dim<"classes", 4>  {} classes;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct pixels : mt::dim<"pixels", 8> {} pixels;
+inline constexpr struct hidden : mt::dim<"hidden", 16> {} hidden;
+inline constexpr struct classes : mt::dim<"classes", 4> {} classes;
 
-inline constexpr struct data  : mt::axis<"data">  {} data;
+inline constexpr struct data : mt::axis<"data"> {} data;
 inline constexpr struct model : mt::axis<"model"> {} model;
-struct mesh      : mt::mesh<data, model> {};
-struct by_batch  : mt::layout<mt::shard<batch, data>> {};
-struct by_both   : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>,
-                              mt::in<"optimizer", mt::shard<pixels, data>>> {};
-// clang-format on
+struct mesh : mt::mesh<data, model> {};
+struct by_batch : mt::layout<mt::shard<batch, data>> {};
+struct by_both
+    : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>, mt::in<"optimizer", mt::shard<pixels, data>>> {};
 
 inline constexpr mt::layer network = [](mt::scope auto s, auto image) {
   auto h = gelu(mt::nn::linear(s / "first", image, pixels, hidden));

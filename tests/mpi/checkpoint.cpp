@@ -117,8 +117,7 @@ TEST_CASE("from one process on other meshes, and back") {
 }
 
 namespace {
-inline constexpr struct long_dim : mt::dim<"long", 24 << 13> {
-} long_one;
+inline constexpr struct long_dim : mt::dim<"long", 24 << 13> {} long_one;
 struct large {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.parameter("x", spread::rows, long_one, mt::normal(1));

@@ -40,13 +40,11 @@ namespace mt = meshtensor;
 
 namespace {
 
-// clang-format off
 inline constexpr struct batch : mt::dim<"batch"> {} batch;
 inline constexpr struct width : mt::dim<"width"> {} width;
-inline constexpr struct data  : mt::axis<"data"> {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct data : mt::axis<"data"> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
-// clang-format on
 
 /// What x is; the harm is done in it, where it is to be in the middle of a step.
 struct passed_on {

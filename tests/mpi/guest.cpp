@@ -35,13 +35,11 @@ int MPI_Comm_free(MPI_Comm* c) {
 
 namespace {
 
-// clang-format off
 inline constexpr struct batch : mt::dim<"batch", 12> {} batch;
 inline constexpr struct width : mt::dim<"width", 40> {} width;
-inline constexpr struct data  : mt::axis<"data">     {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct data : mt::axis<"data"> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
-// clang-format on
 
 /// What x is, unless this rank is told to fail.
 struct may_fail {
@@ -136,8 +134,7 @@ TEST_CASE("two jobs on disjoint halves train at once, and leave nothing") {
 TEST_CASE("an exception in a step") {
   int const last = ranks::count() - 1;
   int failed = 0;
-  auto const said = thrown(
-      MPI_COMM_WORLD, [&](int i) { may_fail::fails = i == 3 && ranks::rank() == last; }, failed);
+  auto const said = thrown(MPI_COMM_WORLD, [&](int i) { may_fail::fails = i == 3 && ranks::rank() == last; }, failed);
   may_fail::fails = false;
   if (ranks::rank() == last) {
     CHECK(said == "the disk is full");

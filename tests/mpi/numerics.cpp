@@ -21,13 +21,11 @@ namespace mt = meshtensor;
 
 namespace {
 
-// clang-format off
 inline constexpr struct batch : mt::dim<"batch", 12> {} batch;
-inline constexpr struct width : mt::dim<"width", 4>  {} width;
-inline constexpr struct data  : mt::axis<"data">     {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct width : mt::dim<"width", 4> {} width;
+inline constexpr struct data : mt::axis<"data"> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
-// clang-format on
 
 constexpr int line_of_root = __LINE__ + 4;
 struct train {

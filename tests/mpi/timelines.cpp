@@ -28,7 +28,7 @@ using train = mt::executable<program, mesh, layout, mt::cpu_device>;
 
 void run_steps(train& step, int count) {
   mt::array<std::int32_t, batch, length> text;
-  for (std::int32_t i = 0; std::int32_t & e : text) e = i++ * 7 % 12;
+  for (std::int32_t i = 0; std::int32_t& e : text) e = i++ * 7 % 12;
   for (int t = 0; t < count; ++t) step(mt::feed<"text">(text), mt::feed<"next">(text));
 }
 

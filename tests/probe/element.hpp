@@ -102,8 +102,9 @@ struct kernel {
  private:
   template <int N, class F>
   static constexpr void unrolled(F const& f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
-    (std::make_integer_sequence<int, N>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (f(std::integral_constant<int, I>{}), ...);
+    }(std::make_integer_sequence<int, N>{});
   }
 
   template <int R>

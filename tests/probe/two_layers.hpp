@@ -10,14 +10,10 @@
 namespace two_layers {
 namespace mt = meshtensor;
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {
-} batch;
-inline constexpr struct pixels_dim : mt::dim<"pixels", 12> {
-} pixels;
-inline constexpr struct hidden_dim : mt::dim<"hidden", 16> {
-} hidden;
-inline constexpr struct classes_dim : mt::dim<"classes", 6> {
-} classes;
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
+inline constexpr struct pixels_dim : mt::dim<"pixels", 12> {} pixels;
+inline constexpr struct hidden_dim : mt::dim<"hidden", 16> {} hidden;
+inline constexpr struct classes_dim : mt::dim<"classes", 6> {} classes;
 
 struct train_step {
   constexpr void operator()(mt::scope auto s) const {
@@ -30,10 +26,8 @@ struct train_step {
   }
 };
 
-inline constexpr struct data_axis : mt::axis<"data"> {
-} data;
-inline constexpr struct model_axis : mt::axis<"model"> {
-} model;
+inline constexpr struct data_axis : mt::axis<"data"> {} data;
+inline constexpr struct model_axis : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct whole : mt::layout<> {};
 struct spread : mt::layout<mt::shard<batch, data>, mt::shard<hidden, model>> {};

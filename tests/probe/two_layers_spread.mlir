@@ -23,18 +23,18 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
       %arg20: tensor<f32>,  // learning_rate / (1 - power(0.9, updates(optimizer/last/bias) + 1))
       %arg21: tensor<f32>  // rsqrt(1 - power(0.999, updates(optimizer/last/bias) + 1))
   ) -> (tensor<12x8xf32>, tensor<12x8xf32>, tensor<12x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>) {
-    // two_layers.hpp:26 first
+    // two_layers.hpp:22 first
     %0 = "stablehlo.dot_general"(%arg0, %arg2) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x12xf32>, tensor<12x8xf32>) -> tensor<4x8xf32>
     %1 = "stablehlo.broadcast_in_dim"(%arg3) {broadcast_dimensions = array<i64: 1>} : (tensor<8xf32>) -> tensor<4x8xf32>
     %2 = "stablehlo.add"(%0, %1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-    // two_layers.hpp:26
+    // two_layers.hpp:22
     %3 = "stablehlo.tanh"(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    // two_layers.hpp:27 last
+    // two_layers.hpp:23 last
     %4 = "stablehlo.dot_general"(%3, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
     %5 = "stablehlo.all_reduce"(%4) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
     %6 = "stablehlo.broadcast_in_dim"(%arg5) {broadcast_dimensions = array<i64: 1>} : (tensor<6xf32>) -> tensor<4x6xf32>
     %7 = "stablehlo.add"(%5, %6) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-    // two_layers.hpp:27
+    // two_layers.hpp:23
     %8 = "stablehlo.constant"() {value = dense<0xFF800000> : tensor<f32>} : () -> tensor<f32>
     %9 = "stablehlo.reduce"(%7, %8) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.maximum"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 1>} : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>
     %10 = "stablehlo.constant"() {value = dense<-3.4028234663852886e+38> : tensor<f32>} : () -> tensor<f32>
@@ -70,11 +70,11 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %40 = "stablehlo.reduce"(%35, %39) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
     %41 = "stablehlo.constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
     %42 = "stablehlo.divide"(%40, %41) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    // two_layers.hpp:29
+    // two_layers.hpp:25
     %43 = "stablehlo.all_reduce"(%42) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<f32>) -> tensor<f32>
-    // two_layers.hpp:28 optimizer
+    // two_layers.hpp:24 optimizer
     %44 = "stablehlo.constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
-    // two_layers.hpp:27
+    // two_layers.hpp:23
     %45 = "stablehlo.divide"(%44, %41) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     %46 = "stablehlo.broadcast_in_dim"(%45) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<4xf32>
     %47 = "stablehlo.constant"() {value = dense<-3.4028234663852886e+38> : tensor<f32>} : () -> tensor<f32>
@@ -96,31 +96,31 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %63 = "stablehlo.select"(%60, %62, %46) : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %64 = "stablehlo.broadcast_in_dim"(%63) {broadcast_dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4x6xf32>
     %65 = "stablehlo.multiply"(%58, %64) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-    // two_layers.hpp:27 last
+    // two_layers.hpp:23 last
     %66 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
     %67 = "stablehlo.reduce"(%65, %66) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
-    // two_layers.hpp:28 optimizer
+    // two_layers.hpp:24 optimizer
     %68 = "stablehlo.all_reduce"(%67) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<6xf32>) -> tensor<6xf32>
-    // two_layers.hpp:27 last
+    // two_layers.hpp:23 last
     %69 = "stablehlo.dot_general"(%65, %arg4) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x6xf32>, tensor<8x6xf32>) -> tensor<4x8xf32>
     %70 = "stablehlo.dot_general"(%65, %3) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x6xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
     %71 = "stablehlo.transpose"(%70) {permutation = array<i64: 1, 0>} : (tensor<6x8xf32>) -> tensor<8x6xf32>
-    // two_layers.hpp:28 optimizer
+    // two_layers.hpp:24 optimizer
     %72 = "stablehlo.all_reduce"(%71) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
-    // two_layers.hpp:26
+    // two_layers.hpp:22
     %73 = "stablehlo.multiply"(%3, %3) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
     %74 = "stablehlo.broadcast_in_dim"(%44) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<4x8xf32>
     %75 = "stablehlo.subtract"(%74, %73) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
     %76 = "stablehlo.multiply"(%69, %75) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-    // two_layers.hpp:26 first
+    // two_layers.hpp:22 first
     %77 = "stablehlo.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
     %78 = "stablehlo.reduce"(%76, %77) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {dimensions = array<i64: 0>} : (tensor<4x8xf32>, tensor<f32>) -> tensor<8xf32>
-    // two_layers.hpp:28 optimizer
+    // two_layers.hpp:24 optimizer
     %79 = "stablehlo.all_reduce"(%78) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<8xf32>) -> tensor<8xf32>
-    // two_layers.hpp:26 first
+    // two_layers.hpp:22 first
     %80 = "stablehlo.dot_general"(%76, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<4x8xf32>, tensor<4x12xf32>) -> tensor<8x12xf32>
     %81 = "stablehlo.transpose"(%80) {permutation = array<i64: 1, 0>} : (tensor<8x12xf32>) -> tensor<12x8xf32>
-    // two_layers.hpp:28 optimizer
+    // two_layers.hpp:24 optimizer
     %82 = "stablehlo.all_reduce"(%81) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>): %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32> "stablehlo.return"(%c) : (tensor<f32>) -> () }) {replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>} : (tensor<12x8xf32>) -> tensor<12x8xf32>
     %83 = "stablehlo.constant"() {value = dense<0.8999999761581421> : tensor<f32>} : () -> tensor<f32>
     %84 = "stablehlo.constant"() {value = dense<0.10000000149011612> : tensor<f32>} : () -> tensor<f32>
@@ -207,7 +207,7 @@ module @"train_step" attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replica
     %165 = "stablehlo.multiply"(%152, %164) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
     %166 = "stablehlo.divide"(%165, %163) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
     %167 = "stablehlo.subtract"(%arg5, %166) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-    // two_layers.hpp:29
+    // two_layers.hpp:25
     func.return %92, %98, %107, %112, %118, %127, %132, %138, %147, %152, %158, %167, %43 : tensor<12x8xf32>, tensor<12x8xf32>, tensor<12x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>
   }
 }

@@ -11,10 +11,8 @@ namespace compiled {
 namespace mt = meshtensor;
 using programs::batch, programs::model;
 
-inline constexpr struct ax_axis : mt::axis<"ax", 2> {
-} ax;
-inline constexpr struct by_axis : mt::axis<"by", 2> {
-} by;
+inline constexpr struct ax_axis : mt::axis<"ax", 2> {} ax;
+inline constexpr struct by_axis : mt::axis<"by", 2> {} by;
 struct mesh : mt::mesh<ax, by> {};
 
 struct data_parallel : mt::layout<mt::shard<batch, ax>> {};

@@ -182,7 +182,7 @@ std::string layout_trial::compare(held_bytes const& held) const {
     return false;
   };
   auto const differs = [&](std::size_t t, mt::processor const& p, std::string const& label, mt::value const& v,
-                           mt::blocks after_step::*which, std::string const& key) -> std::string {
+                           mt::blocks after_step::* which, std::string const& key) -> std::string {
     std::string const place = std::to_string(t) + " " + label + key + " " + std::to_string(p.rank());
     auto const found = held.find(place);
     if (found == held.end()) return "step, value and rank '" + place + "' are missing";

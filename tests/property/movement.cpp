@@ -34,14 +34,11 @@ void hold(char const* what, F make, tally& t) {
 TEST_CASE("transpose, broadcast, rename") {
   tally t;
   for (char const* order : {"acb", "bac", "cba"})
-    hold(
-        "transpose", [&](graph& g, mt::id x, mt::id) { return mt::transpose(g.b, x, g.dims(order)); }, t);
+    hold("transpose", [&](graph& g, mt::id x, mt::id) { return mt::transpose(g.b, x, g.dims(order)); }, t);
   for (char const* order : {"adb", "bda", "dab"})
-    hold(
-        "broadcast", [&](graph& g, mt::id, mt::id y) { return mt::broadcast(g.b, y, g.dims(order)); }, t);
+    hold("broadcast", [&](graph& g, mt::id, mt::id y) { return mt::broadcast(g.b, y, g.dims(order)); }, t);
   for (char const* from : {"a", "b", "c"})
-    hold(
-        "rename", [&](graph& g, mt::id x, mt::id) { return mt::rename(g.b, x, g.dim(from), g.same("e", from)); }, t);
+    hold("rename", [&](graph& g, mt::id x, mt::id) { return mt::rename(g.b, x, g.dim(from), g.same("e", from)); }, t);
   t.say("transpose, broadcast, rename");
   at_least(18000, t.tried);
 }

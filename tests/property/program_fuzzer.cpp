@@ -13,36 +13,21 @@ namespace property {
 namespace {
 
 namespace dims {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct peer : mt::dim<"peer", batch + 0> {
-} peer;
-inline constexpr struct time : mt::dim<"time"> {
-} time;
-inline constexpr struct memory : mt::dim<"memory", time + 0> {
-} memory;
-inline constexpr struct model : mt::dim<"model"> {
-} model;
-inline constexpr struct next_model : mt::dim<"next_model", model + 0> {
-} next_model;
-inline constexpr struct hidden : mt::dim<"hidden"> {
-} hidden;
-inline constexpr struct heads : mt::dim<"heads"> {
-} heads;
-inline constexpr struct head : mt::dim<"head"> {
-} head;
-inline constexpr struct joined : mt::dim<"joined", heads * head> {
-} joined;
-inline constexpr struct vocab : mt::dim<"vocab"> {
-} vocab;
-inline constexpr struct layers : mt::dim<"layers"> {
-} layers;
-inline constexpr struct inner : mt::dim<"inner"> {
-} inner;
-inline constexpr struct parts : mt::dim<"parts"> {
-} parts;
-inline constexpr struct ax : mt::axis<"ax"> {
-} ax;  // the first one of every mesh
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct peer : mt::dim<"peer", batch + 0> {} peer;
+inline constexpr struct time : mt::dim<"time"> {} time;
+inline constexpr struct memory : mt::dim<"memory", time + 0> {} memory;
+inline constexpr struct model : mt::dim<"model"> {} model;
+inline constexpr struct next_model : mt::dim<"next_model", model + 0> {} next_model;
+inline constexpr struct hidden : mt::dim<"hidden"> {} hidden;
+inline constexpr struct heads : mt::dim<"heads"> {} heads;
+inline constexpr struct head : mt::dim<"head"> {} head;
+inline constexpr struct joined : mt::dim<"joined", heads * head> {} joined;
+inline constexpr struct vocab : mt::dim<"vocab"> {} vocab;
+inline constexpr struct layers : mt::dim<"layers"> {} layers;
+inline constexpr struct inner : mt::dim<"inner"> {} inner;
+inline constexpr struct parts : mt::dim<"parts"> {} parts;
+inline constexpr struct ax : mt::axis<"ax"> {} ax;  // the first one of every mesh
 }  // namespace dims
 
 constexpr auto real = mt::dtype::f64;

@@ -66,8 +66,7 @@ TEST_CASE("elementwise functions") {
         return mt::select(g.b, mt::elementwise(g.b, mt::function::less, w, mt::multiply(g.b, w, w)), u, v);
       },
       t);
-  hold(
-      "cast", reads::one, [](graph& g, mt::id u, mt::id, mt::id) { return mt::cast(g.b, u, mt::dtype::i32); }, t);
+  hold("cast", reads::one, [](graph& g, mt::id u, mt::id, mt::id) { return mt::cast(g.b, u, mt::dtype::i32); }, t);
   t.say("elementwise functions of what is unfinished");
   at_least(52000, t.tried);
 }
@@ -120,8 +119,9 @@ TEST_CASE("movement") {
          return mt::put_rows(g.b, u, part, g.input("i", mt::dtype::i32, "a"), g.dim("c"));
        }},
       {"scatter_add",
-       [](graph& g, mt::id u, mt::id,
-          mt::id) { return mt::scatter_add(g.b, u, g.input("i", mt::dtype::i32, "a"), g.dim("d"), g.dims("dc")); }},
+       [](graph& g, mt::id u, mt::id, mt::id) {
+         return mt::scatter_add(g.b, u, g.input("i", mt::dtype::i32, "a"), g.dim("d"), g.dims("dc"));
+       }},
   };
   for (auto const& [what, make] : all)
     hold(what,

@@ -13,10 +13,8 @@ char const* level_of_other_file();
 namespace level_program {
 namespace mt = meshtensor;
 
-inline constexpr struct rows : mt::dim<"rows", 33> {
-} rows;
-inline constexpr struct width : mt::dim<"width", 45> {
-} width;
+inline constexpr struct rows : mt::dim<"rows", 33> {} rows;
+inline constexpr struct width : mt::dim<"width", 45> {} width;
 struct mesh : mt::mesh<> {};
 struct layout : mt::layout<> {};
 

@@ -12,28 +12,17 @@ namespace programs {
 namespace mt = meshtensor;
 using mt::to;
 
-inline constexpr struct batch_dim : mt::dim<"batch", 24> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 6> {
-} length;
-inline constexpr struct memory_dim : mt::dim<"memory", 6> {
-} memory;
-inline constexpr struct model_dim : mt::dim<"model", 12> {
-} model;
-inline constexpr struct inner_dim : mt::dim<"inner", 24> {
-} inner;
-inline constexpr struct heads_dim : mt::dim<"heads", 6> {
-} heads;
-inline constexpr struct head_dim : mt::dim<"head", 2> {
-} head;
-inline constexpr struct vocab_dim : mt::dim<"vocab", 12> {
-} vocab;
-inline constexpr struct layers_dim : mt::dim<"layers", 2> {
-} layers;
-inline constexpr struct steps_dim : mt::dim<"steps", 3> {
-} steps;
-inline constexpr struct ax_axis : mt::axis<"ax"> {
-} ax;
+inline constexpr struct batch_dim : mt::dim<"batch", 24> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 6> {} length;
+inline constexpr struct memory_dim : mt::dim<"memory", 6> {} memory;
+inline constexpr struct model_dim : mt::dim<"model", 12> {} model;
+inline constexpr struct inner_dim : mt::dim<"inner", 24> {} inner;
+inline constexpr struct heads_dim : mt::dim<"heads", 6> {} heads;
+inline constexpr struct head_dim : mt::dim<"head", 2> {} head;
+inline constexpr struct vocab_dim : mt::dim<"vocab", 12> {} vocab;
+inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
+inline constexpr struct steps_dim : mt::dim<"steps", 3> {} steps;
+inline constexpr struct ax_axis : mt::axis<"ax"> {} ax;
 
 /// A loss that weighs every element otherwise.
 constexpr auto weighed(auto const& y) { return mt::mean(y * (y * 0.5 + 0.3)); }
@@ -159,14 +148,10 @@ struct not_finite {
   }
 };
 
-inline constexpr struct joined_dim : mt::dim<"joined", heads * head> {
-} joined;
-inline constexpr struct past_dim : mt::dim<"past", length - 2> {
-} past;
-inline constexpr struct longer_dim : mt::dim<"longer", length + 6> {
-} longer;
-inline constexpr struct both_dim : mt::dim<"both", length + memory> {
-} both;
+inline constexpr struct joined_dim : mt::dim<"joined", heads * head> {} joined;
+inline constexpr struct past_dim : mt::dim<"past", length - 2> {} past;
+inline constexpr struct longer_dim : mt::dim<"longer", length + 6> {} longer;
+inline constexpr struct both_dim : mt::dim<"both", length + memory> {} both;
 
 struct movements {
   constexpr void operator()(mt::scope auto s) const {
@@ -311,8 +296,7 @@ struct nested {
 /// body's, in a loop and outside.
 struct composites {
   static constexpr auto swapped(auto x, auto y) {
-    return composite(
-        "swapped", [](auto a, auto b) { return std::tuple(b, a); }, x, y);
+    return composite("swapped", [](auto a, auto b) { return std::tuple(b, a); }, x, y);
   }
   static constexpr auto steep(auto x, auto w) {
     return composite_with_gradient(
@@ -388,8 +372,7 @@ struct language_model {
   }
 };
 
-inline constexpr struct best_dim : mt::dim<"best", 3> {
-} best;
+inline constexpr struct best_dim : mt::dim<"best", 3> {} best;
 
 /// Attention to some positions, the greatest of what it gives, a tensor that is watched, and an optimizer that keeps
 /// little.
@@ -571,8 +554,7 @@ struct memories {
     auto weight = s.parameter("weight", model, mt::ones);
     auto before = s.state("before", s.real(), model);
     auto kept = s.state("kept", s.real(), batch, length, model, mt::constant(3));
-    auto copy = composite(
-        "same", [](auto a) { return a; }, weight);
+    auto copy = composite("same", [](auto a) { return a; }, weight);
     auto now = middle * 0.75 + mean(x, batch) * 0.25;
     auto loss = weighed((x - middle) * weight * left);
     s.update(middle, now);

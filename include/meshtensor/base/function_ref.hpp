@@ -17,7 +17,7 @@ class function_ref<R(Args...)> {
  public:
   template <class F>
   requires(std::is_object_v<F> && !std::same_as<F, function_ref> && std::is_invocable_r_v<R, F const&, Args...>)
-      function_ref(F const& f)  // NOLINT: a function is a reference to itself
+  function_ref(F const& f)  // NOLINT: a function is a reference to itself
       : f_(&f), call_([](void const* g, Args... args) -> R {
           return (*static_cast<F const*>(g))(std::forward<Args>(args)...);
         }) {}

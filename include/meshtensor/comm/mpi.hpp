@@ -156,8 +156,7 @@ class mpi_world {
   /// Takes what is under way as far as it goes, where no thread does.
   void progress() {
     if (progress_.has_thread()) return;
-    while (flights_.under_way() && flights_.step(false))
-      ;
+    while (flights_.under_way() && flights_.step(false));
   }
 
   bool test(request& r) {

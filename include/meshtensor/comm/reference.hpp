@@ -51,8 +51,7 @@ inline void deliver(collective_call const& call, int count, int index, sources_o
 /// block that another member still needs. errors R20
 inline void reference(collective_call const& call, int count, void const* const* inputs, int index, void* out) {
   require_valid(call, count);
-  comm::deliver(
-      call, count, index, [&](int j) { return inputs[j]; }, out);
+  comm::deliver(call, count, index, [&](int j) { return inputs[j]; }, out);
 }
 
 /// The collective for all members of all groups at once; `in` and `out` have one pointer a rank. all_reduce and

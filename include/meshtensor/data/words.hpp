@@ -91,8 +91,7 @@ inline std::vector<std::string> words_13a(std::string_view sentence) {
   auto const no_digit = [](char c) { return c < '0' || c > '9'; };
   apart = detail::parted(apart, no_digit, point, "", " ");
   apart = detail::parted(apart, point, no_digit, " ", "");
-  apart = detail::parted(
-      apart, digit, [](char c) { return c == '-'; }, "", " ");
+  apart = detail::parted(apart, digit, [](char c) { return c == '-'; }, "", " ");
   return detail::parts_between_blanks(apart);
 }
 

@@ -47,7 +47,8 @@ class trace_scope {
   }
 
   template <class First, class... Args>
-  requires(!std::convertible_to<First, char const*>) constexpr auto parameter(First, Args...) const {
+  requires(!std::convertible_to<First, char const*>)
+  constexpr auto parameter(First, Args...) const {
     static_assert(
         delivered<detail::wrong<"T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)",
                                 First, Args...>>);

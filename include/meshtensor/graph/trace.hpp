@@ -66,10 +66,7 @@ struct programs {
 
 namespace detail {
 template <class P>
-concept of_one_size = requires {
-  typename P::of_any_size;
-}
-&&!std::is_void_v<typename P::of_any_size>;
+concept of_one_size = requires { typename P::of_any_size; } && !std::is_void_v<typename P::of_any_size>;
 /// Gives a module the extents that a program's type says.
 template <class P>
 constexpr void fix_sizes(module& m) {
@@ -107,9 +104,7 @@ struct sized : Program {
 };
 
 template <class P>
-concept program_set = requires {
-  P::each([]<class>() {});
-};
+concept program_set = requires { P::each([]<class>() {}); };
 
 namespace detail {
 template <class Program>
@@ -121,7 +116,7 @@ template <of_one_size P>
 struct precision_of<P> : precision_of<typename P::of_any_size> {};
 template <class P>
 requires(!of_one_size<P> && requires { typename P::with_precision; })  //
-    struct precision_of<P> {
+struct precision_of<P> {
   using scope_t = trace_scope<P::parameters, P::compute>;
   using program = typename precision_of<typename P::with_precision>::program;
 };

@@ -84,7 +84,7 @@ class file {
   explicit file(std::string path)
       // A pipe would wait for somebody to write to it.
       : path_(std::move(path)), fd_(again([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
-    struct stat about {};
+    struct stat about{};
     if (fd_.get() < 0 || ::fstat(fd_.get(), &about) != 0) cannot_read(path_, errno);
     if (!S_ISREG(about.st_mode)) cannot_read(path_, S_ISDIR(about.st_mode) ? EISDIR : EINVAL);
     size_ = about.st_size;

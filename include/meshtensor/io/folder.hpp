@@ -22,7 +22,7 @@ namespace meshtensor::io {
 inline constexpr char const* index_name = "index.json";
 
 inline bool is_there(std::string const& path) {
-  struct stat about {};
+  struct stat about{};
   return ::stat(path.c_str(), &about) == 0;
 }
 

@@ -91,7 +91,7 @@ inline checkpoint_index parse_index(std::string_view text, std::string const& pa
     is_old = n == 1;
     if (!is_old) index.counts.emplace();
   };
-  auto const counts = [&](counts_by_name program_counts::*which) {
+  auto const counts = [&](counts_by_name program_counts::* which) {
     if (!index.counts) r.refuse("an index of version 1 has one count, its step");
     r.object([&](std::string const& label) { (*index.counts.*which)[label] = r.count(); });
   };

@@ -50,7 +50,7 @@ constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head
 
 template <class Q, class K, class V, class Length, class Memory, class Head>
 concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> && has_dim<K, Head> &&
-    has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
+                  has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
 
 /// The mean of the values, and the logarithm of the sum of their weights, of which a gradient comes only if `BySum`.
 template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Seen>
@@ -88,8 +88,9 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           return std::tuple(mixed, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
-        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy,
-            auto... d_log_sum) requires(sizeof...(d_log_sum) == (BySum ? 1 : 0)) {
+        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy, auto... d_log_sum)
+        requires(sizeof...(d_log_sum) == (BySum ? 1 : 0))
+        {
           auto const s = scores<Causal>(a, b, length, memory, head, open...);
           auto const weights = shown<Causal>(exp(s - log_sum), 0, length, memory, open...);
           auto const dc = einsum_like(c, weights, dy);

@@ -70,9 +70,8 @@ constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, id dim, Loss cons
 template <class D, class Xs>
 inline constexpr bool all_have = false;
 template <class D, class... H>
-inline constexpr bool all_have<D, std::tuple<H...>> = (sizeof...(H) != 0) &&
-                                                      ((is_any<typename H::dim_list> ||
-                                                        has_dim_v<typename H::dim_list, D>)&&...);
+inline constexpr bool all_have<D, std::tuple<H...>> =
+    (sizeof...(H) != 0) && ((is_any<typename H::dim_list> || has_dim_v<typename H::dim_list, D>) && ...);
 
 }  // namespace detail
 
@@ -89,8 +88,8 @@ inline constexpr bool all_have<D, std::tuple<H...>> = (sizeof...(H) != 0) &&
 /// errors  G26 inside a loop or branch; G28 no parameter is read; G34 a tensor made from parameters outside is used;
 ///         T01 a tensor lacks the dim; T03 the body's loss has dims
 template <scope S, dim_type D, class Xs, class Body>
-requires(handle<Xs> || detail::is_tuple<Xs>) constexpr auto accumulate(S const& s, D dim, Xs const& sequences,
-                                                                       Body const& body, line const& where = {}) {
+requires(handle<Xs> || detail::is_tuple<Xs>)
+constexpr auto accumulate(S const& s, D dim, Xs const& sequences, Body const& body, line const& where = {}) {
   builder& b = s.recorder();
   auto const here = s.enter();
   auto const xs = detail::as_tuple(sequences);

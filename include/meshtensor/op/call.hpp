@@ -42,17 +42,11 @@ constexpr shape called_rule(shape const& all, shape const& whole, shape const& g
 constexpr shape all_of_rule(shape const& a, shape const& b) { return united(a, b); }
 
 template <class Operation>
-concept names_whole_dims = requires {
-  Operation::whole;
-};
+concept names_whole_dims = requires { Operation::whole; };
 template <class Operation>
-concept names_given_dims = requires {
-  Operation::gives;
-};
+concept names_given_dims = requires { Operation::gives; };
 template <class Operation>
-concept names_a_type = requires {
-  Operation::type;
-};
+concept names_a_type = requires { Operation::type; };
 
 template <class... D>
 constexpr auto list_of(to_dims<D...>) {
@@ -78,8 +72,7 @@ constexpr dtype type_of_call() {
 template <class Operation, dtype R, dtype... T>
 concept runs_on = requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
   Operation::run(x..., y);
-}
-|| requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
+} || requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
   Operation::run(extent, x..., y);
 };
 
@@ -139,7 +132,7 @@ constexpr void check_gives(dims<G...>, [[maybe_unused]] dims<W...> whole) {
   (
       []<class D>(auto) {
         static_assert(
-            has_dim_v<dims<W...>, D> || ((is_any<typename H::dim_list> || !has_dim_v<typename H::dim_list, D>)&&...),
+            has_dim_v<dims<W...>, D> || ((is_any<typename H::dim_list> || !has_dim_v<typename H::dim_list, D>) && ...),
             "meshtensor T03: call: the operation gives a dim that an operand has, without naming it in `whole`");
       }.template operator()<G>(whole),
       ...);

@@ -145,8 +145,7 @@ void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
       if constexpr (requires { Operation::run(extent, std::get<I>(given)..., result); })
         Operation::run(extent, std::get<I>(given)..., result);
       else Operation::run(std::get<I>(given)..., result);
-    }
-    (std::make_index_sequence<sizeof...(T)>{});
+    }(std::make_index_sequence<sizeof...(T)>{});
   }
   kept = std::move(operands);
 }

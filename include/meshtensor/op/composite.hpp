@@ -15,11 +15,12 @@ constexpr int cotangents_of(std::tuple<H...> const* operands, std::tuple<R...> c
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return std::is_invocable_v<Gradient const&, H const&..., R const&...,
                                std::tuple_element_t<I, std::tuple<R...>> const&...>;
-  }
-  (std::make_index_sequence<Taken>{}) ? Taken : [&] {
-    if constexpr (Taken > 1) return cotangents_of<Taken - 1, Gradient>(operands, results);
-    else return static_cast<int>(sizeof...(R));
-  }();
+  }(std::make_index_sequence<Taken>{})
+             ? Taken
+             : [&] {
+                 if constexpr (Taken > 1) return cotangents_of<Taken - 1, Gradient>(operands, results);
+                 else return static_cast<int>(sizeof...(R));
+               }();
 }
 
 /// G25, where a part of a composite that has its own gradient uses what it was not given.
@@ -60,8 +61,7 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
     auto const seen = std::apply([&](auto const&... h) { return std::tuple{like(h)...}; }, each);
     auto const cotangents = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple{like(std::get<I>(each))...};
-    }
-    (std::make_index_sequence<taken>{});
+    }(std::make_index_sequence<taken>{});
     auto const terms =
         as_tuple(std::apply([&](auto const&... h) { return gradient(h...); }, std::tuple_cat(again, seen, cotangents)));
     static_assert(std::tuple_size_v<decltype(terms)> == sizeof...(H),

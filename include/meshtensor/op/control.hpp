@@ -69,7 +69,7 @@ template <class... T, std::size_t Carries>
 inline constexpr bool gives<std::tuple<T...>, Carries, false> = (handle<T> && ...) && sizeof...(T) == Carries;
 template <class First, class Second, std::size_t Carries>
 inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
-    gives<First, Carries, false>&& is_handles<Second>;
+    gives<First, Carries, false> && is_handles<Second>;
 
 /// Closes the body that gives `given`, and records the loop.
 template <class D, bool Stacks, class Carry, class Given>
@@ -163,9 +163,9 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body, l
 /// The same along tensors that lead with `dim`, or have it anywhere, and giving out some: (x, y[l]) ← body(s, x, z[l]);
 /// gives the last x and all y. Several are tuples: `repeat(s / "layers", layers, x, std::tuple(keys, values), body)`.
 template <scope S, dim_type D, class Carry, class Xs, class Body>
-requires(handle<Xs> || detail::is_tuple<Xs>) constexpr auto repeat(S const& s, D dim, Carry const& start,
-                                                                   Xs const& sequences, Body const& body,
-                                                                   line const& where = {}) {
+requires(handle<Xs> || detail::is_tuple<Xs>)
+constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
+                      line const& where = {}) {
   return detail::record_loop<false>(s, dim, where, start, sequences, body);
 }
 

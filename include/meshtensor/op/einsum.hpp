@@ -205,7 +205,8 @@ constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f
 }
 /// Without `to` it is not known which dims are summed.
 template <class... A>
-requires((handle<A> || ...) && !(detail::names_dims<A> || ...)) constexpr auto einsum(A const&... a) {
+requires((handle<A> || ...) && !(detail::names_dims<A> || ...))
+constexpr auto einsum(A const&... a) {
   static_assert(
       delivered<
           detail::wrong<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A...>>);
@@ -213,7 +214,8 @@ requires((handle<A> || ...) && !(detail::names_dims<A> || ...)) constexpr auto e
 }
 /// What einsum is called elsewhere.
 template <class... A>
-requires(handle<A> || ...) constexpr auto matmul(A const&... a) {
+requires(handle<A> || ...)
+constexpr auto matmul(A const&... a) {
   static_assert(
       delivered<detail::wrong<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the dim that the "
                               "result does not name is summed",

@@ -230,35 +230,84 @@ constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
   return detail::wrap<result_type(F, type), result>(r.b, v);
 }
 
-// clang-format off
-template <handle H> constexpr auto exp(H const& x, line const& where = {}) { return elementwise(fn<function::exp>{}, where, x); }
-template <handle H> constexpr auto log(H const& x, line const& where = {}) { return elementwise(fn<function::log>{}, where, x); }
-template <handle H> constexpr auto sqrt(H const& x, line const& where = {}) { return elementwise(fn<function::sqrt>{}, where, x); }
-template <handle H> constexpr auto rsqrt(H const& x, line const& where = {}) { return elementwise(fn<function::rsqrt>{}, where, x); }
-template <handle H> constexpr auto sin(H const& x, line const& where = {}) { return elementwise(fn<function::sin>{}, where, x); }
-template <handle H> constexpr auto cos(H const& x, line const& where = {}) { return elementwise(fn<function::cos>{}, where, x); }
-template <handle H> constexpr auto tanh(H const& x, line const& where = {}) { return elementwise(fn<function::tanh>{}, where, x); }
-template <handle H> constexpr auto sigmoid(H const& x, line const& where = {}) { return elementwise(fn<function::sigmoid>{}, where, x); }
-template <handle H> constexpr auto erf(H const& x, line const& where = {}) { return elementwise(fn<function::erf>{}, where, x); }
-template <handle H> constexpr auto relu(H const& x, line const& where = {}) { return elementwise(fn<function::relu>{}, where, x); }
-template <handle H> constexpr auto abs(H const& x, line const& where = {}) { return elementwise(fn<function::abs>{}, where, x); }
-template <handle H> constexpr auto sign(H const& x, line const& where = {}) { return elementwise(fn<function::sign>{}, where, x); }
-template <handle H> constexpr auto floor(H const& x, line const& where = {}) { return elementwise(fn<function::floor>{}, where, x); }
-template <handle H> constexpr auto stop_gradient(H const& x, line const& where = {}) { return elementwise(fn<function::stop_gradient>{}, where, x); }
-template <operand_like A, operand_like B> requires(handle<A> || handle<B>)
-constexpr auto maximum(A const& a, B const& b, line const& where = {}) { return elementwise(fn<function::maximum>{}, where, a, b); }
-template <operand_like A, operand_like B> requires(handle<A> || handle<B>)
-constexpr auto minimum(A const& a, B const& b, line const& where = {}) { return elementwise(fn<function::minimum>{}, where, a, b); }
-template <operand_like A, operand_like B> requires(handle<A> || handle<B>)
-constexpr auto power(A const& a, B const& b, line const& where = {}) { return elementwise(fn<function::power>{}, where, a, b); }
-// clang-format on
+template <handle H>
+constexpr auto exp(H const& x, line const& where = {}) {
+  return elementwise(fn<function::exp>{}, where, x);
+}
+template <handle H>
+constexpr auto log(H const& x, line const& where = {}) {
+  return elementwise(fn<function::log>{}, where, x);
+}
+template <handle H>
+constexpr auto sqrt(H const& x, line const& where = {}) {
+  return elementwise(fn<function::sqrt>{}, where, x);
+}
+template <handle H>
+constexpr auto rsqrt(H const& x, line const& where = {}) {
+  return elementwise(fn<function::rsqrt>{}, where, x);
+}
+template <handle H>
+constexpr auto sin(H const& x, line const& where = {}) {
+  return elementwise(fn<function::sin>{}, where, x);
+}
+template <handle H>
+constexpr auto cos(H const& x, line const& where = {}) {
+  return elementwise(fn<function::cos>{}, where, x);
+}
+template <handle H>
+constexpr auto tanh(H const& x, line const& where = {}) {
+  return elementwise(fn<function::tanh>{}, where, x);
+}
+template <handle H>
+constexpr auto sigmoid(H const& x, line const& where = {}) {
+  return elementwise(fn<function::sigmoid>{}, where, x);
+}
+template <handle H>
+constexpr auto erf(H const& x, line const& where = {}) {
+  return elementwise(fn<function::erf>{}, where, x);
+}
+template <handle H>
+constexpr auto relu(H const& x, line const& where = {}) {
+  return elementwise(fn<function::relu>{}, where, x);
+}
+template <handle H>
+constexpr auto abs(H const& x, line const& where = {}) {
+  return elementwise(fn<function::abs>{}, where, x);
+}
+template <handle H>
+constexpr auto sign(H const& x, line const& where = {}) {
+  return elementwise(fn<function::sign>{}, where, x);
+}
+template <handle H>
+constexpr auto floor(H const& x, line const& where = {}) {
+  return elementwise(fn<function::floor>{}, where, x);
+}
+template <handle H>
+constexpr auto stop_gradient(H const& x, line const& where = {}) {
+  return elementwise(fn<function::stop_gradient>{}, where, x);
+}
+template <operand_like A, operand_like B>
+requires(handle<A> || handle<B>)
+constexpr auto maximum(A const& a, B const& b, line const& where = {}) {
+  return elementwise(fn<function::maximum>{}, where, a, b);
+}
+template <operand_like A, operand_like B>
+requires(handle<A> || handle<B>)
+constexpr auto minimum(A const& a, B const& b, line const& where = {}) {
+  return elementwise(fn<function::minimum>{}, where, a, b);
+}
+template <operand_like A, operand_like B>
+requires(handle<A> || handle<B>)
+constexpr auto power(A const& a, B const& b, line const& where = {}) {
+  return elementwise(fn<function::power>{}, where, a, b);
+}
 
 /// `yes` where `condition` holds, `no` elsewhere; what is not chosen never leaks, NaN included.
 ///
 /// dims    those of `yes`, then what else `no` and `condition` have
 template <handle C, operand_like A, operand_like B>
-requires(handle<A> || handle<B>) constexpr auto select(C const& condition, A const& yes, B const& no,
-                                                       line const& where = {}) {
+requires(handle<A> || handle<B>)
+constexpr auto select(C const& condition, A const& yes, B const& no, line const& where = {}) {
   if constexpr (!of_bool<C>)
     static_assert(delivered<detail::wrong<"T02 select: the condition is not a bool tensor", C>>);
   constexpr dtype type = detail::common_type<A, B>();

@@ -17,8 +17,8 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
 template <class A, class B>
 inline constexpr bool may_have_same_dims = true;
 template <dtype T, class... D, dtype U, class... E>
-inline constexpr bool may_have_same_dims<tensor<T, D...>, tensor<U, E...>> = sizeof...(D) == sizeof...(E) &&
-                                                                             (has_dim_v<dims<E...>, D> && ...);
+inline constexpr bool may_have_same_dims<tensor<T, D...>, tensor<U, E...>> =
+    sizeof...(D) == sizeof...(E) && (has_dim_v<dims<E...>, D> && ...);
 
 /// One handle or a tuple of handles, as a tuple.
 template <class T>

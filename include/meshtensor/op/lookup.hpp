@@ -163,13 +163,13 @@ constexpr auto gather(Table const& table, Index const& index, D along, line cons
 template <handle X, handle Index, dim_type D, dim_type... To>
 constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To...>, line const& where = {}) {
   static_assert(has_dim_v<dims<To...>, D>, "meshtensor T01: scatter_add: the result lacks the dim");
-  static_assert(((detail::same_dim<To, D> || has_dim<X, To>)&&...),
+  static_assert(((detail::same_dim<To, D> || has_dim<X, To>) && ...),
                 "meshtensor T01: scatter_add: the operand lacks a dim of the result: broadcast it");
   if constexpr (!of_integer<Index>)
     static_assert(delivered<detail::wrong<"T02 scatter_add: the index is not an integer", Index>>);
   if constexpr (of_bool<X>) static_assert(delivered<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
   detail::recording r(detail::owner_of(x, index), where);
-  constexpr bool fits = ((detail::same_dim<To, D> || has_dim<X, To>)&&...) && has_dim_v<dims<To...>, D>;
+  constexpr bool fits = ((detail::same_dim<To, D> || has_dim<X, To>) && ...) && has_dim_v<dims<To...>, D>;
   if constexpr (!fits || !of_integer<Index>) return detail::wrap<X::type, dims<To...>>(r.b, x.id);
   shape const wanted = detail::shape_of(r.b, dims<To...>{});
   return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_id(r.b, along), wanted));

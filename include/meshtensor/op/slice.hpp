@@ -208,7 +208,7 @@ constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& w
 /// With numbers in the place of dims.
 template <handle H, class From, class... More>
 requires(!dim_type<From> || sizeof...(More) < 2 || !dim_type<typename detail::nth<0, More..., H>::type>)  //
-    constexpr auto slice(H const& x, From const&, More const&...) {
+constexpr auto slice(H const& x, From const&, More const&...) {
   static_assert(
       delivered<detail::wrong<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its "
                               "own, mt::dim<\"part\", 10>, and `first` a number",
@@ -216,7 +216,8 @@ requires(!dim_type<From> || sizeof...(More) < 2 || !dim_type<typename detail::nt
   return x;
 }
 template <class X, class Y, class... More>
-requires(handle<X> && (handle<Y> || sizeof...(More) != 3)) constexpr auto concat(X const& x, Y const&, More const&...) {
+requires(handle<X> && (handle<Y> || sizeof...(More) != 3))
+constexpr auto concat(X const& x, Y const&, More const&...) {
   static_assert(
       delivered<detail::wrong<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
                               "a dim as long as both, mt::dim<\"all\", before + after>",

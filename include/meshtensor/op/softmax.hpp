@@ -116,12 +116,14 @@ constexpr auto causal(H const& scores, Query query, Key key, line const& where =
 
 /// Along a position, or along nothing.
 template <handle H, class... D>
-requires(!dim_type<typename detail::nth<0, D..., H>::type>) constexpr auto softmax(H const& x, D const&...) {
+requires(!dim_type<typename detail::nth<0, D..., H>::type>)
+constexpr auto softmax(H const& x, D const&...) {
   static_assert(delivered<detail::wrong<"T10 softmax goes along a dim, by its name: softmax(x, vocab)", H, D...>>);
   return x;
 }
 template <handle H, class... D>
-requires(!dim_type<typename detail::nth<0, D..., H>::type>) constexpr auto log_softmax(H const& x, D const&...) {
+requires(!dim_type<typename detail::nth<0, D..., H>::type>)
+constexpr auto log_softmax(H const& x, D const&...) {
   static_assert(
       delivered<detail::wrong<"T10 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, D...>>);
   return x;

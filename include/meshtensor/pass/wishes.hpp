@@ -17,7 +17,8 @@ struct device_wishes {
 template <class Device>
 inline constexpr device_wishes wishes_of = {};
 template <class Device>
-requires(Device::wishes.fuses) inline constexpr device_wishes wishes_of<Device> = Device::wishes;
+requires(Device::wishes.fuses)
+inline constexpr device_wishes wishes_of<Device> = Device::wishes;
 
 /// The device, or void for all that want nothing: what is compiled for them is the same.
 template <class Device>

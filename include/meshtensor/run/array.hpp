@@ -199,10 +199,7 @@ class any_array {
 };
 
 template <class A>
-concept any_array_like = requires {
-  typename A::element;
-}
-&&std::derived_from<A, any_array<typename A::element>>;
+concept any_array_like = requires { typename A::element; } && std::derived_from<A, any_array<typename A::element>>;
 
 /// An array whose type names its dims: `mt::array<float, batch, pixels> images(numbers, batch(24));`
 ///
@@ -220,7 +217,8 @@ class array : public any_array<T> {
   template <std::same_as<dim_extent>... E>
   explicit array(E const&... extents) : any_array<T>(extents_of({extents...}, -1)) {}
   template <std::ranges::input_range R, std::same_as<dim_extent>... E>
-  requires(!any_array_like<R>) explicit array(R const& elements, E const&... extents)
+  requires(!any_array_like<R>)
+  explicit array(R const& elements, E const&... extents)
       : any_array<T>(extents_of({extents...}, static_cast<std::int64_t>(std::ranges::size(elements))), elements) {}
   template <std::same_as<dim_extent>... E>
   explicit array(std::initializer_list<T> elements, E const&... extents)

@@ -40,13 +40,15 @@ class array_view {
   }
   /// The same elements, to be read.
   operator array_view<T const>() const  // NOLINT: as a pointer is
-      requires(!std::is_const_v<T>) {
+  requires(!std::is_const_v<T>)
+  {
     strided_extent dims[max_dims_of_one + 1];
     for (int i = 0; i < count_; ++i) dims[i] = {dims_[i], stride_[i]};
     return {data_, std::span<strided_extent const>(dims, static_cast<std::size_t>(count_))};
   }
   /// The elements of an array.
-  explicit array_view(any_array<element> const& a) requires std::is_const_v<T>
+  explicit array_view(any_array<element> const& a)
+  requires std::is_const_v<T>
       : data_(a.data()), count_(static_cast<int>(a.dims().size())) {
     std::int64_t behind = 1;
     for (int i = count_; i-- > 0;) {
@@ -109,17 +111,15 @@ concept eigen_like = requires(M& m) {
   { std::remove_cvref_t<M>::IsRowMajor + 0 } -> std::convertible_to<int>;
 };
 template <class X>
-concept xtensor_like = requires(X& x) {
-  x.data(), x.shape(), x.strides(), x.dimension();
-};
+concept xtensor_like = requires(X& x) { x.data(), x.shape(), x.strides(), x.dimension(); };
 }  // namespace detail
 
 /// Elements from `data` on, the last dim varying fastest: `mt::in_memory(p, rows(64), columns(512))`. Dims that are
 /// apart say how far: `mt::in_memory(p, mt::apart(rows(64), 514), columns(512))`; the stride of any other is what is
 /// behind it.
 template <class T, class... D>
-requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent>)&&...)  //
-    array_view<T> in_memory(T* data, D const&... dims) {
+requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent>) && ...)  //
+array_view<T> in_memory(T* data, D const&... dims) {
   strided_extent all[sizeof...(D) + 1];
   bool given[sizeof...(D) + 1] = {};
   int count = 0;
@@ -138,8 +138,8 @@ requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent>)&&...) 
 }
 /// The elements of a vector or span, the last dim varying fastest. errors R11 it has another number of them
 template <std::ranges::contiguous_range R, std::same_as<dim_extent>... D>
-requires(std::ranges::borrowed_range<R> && !detail::xtensor_like<R> &&
-         !any_array_like<std::remove_cvref_t<R>>) auto in_memory(R&& r, D const&... dims) {
+requires(std::ranges::borrowed_range<R> && !detail::xtensor_like<R> && !any_array_like<std::remove_cvref_t<R>>)
+auto in_memory(R&& r, D const&... dims) {
   auto const v = in_memory(std::ranges::data(r), dims...);
   if (static_cast<std::int64_t>(std::ranges::size(r)) != v.size())
     throw error("R11", {"a view ", detail::text_of(v.dims()), " has ", v.size(), " elements, but there are ",

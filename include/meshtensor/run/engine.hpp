@@ -91,9 +91,8 @@ class engine {
   }
   /// Whether the device runs the region of a kernel at once. Else its nodes would need memory, which the plan gives to
   /// none: such a device runs modules that are not fused.
-  static constexpr bool runs_regions = requires(Device & d, module const& m, view const* v) {
-    d.prepare_region(m, m.nodes[0], v, v, v);
-  };
+  static constexpr bool runs_regions =
+      requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
 
   typename Device::kernel prepared(processor const& p, node const& n) {
     if constexpr (runs_regions)

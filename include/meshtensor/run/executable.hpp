@@ -252,8 +252,7 @@ class executable_of {
           dims[static_cast<std::size_t>(I)]...);
       std::copy_n(whole.as<element>(), a.size(), a.data());
       return a;
-    }
-    (std::make_integer_sequence<int, v.dims.count>{});
+    }(std::make_integer_sequence<int, v.dims.count>{});
   }
   std::vector<dim_extent> dims_of(view const& v) const {
     std::vector<dim_extent> dims;

@@ -38,13 +38,16 @@ auto feed(array_view<T> const& v) {
   return fed_array<Label, std::remove_const_t<T>, any_dims>{v};
 }
 template <name Label, std::ranges::contiguous_range R>
-requires(!any_array_like<R>) constexpr auto feed(R const& r) {
+requires(!any_array_like<R>)
+constexpr auto feed(R const& r) {
   return fed_elements<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
 }
 /// For an input without dims.
 template <name Label, class T>
 requires std::is_arithmetic_v<T>
-constexpr auto feed(T const& one) { return fed_elements<Label, T>{&one, 1}; }
+constexpr auto feed(T const& one) {
+  return fed_elements<Label, T>{&one, 1};
+}
 
 /// This processor's part of an array, read where it lies. `size` 0: not known.
 template <name Label, class T>

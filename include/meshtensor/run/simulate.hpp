@@ -107,9 +107,7 @@ inline void simulated_job::network::start(int number, planned_collective const& 
   bool const sums = c.call.kind == collective::all_reduce || c.call.kind == collective::reduce_scatter;
   if (sums && in != out)
     comm::copy(out, comm::whole(result_bytes_of(c.call, c.with.count)), in, comm::taken(c.call, c.with.count, 0));
-  else if (!sums)
-    comm::deliver(
-        c.call, c.with.count, 0, [in](int) { return in; }, out);
+  else if (!sums) comm::deliver(c.call, c.with.count, 0, [in](int) { return in; }, out);
   ahead_ -= timeline::now() - begin;  // what brings the blocks is the network's time, not the processor's
 }
 

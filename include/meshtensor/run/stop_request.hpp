@@ -117,7 +117,7 @@ class stop_request {
                           " seconds: give a number of seconds that is not negative; 0: no limit"});
     detail::signals_seen& seen = detail::seen_signals();
     if (seen.listeners++ == 0) seen.number = 0;
-    struct sigaction here {};
+    struct sigaction here{};
     here.sa_handler = &detail::note_signal;
     here.sa_flags = SA_RESTART | SA_ONSTACK;
     ::sigemptyset(&here.sa_mask);

@@ -215,7 +215,8 @@ class store {
   }
   /// The same with all elements in the order of the value's dims.
   template <std::ranges::contiguous_range R>
-  requires(!any_array_like<R>) void set(std::string const& label, R const& elements) {
+  requires(!any_array_like<R>)
+  void set(std::string const& label, R const& elements) {
     using T = std::ranges::range_value_t<R>;
     set(label, any_array<T>(typed<T>(label).dims, elements));
   }

@@ -78,16 +78,24 @@ concept number_pair = (std::same_as<A, number> && (std::same_as<B, number> || pl
 
 template <class A, class B>
 requires detail::number_pair<A, B>
-constexpr number operator+(A a, B b) { return apply(function::add, number(a), number(b)); }
+constexpr number operator+(A a, B b) {
+  return apply(function::add, number(a), number(b));
+}
 template <class A, class B>
 requires detail::number_pair<A, B>
-constexpr number operator-(A a, B b) { return apply(function::subtract, number(a), number(b)); }
+constexpr number operator-(A a, B b) {
+  return apply(function::subtract, number(a), number(b));
+}
 template <class A, class B>
 requires detail::number_pair<A, B>
-constexpr number operator*(A a, B b) { return apply(function::multiply, number(a), number(b)); }
+constexpr number operator*(A a, B b) {
+  return apply(function::multiply, number(a), number(b));
+}
 template <class A, class B>
 requires detail::number_pair<A, B>
-constexpr number operator/(A a, B b) { return apply(function::divide, number(a), number(b)); }
+constexpr number operator/(A a, B b) {
+  return apply(function::divide, number(a), number(b));
+}
 constexpr number operator-(number const& a) { return apply(function::negate, a); }
 constexpr number sqrt(number const& a) { return apply(function::sqrt, a); }
 constexpr number rsqrt(number const& a) { return apply(function::rsqrt, a); }

@@ -37,9 +37,7 @@ struct at {
 };
 
 template <class T>
-concept handle = requires {
-  typename T::is_handle;
-};
+concept handle = requires { typename T::is_handle; };
 template <class T>
 concept operand_like = handle<T> || number_like<T>;
 
@@ -51,74 +49,165 @@ struct fn {};
 /// handle alone and meet nothing else in a user's namespace.
 template <class Self>
 struct arithmetic {
-  // clang-format off
-  template <operand_like B> friend constexpr auto operator+(at<Self> a, B const& b) { return elementwise(fn<function::add>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator-(at<Self> a, B const& b) { return elementwise(fn<function::subtract>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator*(at<Self> a, B const& b) { return elementwise(fn<function::multiply>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator/(at<Self> a, B const& b) { return elementwise(fn<function::divide>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator%(at<Self> a, B const& b) { return elementwise(fn<function::modulo>{}, a.where, a.operand, b); }
-  template <number_like B> friend constexpr auto operator==(at<Self> a, B const& b) { return elementwise(fn<function::equal>{}, a.where, a.operand, b); }
-  template <number_like B> friend constexpr auto operator!=(at<Self> a, B const& b) { return elementwise(fn<function::not_equal>{}, a.where, a.operand, b); }
-  // Of two handles without a conversion, which would make x == y ambiguous with y == x; hence the line of what came before.
-  template <handle B> friend constexpr auto operator==(Self const& a, B const& b) { return elementwise(fn<function::equal>{}, line::unknown(), a, b); }
-  template <handle B> friend constexpr auto operator!=(Self const& a, B const& b) { return elementwise(fn<function::not_equal>{}, line::unknown(), a, b); }
-  template <operand_like B> friend constexpr auto operator<(at<Self> a, B const& b) { return elementwise(fn<function::less>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator<=(at<Self> a, B const& b) { return elementwise(fn<function::less_equal>{}, a.where, a.operand, b); }
-  template <operand_like B> friend constexpr auto operator>(at<Self> a, B const& b) { return elementwise(fn<function::less>{}, a.where, b, a.operand); }
-  template <operand_like B> friend constexpr auto operator>=(at<Self> a, B const& b) { return elementwise(fn<function::less_equal>{}, a.where, b, a.operand); }
-  template <handle B> friend constexpr auto operator&&(at<Self> a, B const& b) { return elementwise(fn<function::logical_and>{}, a.where, a.operand, b); }
-  template <handle B> friend constexpr auto operator||(at<Self> a, B const& b) { return elementwise(fn<function::logical_or>{}, a.where, a.operand, b); }
-  template <number_like A> friend constexpr auto operator+(A const& a, at<Self> b) { return elementwise(fn<function::add>{}, b.where, a, b.operand); }
-  template <number_like A> friend constexpr auto operator-(A const& a, at<Self> b) { return elementwise(fn<function::subtract>{}, b.where, a, b.operand); }
-  template <number_like A> friend constexpr auto operator*(A const& a, at<Self> b) { return elementwise(fn<function::multiply>{}, b.where, a, b.operand); }
-  template <number_like A> friend constexpr auto operator/(A const& a, at<Self> b) { return elementwise(fn<function::divide>{}, b.where, a, b.operand); }
+  template <operand_like B>
+  friend constexpr auto operator+(at<Self> a, B const& b) {
+    return elementwise(fn<function::add>{}, a.where, a.operand, b);
+  }
+  template <operand_like B>
+  friend constexpr auto operator-(at<Self> a, B const& b) {
+    return elementwise(fn<function::subtract>{}, a.where, a.operand, b);
+  }
+  template <operand_like B>
+  friend constexpr auto operator*(at<Self> a, B const& b) {
+    return elementwise(fn<function::multiply>{}, a.where, a.operand, b);
+  }
+  template <operand_like B>
+  friend constexpr auto operator/(at<Self> a, B const& b) {
+    return elementwise(fn<function::divide>{}, a.where, a.operand, b);
+  }
+  template <operand_like B>
+  friend constexpr auto operator%(at<Self> a, B const& b) {
+    return elementwise(fn<function::modulo>{}, a.where, a.operand, b);
+  }
+  template <number_like B>
+  friend constexpr auto operator==(at<Self> a, B const& b) {
+    return elementwise(fn<function::equal>{}, a.where, a.operand, b);
+  }
+  template <number_like B>
+  friend constexpr auto operator!=(at<Self> a, B const& b) {
+    return elementwise(fn<function::not_equal>{}, a.where, a.operand, b);
+  }
+  // Of two handles without a conversion, which would make x == y ambiguous with y == x; hence the line of what came
+  // before.
+  template <handle B>
+  friend constexpr auto operator==(Self const& a, B const& b) {
+    return elementwise(fn<function::equal>{}, line::unknown(), a, b);
+  }
+  template <handle B>
+  friend constexpr auto operator!=(Self const& a, B const& b) {
+    return elementwise(fn<function::not_equal>{}, line::unknown(), a, b);
+  }
+  template <operand_like B>
+  friend constexpr auto operator<(at<Self> a, B const& b) {
+    return elementwise(fn<function::less>{}, a.where, a.operand, b);
+  }
+  template <operand_like B>
+  friend constexpr auto operator<=(at<Self> a, B const& b) {
+    return elementwise(fn<function::less_equal>{}, a.where, a.operand, b);
+  }
+  template <operand_like B>
+  friend constexpr auto operator>(at<Self> a, B const& b) {
+    return elementwise(fn<function::less>{}, a.where, b, a.operand);
+  }
+  template <operand_like B>
+  friend constexpr auto operator>=(at<Self> a, B const& b) {
+    return elementwise(fn<function::less_equal>{}, a.where, b, a.operand);
+  }
+  template <handle B>
+  friend constexpr auto operator&&(at<Self> a, B const& b) {
+    return elementwise(fn<function::logical_and>{}, a.where, a.operand, b);
+  }
+  template <handle B>
+  friend constexpr auto operator||(at<Self> a, B const& b) {
+    return elementwise(fn<function::logical_or>{}, a.where, a.operand, b);
+  }
+  template <number_like A>
+  friend constexpr auto operator+(A const& a, at<Self> b) {
+    return elementwise(fn<function::add>{}, b.where, a, b.operand);
+  }
+  template <number_like A>
+  friend constexpr auto operator-(A const& a, at<Self> b) {
+    return elementwise(fn<function::subtract>{}, b.where, a, b.operand);
+  }
+  template <number_like A>
+  friend constexpr auto operator*(A const& a, at<Self> b) {
+    return elementwise(fn<function::multiply>{}, b.where, a, b.operand);
+  }
+  template <number_like A>
+  friend constexpr auto operator/(A const& a, at<Self> b) {
+    return elementwise(fn<function::divide>{}, b.where, a, b.operand);
+  }
   friend constexpr auto operator-(at<Self> a) { return elementwise(fn<function::negate>{}, a.where, a.operand); }
   // Without a conversion likewise: another one leads to bool (unlike_arrays), whose `!` would be as near.
-  friend constexpr auto operator!(Self const& a) { return elementwise(fn<function::logical_not>{}, line::unknown(), a); }
-  // clang-format on
+  friend constexpr auto operator!(Self const& a) {
+    return elementwise(fn<function::logical_not>{}, line::unknown(), a);
+  }
 };
 
 /// What tensors of other libraries have as members: each says what there is instead (tensor/wrong.hpp).
 struct unlike_arrays {
   template <std::same_as<bool> B>
   explicit constexpr operator B() const;  // in `if (sum(x) > 0)`
-  // clang-format off
-  template <class... A> constexpr auto view(A const&...) const;
-  template <class... A> constexpr auto reshape(A const&...) const;
-  template <class... A> constexpr auto flatten(A const&...) const;
-  template <class... A> constexpr auto squeeze(A const&...) const;
-  template <class... A> constexpr auto unsqueeze(A const&...) const;
-  template <class... A> constexpr auto permute(A const&...) const;
-  template <class... A> constexpr auto transpose(A const&...) const;
-  template <class... A> constexpr auto t(A const&...) const;
-  template <class... A> constexpr auto size(A const&...) const;
-  template <class... A> constexpr auto shape(A const&...) const;
-  template <class... A> constexpr auto numel(A const&...) const;
-  template <class... A> constexpr auto sum(A const&...) const;
-  template <class... A> constexpr auto mean(A const&...) const;
-  template <class... A> constexpr auto max(A const&...) const;
-  template <class... A> constexpr auto min(A const&...) const;
-  template <class... A> constexpr auto softmax(A const&...) const;
-  template <class... A> constexpr auto relu(A const&...) const;
-  template <class... A> constexpr auto tanh(A const&...) const;
-  template <class... A> constexpr auto exp(A const&...) const;
-  template <class... A> constexpr auto matmul(A const&...) const;
-  template <class... A> constexpr auto argmax(A const&...) const;
-  template <class... A> constexpr auto item(A const&...) const;
-  template <class... A> constexpr auto numpy(A const&...) const;
-  template <class... A> constexpr auto data(A const&...) const;
-  template <class... A> constexpr auto tolist(A const&...) const;
-  template <class... A> constexpr auto cpu(A const&...) const;
-  template <class... A> constexpr auto backward(A const&...) const;
-  template <class... A> constexpr auto grad(A const&...) const;
-  template <class... A> constexpr auto requires_grad_(A const&...) const;
-  template <class... A> constexpr auto detach(A const&...) const;
-  template <class A> constexpr auto operator[](A const&) const;
-  template <class A> constexpr auto operator+=(A const&) const;
-  template <class A> constexpr auto operator-=(A const&) const;
-  template <class A> constexpr auto operator*=(A const&) const;
-  template <class A> constexpr auto operator/=(A const&) const;
-  // clang-format on
+  template <class... A>
+  constexpr auto view(A const&...) const;
+  template <class... A>
+  constexpr auto reshape(A const&...) const;
+  template <class... A>
+  constexpr auto flatten(A const&...) const;
+  template <class... A>
+  constexpr auto squeeze(A const&...) const;
+  template <class... A>
+  constexpr auto unsqueeze(A const&...) const;
+  template <class... A>
+  constexpr auto permute(A const&...) const;
+  template <class... A>
+  constexpr auto transpose(A const&...) const;
+  template <class... A>
+  constexpr auto t(A const&...) const;
+  template <class... A>
+  constexpr auto size(A const&...) const;
+  template <class... A>
+  constexpr auto shape(A const&...) const;
+  template <class... A>
+  constexpr auto numel(A const&...) const;
+  template <class... A>
+  constexpr auto sum(A const&...) const;
+  template <class... A>
+  constexpr auto mean(A const&...) const;
+  template <class... A>
+  constexpr auto max(A const&...) const;
+  template <class... A>
+  constexpr auto min(A const&...) const;
+  template <class... A>
+  constexpr auto softmax(A const&...) const;
+  template <class... A>
+  constexpr auto relu(A const&...) const;
+  template <class... A>
+  constexpr auto tanh(A const&...) const;
+  template <class... A>
+  constexpr auto exp(A const&...) const;
+  template <class... A>
+  constexpr auto matmul(A const&...) const;
+  template <class... A>
+  constexpr auto argmax(A const&...) const;
+  template <class... A>
+  constexpr auto item(A const&...) const;
+  template <class... A>
+  constexpr auto numpy(A const&...) const;
+  template <class... A>
+  constexpr auto data(A const&...) const;
+  template <class... A>
+  constexpr auto tolist(A const&...) const;
+  template <class... A>
+  constexpr auto cpu(A const&...) const;
+  template <class... A>
+  constexpr auto backward(A const&...) const;
+  template <class... A>
+  constexpr auto grad(A const&...) const;
+  template <class... A>
+  constexpr auto requires_grad_(A const&...) const;
+  template <class... A>
+  constexpr auto detach(A const&...) const;
+  template <class A>
+  constexpr auto operator[](A const&) const;
+  template <class A>
+  constexpr auto operator+=(A const&) const;
+  template <class A>
+  constexpr auto operator-=(A const&) const;
+  template <class A>
+  constexpr auto operator*=(A const&) const;
+  template <class A>
+  constexpr auto operator/=(A const&) const;
 };
 
 /// The dims of a handle whose dims are known while tracing only.

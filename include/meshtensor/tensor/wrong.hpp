@@ -12,9 +12,7 @@
 namespace meshtensor {
 
 template <class S>
-concept scope = requires {
-  typename S::is_scope;
-};
+concept scope = requires { typename S::is_scope; };
 
 namespace detail {
 
@@ -82,9 +80,7 @@ struct type_finding {
 };
 /// Whether a function takes arguments of these types; their static_asserts are looked at here, too.
 template <class F, class... Args>
-inline constexpr bool takes = requires(F const& f, Args const&... args) {
-  f(args...);
-};
+inline constexpr bool takes = requires(F const& f, Args const&... args) { f(args...); };
 
 /// Why an operation refuses its operands, with what their types tell: for a constraint that failed,
 /// `if constexpr (!has_dim<H, D>) static_assert(delivered<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
@@ -118,42 +114,189 @@ constexpr unlike_arrays::operator B() const {
                               B>>);
   return false;
 }
-// clang-format off
-template <class... A> constexpr auto unlike_arrays::view(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::reshape(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::flatten(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::squeeze(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::unsqueeze(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::permute(A const&...) const { static_assert(delivered<detail::wrong<"T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does it", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::transpose(A const&...) const { static_assert(delivered<detail::wrong<"T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does it", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::t(A const&...) const { static_assert(delivered<detail::wrong<"T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does it", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::size(A const&...) const { static_assert(delivered<detail::wrong<"T10 the extent of a dim is a number, extent(batch): it may be known at start-up only", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::shape(A const&...) const { static_assert(delivered<detail::wrong<"T10 the extent of a dim is a number, extent(batch): it may be known at start-up only", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::numel(A const&...) const { static_assert(delivered<detail::wrong<"T10 the extent of a dim is a number, extent(batch): it may be known at start-up only", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::sum(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::mean(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::max(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::min(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::softmax(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::relu(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::tanh(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::exp(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::matmul(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::argmax(A const&...) const { static_assert(delivered<detail::wrong<"T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, out))", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::item(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::numpy(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::data(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::tolist(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::cpu(A const&...) const { static_assert(delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a step has it by name", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::backward(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::grad(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::requires_grad_(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
-template <class... A> constexpr auto unlike_arrays::detach(A const&...) const { static_assert(delivered<detail::wrong<"T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / \"optimizer\", loss); stop_gradient(x) ends them", A...>>); return 0; }
-template <class A> constexpr auto unlike_arrays::operator[](A const&) const { static_assert(delivered<detail::wrong<"T10 elements are not indexed: slice(x, dim, part, first) takes a part, gather(x, index, dim) the rows of an index", A>>); return 0; }
-template <class A> constexpr auto unlike_arrays::operator+=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x + y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
-template <class A> constexpr auto unlike_arrays::operator-=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x - y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
-template <class A> constexpr auto unlike_arrays::operator*=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x * y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
-template <class A> constexpr auto unlike_arrays::operator/=(A const&) const { static_assert(delivered<detail::wrong<"T10 a tensor is not changed in place: x = x / y makes another one, s.update(w, next) replaces a parameter or state", A>>); return 0; }
-// clang-format on
+namespace detail {
+
+/// What a member of other libraries' tensors is refused with.
+template <literal Words, class... A>
+constexpr int refused() {
+  static_assert(delivered<wrong<Words, A...>>);
+  return 0;
+}
+
+inline constexpr literal has_no_shape =
+    "T10 a tensor has no shape to change: split, merge, rename, slice and broadcast change its dims "
+    "by name";
+inline constexpr literal needs_no_transpose =
+    "T10 dims are matched by name, so tensors are seldom transposed: transpose(x, mt::to(b, a)) does "
+    "it";
+inline constexpr literal has_extents =
+    "T10 the extent of a dim is a number, extent(batch): it may be known at start-up only";
+inline constexpr literal has_functions =
+    "T10 operations are functions: sum(x, batch), softmax(x, vocab), einsum(x, w, mt::to(batch, "
+    "out))";
+inline constexpr literal has_no_value =
+    "T10 a tensor has no value while the program is traced: s.output(\"y\", y) gives it out, and a "
+    "step has it by name";
+inline constexpr literal has_no_tape =
+    "T10 gradients are part of the program: gradient(loss, w), or mt::sgd{}.minimize(s / "
+    "\"optimizer\", loss); stop_gradient(x) ends them";
+inline constexpr literal is_not_indexed =
+    "T10 elements are not indexed: slice(x, dim, part, first) takes a part, gather(x, index, dim) "
+    "the rows of an index";
+
+}  // namespace detail
+
+template <class... A>
+constexpr auto unlike_arrays::view(A const&...) const {
+  return detail::refused<detail::has_no_shape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::reshape(A const&...) const {
+  return detail::refused<detail::has_no_shape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::flatten(A const&...) const {
+  return detail::refused<detail::has_no_shape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::squeeze(A const&...) const {
+  return detail::refused<detail::has_no_shape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::unsqueeze(A const&...) const {
+  return detail::refused<detail::has_no_shape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::permute(A const&...) const {
+  return detail::refused<detail::needs_no_transpose, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::transpose(A const&...) const {
+  return detail::refused<detail::needs_no_transpose, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::t(A const&...) const {
+  return detail::refused<detail::needs_no_transpose, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::size(A const&...) const {
+  return detail::refused<detail::has_extents, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::shape(A const&...) const {
+  return detail::refused<detail::has_extents, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::numel(A const&...) const {
+  return detail::refused<detail::has_extents, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::sum(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::mean(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::max(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::min(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::softmax(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::relu(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::tanh(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::exp(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::matmul(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::argmax(A const&...) const {
+  return detail::refused<detail::has_functions, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::item(A const&...) const {
+  return detail::refused<detail::has_no_value, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::numpy(A const&...) const {
+  return detail::refused<detail::has_no_value, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::data(A const&...) const {
+  return detail::refused<detail::has_no_value, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::tolist(A const&...) const {
+  return detail::refused<detail::has_no_value, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::cpu(A const&...) const {
+  return detail::refused<detail::has_no_value, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::backward(A const&...) const {
+  return detail::refused<detail::has_no_tape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::grad(A const&...) const {
+  return detail::refused<detail::has_no_tape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::requires_grad_(A const&...) const {
+  return detail::refused<detail::has_no_tape, A...>();
+}
+template <class... A>
+constexpr auto unlike_arrays::detach(A const&...) const {
+  return detail::refused<detail::has_no_tape, A...>();
+}
+template <class A>
+constexpr auto unlike_arrays::operator[](A const&) const {
+  return detail::refused<detail::is_not_indexed, A>();
+}
+template <class A>
+constexpr auto unlike_arrays::operator+=(A const&) const {
+  return detail::refused<
+      "T10 a tensor is not changed in place: x = x + y makes another one, s.update(w, next) replaces a "
+      "parameter or state",
+      A>();
+}
+template <class A>
+constexpr auto unlike_arrays::operator-=(A const&) const {
+  return detail::refused<
+      "T10 a tensor is not changed in place: x = x - y makes another one, s.update(w, next) replaces a "
+      "parameter or state",
+      A>();
+}
+template <class A>
+constexpr auto unlike_arrays::operator*=(A const&) const {
+  return detail::refused<
+      "T10 a tensor is not changed in place: x = x * y makes another one, s.update(w, next) replaces a "
+      "parameter or state",
+      A>();
+}
+template <class A>
+constexpr auto unlike_arrays::operator/=(A const&) const {
+  return detail::refused<
+      "T10 a tensor is not changed in place: x = x / y makes another one, s.update(w, next) replaces a "
+      "parameter or state",
+      A>();
+}
 
 }  // namespace meshtensor

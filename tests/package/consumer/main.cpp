@@ -61,12 +61,9 @@ namespace mt = meshtensor;
 
 // A program that the compiler plans to the end.
 namespace here {
-inline constexpr struct batch : mt::dim<"batch", 2> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
-inline constexpr struct data : mt::axis<"data", 2> {
-} data;
+inline constexpr struct batch : mt::dim<"batch", 2> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
+inline constexpr struct data : mt::axis<"data", 2> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<in, data>> {};
 
@@ -95,8 +92,7 @@ double run(mt::processors const& job, int count);
 }
 
 // All that has a name here has it in other.cpp, too; only what the program says is another thing.
-inline constexpr struct items : mt::dim<"items", 2> {
-} items;
+inline constexpr struct items : mt::dim<"items", 2> {} items;
 struct alone : mt::mesh<> {};
 struct whole : mt::layout<> {};
 struct grown {

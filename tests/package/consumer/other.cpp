@@ -7,8 +7,7 @@
 namespace mt = meshtensor;
 
 // Like main.cpp's, but for a number.
-inline constexpr struct items : mt::dim<"items", 2> {
-} items;
+inline constexpr struct items : mt::dim<"items", 2> {} items;
 struct alone : mt::mesh<> {};
 struct whole : mt::layout<> {};
 struct grown {
@@ -22,10 +21,8 @@ float grown_there() {
 
 // Extent and axis are given at start-up.
 namespace other {
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct data : mt::axis<"data"> {
-} data;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct data : mt::axis<"data"> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
 

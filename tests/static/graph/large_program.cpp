@@ -5,8 +5,7 @@
 namespace mt = meshtensor;
 
 namespace {
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {

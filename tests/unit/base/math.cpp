@@ -91,13 +91,10 @@ TEST_CASE_TEMPLATE("errors stay within their bounds", T, float, double) {
   CHECK_BOUND(3, tanh, std::tanh, -30, 30);
   CHECK_BOUND(3, tanh, std::tanh, -1, 1);
   CHECK_BOUND(2, erf, std::erf, -7, 7);
-  CHECK_BOUND(
-      3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -750, 750);
-  CHECK_BOUND(
-      3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -5, 5);
+  CHECK_BOUND(3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -750, 750);
+  CHECK_BOUND(3, sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, -5, 5);
   CHECK_BOUND(0.5, sqrt, std::sqrt, 0, top<T>);
-  CHECK_BOUND(
-      1.5, rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0, top<T>);
+  CHECK_BOUND(1.5, rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0, top<T>);
   CHECK_BOUND((wide ? 3 : 2), sin, std::sin, -10, 10);
   CHECK_BOUND((wide ? 3 : 2), cos, std::cos, -10, 10);
   CHECK_BOUND((wide ? 3 : 2), sin, std::sin, -1e6, 1e6);

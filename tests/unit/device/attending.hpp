@@ -19,18 +19,12 @@ namespace attending {
 
 namespace mt = meshtensor;
 
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct length : mt::dim<"length"> {
-} length;
-inline constexpr struct memory : mt::dim<"memory"> {
-} memory;
-inline constexpr struct heads : mt::dim<"heads"> {
-} heads;
-inline constexpr struct head : mt::dim<"head"> {
-} head;
-inline constexpr struct value : mt::dim<"value", head + 3> {
-} value;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct length : mt::dim<"length"> {} length;
+inline constexpr struct memory : mt::dim<"memory"> {} memory;
+inline constexpr struct heads : mt::dim<"heads"> {} heads;
+inline constexpr struct head : mt::dim<"head"> {} head;
+inline constexpr struct value : mt::dim<"value", head + 3> {} value;
 
 struct sizes {
   std::int64_t batch, length, memory, heads, head;

@@ -12,10 +12,8 @@ using namespace attending;
 
 namespace {
 
-inline constexpr struct layers : mt::dim<"layers", 3> {
-} layers;
-inline constexpr struct all_memory : mt::dim<"all_memory", memory + 5> {
-} all_memory;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
+inline constexpr struct all_memory : mt::dim<"all_memory", memory + 5> {} all_memory;
 
 /// Both results; the mask has these dims and `memory`; without dims there is none.
 template <mt::dtype Type, auto const&... MaskDims>

@@ -17,18 +17,12 @@ namespace {
 namespace mt = meshtensor;
 using mt::to;
 
-inline constexpr struct batch_t : mt::dim<"batch", 6> {
-} batch;
-inline constexpr struct length_t : mt::dim<"length", 10> {
-} length;
-inline constexpr struct memory_t : mt::dim<"memory", 10> {
-} memory;
-inline constexpr struct width_t : mt::dim<"width", 70> {
-} width;
-inline constexpr struct vocab_t : mt::dim<"vocab", 1100> {
-} vocab;
-inline constexpr struct long_t : mt::dim<"long", 10007> {
-} wide;
+inline constexpr struct batch_t : mt::dim<"batch", 6> {} batch;
+inline constexpr struct length_t : mt::dim<"length", 10> {} length;
+inline constexpr struct memory_t : mt::dim<"memory", 10> {} memory;
+inline constexpr struct width_t : mt::dim<"width", 70> {} width;
+inline constexpr struct vocab_t : mt::dim<"vocab", 1100> {} vocab;
+inline constexpr struct long_t : mt::dim<"long", 10007> {} wide;
 
 /// Norms, activations, a loss over a vector of several blocks, gradients, dropout and Adam.
 struct train {

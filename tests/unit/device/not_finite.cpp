@@ -20,18 +20,12 @@ namespace {
 namespace mt = meshtensor;
 using mt::to;
 
-inline constexpr struct row_dim : mt::dim<"row", 6> {
-} row;
-inline constexpr struct width_dim : mt::dim<"width", 70> {
-} width;
-inline constexpr struct key_dim : mt::dim<"key", 70> {
-} key;
-inline constexpr struct few_dim : mt::dim<"few", 3> {
-} few;
-inline constexpr struct many_dim : mt::dim<"many", 130> {
-} many;
-inline constexpr struct head_dim : mt::dim<"head", 16> {
-} head;
+inline constexpr struct row_dim : mt::dim<"row", 6> {} row;
+inline constexpr struct width_dim : mt::dim<"width", 70> {} width;
+inline constexpr struct key_dim : mt::dim<"key", 70> {} key;
+inline constexpr struct few_dim : mt::dim<"few", 3> {} few;
+inline constexpr struct many_dim : mt::dim<"many", 130> {} many;
+inline constexpr struct head_dim : mt::dim<"head", 16> {} head;
 
 /// Row 1 has nans, row 2 elements of -inf, row 3 nothing else, row 4 infinities of both signs.
 struct everywhere {

@@ -18,14 +18,12 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct outer : mt::dim<"outer", 6>   {} outer;
-inline constexpr struct place : mt::dim<"place", 50>  {} place;
-inline constexpr struct inner : mt::dim<"inner", 32>  {} inner;
-inline constexpr struct first : mt::dim<"first", 3>   {} first;
+inline constexpr struct outer : mt::dim<"outer", 6> {} outer;
+inline constexpr struct place : mt::dim<"place", 50> {} place;
+inline constexpr struct inner : mt::dim<"inner", 32> {} inner;
+inline constexpr struct first : mt::dim<"first", 3> {} first;
 struct alone : mt::mesh<> {};
 struct whole : mt::layout<> {};
-// clang-format on
 
 template <mt::dtype Type, class Kept>
 struct keep {
@@ -91,8 +89,7 @@ void check() {
   CHECK(std::memcmp(held(), expected.data(), expected.size() * sizeof(T)) == 0);
 }
 
-inline constexpr struct fresh : mt::dim<"fresh", 4> {
-} fresh;
+inline constexpr struct fresh : mt::dim<"fresh", 4> {} fresh;
 /// Every outer one writes a place of its own; and some outer ones are written anew.
 template <class Kept>
 struct keep_rows {

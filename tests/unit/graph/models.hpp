@@ -13,12 +13,10 @@ namespace models {
 namespace mt = meshtensor;
 using mt::to;
 
-// clang-format off
 inline constexpr struct batch : mt::dim<"batch"> {} batch;
 inline constexpr struct in : mt::dim<"in", 8> {} in;
 inline constexpr struct out : mt::dim<"out", batch + 1> {} out;
 inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
-// clang-format on
 
 #line 1 "models/dense.cpp"
 struct dense {
@@ -42,8 +40,7 @@ struct loops {
       auto w = r.parameter("gain", in, mt::ones);
       return h * w + noise;
     });
-    auto z = cond(
-        s / "choice", p, [&](auto) { return y * 2; }, [&](auto) { return y; });
+    auto z = cond(s / "choice", p, [&](auto) { return y * 2; }, [&](auto) { return y; });
     auto [trips, u] = while_loop(
         s / "grow", mt::at_most(9), [](auto, auto h) { return einsum(h, to()) < 4.0; },
         [](auto, auto h) { return h + 1; }, z);
@@ -62,8 +59,7 @@ struct parallel {
   }
 };
 
-inline constexpr struct data : mt::axis<"data"> {
-} data;
+inline constexpr struct data : mt::axis<"data"> {} data;
 
 #line 1 "models/moved.cpp"
 struct moved {

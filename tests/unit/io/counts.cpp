@@ -25,8 +25,7 @@ template <class Program>
 struct running {
   explicit running(mt::store& values, mt::mesh_shape const& mesh = {}, mt::layout_rules const& rules = {})
       : low(mt::lower(*mt::on_heap([] { return mt::trace<Program>(); }), mt::entry_name<Program>(), mesh, rules, {})),
-        session(
-            values, low->graph, low->planned, mesh, low->entry, {}, [] {}, mt::counted_name<Program>()) {}
+        session(values, low->graph, low->planned, mesh, low->entry, {}, [] {}, mt::counted_name<Program>()) {}
   std::unique_ptr<mt::lowering> low;
   mt::session<mt::reference_device> session;
 };
@@ -127,8 +126,7 @@ TEST_CASE("of some values the counts are saved with them") {
 
 namespace {
 
-constexpr struct rows_dim : mt::dim<"rows", 4> {
-} rows;
+constexpr struct rows_dim : mt::dim<"rows", 4> {} rows;
 constexpr mt::layer network = [](mt::scope auto s) { return s.parameter("w", rows, mt::ones); };
 struct learn {
   constexpr void operator()(mt::scope auto s) const {
@@ -153,8 +151,10 @@ constexpr char const* index_of_before = R"({
 "values": {
 "average/w": {"dtype": "F32", "dims": [{"name": "rows", "extent": 4, "over": "", "parts": [4]}], "files": [0]},
 "network/w": {"dtype": "F32", "dims": [{"name": "rows", "extent": 4, "over": "", "parts": [4]}], "files": [0]},
-"optimizer/network/w/m": {"dtype": "F32", "dims": [{"name": "rows", "extent": 4, "over": "", "parts": [4]}], "files": [0]},
-"optimizer/network/w/v": {"dtype": "F32", "dims": [{"name": "rows", "extent": 4, "over": "", "parts": [4]}], "files": [0]}},
+"optimizer/network/w/m": {"dtype": "F32", "dims": )"
+                                        R"([{"name": "rows", "extent": 4, "over": "", "parts": [4]}], "files": [0]},
+"optimizer/network/w/v": {"dtype": "F32", "dims": )"
+                                        R"([{"name": "rows", "extent": 4, "over": "", "parts": [4]}], "files": [0]}},
 "checksum": "5b0cf55669929c0e"
 }
 )";

@@ -17,14 +17,12 @@ using meshtensor_test::sentence;
 
 namespace {
 
-// clang-format off
-inline constexpr struct rows    : mt::dim<"rows", 4>    {} rows;
+inline constexpr struct rows : mt::dim<"rows", 4> {} rows;
 inline constexpr struct columns : mt::dim<"columns", 6> {} columns;
-inline constexpr struct model   : mt::axis<"model">     {} model;
-struct mesh       : mt::mesh<model> {};
-struct by_rows    : mt::layout<mt::shard<rows, model>> {};
+inline constexpr struct model : mt::axis<"model"> {} model;
+struct mesh : mt::mesh<model> {};
+struct by_rows : mt::layout<mt::shard<rows, model>> {};
 struct by_columns : mt::layout<mt::shard<columns, model>> {};
-// clang-format on
 
 inline constexpr mt::layer values = [](mt::scope auto s) {
   s.output("sum", sum(s.parameter("f32", rows, columns)) + s.parameter("one"));

@@ -13,14 +13,12 @@
 namespace spread {
 namespace mt = meshtensor;
 
-// clang-format off
-inline constexpr struct rows    : mt::dim<"rows", 24>    {} rows;
+inline constexpr struct rows : mt::dim<"rows", 24> {} rows;
 inline constexpr struct columns : mt::dim<"columns", 12> {} columns;
-inline constexpr struct deep    : mt::dim<"deep", 36>    {} deep;
-inline constexpr struct data    : mt::axis<"data">       {} data;
-inline constexpr struct model   : mt::axis<"model">      {} model;
+inline constexpr struct deep : mt::dim<"deep", 36> {} deep;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
-// clang-format on
 
 /// Parameters, an average and a counter; three floats and an integer.
 struct step {
@@ -40,12 +38,10 @@ struct step {
   }
 };
 
-// clang-format off
-struct by_rows     : mt::layout<mt::shard<rows, data>, mt::shard<deep, model>> {};
-struct by_columns  : mt::layout<mt::shard<columns, model>> {};
-struct both        : mt::layout<mt::shard<rows, data, model>> {};
-struct deep_first  : mt::layout<mt::shard<deep, model>, mt::shard<columns, data>> {};
-// clang-format on
+struct by_rows : mt::layout<mt::shard<rows, data>, mt::shard<deep, model>> {};
+struct by_columns : mt::layout<mt::shard<columns, model>> {};
+struct both : mt::layout<mt::shard<rows, data, model>> {};
+struct deep_first : mt::layout<mt::shard<deep, model>, mt::shard<columns, data>> {};
 template <class Layout>
 using stepping = mt::executable<step, mesh, Layout>;
 

@@ -11,18 +11,12 @@ using mt::to, trial::program;
 
 namespace {
 
-inline constexpr struct batch_dim : mt::dim<"batch", 3> {
-} batch;
-inline constexpr struct parts_dim : mt::dim<"parts", 4> {
-} parts;
-inline constexpr struct model_dim : mt::dim<"model", 4> {
-} model;
-inline constexpr struct inner_dim : mt::dim<"inner", 5> {
-} inner;
-inline constexpr struct vocab_dim : mt::dim<"vocab", 7> {
-} vocab;
-inline constexpr struct layers_dim : mt::dim<"layers", 2> {
-} layers;
+inline constexpr struct batch_dim : mt::dim<"batch", 3> {} batch;
+inline constexpr struct parts_dim : mt::dim<"parts", 4> {} parts;
+inline constexpr struct model_dim : mt::dim<"model", 4> {} model;
+inline constexpr struct inner_dim : mt::dim<"inner", 5> {} inner;
+inline constexpr struct vocab_dim : mt::dim<"vocab", 7> {} vocab;
+inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
 
 /// A network with layers, whose table is used at both ends. The targets of word 0 do not count.
 // Losses of bf16 are f32.

@@ -10,9 +10,9 @@
 using namespace laws;
 
 namespace {
-inline constexpr struct d_dim : mt::dim<"d", 3> {
-} d;
-inline constexpr struct memory_dim : mt::dim<"memory", 4> { } memory; }  // namespace
+inline constexpr struct d_dim : mt::dim<"d", 3> {} d;
+inline constexpr struct memory_dim : mt::dim<"memory", 4> {} memory;
+}  // namespace
 
 TEST_CASE("layers") {
   hold_for_one("linear", [](auto s, auto x, auto, auto...) { return mt::nn::linear(s / "part", x, b, d); });

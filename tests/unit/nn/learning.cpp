@@ -10,10 +10,8 @@ namespace mt = meshtensor;
 using mt::to;
 using programs::batch, programs::length, programs::model;
 
-inline constexpr struct state_dim : mt::dim<"state", 8> {
-} state;
-inline constexpr struct next_dim : mt::dim<"next", 8> {
-} next;
+inline constexpr struct state_dim : mt::dim<"state", 8> {} state;
+inline constexpr struct next_dim : mt::dim<"next", 8> {} next;
 
 /// Reads a sequence and says what came first, which the last state has to remember.
 struct reminder {

@@ -10,22 +10,14 @@ namespace network {
 
 namespace mt = meshtensor;
 
-inline constexpr struct batch_dim : mt::dim<"batch", 2> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 3> {
-} length;
-inline constexpr struct memory_dim : mt::dim<"memory", 3> {
-} memory;
-inline constexpr struct model_dim : mt::dim<"model", 4> {
-} model;
-inline constexpr struct heads_dim : mt::dim<"heads", 2> {
-} heads;
-inline constexpr struct head_dim : mt::dim<"head", 3> {
-} head;
-inline constexpr struct hidden_dim : mt::dim<"hidden", 5> {
-} hidden;
-inline constexpr struct classes_dim : mt::dim<"classes", 6> {
-} classes;
+inline constexpr struct batch_dim : mt::dim<"batch", 2> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 3> {} length;
+inline constexpr struct memory_dim : mt::dim<"memory", 3> {} memory;
+inline constexpr struct model_dim : mt::dim<"model", 4> {} model;
+inline constexpr struct heads_dim : mt::dim<"heads", 2> {} heads;
+inline constexpr struct head_dim : mt::dim<"head", 3> {} head;
+inline constexpr struct hidden_dim : mt::dim<"hidden", 5> {} hidden;
+inline constexpr struct classes_dim : mt::dim<"classes", 6> {} classes;
 
 /// A network f(s, x, chosen) of x [batch, length, model] and integers [batch, length], with a loss that weighs all that
 /// it gives differently. Gradient descent with rate 1 makes every gradient visible: what a parameter loses.

@@ -14,8 +14,7 @@ using trial::program;
 
 namespace {
 
-inline constexpr struct element_dim : mt::dim<"element", 3> {
-} element;
+inline constexpr struct element_dim : mt::dim<"element", 3> {} element;
 
 /// Minimizes Σ (w − x)⁴ + (b − 2)², whose gradients are 4 (w − x)³ and 2 (b − 2).
 template <class How>
@@ -160,12 +159,9 @@ TEST_CASE("an optimizer that is given a scope changes what is declared under it"
 
 namespace {
 
-inline constexpr struct rows_dim : mt::dim<"rows", 3> {
-} rows;
-inline constexpr struct columns_dim : mt::dim<"columns", 2> {
-} columns;
-inline constexpr struct loops_dim : mt::dim<"loops", 2> {
-} loops;
+inline constexpr struct rows_dim : mt::dim<"rows", 3> {} rows;
+inline constexpr struct columns_dim : mt::dim<"columns", 2> {} columns;
+inline constexpr struct loops_dim : mt::dim<"loops", 2> {} loops;
 
 /// A matrix for each iteration of a loop, and a vector: Σ over iterations of Σ (w − x)⁴, and Σ (b − x)⁴ / 2.
 struct factored {

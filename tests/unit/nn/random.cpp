@@ -11,12 +11,9 @@ namespace {
 namespace mt = meshtensor;
 using mt::to;
 
-inline constexpr struct many_dim : mt::dim<"many", 20000> {
-} many;
-inline constexpr struct few_dim : mt::dim<"few", 50> {
-} few;
-inline constexpr struct rounds_dim : mt::dim<"rounds", 3> {
-} rounds;
+inline constexpr struct many_dim : mt::dim<"many", 20000> {} many;
+inline constexpr struct few_dim : mt::dim<"few", 50> {} few;
+inline constexpr struct rounds_dim : mt::dim<"rounds", 3> {} rounds;
 
 struct drawn {
   constexpr void operator()(mt::scope auto s) const {

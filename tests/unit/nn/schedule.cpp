@@ -10,8 +10,7 @@ using trial::program;
 
 namespace {
 
-inline constexpr struct element_dim : mt::dim<"element", 2> {
-} element;
+inline constexpr struct element_dim : mt::dim<"element", 2> {} element;
 
 template <class F>
 struct scheduled {

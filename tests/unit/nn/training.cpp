@@ -11,24 +11,15 @@ namespace {
 namespace mt = meshtensor;
 using namespace mt::nn;
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length", 6> {
-} length;
-inline constexpr struct memory_dim : mt::dim<"memory", 6> {
-} memory;
-inline constexpr struct d_model_dim : mt::dim<"d_model", 8> {
-} d_model;
-inline constexpr struct heads_dim : mt::dim<"heads", 2> {
-} heads;
-inline constexpr struct d_head_dim : mt::dim<"d_head", 4> {
-} d_head;
-inline constexpr struct d_ff_dim : mt::dim<"d_ff", 16> {
-} d_ff;
-inline constexpr struct layers_dim : mt::dim<"layers", 2> {
-} layers;
-inline constexpr struct vocab_dim : mt::dim<"vocab", 7> {
-} vocab;
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
+inline constexpr struct length_dim : mt::dim<"length", 6> {} length;
+inline constexpr struct memory_dim : mt::dim<"memory", 6> {} memory;
+inline constexpr struct d_model_dim : mt::dim<"d_model", 8> {} d_model;
+inline constexpr struct heads_dim : mt::dim<"heads", 2> {} heads;
+inline constexpr struct d_head_dim : mt::dim<"d_head", 4> {} d_head;
+inline constexpr struct d_ff_dim : mt::dim<"d_ff", 16> {} d_ff;
+inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
+inline constexpr struct vocab_dim : mt::dim<"vocab", 7> {} vocab;
 
 inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
   auto const rate = s.number("dropout", 0.1);

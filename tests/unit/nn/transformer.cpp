@@ -16,24 +16,15 @@ namespace transformer {
 using mt::to;
 using namespace mt::nn;
 
-inline constexpr struct batch : mt::dim<"batch"> {
-} batch;
-inline constexpr struct length : mt::dim<"length", 128> {
-} length;
-inline constexpr struct memory : mt::dim<"memory", 128> {
-} memory;
-inline constexpr struct d_model : mt::dim<"d_model", 512> {
-} d_model;
-inline constexpr struct heads : mt::dim<"heads", 8> {
-} heads;
-inline constexpr struct d_head : mt::dim<"d_head", 64> {
-} d_head;
-inline constexpr struct d_ff : mt::dim<"d_ff", 2048> {
-} d_ff;
-inline constexpr struct layers : mt::dim<"layers", 2> {
-} layers;
-inline constexpr struct vocab : mt::dim<"vocab", 256> {
-} vocab;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct length : mt::dim<"length", 128> {} length;
+inline constexpr struct memory : mt::dim<"memory", 128> {} memory;
+inline constexpr struct d_model : mt::dim<"d_model", 512> {} d_model;
+inline constexpr struct heads : mt::dim<"heads", 8> {} heads;
+inline constexpr struct d_head : mt::dim<"d_head", 64> {} d_head;
+inline constexpr struct d_ff : mt::dim<"d_ff", 2048> {} d_ff;
+inline constexpr struct layers : mt::dim<"layers", 2> {} layers;
+inline constexpr struct vocab : mt::dim<"vocab", 256> {} vocab;
 
 // 3.2.1: softmax(Q Kᵀ / √d_head) V, for every head
 inline constexpr mt::layer attention = [](mt::scope auto s, auto x) {

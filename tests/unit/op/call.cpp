@@ -21,14 +21,12 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch : mt::dim<"batch">    {} batch;
-inline constexpr struct hour  : mt::dim<"hour", 6>  {} hour;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct hour : mt::dim<"hour", 6> {} hour;
 inline constexpr struct place : mt::dim<"place", 4> {} place;
-inline constexpr struct kind  : mt::dim<"kind", 3>  {} kind;
-inline constexpr struct rows  : mt::axis<"rows">    {} rows;
-inline constexpr struct cols  : mt::axis<"cols", 2> {} cols;
-// clang-format on
+inline constexpr struct kind : mt::dim<"kind", 3> {} kind;
+inline constexpr struct rows : mt::axis<"rows"> {} rows;
+inline constexpr struct cols : mt::axis<"cols", 2> {} cols;
 
 struct sums_from_the_end {
   static constexpr auto whole = to(hour), gives = to(hour);

@@ -10,14 +10,12 @@ namespace mt = meshtensor;
 
 namespace {
 
-inline constexpr struct in_dim : mt::dim<"in", 3> {
-} in;
+inline constexpr struct in_dim : mt::dim<"in", 3> {} in;
 
 /// (exp(x) + x, exp(x)), the second for the gradient, which takes as many cotangents as `Gradient` does.
 template <class Gradient>
 constexpr auto risen(auto const& x, Gradient const& own) {
-  return composite_with_gradient(
-      "risen", [](auto h) { return std::tuple(exp(h) + h, exp(h)); }, own, x);
+  return composite_with_gradient("risen", [](auto h) { return std::tuple(exp(h) + h, exp(h)); }, own, x);
 }
 constexpr auto of_the_first = [](auto, auto, auto e, auto dy) { return dy * (e + 1); };
 constexpr auto of_both = [](auto, auto, auto e, auto dy, auto de) { return dy * (e + 1) + de * e; };

@@ -11,17 +11,13 @@ using namespace laws;
 using mt::to;
 
 namespace {
-inline constexpr struct steps_dim : mt::dim<"steps", 3> {
-} steps;
-inline constexpr struct b_2_dim : mt::dim<"b_2", 3> {
-} b_2;
-inline constexpr struct one_dim : mt::dim<"one", 1> {
-} one;
+inline constexpr struct steps_dim : mt::dim<"steps", 3> {} steps;
+inline constexpr struct b_2_dim : mt::dim<"b_2", 3> {} b_2;
+inline constexpr struct one_dim : mt::dim<"one", 1> {} one;
 
 /// The product if 0 + 1 + 2 is not less than `least`, else the difference.
 constexpr auto chosen(auto s, auto x, auto y, int least) {
-  return cond(
-      s, sum(iota(s, b, mt::i32)) >= least, [&](auto) { return x * y; }, [&](auto) { return x - y; });
+  return cond(s, sum(iota(s, b, mt::i32)) >= least, [&](auto) { return x * y; }, [&](auto) { return x - y; });
 }
 
 /// The product, times x plus y as long as a count that starts at 3 is less than 6; scaled by 10 trips + the count.
@@ -67,8 +63,7 @@ TEST_CASE("regions do what is written in them") {
   check_same(
       "composite",
       [](auto, auto x, auto y, auto...) {
-        auto const [p, q] = composite(
-            "mine", [](auto u, auto v) { return std::tuple(sin(u) * v + u, u - v); }, x, y);
+        auto const [p, q] = composite("mine", [](auto u, auto v) { return std::tuple(sin(u) * v + u, u - v); }, x, y);
         return p * q - q;
       },
       [](auto, auto x, auto y, auto...) { return (sin(x) * y + x) * (x - y) - (x - y); });
@@ -140,12 +135,10 @@ TEST_CASE("cond and while_loop") {
 
 TEST_CASE("composites of a user's own") {
   hold("one result", [](auto, auto x, auto y, auto...) {
-    return composite(
-        "mine", [](auto p, auto q) { return sin(p) * q + p; }, x, y);
+    return composite("mine", [](auto p, auto q) { return sin(p) * q + p; }, x, y);
   });
   hold("two results, one operand from outside", [](auto, auto x, auto y, auto...) {
-    auto const [p, q] = composite(
-        "mine", [&](auto u) { return std::tuple(u * y, exp(u)); }, x);
+    auto const [p, q] = composite("mine", [&](auto u) { return std::tuple(u * y, exp(u)); }, x);
     return p * 2 + q;
   });
   hold_for_one("its own gradient", [](auto, auto x, auto, auto...) {

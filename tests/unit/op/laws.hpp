@@ -10,14 +10,10 @@ namespace laws {
 
 namespace mt = meshtensor;
 
-inline constexpr struct a_dim : mt::dim<"a", 2> {
-} a;
-inline constexpr struct b_dim : mt::dim<"b", 3> {
-} b;
-inline constexpr struct c_dim : mt::dim<"c", 4> {
-} c;
-inline constexpr struct fresh_dim : mt::dim<"fresh", 2> {
-} fresh;
+inline constexpr struct a_dim : mt::dim<"a", 2> {} a;
+inline constexpr struct b_dim : mt::dim<"b", 3> {} b;
+inline constexpr struct c_dim : mt::dim<"c", 4> {} c;
+inline constexpr struct fresh_dim : mt::dim<"fresh", 2> {} fresh;
 
 enum class handles { typed, any };
 

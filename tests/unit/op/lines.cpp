@@ -16,10 +16,8 @@ namespace {
 namespace mt = meshtensor;
 using mt::to;
 
-inline constexpr struct length_dim : mt::dim<"length", 4> {
-} length;
-inline constexpr struct memory_dim : mt::dim<"memory", 4> {
-} memory;
+inline constexpr struct length_dim : mt::dim<"length", 4> {} length;
+inline constexpr struct memory_dim : mt::dim<"memory", 4> {} memory;
 
 constexpr int here(std::source_location const& l = std::source_location::current()) {
   return static_cast<int>(l.line());

@@ -9,22 +9,14 @@ using namespace laws;
 using mt::to;
 
 namespace {
-inline constexpr struct d_dim : mt::dim<"d", 3> {
-} d;
-inline constexpr struct part_dim : mt::dim<"part", 2> {
-} part;
-inline constexpr struct wide_dim : mt::dim<"wide", 6> {
-} wide;
-inline constexpr struct ab_dim : mt::dim<"ab", a * b> {
-} ab;
-inline constexpr struct joined_dim : mt::dim<"joined", a + c> {
-} joined;
-inline constexpr struct c_1_dim : mt::dim<"c_1", 2> {
-} c_1;
-inline constexpr struct c_2_dim : mt::dim<"c_2", 2> {
-} c_2;
-inline constexpr struct axis_axis : mt::axis<"axis", 2> {
-} axis;
+inline constexpr struct d_dim : mt::dim<"d", 3> {} d;
+inline constexpr struct part_dim : mt::dim<"part", 2> {} part;
+inline constexpr struct wide_dim : mt::dim<"wide", 6> {} wide;
+inline constexpr struct ab_dim : mt::dim<"ab", a * b> {} ab;
+inline constexpr struct joined_dim : mt::dim<"joined", a + c> {} joined;
+inline constexpr struct c_1_dim : mt::dim<"c_1", 2> {} c_1;
+inline constexpr struct c_2_dim : mt::dim<"c_2", 2> {} c_2;
+inline constexpr struct axis_axis : mt::axis<"axis", 2> {} axis;
 
 // 0, 2 for a = 0, 1: rows to look up, one of them out of range if there are more than two.
 constexpr auto rows(auto s) { return iota(s, a, mt::i32) * 2; }

@@ -6,12 +6,9 @@
 
 namespace mt = meshtensor;
 namespace {
-constexpr struct batch : mt::dim<"batch", 8> {
-} batch;
-constexpr struct width : mt::dim<"width", 12> {
-} width;
-constexpr struct model : mt::axis<"model", 2> {
-} model;
+constexpr struct batch : mt::dim<"batch", 8> {} batch;
+constexpr struct width : mt::dim<"width", 12> {} width;
+constexpr struct model : mt::axis<"model", 2> {} model;
 
 struct program {
   constexpr void operator()(mt::scope auto s) const {

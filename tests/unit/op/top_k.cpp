@@ -22,20 +22,18 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch : mt::dim<"batch">              {} batch;
-inline constexpr struct vocab : mt::dim<"vocab", 24>          {} vocab;
-inline constexpr struct part  : mt::dim<"part", 4>            {} part;
-inline constexpr struct rest  : mt::dim<"rest", 6>            {} rest;
-inline constexpr struct best  : mt::dim<"best", 5>            {} best;
-inline constexpr struct many  : mt::dim<"many", 25>           {} many;
-inline constexpr struct data  : mt::axis<"data">              {} data;
-inline constexpr struct model : mt::axis<"model">             {} model;
-struct mesh     : mt::mesh<data, model> {};
-struct whole    : mt::layout<> {};
-struct spread   : mt::layout<mt::shard<batch, data>, mt::shard<vocab, model>, mt::shard<part, model>> {};
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct vocab : mt::dim<"vocab", 24> {} vocab;
+inline constexpr struct part : mt::dim<"part", 4> {} part;
+inline constexpr struct rest : mt::dim<"rest", 6> {} rest;
+inline constexpr struct best : mt::dim<"best", 5> {} best;
+inline constexpr struct many : mt::dim<"many", 25> {} many;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
+struct mesh : mt::mesh<data, model> {};
+struct whole : mt::layout<> {};
+struct spread : mt::layout<mt::shard<batch, data>, mt::shard<vocab, model>, mt::shard<part, model>> {};
 struct gathered : mt::layout<mt::shard<batch, data>, mt::shard<vocab, model>> {};
-// clang-format on
 
 struct choose {
   constexpr void operator()(mt::scope auto s) const {

@@ -22,24 +22,15 @@ namespace {
 
 using namespace meshtensor;  // NOLINT: that this is possible is what is tested
 
-inline constexpr struct batch_dim : dim<"batch"> {
-} batch;
-inline constexpr struct length_dim : dim<"length", 4> {
-} length;
-inline constexpr struct memory_dim : dim<"memory", 4> {
-} memory;
-inline constexpr struct heads_dim : dim<"heads", 2> {
-} heads;
-inline constexpr struct head_dim : dim<"head", 3> {
-} head;
-inline constexpr struct joined_dim : dim<"joined", heads * head> {
-} joined;
-inline constexpr struct vocab_dim : dim<"vocab", 11> {
-} vocab;
-inline constexpr struct part_dim : dim<"part", 2> {
-} part;
-inline constexpr struct both_dim : dim<"both", length + part> {
-} both;
+inline constexpr struct batch_dim : dim<"batch"> {} batch;
+inline constexpr struct length_dim : dim<"length", 4> {} length;
+inline constexpr struct memory_dim : dim<"memory", 4> {} memory;
+inline constexpr struct heads_dim : dim<"heads", 2> {} heads;
+inline constexpr struct head_dim : dim<"head", 3> {} head;
+inline constexpr struct joined_dim : dim<"joined", heads * head> {} joined;
+inline constexpr struct vocab_dim : dim<"vocab", 11> {} vocab;
+inline constexpr struct part_dim : dim<"part", 2> {} part;
+inline constexpr struct both_dim : dim<"both", length + part> {} both;
 
 template <class H, dtype T, class... D>
 constexpr void is(H const&, dtype_constant<T>, D...) {

@@ -13,24 +13,15 @@ namespace mt = meshtensor;
 using mt::to;
 using numbers = std::vector<double>;
 
-inline constexpr struct a_dim : mt::dim<"a", 2> {
-} a;
-inline constexpr struct b_dim : mt::dim<"b", 3> {
-} b;
-inline constexpr struct c_dim : mt::dim<"c", 4> {
-} c;
-inline constexpr struct row_dim : mt::dim<"row", 3> {
-} row;
-inline constexpr struct first_dim : mt::dim<"first", 1> {
-} first;
-inline constexpr struct part_dim : mt::dim<"part", 2> {
-} part;
-inline constexpr struct wide_dim : mt::dim<"wide", 6> {
-} wide;
-inline constexpr struct ab_dim : mt::dim<"ab", a * b> {
-} ab;
-inline constexpr struct joined_dim : mt::dim<"joined", b + part> {
-} joined;
+inline constexpr struct a_dim : mt::dim<"a", 2> {} a;
+inline constexpr struct b_dim : mt::dim<"b", 3> {} b;
+inline constexpr struct c_dim : mt::dim<"c", 4> {} c;
+inline constexpr struct row_dim : mt::dim<"row", 3> {} row;
+inline constexpr struct first_dim : mt::dim<"first", 1> {} first;
+inline constexpr struct part_dim : mt::dim<"part", 2> {} part;
+inline constexpr struct wide_dim : mt::dim<"wide", 6> {} wide;
+inline constexpr struct ab_dim : mt::dim<"ab", a * b> {} ab;
+inline constexpr struct joined_dim : mt::dim<"joined", b + part> {} joined;
 
 template <class F, mt::dtype T>
 struct of_x {
@@ -74,7 +65,9 @@ struct bytes_as_classes {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", sum(one_hot(s.input("x", mt::dtype_constant<T>{}, a), many, mt::i32), many));
   }
-  static constexpr struct many_dim : mt::dim<"many", 300> { } many{}; };
+  static constexpr struct many_dim : mt::dim<"many", 300> {
+  } many{};
+};
 
 }  // namespace
 

@@ -11,12 +11,9 @@ using mt::to;
 
 namespace {
 
-inline constexpr struct width : mt::dim<"width", 12> {
-} width;
-inline constexpr struct inner : mt::dim<"inner", 24> {
-} inner;
-inline constexpr struct blocks : mt::dim<"blocks", 3> {
-} blocks;
+inline constexpr struct width : mt::dim<"width", 12> {} width;
+inline constexpr struct inner : mt::dim<"inner", 24> {} inner;
+inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
 template <int Parts>
 struct parts_dim : mt::dim<"parts", Parts> {};
 template <int Rows>

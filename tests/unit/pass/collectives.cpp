@@ -10,17 +10,12 @@ using namespace meshtensor_test;
 
 namespace {
 
-inline constexpr struct rows : mt::dim<"rows", 12> {
-} rows;
-inline constexpr struct width : mt::dim<"width", 12> {
-} width;
-inline constexpr struct inner : mt::dim<"inner", 5> {
-} inner;
+inline constexpr struct rows : mt::dim<"rows", 12> {} rows;
+inline constexpr struct width : mt::dim<"width", 12> {} width;
+inline constexpr struct inner : mt::dim<"inner", 5> {} inner;
 
-inline constexpr struct other : mt::dim<"other", 5> {
-} other;
-inline constexpr struct blocks : mt::dim<"blocks", 3> {
-} blocks;
+inline constexpr struct other : mt::dim<"other", 5> {} other;
+inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
 
 /// Two matrices, a bias and a gain in each of some layers, and a gain behind them.
 struct trains {
@@ -40,8 +35,7 @@ struct trains {
   }
 };
 
-inline constexpr struct features : mt::dim<"features", 4> {
-} features;
+inline constexpr struct features : mt::dim<"features", 4> {} features;
 /// Two matrices in each layer.
 struct trains_matrices {
   constexpr void operator()(mt::scope auto s) const {

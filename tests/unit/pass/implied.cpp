@@ -15,15 +15,13 @@ namespace mt = meshtensor;
 
 namespace {
 
-// clang-format off
-inline constexpr struct rows  : mt::dim<"rows", 12>   {} rows;
-inline constexpr struct other : mt::dim<"other", 12>  {} other;
-inline constexpr struct data  : mt::axis<"data", 2>   {} data;
-inline constexpr struct model : mt::axis<"model", 2>  {} model;
-struct mesh   : mt::mesh<data, model> {};
+inline constexpr struct rows : mt::dim<"rows", 12> {} rows;
+inline constexpr struct other : mt::dim<"other", 12> {} other;
+inline constexpr struct data : mt::axis<"data", 2> {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
+struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<rows, data>, mt::shard<other, model>, mt::in<"outer", mt::shard<rows, model>>,
                            mt::in<"outer", mt::replicate<other>>, mt::in<"inner", mt::replicate<rows>>> {};
-// clang-format on
 
 inline constexpr mt::layer leaf = [](mt::scope auto s, auto x) {
   return x + sum(s.parameter("p", rows)) + sum(s.parameter("o", other));

@@ -50,8 +50,7 @@ struct given_twice {
     s.output("three", std::get<2>(all));
   }
 };
-inline constexpr struct turns : mt::dim<"turns", 3> {
-} turns;
+inline constexpr struct turns : mt::dim<"turns", 3> {} turns;
 /// An inner loop stacks a value that the outer one makes in a slice of its own stack.
 struct stacks_what_is_stacked {
   constexpr void operator()(mt::scope auto s) const {
@@ -91,8 +90,7 @@ struct writes_a_place {
     s.output("x", x);
   }
 };
-inline constexpr struct other_dim : mt::dim<"other", layers + 0> {
-} other;
+inline constexpr struct other_dim : mt::dim<"other", layers + 0> {} other;
 /// The same at places that an index names, which is itself what was there, or not.
 template <bool Names>
 struct writes_named_places {
@@ -125,10 +123,8 @@ bool in_place() {
   return false;
 }
 
-inline constexpr struct places_dim : mt::dim<"places", 64> {
-} places;
-inline constexpr struct some_dim : mt::dim<"some", 24> {
-} some;
+inline constexpr struct places_dim : mt::dim<"places", 64> {} places;
+inline constexpr struct some_dim : mt::dim<"some", 24> {} some;
 /// What every layer has seen, kept in one state: a loop over the layers writes one place of each. 1: what was there is
 /// read after the place is written, 2: behind the loop, 3: stacked, too, 4: seen by all layers; 5: a part of what was
 /// there is, which is copied before.

@@ -14,18 +14,12 @@
 namespace meshtensor_test {
 namespace mt = meshtensor;
 
-inline constexpr struct batch : mt::dim<"batch", 3> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 4> {
-} in;
-inline constexpr struct hidden : mt::dim<"hidden", 5> {
-} hidden;
-inline constexpr struct hidden_in : mt::dim<"hidden_in", 4> {
-} hidden_in;
-inline constexpr struct layers : mt::dim<"layers", 2> {
-} layers;
-inline constexpr struct time : mt::dim<"time", 3> {
-} time;
+inline constexpr struct batch : mt::dim<"batch", 3> {} batch;
+inline constexpr struct in : mt::dim<"in", 4> {} in;
+inline constexpr struct hidden : mt::dim<"hidden", 5> {} hidden;
+inline constexpr struct hidden_in : mt::dim<"hidden_in", 4> {} hidden_in;
+inline constexpr struct layers : mt::dim<"layers", 2> {} layers;
+inline constexpr struct time : mt::dim<"time", 3> {} time;
 
 /// A two-layer network with its gradient and an update: much is computed twice, much not needed.
 struct network {
@@ -101,8 +95,8 @@ struct branching {
     auto x = s.input("x", mt::f32, in);
     auto p = s.input("p", mt::boolean);
     auto y = x + 1, dead = x * 3;
-    auto [a, b] = cond(
-        s / "c", p, [&](auto) { return std::tuple(y * 2, dead); }, [&](auto) { return std::tuple(y - x, y); });
+    auto [a, b] =
+        cond(s / "c", p, [&](auto) { return std::tuple(y * 2, dead); }, [&](auto) { return std::tuple(y - x, y); });
     auto [trips, u, v, w] = while_loop(
         s / "w", mt::at_most(5), [](auto, auto h, auto, auto) { return einsum(h, mt::to()) < 8.0; },
         [&](auto, auto h, auto k, auto l) { return std::tuple(h + y, k * 2, l + k); }, a, x, x);
@@ -114,8 +108,7 @@ struct branching {
 /// Composites, one with a gradient of its own, and random numbers that must stay what they are.
 struct composed {
   static constexpr auto cube(auto x) {
-    return composite(
-        "cube", [](auto a) { return a * a * a; }, x);
+    return composite("cube", [](auto a) { return a * a * a; }, x);
   }
   static constexpr auto soft(auto x) {
     return composite_with_gradient(
@@ -168,8 +161,7 @@ struct guarded {
     auto y = repeat(s / "blocks", layers, x, [](mt::scope auto r, auto h) {
       auto w = r.parameter("w", in);
       auto large = einsum(h, h, mt::to()) < 2.0;
-      return cond(
-          r / "if", large, [&](auto) { return h * w + h * w; }, [&](auto) { return h - w * w; });
+      return cond(r / "if", large, [&](auto) { return h * w + h * w; }, [&](auto) { return h - w * w; });
     });
     s.output("y", y);
   }

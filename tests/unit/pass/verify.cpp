@@ -79,10 +79,9 @@ TEST_CASE("ids and order") {
   CHECK(says(found<network>([](mt::module& m) { m.values[m.result(first(m, mt::function::tanh))].dims.at[1] = 0; }),
              "a dtype or dims that are not there"));
   CHECK(says(found<network>([](mt::module& m) { m.dims[0].label = 500; }), "a dim has no name"));
-  CHECK(says(found<branching>([](mt::module& m) {
-               m.numbers[0] = {mt::number_row::expression, mt::function::exp, 0, 0, 0};
-             }),
-             "a number is made from one that is not there"));
+  CHECK(says(
+      found<branching>([](mt::module& m) { m.numbers[0] = {mt::number_row::expression, mt::function::exp, 0, 0, 0}; }),
+      "a number is made from one that is not there"));
   CHECK(says(found<branching>([](mt::module& m) {
                m.numbers[0] = {mt::number_row::updates, mt::function::copy, 999, mt::no_id, 0};
              }),

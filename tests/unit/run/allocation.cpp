@@ -16,8 +16,7 @@ using namespace programs;
 
 namespace {
 
-inline constexpr struct by_axis : mt::axis<"by"> {
-} by;
+inline constexpr struct by_axis : mt::axis<"by"> {} by;
 struct mesh : mt::mesh<ax, by> {};
 struct spread : mt::layout<mt::shard<batch, ax>, mt::shard<inner, by>, mt::shard<heads, by>,
                            mt::in<"optimizer", mt::shard<model, ax>>> {};
@@ -44,7 +43,7 @@ void check(mt::processors const& job, int first, int second) {
   mt::executable<Program, mesh, spread, Device> step(weights, ax(first), by(second));
   mt::array<std::int32_t, batch, length> text;
   std::vector<std::int32_t> next(static_cast<std::size_t>(text.size()));
-  for (std::int32_t i = 0; std::int32_t & e : text) e = next[static_cast<std::size_t>(i)] = i * 7 % 12, ++i;
+  for (std::int32_t i = 0; std::int32_t& e : text) e = next[static_cast<std::size_t>(i)] = i * 7 % 12, ++i;
   double losses[5] = {};
   auto const run = [&](int t) {
     losses[t] = step(mt::feed<"text">(text), mt::feed<"next">(next)).template get<"loss">();

@@ -8,12 +8,9 @@ namespace mt = meshtensor;
 
 namespace {
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {
-} batch;
-inline constexpr struct length_dim : mt::dim<"length"> {
-} length;
-inline constexpr struct pixels_dim : mt::dim<"pixels", 3> {
-} pixels;
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
+inline constexpr struct length_dim : mt::dim<"length"> {} length;
+inline constexpr struct pixels_dim : mt::dim<"pixels", 3> {} pixels;
 
 template <class F>
 std::string code_of(F const& f) {

@@ -15,22 +15,14 @@ namespace {
 
 using numbers = std::vector<double>;
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {
-} batch;
-inline constexpr struct a_dim : mt::dim<"a", 2> {
-} a;
-inline constexpr struct b_dim : mt::dim<"b", 3> {
-} b;
-inline constexpr struct c_dim : mt::dim<"c", 4> {
-} c;
-inline constexpr struct ab_dim : mt::dim<"ab", a * b> {
-} ab;
-inline constexpr struct a_and_b_dim : mt::dim<"a_and_b", a + b> {
-} a_and_b;
-inline constexpr struct many_dim : mt::dim<"many", 1000> {
-} many;
-inline constexpr struct part_dim : mt::dim<"part", 2> {
-} part;
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
+inline constexpr struct a_dim : mt::dim<"a", 2> {} a;
+inline constexpr struct b_dim : mt::dim<"b", 3> {} b;
+inline constexpr struct c_dim : mt::dim<"c", 4> {} c;
+inline constexpr struct ab_dim : mt::dim<"ab", a * b> {} ab;
+inline constexpr struct a_and_b_dim : mt::dim<"a_and_b", a + b> {} a_and_b;
+inline constexpr struct many_dim : mt::dim<"many", 1000> {} many;
+inline constexpr struct part_dim : mt::dim<"part", 2> {} part;
 
 mt::array<double, a, b> const x({1, 2, 3, 4, 5, 6});
 mt::array<double, c> const mixed({-1.75, -0.25, 0.5, 2});

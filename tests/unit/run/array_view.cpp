@@ -20,14 +20,12 @@ namespace mt = meshtensor;
 
 namespace {
 
-// clang-format off
-inline constexpr struct rows    : mt::dim<"rows">       {} rows;
+inline constexpr struct rows : mt::dim<"rows"> {} rows;
 inline constexpr struct columns : mt::dim<"columns", 3> {} columns;
-inline constexpr struct other   : mt::dim<"other", 3>   {} other;
-inline constexpr struct data    : mt::axis<"data">      {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct other : mt::dim<"other", 3> {} other;
+inline constexpr struct data : mt::axis<"data"> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<rows, data>> {};
-// clang-format on
 
 struct program {
   constexpr void operator()(mt::scope auto s) const {

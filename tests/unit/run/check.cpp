@@ -18,18 +18,16 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch   : mt::dim<"batch">      {} batch;
-inline constexpr struct width   : mt::dim<"width", 12>  {} width;
-inline constexpr struct inner   : mt::dim<"inner", 12>  {} inner;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct width : mt::dim<"width", 12> {} width;
+inline constexpr struct inner : mt::dim<"inner", 12> {} inner;
 inline constexpr struct classes : mt::dim<"classes", 4> {} classes;
-inline constexpr struct blocks  : mt::dim<"blocks", 3>  {} blocks;
-inline constexpr struct data    : mt::axis<"data">      {} data;
-inline constexpr struct model   : mt::axis<"model", 2>  {} model;
-struct mesh   : mt::mesh<data, model> {};
+inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
+struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<batch, data>, mt::shard<inner, model>, mt::shard<classes, model>> {};
 struct spread : mt::layout<mt::shard<batch, data, model>, mt::in<"optimizer", mt::shard<width, data>>> {};
-// clang-format on
 
 constexpr int line_of_drop = __LINE__ + 4, line_of_gain = __LINE__ + 6, line_of_down = __LINE__ + 7;
 struct train {
@@ -208,12 +206,9 @@ TEST_CASE("defects, each named by the user's line") {
 }
 
 namespace {
-inline constexpr struct down : mt::dim<"down", 37> {
-} down;
-inline constexpr struct across : mt::dim<"across", 37> {
-} across;
-inline constexpr struct aside : mt::dim<"aside", 37> {
-} aside;
+inline constexpr struct down : mt::dim<"down", 37> {} down;
+inline constexpr struct across : mt::dim<"across", 37> {} across;
+inline constexpr struct aside : mt::dim<"aside", 37> {} aside;
 struct alone : mt::mesh<> {};
 struct whole : mt::layout<> {};
 

@@ -60,8 +60,7 @@ template <class Program>
 struct running {
   explicit running(mt::store& values)
       : low(mt::lower(*mt::on_heap([] { return mt::trace<Program>(); }), mt::entry_name<Program>(), {}, {}, {})),
-        session(
-            values, low->graph, low->planned, {}, low->entry, {}, [] {}, mt::counted_name<Program>()) {
+        session(values, low->graph, low->planned, {}, low->entry, {}, [] {}, mt::counted_name<Program>()) {
     float const x[] = {1, 2, 3, -4};
     if (!session.inputs().ports().empty()) session.feed("x", x);
   }
@@ -179,10 +178,8 @@ TEST_CASE("all counts are given one number, and an executable is left out of the
 
 namespace {
 
-inline constexpr struct latent_dim : mt::dim<"latent", 3> {
-} latent;
-inline constexpr struct few_dim : mt::dim<"few", 5> {
-} few;
+inline constexpr struct latent_dim : mt::dim<"latent", 3> {} latent;
+inline constexpr struct few_dim : mt::dim<"few", 5> {} few;
 inline constexpr mt::layer generator = [](mt::scope auto s, auto z) {
   return tanh(mt::nn::linear(s / "out", mt::nn::dropout(s / "drop", z, 0.25), latent, rows));
 };

@@ -11,18 +11,12 @@ using mt::to;
 
 namespace {
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {
-} batch;
-inline constexpr struct pixels_dim : mt::dim<"pixels", 3> {
-} pixels;
-inline constexpr struct few_dim : mt::dim<"few", 2> {
-} few;
-inline constexpr struct joined_dim : mt::dim<"joined", few * pixels> {
-} joined;
-inline constexpr struct classes_dim : mt::dim<"classes", 4> {
-} classes;
-inline constexpr struct layers_dim : mt::dim<"layers", 3> {
-} layers;
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
+inline constexpr struct pixels_dim : mt::dim<"pixels", 3> {} pixels;
+inline constexpr struct few_dim : mt::dim<"few", 2> {} few;
+inline constexpr struct joined_dim : mt::dim<"joined", few * pixels> {} joined;
+inline constexpr struct classes_dim : mt::dim<"classes", 4> {} classes;
+inline constexpr struct layers_dim : mt::dim<"layers", 3> {} layers;
 
 template <class A>
 std::vector<double> numbers(A const& a) {
@@ -73,8 +67,7 @@ TEST_CASE("loops, branches and layers run too") {
       s, mt::at_most(10), [](auto, auto h) { return sum(h) < 100; }, [](auto, auto h) { return h * 2; }, x);
   CHECK(s.value(trips) == 3);
   CHECK(s.value(sum(last)) == 168);
-  auto const chosen = mt::cond(
-      s, sum(x) > 100, [&](auto) { return x; }, [&](auto) { return -x; });
+  auto const chosen = mt::cond(s, sum(x) > 100, [&](auto) { return x; }, [&](auto) { return -x; });
   CHECK(numbers(s.value(chosen)) == numbers(-image));
   auto const h = mt::nn::linear(s / "up", x, pixels, classes);
   CHECK(s.value(h).extent(classes) == 4);

@@ -13,10 +13,8 @@ using mt::to;
 
 namespace {
 
-inline constexpr struct batch_dim : mt::dim<"batch", 8> {
-} batch;
-inline constexpr struct data_axis : mt::axis<"data"> {
-} data;
+inline constexpr struct batch_dim : mt::dim<"batch", 8> {} batch;
+inline constexpr struct data_axis : mt::axis<"data"> {} data;
 struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
 

@@ -15,16 +15,14 @@ namespace mt = meshtensor;
 
 namespace {
 
-// clang-format off
-inline constexpr struct rows  : mt::dim<"rows", 256>   {} rows;
+inline constexpr struct rows : mt::dim<"rows", 256> {} rows;
 inline constexpr struct width : mt::dim<"width", 2048> {} width;
 inline constexpr struct inner : mt::dim<"inner", 4096> {} inner;
-inline constexpr struct data  : mt::axis<"data", 2>    {} data;
-struct alone  : mt::mesh<> {};
-struct whole  : mt::layout<> {};
-struct both   : mt::mesh<data> {};
+inline constexpr struct data : mt::axis<"data", 2> {} data;
+struct alone : mt::mesh<> {};
+struct whole : mt::layout<> {};
+struct both : mt::mesh<data> {};
 struct spread : mt::layout<mt::shard<rows, data>> {};
-// clang-format on
 
 struct learn {
   constexpr void operator()(mt::scope auto s) const {

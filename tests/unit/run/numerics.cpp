@@ -19,16 +19,14 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch  : mt::dim<"batch">     {} batch;
-inline constexpr struct width  : mt::dim<"width", 4>  {} width;
-inline constexpr struct inner  : mt::dim<"inner", 8>  {} inner;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct width : mt::dim<"width", 4> {} width;
+inline constexpr struct inner : mt::dim<"inner", 8> {} inner;
 inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
-inline constexpr struct data   : mt::axis<"data">     {} data;
-inline constexpr struct model  : mt::axis<"model", 2> {} model;
-struct mesh   : mt::mesh<data, model> {};
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
+struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<batch, data>, mt::shard<inner, model>> {};
-// clang-format on
 
 constexpr int line_of_log = __LINE__ + 9, line_of_product = __LINE__ + 5;
 struct train {
@@ -123,14 +121,10 @@ TEST_CASE("on the reference device") { every_case<mt::reference_device>(); }
 TEST_CASE("where nodes are one kernel") { every_case<mt::default_device>(); }
 
 namespace {
-inline constexpr struct length_dim : mt::dim<"length", 8> {
-} length;
-inline constexpr struct memory_dim : mt::dim<"memory", 8> {
-} memory;
-inline constexpr struct heads_dim : mt::dim<"heads", 2> {
-} heads;
-inline constexpr struct head_dim : mt::dim<"head", 4> {
-} head;
+inline constexpr struct length_dim : mt::dim<"length", 8> {} length;
+inline constexpr struct memory_dim : mt::dim<"memory", 8> {} memory;
+inline constexpr struct heads_dim : mt::dim<"heads", 2> {} heads;
+inline constexpr struct head_dim : mt::dim<"head", 4> {} head;
 
 constexpr int line_of_attention = __LINE__ + 4;
 struct attend {
@@ -163,8 +157,7 @@ TEST_CASE("inside of attention, which the device runs whole; masks are finite nu
 }
 
 namespace {
-inline constexpr struct past_dim : mt::dim<"past", 12> {
-} past;
+inline constexpr struct past_dim : mt::dim<"past", 12> {} past;
 constexpr int line_of_past = __LINE__ + 9;
 struct look_back {
   constexpr void operator()(mt::scope auto s) const {

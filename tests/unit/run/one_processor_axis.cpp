@@ -9,25 +9,16 @@ namespace mt = meshtensor;
 
 namespace {
 namespace net {
-inline constexpr struct batch : mt::dim<"batch", 4> {
-} batch;
-inline constexpr struct in : mt::dim<"in", 8> {
-} in;
-inline constexpr struct hidden : mt::dim<"hidden", 4> {
-} hidden;
-inline constexpr struct layers : mt::dim<"layers", 2> {
-} layers;
+inline constexpr struct batch : mt::dim<"batch", 4> {} batch;
+inline constexpr struct in : mt::dim<"in", 8> {} in;
+inline constexpr struct hidden : mt::dim<"hidden", 4> {} hidden;
+inline constexpr struct layers : mt::dim<"layers", 2> {} layers;
 
-inline constexpr struct data : mt::axis<"data"> {
-} data;
-inline constexpr struct model : mt::axis<"model"> {
-} model;
-inline constexpr struct data_of_4 : mt::axis<"data", 4> {
-} data_of_4;
-inline constexpr struct model_of_1 : mt::axis<"model", 1> {
-} model_of_1;
-inline constexpr struct pipe : mt::axis<"pipe", 2> {
-} pipe;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
+inline constexpr struct data_of_4 : mt::axis<"data", 4> {} data_of_4;
+inline constexpr struct model_of_1 : mt::axis<"model", 1> {} model_of_1;
+inline constexpr struct pipe : mt::axis<"pipe", 2> {} pipe;
 struct open_mesh : mt::mesh<data, model, pipe> {};
 struct model_of_one : mt::mesh<data_of_4, model_of_1, pipe> {};
 

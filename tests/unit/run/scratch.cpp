@@ -18,15 +18,13 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch  : mt::dim<"batch">    {} batch;
-inline constexpr struct width  : mt::dim<"width", 6> {} width;
-inline constexpr struct inner  : mt::dim<"inner", 8> {} inner;
-inline constexpr struct layers : mt::dim<"layers", 3>{} layers;
-inline constexpr struct data   : mt::axis<"data">    {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct width : mt::dim<"width", 6> {} width;
+inline constexpr struct inner : mt::dim<"inner", 8> {} inner;
+inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
+inline constexpr struct data : mt::axis<"data"> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
-// clang-format on
 
 struct learn {
   constexpr void operator()(mt::scope auto s) const {

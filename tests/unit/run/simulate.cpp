@@ -19,18 +19,12 @@ namespace mt = meshtensor;
 
 namespace {
 
-inline constexpr struct rows : mt::dim<"rows"> {
-} rows;
-inline constexpr struct width : mt::dim<"width", 8> {
-} width;
-inline constexpr struct inner : mt::dim<"inner", 512> {
-} inner;
-inline constexpr struct blocks : mt::dim<"blocks", 4> {
-} blocks;
-inline constexpr struct data : mt::axis<"data"> {
-} data;
-inline constexpr struct model : mt::axis<"model"> {
-} model;
+inline constexpr struct rows : mt::dim<"rows"> {} rows;
+inline constexpr struct width : mt::dim<"width", 8> {} width;
+inline constexpr struct inner : mt::dim<"inner", 512> {} inner;
+inline constexpr struct blocks : mt::dim<"blocks", 4> {} blocks;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
 
 struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<rows, data>, mt::shard<inner, model>> {};

@@ -11,14 +11,12 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch : mt::dim<"batch">              {} batch;
-inline constexpr struct width : mt::dim<"width">              {} width;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct width : mt::dim<"width"> {} width;
 inline constexpr struct twice : mt::dim<"twice", width + width> {} twice;
-inline constexpr struct data  : mt::axis<"data", 2>           {} data;
-struct mesh   : mt::mesh<data> {};
+inline constexpr struct data : mt::axis<"data", 2> {} data;
+struct mesh : mt::mesh<data> {};
 struct layout : mt::layout<mt::shard<batch, data>> {};
-// clang-format on
 
 struct train {
   constexpr void operator()(mt::scope auto s) const {

@@ -8,17 +8,12 @@ namespace small {
 namespace mt = meshtensor;
 using mt::to;
 
-inline constexpr struct batch_dim : mt::dim<"batch"> {
-} batch;
-inline constexpr struct rows_dim : mt::dim<"rows", 4> {
-} rows;
-inline constexpr struct columns_dim : mt::dim<"columns", 6> {
-} columns;
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
+inline constexpr struct rows_dim : mt::dim<"rows", 4> {} rows;
+inline constexpr struct columns_dim : mt::dim<"columns", 6> {} columns;
 
-inline constexpr struct data_axis : mt::axis<"data"> {
-} data;
-inline constexpr struct model_axis : mt::axis<"model", 2> {
-} model;
+inline constexpr struct data_axis : mt::axis<"data"> {} data;
+inline constexpr struct model_axis : mt::axis<"model", 2> {} model;
 struct mesh : mt::mesh<data, model> {};
 
 inline constexpr mt::layer counter = [](mt::scope auto s) {

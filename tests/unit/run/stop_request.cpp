@@ -17,7 +17,7 @@ namespace mt = meshtensor;
 
 namespace {
 
-volatile std::sig_atomic_t seen_before = 0;
+std::sig_atomic_t volatile seen_before = 0;
 void earlier(int) { seen_before = seen_before + 1; }
 
 /// Runs a program in a process of its own: what waitpid says of it.
@@ -126,7 +126,7 @@ TEST_CASE("a handler runs on a stack of its own: kernels use what is below their
   auto const job = mt::processors::in_lockstep();
   {
     mt::stop_request const stop(job);
-    struct sigaction now {};
+    struct sigaction now{};
     ::sigaction(SIGTERM, nullptr, &now);
     CHECK(has_stack());
     CHECK((now.sa_flags & SA_ONSTACK) != 0);

@@ -56,7 +56,9 @@ struct network {
 
   static constexpr struct data_t : mt::axis<"data", Data> {
   } data{};
-  static constexpr struct model_t : mt::axis<"model", Model> { } model{}; };
+  static constexpr struct model_t : mt::axis<"model", Model> {
+  } model{};
+};
 
 /// Images in six classes, each a noisy pattern of its own.
 template <class T>

@@ -20,18 +20,16 @@ using mt::to;
 
 namespace {
 
-// clang-format off
-inline constexpr struct batch  : mt::dim<"batch">     {} batch;
-inline constexpr struct width  : mt::dim<"width", 4>  {} width;
-inline constexpr struct inner  : mt::dim<"inner", 8>  {} inner;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct width : mt::dim<"width", 4> {} width;
+inline constexpr struct inner : mt::dim<"inner", 8> {} inner;
 inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
-inline constexpr struct data   : mt::axis<"data">     {} data;
-inline constexpr struct model  : mt::axis<"model", 2> {} model;
-struct mesh   : mt::mesh<data, model> {};
-struct whole  : mt::layout<> {};
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
+struct mesh : mt::mesh<data, model> {};
+struct whole : mt::layout<> {};
 struct spread : mt::layout<mt::shard<batch, data>, mt::shard<inner, model>> {};
-struct other  : mt::layout<mt::shard<width, data>, mt::in<"blocks", mt::shard<inner, model>>> {};
-// clang-format on
+struct other : mt::layout<mt::shard<width, data>, mt::in<"blocks", mt::shard<inner, model>>> {};
 
 inline constexpr mt::layer block = [](mt::scope auto r, auto h) {
   auto const up = tanh(einsum(h, r.parameter("up", width, inner), to(batch, inner)));

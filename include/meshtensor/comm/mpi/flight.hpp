@@ -202,9 +202,7 @@ class mpi_flights {
     }
     ++f.open;  // a permutation: not complete before all its messages are under way
     int const source = call.source[f.index];
-    if (source == -1 || source == f.index)
-      deliver(
-          call, f.count, f.index, [&](int) { return f.in; }, f.out);
+    if (source == -1 || source == f.index) deliver(call, f.count, f.index, [&](int) { return f.in; }, f.out);
     else must(MPI_Irecv(f.out, all, type, source, 0, over, post(slot)), "MPI_Irecv");
     for (int j = 0; j < f.count; ++j)
       if (call.source[j] == f.index && j != f.index)

@@ -27,7 +27,7 @@ class last_words {
     static bool const listens_to_exit = std::atexit(&on_exit) == 0;
     static_cast<void>(listens_to_exit);
     before_terminate_ = std::set_terminate(&on_terminate);
-    struct sigaction here {};
+    struct sigaction here{};
     here.sa_sigaction = &on_signal;
     here.sa_flags = SA_SIGINFO | SA_ONSTACK;
     ::sigemptyset(&here.sa_mask);
@@ -62,7 +62,7 @@ class last_words {
 
   // Sets a signal back to what it was, unless somebody else listens to it by now.
   void hand_back(std::size_t i) noexcept {
-    struct sigaction now {};
+    struct sigaction now{};
     ::sigaction(signals[i], nullptr, &now);
     if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == &on_signal)
       ::sigaction(signals[i], &before_[i], nullptr);

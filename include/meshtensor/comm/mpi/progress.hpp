@@ -59,8 +59,7 @@ class mpi_progress {
     while (!ended_ && !failed_) {
       begun_.wait(held, [this] { return ended_ || flights_.under_way(); });
       try {
-        while (!ended_ && flights_.under_way() && flights_.step(false))
-          ;
+        while (!ended_ && flights_.under_way() && flights_.step(false));
       } catch (...) { failed_ = std::current_exception(); }
       if (!flights_.under_way()) continue;
       held.unlock();

@@ -17,8 +17,7 @@ inline vec<T> moved_down(vec<T> v) {
   all const x = std::bit_cast<all>(v.value);
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return vec<T>::of(std::bit_cast<lanes<T>>(__builtin_shufflevector(x, x, (I + By) % vec<T>::width...)));
-  }
-  (std::make_integer_sequence<int, vec<T>::width>{});
+  }(std::make_integer_sequence<int, vec<T>::width>{});
 }
 
 /// f of registers over all lanes, as a tree of fixed shape: lane i with lane i + half, and so on.
@@ -52,8 +51,7 @@ template <int Bit, class T>
     all const own = __builtin_shufflevector(x, y, ((I & Bit) != 0 ? vec<T>::width + I : I)...);
     all const other = __builtin_shufflevector(x, y, ((I & Bit) != 0 ? vec<T>::width + (I ^ Bit) : I ^ Bit)...);
     return vec<T>::of(std::bit_cast<lanes<T>>(own + other));
-  }
-  (std::make_integer_sequence<int, vec<T>::width>{});
+  }(std::make_integer_sequence<int, vec<T>::width>{});
 }
 template <int Count, class T>
 [[gnu::always_inline]] inline vec<T> sums_of_lanes(vec<T>* of) {

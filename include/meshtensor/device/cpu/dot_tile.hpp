@@ -30,11 +30,8 @@ template <class T>
     };
     detail::unrolled<width>([&](auto j) __attribute__((always_inline)) { sum[j] = vec<T>(T(0)); });
     for (std::int64_t p = 0; p < whole; p += width)
-      add(
-          p, [](T const* from) __attribute__((always_inline)) { return load<T>(from); });
-    if (rest != 0)
-      add(
-          whole, [rest](T const* from) __attribute__((always_inline)) { return load<T>(from, rest); });
+      add(p, [](T const* from) __attribute__((always_inline)) { return load<T>(from); });
+    if (rest != 0) add(whole, [rest](T const* from) __attribute__((always_inline)) { return load<T>(from, rest); });
     vec<T> const sums = sums_of_lanes(sum);
     if (columns == width) store(sums, c.data + r * c.row);
     else store(sums, c.data + r * c.row, static_cast<int>(columns));

@@ -88,7 +88,7 @@ inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
 
 /// Whether elements of E are single bytes that registers of T hold as integers of 32 bits.
 template <class T, class E>
-inline constexpr bool widens_bytes = sizeof(E) == 1 && std::is_same_v<T, std::int32_t>&& vec<T>::width > 1;
+inline constexpr bool widens_bytes = sizeof(E) == 1 && std::is_same_v<T, std::int32_t> && vec<T>::width > 1;
 /// As many smaller integers as T has lanes. Between bytes and words conversions go by halves of them, for which there
 /// are instructions.
 template <class Small, class T>

@@ -224,10 +224,10 @@ inline lane_pack<T> apply_to_packs(lane_pack<T> const& a, lane_pack<T> const& b)
 
 /// Whether a function exists for operands in registers of type T.
 template <function F, class T>
-inline constexpr bool has_function = F != function::copy&& F != function::stop_gradient&& F != function::cast &&
-                                     (std::is_floating_point_v<T> ? !is_logical(F)
-                                                                  : (F<function::floor || F> function::erf) &&
-                                                                        (!is_logical(F) || sizeof(T) == 4));
+inline constexpr bool has_function =
+    F != function::copy && F != function::stop_gradient && F != function::cast &&
+    (std::is_floating_point_v<T> ? !is_logical(F)
+                                 : (F<function::floor || F> function::erf) && (!is_logical(F) || sizeof(T) == 4));
 
 // ---- reductions: lane i of the sums has elements i, i + pack_width, … ----
 
@@ -236,12 +236,11 @@ template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
 template <reduction_kind K, class T>
-inline constexpr T reduction_start = K == reduction_kind::sum ? T(0)
-                                     : std::is_floating_point_v<T>
-                                         ? (K == reduction_kind::max ? -std::numeric_limits<T>::infinity()
-                                                                     : std::numeric_limits<T>::infinity())
-                                         : (K == reduction_kind::max ? std::numeric_limits<T>::lowest()
-                                                                     : std::numeric_limits<T>::max());
+inline constexpr T reduction_start =
+    K == reduction_kind::sum ? T(0)
+    : std::is_floating_point_v<T>
+        ? (K == reduction_kind::max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
+        : (K == reduction_kind::max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
 
 inline constexpr function function_of(reduction_kind k) {
   return k == reduction_kind::sum ? function::add : k == reduction_kind::max ? function::maximum : function::minimum;

@@ -52,11 +52,10 @@ struct random_lanes {
 
   /// Of first, first + stride, …
   random_lanes(random_stream const& stream, std::uint64_t first, std::uint64_t stride, bool second = false)
-      : random_lanes(
-            stream, [=](int i) { return first + static_cast<std::uint64_t>(i) * stride; }, second) {}
+      : random_lanes(stream, [=](int i) { return first + static_cast<std::uint64_t>(i) * stride; }, second) {}
   template <class Numbers>
-  requires std::is_invocable_v<Numbers, int> random_lanes(random_stream const& stream, Numbers const& number,
-                                                          bool second) {
+  requires std::is_invocable_v<Numbers, int>
+  random_lanes(random_stream const& stream, Numbers const& number, bool second) {
     typename bits::array low, high;
     for (int i = 0; i < bits::width; ++i) {
       low.at[i] = static_cast<std::uint32_t>(number(i));

@@ -17,8 +17,7 @@ template <int N, class F>
 [[gnu::always_inline]] inline void unrolled(F const& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
     (f(std::integral_constant<int, I>{}), ...);
-  }
-  (std::make_integer_sequence<int, N>{});
+  }(std::make_integer_sequence<int, N>{});
 }
 
 }  // namespace detail
