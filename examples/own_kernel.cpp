@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include <meshtensor/device/default.hpp>
+#include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
-#include <meshtensor/run/main.hpp>
 
 namespace mt = meshtensor;
 inline constexpr struct day : mt::dim<"day", 365> {} day;

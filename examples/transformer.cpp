@@ -13,14 +13,14 @@
 #include <meshtensor/data/sample.hpp>
 #include <meshtensor/data/text.hpp>
 #include <meshtensor/device/default.hpp>
+#include <meshtensor/inspect/check.hpp>
+#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/io/checkpoints.hpp>
-#include <meshtensor/run/agree.hpp>
-#include <meshtensor/run/check.hpp>
-#include <meshtensor/run/explain.hpp>
-#include <meshtensor/run/main.hpp>
+#include <meshtensor/job/agree.hpp>
+#include <meshtensor/job/main.hpp>
 #include <meshtensor/run/one_store.hpp>
-#include <meshtensor/run/progress_line.hpp>
-#include <meshtensor/run/trace_events.hpp>
+#include <meshtensor/train/progress_line.hpp>
 
 #include "transformer/command_line.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <meshtensor/device/default.hpp>
+#include <meshtensor/job/main.hpp>
 #include <meshtensor/pass/cost.hpp>
-#include <meshtensor/run/main.hpp>
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <meshtensor/data/bleu.hpp>
 #include <meshtensor/io/export.hpp>
 #include <meshtensor/io/import.hpp>
-#include <meshtensor/run/main.hpp>
-#include <meshtensor/run/progress_line.hpp>
-#include <meshtensor/run/stop_request.hpp>
+#include <meshtensor/job/main.hpp>
+#include <meshtensor/train/progress_line.hpp>
+#include <meshtensor/train/stop_request.hpp>
 
 #include "translate/command_line.hpp"
 #include "translate/conversation.hpp"

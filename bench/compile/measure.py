@@ -118,7 +118,7 @@ def main():
 
         def read_headers(options):
             """Reads what meshtensor_use_compiled has read once; the options that use it."""
-            names = ["meshtensor", "device/default", "run/explain", "run/main", "run/profile", "run/trace_events"]
+            names = ["meshtensor", "device/default", "inspect/explain", "inspect/profile", "inspect/trace_events", "job/main"]
             header = pathlib.Path(folder) / "read.hpp"
             header.write_text("".join(f"#include <meshtensor/{name}.hpp>\n" for name in names))
             read = f"{header}.{'pch' if 'clang' in a.compiler else 'gch'}"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <meshtensor/device/default.hpp>
+#include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
-#include <meshtensor/run/main.hpp>
 
 namespace {
 namespace mt = meshtensor;

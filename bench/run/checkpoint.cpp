@@ -22,7 +22,7 @@
 
 #include <meshtensor/device/default.hpp>
 #include <meshtensor/io/checkpoint.hpp>
-#include <meshtensor/run/main.hpp>
+#include <meshtensor/job/main.hpp>
 
 #include "../../examples/transformer.hpp"
 

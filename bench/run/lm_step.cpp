@@ -17,11 +17,11 @@
 #include <vector>
 
 #include <meshtensor/device/default.hpp>
+#include <meshtensor/inspect/profile.hpp>
+#include <meshtensor/inspect/simulate.hpp>
+#include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/pass/cost.hpp>
-#include <meshtensor/run/main.hpp>
-#include <meshtensor/run/profile.hpp>
-#include <meshtensor/run/simulate.hpp>
 
 #include "products.hpp"
 

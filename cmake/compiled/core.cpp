@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is the same for all programs, compiled once: the passes, reports, jobs, and the reference device's engine.
 #include <meshtensor/meshtensor.hpp>
-#include <meshtensor/run/explain.hpp>
-#include <meshtensor/run/trace_events.hpp>
+#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/trace_events.hpp>
 
 namespace meshtensor {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <meshtensor/run/agree.hpp>
-#include <meshtensor/run/processors.hpp>
+#include <meshtensor/job/agree.hpp>
+#include <meshtensor/job/processors.hpp>
 
 namespace translation {
 

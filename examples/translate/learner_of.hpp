@@ -5,11 +5,11 @@
 #include <vector>
 
 #include <meshtensor/device/default.hpp>
-#include <meshtensor/run/check.hpp>
+#include <meshtensor/inspect/check.hpp>
+#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/run/executable.hpp>
-#include <meshtensor/run/explain.hpp>
 #include <meshtensor/run/one_store.hpp>
-#include <meshtensor/run/profile.hpp>
 
 #include "learner.hpp"
 #include "sizes.hpp"

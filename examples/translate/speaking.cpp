@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <meshtensor/device/default.hpp>
+#include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/run/executable.hpp>
 #include <meshtensor/run/one_store.hpp>
-#include <meshtensor/run/profile.hpp>
 
 #include "beam_search.hpp"
 #include "sizes.hpp"

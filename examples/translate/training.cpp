@@ -6,11 +6,11 @@
 #include <memory>
 
 #include <meshtensor/data/prefetched.hpp>
-#include <meshtensor/emit/tensorboard.hpp>
 #include <meshtensor/io/checkpoints.hpp>
-#include <meshtensor/run/loss_guard.hpp>
-#include <meshtensor/run/progress_line.hpp>
-#include <meshtensor/run/stop_request.hpp>
+#include <meshtensor/train/event_file.hpp>
+#include <meshtensor/train/loss_guard.hpp>
+#include <meshtensor/train/progress_line.hpp>
+#include <meshtensor/train/stop_request.hpp>
 
 #include "last_epochs.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <meshtensor/run/processors.hpp>
+#include <meshtensor/job/processors.hpp>
 
 #include "learner.hpp"
 #include "texts.hpp"

@@ -29,6 +29,6 @@
 
 #include "meshtensor/device/reference.hpp"
 
-#include "meshtensor/run/array_operations.hpp"
+#include "meshtensor/eager/array_operations.hpp"
 #include "meshtensor/run/executable.hpp"
 #include "meshtensor/run/one_store.hpp"

@@ -11,17 +11,17 @@
 #include <meshtensor/data/pair_batches.hpp>
 #include <meshtensor/data/pairs.hpp>
 #include <meshtensor/data/prefetched.hpp>
-#include <meshtensor/emit/tensorboard.hpp>
 #include <meshtensor/graph/print.hpp>
+#include <meshtensor/inspect/check.hpp>
+#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/simulate.hpp>
+#include <meshtensor/inspect/trace_events.hpp>
+#include <meshtensor/inspect/watched.hpp>
 #include <meshtensor/meshtensor.hpp>
-#include <meshtensor/run/check.hpp>
-#include <meshtensor/run/explain.hpp>
-#include <meshtensor/run/loss_guard.hpp>
-#include <meshtensor/run/progress_line.hpp>
-#include <meshtensor/run/simulate.hpp>
-#include <meshtensor/run/stop_request.hpp>
-#include <meshtensor/run/trace_events.hpp>
-#include <meshtensor/run/watched.hpp>
+#include <meshtensor/train/event_file.hpp>
+#include <meshtensor/train/loss_guard.hpp>
+#include <meshtensor/train/progress_line.hpp>
+#include <meshtensor/train/stop_request.hpp>
 
 #include "support/xtensor.hpp"
 

@@ -2,8 +2,8 @@
 // Ranks decide alike on what each sees differently.
 // ranks: 1 3 4
 // needs: mpi
-#include "meshtensor/run/agree.hpp"
-#include "meshtensor/run/processors.hpp"
+#include "meshtensor/job/agree.hpp"
+#include "meshtensor/job/processors.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "meshtensor/run/mpi_job.hpp"
+#include "meshtensor/job/mpi_job.hpp"
 #include "support/programs.hpp"
 
 namespace mt = meshtensor;

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>  // setenv
 
-#include "meshtensor/run/processors.hpp"
+#include "meshtensor/job/processors.hpp"
 #include "ranks.hpp"
 
 namespace mt = meshtensor;

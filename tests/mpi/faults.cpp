@@ -32,9 +32,9 @@
 #include <thread>
 
 #include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/job/main.hpp"
 #include "meshtensor/meshtensor.hpp"
-#include "meshtensor/run/main.hpp"
-#include "meshtensor/run/stop_request.hpp"
+#include "meshtensor/train/stop_request.hpp"
 
 namespace mt = meshtensor;
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "meshtensor/meshtensor.hpp"
-#include "meshtensor/run/loss_guard.hpp"
-#include "meshtensor/run/stop_request.hpp"
+#include "meshtensor/train/loss_guard.hpp"
+#include "meshtensor/train/stop_request.hpp"
 #include "ranks.hpp"
 
 namespace mt = meshtensor;

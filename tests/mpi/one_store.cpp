@@ -5,7 +5,7 @@
 // timeout: 300
 #include "property/one_store.hpp"
 
-#include "meshtensor/run/mpi_job.hpp"
+#include "meshtensor/job/mpi_job.hpp"
 #include "mpi/ranks.hpp"
 
 TEST_CASE("on ranks") {

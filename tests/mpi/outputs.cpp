@@ -3,8 +3,8 @@
 // ranks: 2 4 6
 #include <doctest/doctest.h>
 
+#include "meshtensor/inspect/watched.hpp"
 #include "meshtensor/meshtensor.hpp"
-#include "meshtensor/run/watched.hpp"
 #include "ranks.hpp"
 
 namespace mt = meshtensor;

@@ -2,7 +2,7 @@
 // Ranks that a launcher left the same cores keep apart.
 // ranks: 1 2 3 4
 // needs: mpi
-#include "meshtensor/run/processors.hpp"
+#include "meshtensor/job/processors.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 // timeout: 600
 #include "property/outcome.hpp"
 
-#include "meshtensor/run/mpi_job.hpp"
+#include "meshtensor/job/mpi_job.hpp"
 #include "mpi/ranks.hpp"
 
 using namespace property;

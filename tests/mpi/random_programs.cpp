@@ -8,7 +8,7 @@
 #include "property/random_run.hpp"
 
 #include "meshtensor/device/reference.hpp"
-#include "meshtensor/run/mpi_job.hpp"
+#include "meshtensor/job/mpi_job.hpp"
 #include "mpi/ranks.hpp"
 
 using namespace property;

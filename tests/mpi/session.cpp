@@ -5,8 +5,8 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
-#include "meshtensor/comm/launch.hpp"
 #include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/job/launch.hpp"
 
 namespace mt = meshtensor;
 

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "meshtensor/device/cpu/device.hpp"
-#include "meshtensor/run/trace_events.hpp"
+#include "meshtensor/inspect/trace_events.hpp"
 #include "ranks.hpp"
 #include "support/programs.hpp"
 

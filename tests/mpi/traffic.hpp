@@ -4,9 +4,9 @@
 // bytes. For one file of an executable.
 #pragma once
 
+#include "meshtensor/job/mpi_job.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/by_transport.hpp"
-#include "meshtensor/run/mpi_job.hpp"
 #include "mpi/counted.hpp"
 #include "mpi/ranks.hpp"
 #include "property/outcome.hpp"

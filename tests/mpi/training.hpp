@@ -2,7 +2,7 @@
 // The law of tests/mpi/training*.cpp, for any device.
 #pragma once
 
-#include "meshtensor/run/mpi_job.hpp"
+#include "meshtensor/job/mpi_job.hpp"
 #include "mpi/ranks.hpp"
 #include "property/one_training.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
 
 namespace probe {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "element.hpp"
-#include "meshtensor/run/interpret.hpp"
+#include "meshtensor/array/interpret.hpp"
 #include "two_layers.hpp"
 
 namespace mt = meshtensor;

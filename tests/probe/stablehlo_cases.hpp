@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "meshtensor/emit/stablehlo.hpp"
-#include "meshtensor/run/processor.hpp"
+#include "meshtensor/job/processor.hpp"
 #include "property/subject.hpp"
 
 namespace probe {

@@ -6,9 +6,9 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/comm/reference.hpp"
+#include "meshtensor/job/processor.hpp"
 #include "meshtensor/pass/reshard.hpp"
 #include "meshtensor/pass/verify_layout.hpp"
-#include "meshtensor/run/processor.hpp"
 #include "property/at_least.hpp"
 #include "property/transitions.hpp"
 #include "support/layouts.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/pass/rebuild.hpp"
-#include "meshtensor/run/interpret.hpp"
 #include "property/program.hpp"
 
 namespace property {

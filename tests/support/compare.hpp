@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "meshtensor/run/block.hpp"
+#include "meshtensor/array/block.hpp"
 
 namespace meshtensor_test {
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "meshtensor/run/transport.hpp"
+#include "meshtensor/job/transport.hpp"
 #include "support/layouts.hpp"
 
 namespace meshtensor_test {

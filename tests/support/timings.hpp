@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "meshtensor/job/processors.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/verify_plan.hpp"
-#include "meshtensor/run/processors.hpp"
 
 namespace meshtensor_test {
 

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
-#include "meshtensor/comm/crew.hpp"
-#include "meshtensor/comm/local_member.hpp"
+#include "meshtensor/comm/local/crew.hpp"
+#include "meshtensor/comm/local/local_member.hpp"
 
 namespace meshtensor {
 

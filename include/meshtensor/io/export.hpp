@@ -13,7 +13,7 @@
 #include "meshtensor/io/block_check.hpp"
 #include "meshtensor/io/safetensors_format.hpp"
 #include "meshtensor/io/tensor_names.hpp"
-#include "meshtensor/run/agree.hpp"
+#include "meshtensor/job/agree.hpp"
 #include "meshtensor/run/store.hpp"
 
 namespace meshtensor {

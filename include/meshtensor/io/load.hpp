@@ -14,7 +14,7 @@
 #include "meshtensor/io/index_reader.hpp"
 #include "meshtensor/io/process_of.hpp"
 #include "meshtensor/io/saved_values.hpp"
-#include "meshtensor/run/agree.hpp"
+#include "meshtensor/job/agree.hpp"
 
 namespace meshtensor {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/run/suggest.hpp"
+#include "meshtensor/base/suggest.hpp"
 
 namespace meshtensor {
 

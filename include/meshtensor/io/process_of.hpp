@@ -2,7 +2,7 @@
 // Which of a job's processes this one is.
 #pragma once
 
-#include "meshtensor/run/transport.hpp"
+#include "meshtensor/job/transport.hpp"
 
 namespace meshtensor::io {
 

@@ -2,7 +2,7 @@
 // Activations that are made of elementwise operations.
 #pragma once
 
-#include "meshtensor/op/composed.hpp"
+#include "meshtensor/op/detail/composed.hpp"
 
 namespace meshtensor {
 

@@ -4,8 +4,8 @@
 
 #include "meshtensor/graph/differentiation.hpp"
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/op/call_loop.hpp"
 #include "meshtensor/op/composite.hpp"
+#include "meshtensor/op/detail/call_loop.hpp"
 
 namespace meshtensor {
 

@@ -2,7 +2,7 @@
 // Composites: a region with a name, which a device may implement whole, and perhaps a gradient of its own.
 #pragma once
 
-#include "meshtensor/op/handles.hpp"
+#include "meshtensor/op/detail/handles.hpp"
 
 namespace meshtensor {
 namespace detail {

@@ -4,7 +4,7 @@
 
 #include "meshtensor/graph/differentiation.hpp"
 #include "meshtensor/graph/rule.hpp"
-#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 
 namespace meshtensor {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
-#include "meshtensor/op/handles.hpp"
+#include "meshtensor/op/detail/handles.hpp"
 
 namespace meshtensor {
 namespace detail {

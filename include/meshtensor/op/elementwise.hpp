@@ -4,9 +4,9 @@
 
 #include "meshtensor/graph/differentiation.hpp"
 #include "meshtensor/graph/rule.hpp"
-#include "meshtensor/op/arithmetic.hpp"
-#include "meshtensor/op/record.hpp"
-#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/op/detail/arithmetic.hpp"
+#include "meshtensor/op/detail/record.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/tensor/tensor.hpp"
 
 namespace meshtensor {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "meshtensor/graph/scope.hpp"
-#include "meshtensor/op/record.hpp"
+#include "meshtensor/op/detail/record.hpp"
 
 namespace meshtensor {
 

@@ -5,7 +5,7 @@
 
 #include "meshtensor/base/philox.hpp"
 #include "meshtensor/graph/scope.hpp"
-#include "meshtensor/op/composed.hpp"
+#include "meshtensor/op/detail/composed.hpp"
 
 namespace meshtensor {
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "meshtensor/op/composed.hpp"
+#include "meshtensor/op/detail/composed.hpp"
 
 namespace meshtensor {
 

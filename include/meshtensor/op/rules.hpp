@@ -3,11 +3,11 @@
 #pragma once
 
 #include "meshtensor/op/call.hpp"
+#include "meshtensor/op/detail/structure.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reshard.hpp"
-#include "meshtensor/op/structure.hpp"
 
 namespace meshtensor {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "meshtensor/op/composite.hpp"
+#include "meshtensor/op/detail/row_sum.hpp"
 #include "meshtensor/op/lookup.hpp"
-#include "meshtensor/op/row_sum.hpp"
 
 namespace meshtensor {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/job/over_all.hpp"
 #include "meshtensor/run/facts.hpp"
-#include "meshtensor/run/over_all.hpp"
 
 namespace meshtensor {
 namespace detail {

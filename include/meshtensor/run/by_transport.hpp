@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/job/transport.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
 #include "meshtensor/run/engine.hpp"
-#include "meshtensor/run/transport.hpp"
 
 namespace meshtensor {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "meshtensor/run/interpret.hpp"
-#include "meshtensor/run/numbers.hpp"
+#include "meshtensor/array/interpret.hpp"
+#include "meshtensor/array/numbers.hpp"
 
 namespace meshtensor {
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "meshtensor/op/accumulate.hpp"
-#include "meshtensor/run/processor.hpp"
+#include "meshtensor/job/processor.hpp"
+#include "meshtensor/op/detail/accumulate.hpp"
 #include "meshtensor/run/timeline.hpp"
 
 namespace meshtensor {

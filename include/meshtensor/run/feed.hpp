@@ -5,7 +5,7 @@
 #include <ranges>
 #include <span>
 
-#include "meshtensor/run/array_view.hpp"
+#include "meshtensor/array/array_view.hpp"
 #include "meshtensor/tensor/tensor.hpp"
 
 namespace meshtensor {

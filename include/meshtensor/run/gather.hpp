@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "meshtensor/job/transport.hpp"
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/run/transport.hpp"
 #include "meshtensor/tensor/layout.hpp"
 
 namespace meshtensor {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/graph/locate.hpp"
+#include "meshtensor/job/processor.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/schedule.hpp"
-#include "meshtensor/run/interpret.hpp"
-#include "meshtensor/run/processor.hpp"
 
 namespace meshtensor::detail {
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/suggest.hpp"
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/run/suggest.hpp"
 
 namespace meshtensor::detail {
 

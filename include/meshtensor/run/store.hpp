@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/array/array_view.hpp"
 #include "meshtensor/base/memory.hpp"
-#include "meshtensor/run/array_view.hpp"
+#include "meshtensor/base/suggest.hpp"
+#include "meshtensor/job/processors.hpp"
 #include "meshtensor/run/counts.hpp"
 #include "meshtensor/run/gather.hpp"
-#include "meshtensor/run/processors.hpp"
 #include "meshtensor/run/scratch.hpp"
-#include "meshtensor/run/suggest.hpp"
 
 namespace meshtensor {
 

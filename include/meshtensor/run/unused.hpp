@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
+#include "meshtensor/base/suggest.hpp"
+#include "meshtensor/job/processors.hpp"
 #include "meshtensor/pass/implied.hpp"
-#include "meshtensor/run/interpret.hpp"
-#include "meshtensor/run/processors.hpp"
-#include "meshtensor/run/suggest.hpp"
 
 namespace meshtensor::detail {
 

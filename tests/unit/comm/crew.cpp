@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that stay from run to run.
-#include "meshtensor/comm/crew.hpp"
+#include "meshtensor/comm/local/crew.hpp"
 
 #include <doctest/doctest.h>
 

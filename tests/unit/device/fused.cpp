@@ -8,10 +8,10 @@
 
 #include <cstdlib>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/device/cpu/device.hpp"
 #include "meshtensor/graph/print.hpp"
 #include "meshtensor/pass/lower.hpp"
-#include "meshtensor/run/interpret.hpp"
 #include "meshtensor/run/session.hpp"
 #include "property/graph.hpp"
 

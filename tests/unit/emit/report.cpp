@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/comm/collective.hpp"
+#include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/run/by_transport.hpp"
-#include "meshtensor/run/explain.hpp"
 #include "support/layouts.hpp"
 #include "unit/run/two_layers.hpp"
 

@@ -12,7 +12,7 @@
 #include "../../../examples/translate/word_by_word.hpp"
 #include "meshtensor/base/philox.hpp"
 #include "meshtensor/data/sample.hpp"
-#include "meshtensor/run/eager.hpp"
+#include "meshtensor/eager/eager.hpp"
 
 namespace mt = meshtensor;
 using namespace translation;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "meshtensor/device/default.hpp"
+#include "meshtensor/inspect/check.hpp"
 #include "meshtensor/meshtensor.hpp"
-#include "meshtensor/run/check.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

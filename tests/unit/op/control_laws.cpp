@@ -2,9 +2,9 @@
 // The laws of loops, branches and composites: what runs in a region takes fresh dims as any operation does.
 #include "unit/op/laws.hpp"
 
-#include "meshtensor/op/composed.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/detail/composed.hpp"
 #include "meshtensor/op/softmax.hpp"
 
 using namespace laws;

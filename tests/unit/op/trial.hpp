@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/pass/differentiate.hpp"
-#include "meshtensor/run/interpret.hpp"
 
 namespace trial {
 

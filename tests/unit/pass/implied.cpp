@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/pass/lower.hpp"
-#include "meshtensor/run/interpret.hpp"
 
 namespace mt = meshtensor;
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <random>
 
-#include "meshtensor/run/interpret.hpp"
+#include "meshtensor/array/interpret.hpp"
 #include "unit/pass/programs.hpp"
 
 namespace meshtensor_test {

@@ -2,8 +2,8 @@
 // Mistakes that show when a program runs: each is one sentence with the names, the numbers and what to do.
 #include <doctest/doctest.h>
 
+#include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/meshtensor.hpp"
-#include "meshtensor/run/explain.hpp"
 
 namespace mt = meshtensor;
 

@@ -9,7 +9,7 @@
 
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/graph/module.hpp"
-#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {

@@ -13,7 +13,7 @@
 #include "meshtensor/device/cpu/measure_rates.hpp"
 #include "meshtensor/device/cpu/processor_level.hpp"
 #include "meshtensor/device/cpu/product.hpp"
-#include "meshtensor/op/accumulate.hpp"
+#include "meshtensor/op/detail/accumulate.hpp"
 #include "meshtensor/op/put.hpp"
 
 namespace meshtensor {

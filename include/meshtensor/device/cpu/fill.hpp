@@ -5,7 +5,7 @@
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/random.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
-#include "meshtensor/op/initial.hpp"
+#include "meshtensor/op/detail/initial.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -4,7 +4,7 @@
 
 #include "meshtensor/device/cpu/blocks.hpp"
 #include "meshtensor/device/cpu/copy.hpp"
-#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -8,7 +8,7 @@
 #include "meshtensor/device/cpu/math.hpp"
 #include "meshtensor/device/cpu/random.hpp"
 #include "meshtensor/graph/primitive.hpp"
-#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

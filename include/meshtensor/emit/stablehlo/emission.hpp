@@ -7,7 +7,7 @@
 #include "meshtensor/emit/stablehlo/operations.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/op/scalar.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/pass/bind.hpp"
 
 namespace meshtensor::hlo {

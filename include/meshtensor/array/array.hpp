@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays with named dims over xtensor storage: what a program is fed, what comes out of it, what operations run on at
+// once.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meshtensor/array/xtensor.hpp"
+#include "meshtensor/tensor/shape.hpp"
+#include "meshtensor/tensor/view.hpp"
+
+namespace meshtensor {
+
+/// The dtype whose elements are held as `T`.
+template <class T>
+inline constexpr dtype dtype_of = [] {
+  for (dtype t : {dtype::f64, dtype::f32, dtype::bf16, dtype::i32, dtype::i64, dtype::u8})
+    if (with_element(t, []<class E>() { return std::is_same_v<E, T>; })) return t;
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float> || std::is_same_v<T, bf16_t> ||
+                    std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> ||
+                    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, bool>,
+                "meshtensor T02: an element is double, float, mt::bf16_t, int32_t, int64_t, uint8_t or bool");
+  return dtype::boolean;
+}();
+
+namespace detail {
+inline std::int64_t elements_of(std::span<dim_extent const> dims) {
+  std::int64_t n = 1;
+  for (dim_extent const& d : dims) n *= d.extent;
+  return n;
+}
+inline std::string text_of(std::span<dim_extent const> dims) {
+  std::string t = "[";
+  for (dim_extent const& d : dims) t += (t.size() == 1 ? "" : ", ") + d.label.text() + "=" + std::to_string(d.extent);
+  return t + "]";
+}
+inline int position_of(std::span<dim_extent const> dims, name const& label) {
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (dims[i].label == label) return static_cast<int>(i);
+  return -1;
+}
+/// A dense row-major array as a view whose dims are numbered as in `dims`.
+inline view dense_view(void const* data, dtype type, std::span<dim_extent const> dims) {
+  require(dims.size() <= max_dims_of_one, "T07: a tensor has at most 8 dims");
+  view v{};
+  v.data = const_cast<void*>(data), v.type = type, v.count = static_cast<int>(dims.size());
+  for (int i = 0; i < v.count; ++i) {
+    v.dim[i] = static_cast<std::uint16_t>(i);
+    v.extent[i] = v.total[i] = dims[static_cast<std::size_t>(i)].extent;
+  }
+  v.densify();
+  return v;
+}
+}  // namespace detail
+
+/// An array whose dims are values: names, extents and elements, dense and row-major in the order of the dims.
+///
+///     a(batch(3), d_model(5))   the element at index 3 of batch and 5 of d_model, in any order of naming
+///     a.extent(batch)           how long it is; a.first(batch): where in a whole array its first element lies
+///     a.xtensor()               the storage, for lazy expressions: b.assign(xt::exp(a.xtensor()))
+///
+/// errors  R11 another number of elements than the extents say; R12 a dim that it lacks, or an index outside
+template <class T>
+class any_array {
+ public:
+  using element = T;
+  using storage = xt::xarray<T>;
+  static constexpr dtype type = dtype_of<T>;
+
+  /// One element, zero, without dims.
+  any_array() : any_array(std::vector<dim_extent>{}) {}
+  /// Zeros.
+  explicit any_array(std::vector<dim_extent> dims) : dims_(std::move(dims)), first_(dims_.size()) {
+    typename storage::shape_type extents(dims_.size());
+    for (std::size_t i = 0; i < dims_.size(); ++i) extents[i] = static_cast<std::size_t>(dims_[i].extent);
+    values_.resize(extents);
+    std::fill(values_.data(), values_.data() + size(), T{});
+  }
+  template <std::ranges::input_range R>
+  any_array(std::vector<dim_extent> dims, R const& elements) : any_array(std::move(dims)) {
+    if (static_cast<std::int64_t>(std::ranges::size(elements)) != size())
+      throw error("R11", {"an array ", detail::text_of(dims_), " has ", size(), " elements, but it was given ",
+                          std::ranges::size(elements)});
+    std::ranges::transform(elements, values_.data(), [](auto const& e) { return static_cast<T>(e); });
+  }
+
+  std::span<dim_extent const> dims() const& { return dims_; }
+  std::vector<dim_extent> dims() && { return std::move(dims_); }  // of an array that is about to go
+  std::int64_t size() const { return detail::elements_of(dims_); }
+  template <dim_type D>
+  std::int64_t extent(D) const {
+    return dims_[place_of(D::label)].extent;
+  }
+  /// The index in the whole array that the first element here has: not 0 where this is one processor's block.
+  template <dim_type D>
+  std::int64_t first(D) const {
+    return first_[place_of(D::label)];
+  }
+  void set_first(int place, std::int64_t index) { first_[static_cast<std::size_t>(place)] = index; }
+
+  T* data() { return values_.data(); }
+  T const* data() const { return values_.data(); }
+  /// The one element of an array that has no more.
+  T item() const {
+    if (size() != 1) throw error("R12", {"an array ", detail::text_of(dims_), " has more than one element"});
+    return *data();
+  }
+  T* begin() { return data(); }
+  T* end() { return data() + size(); }
+  T const* begin() const { return data(); }
+  T const* end() const { return data() + size(); }
+  storage const& xtensor() const& { return values_; }
+  storage xtensor() && {
+    return std::move(values_);
+  }  // of an array that is about to go: `for (float y : f().xtensor())`
+  /// Takes the elements of an xtensor expression of the same shape.
+  template <class E>
+  any_array& assign(xt::xexpression<E> const& expression) {
+    storage made(expression);
+    if (made.shape() != values_.shape())
+      throw error("R11", {"an expression of another shape is assigned to an array ", detail::text_of(dims_)});
+    values_ = std::move(made);
+    return *this;
+  }
+
+  template <std::same_as<dim_extent>... I>
+  T& operator()(I const&... at) {
+    return data()[offset({at...})];
+  }
+  template <std::same_as<dim_extent>... I>
+  T const& operator()(I const&... at) const {
+    return data()[offset({at...})];
+  }
+
+  view window() const { return detail::dense_view(data(), type, dims_); }
+
+  /// The same array with its dims in another order.
+  any_array ordered(std::span<name const> labels) const {
+    std::vector<dim_extent> dims;
+    for (name const& l : labels) dims.push_back(dims_[place_of(l)]);
+    if (dims.size() != dims_.size())
+      throw error("R12", {"an array ", detail::text_of(dims_), " cannot be ordered as ", detail::text_of(dims)});
+    any_array result(std::move(dims));
+    walk<1> w;
+    view const from = window();
+    for (int i = 0; i < from.count; ++i) {
+      std::size_t const k = place_of(labels[static_cast<std::size_t>(i)]);
+      w.stride[0][i] = from.stride[k], w.extent[w.count++] = from.extent[k];
+      result.first_[static_cast<std::size_t>(i)] = first_[k];
+    }
+    if (w.empty()) return result;
+    T* to = result.data();
+    do *to++ = data()[w.offset[0]];
+    while (w.next());
+    return result;
+  }
+
+  friend bool operator==(any_array const& a, any_array const& b) {
+    return std::ranges::equal(
+               a.dims_, b.dims_,
+               [](auto const& d, auto const& e) { return d.label == e.label && d.extent == e.extent; }) &&
+           std::ranges::equal(a, b);
+  }
+
+ private:
+  std::size_t place_of(name const& label) const {
+    int const i = detail::position_of(dims_, label);
+    if (i < 0) throw error("R12", {"an array ", detail::text_of(dims_), " has no dim '", label, "'"});
+    return static_cast<std::size_t>(i);
+  }
+  std::int64_t offset(std::initializer_list<dim_extent> at) const {
+    if (at.size() != dims_.size())
+      throw error("R12", {"an element of an array ", detail::text_of(dims_),
+                          " is named by one index for each dim, not by ", at.size()});
+    std::int64_t index[max_dims_of_one];
+    std::fill_n(index, max_dims_of_one, -1);
+    for (dim_extent const& i : at) {
+      std::size_t const k = place_of(i.label);
+      if (i.extent < 0 || i.extent >= dims_[k].extent)
+        throw error("R12", {"index ", i.extent, " lies outside of dim '", i.label, "' (", dims_[k].extent, ")"});
+      if (index[k] >= 0) throw error("R12", {"two indices are given for dim '", i.label, "'"});
+      index[k] = i.extent;
+    }
+    std::int64_t result = 0;
+    for (std::size_t k = 0; k < dims_.size(); ++k) result = result * dims_[k].extent + index[k];
+    return result;
+  }
+
+  std::vector<dim_extent> dims_;
+  std::vector<std::int64_t> first_;
+  storage values_;
+};
+
+template <class A>
+concept any_array_like = requires { typename A::element; } && std::derived_from<A, any_array<typename A::element>>;
+
+/// An array whose type names its dims: `mt::array<float, batch, pixels> images(numbers, batch(24));`
+///
+/// Extents that the dims' types leave open are given, or the one that is missing follows from the number of elements.
+template <class T, auto... Dims>
+class array : public any_array<T> {
+  static_assert((dim_type<std::remove_cvref_t<decltype(Dims)>> && ...),
+                "meshtensor T10: an array is declared by its element type and its dims: mt::array<float, batch>");
+  static constexpr name labels[] = {Dims.label..., name{}};  // the last one stands for none
+
+ public:
+  using dim_list = meshtensor::dims<std::remove_cvref_t<decltype(Dims)>...>;
+
+  /// Zeros.
+  template <std::same_as<dim_extent>... E>
+  explicit array(E const&... extents) : any_array<T>(extents_of({extents...}, -1)) {}
+  template <std::ranges::input_range R, std::same_as<dim_extent>... E>
+  requires(!any_array_like<R>)
+  explicit array(R const& elements, E const&... extents)
+      : any_array<T>(extents_of({extents...}, static_cast<std::int64_t>(std::ranges::size(elements))), elements) {}
+  template <std::same_as<dim_extent>... E>
+  explicit array(std::initializer_list<T> elements, E const&... extents)
+      : any_array<T>(extents_of({extents...}, static_cast<std::int64_t>(elements.size())), elements) {}
+  /// An array with these dims in any order. errors R12 it has others
+  explicit array(any_array<T> const& a) : any_array<T>(a.ordered({labels, sizeof...(Dims)})) {
+    extents_of(this->dims(), -1);
+  }
+  template <auto... Others>
+  array(array<T, Others...> const& a) : any_array<T>(a.ordered({labels, sizeof...(Dims)})) {  // NOLINT
+    static_assert(sizeof...(Dims) == sizeof...(Others) &&
+                      (has_dim_v<typename array<T, Others...>::dim_list, std::remove_cvref_t<decltype(Dims)>> && ...),
+                  "meshtensor T03: an array is made from one with other dims");
+  }
+
+ private:
+  // The extents of all dims: of their types, given, or the last open one from `elements`, where that is not -1.
+  static std::vector<dim_extent> extents_of(std::span<dim_extent const> given, std::int64_t elements) {
+    std::vector<dim_extent> all;
+    int open = -1;
+    std::int64_t others = 1;
+    [[maybe_unused]] auto add = [&]<class D>(D) {
+      int const g = detail::position_of(given, D::label);
+      std::int64_t const wanted = g < 0 ? 0 : given[static_cast<std::size_t>(g)].extent;
+      bool const fixed = D::rule.kind == extent_rule::fixed;
+      if (g >= 0 && (wanted < 1 || (fixed && wanted != D::rule.value)))
+        throw error("S10",
+                    {"the dim '", D::label, "' cannot have the extent ", wanted,
+                     (fixed ? ": its type says " + std::to_string(D::rule.value) : ": an extent is at least 1")});
+      std::int64_t const extent = fixed ? D::rule.value : wanted;
+      if (extent == 0 && (open >= 0 || elements < 0))
+        throw error("S11", {"the dim '", D::label, "' has no extent: give one, as in ", D::label, "(64)"});
+      if (extent == 0) open = static_cast<int>(all.size());
+      else others *= extent;
+      all.push_back({D::label, extent});
+    };
+    (add(Dims), ...);
+    for (dim_extent const& g : given)
+      if (detail::position_of(all, g.label) < 0)
+        throw error("S10", {"an extent is given for the dim '", g.label, "', which the array does not have"});
+    if (open >= 0) all[static_cast<std::size_t>(open)].extent = std::max<std::int64_t>(1, elements / others);
+    return all;
+  }
+  static std::vector<dim_extent> extents_of(std::initializer_list<dim_extent> given, std::int64_t elements) {
+    return extents_of(std::span<dim_extent const>(given.begin(), given.size()), elements);
+  }
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that somebody else owns, with names for their dims: what programs are fed, and where results go, without a
+// copy where they lie as a program wants them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+#include "meshtensor/array/array.hpp"
+
+namespace meshtensor {
+
+/// A dim's extent, and how many elements lie between neighbours along it.
+struct strided_extent {
+  dim_extent dim;
+  std::int64_t stride;
+};
+/// `mt::apart(rows(64), 512)`: 64 rows, 512 elements from one to the next.
+constexpr strided_extent apart(dim_extent const& d, std::int64_t stride) { return {d, stride}; }
+
+/// A window on elements in memory, with a name, an extent and a stride for each dim. Owns nothing.
+template <class T>
+class array_view {
+ public:
+  using element = std::remove_const_t<T>;
+  static constexpr dtype type = dtype_of<element>;
+
+  array_view(T* data, std::span<strided_extent const> dims) : data_(data), count_(static_cast<int>(dims.size())) {
+    require(dims.size() <= max_dims_of_one, "T07: a tensor has at most 8 dims");
+    for (int i = 0; i < count_; ++i) {
+      auto const& d = dims[static_cast<std::size_t>(i)];
+      for (int k = 0; k < i; ++k)
+        if (dims_[k].label == d.dim.label) throw error("R12", {"two dims of a view are called '", d.dim.label, "'"});
+      if (d.dim.extent < 0) throw error("R11", {"the extent of dim '", d.dim.label, "' of a view is ", d.dim.extent});
+      dims_[i] = d.dim, stride_[i] = d.stride;
+    }
+  }
+  /// The same elements, to be read.
+  operator array_view<T const>() const  // NOLINT: as a pointer is
+  requires(!std::is_const_v<T>)
+  {
+    strided_extent dims[max_dims_of_one + 1];
+    for (int i = 0; i < count_; ++i) dims[i] = {dims_[i], stride_[i]};
+    return {data_, std::span<strided_extent const>(dims, static_cast<std::size_t>(count_))};
+  }
+  /// The elements of an array.
+  explicit array_view(any_array<element> const& a)
+  requires std::is_const_v<T>
+      : data_(a.data()), count_(static_cast<int>(a.dims().size())) {
+    std::int64_t behind = 1;
+    for (int i = count_; i-- > 0;) {
+      dims_[i] = a.dims()[static_cast<std::size_t>(i)];
+      stride_[i] = behind, behind *= dims_[i].extent;
+    }
+  }
+
+  T* data() const { return data_; }
+  std::span<dim_extent const> dims() const { return {dims_, static_cast<std::size_t>(count_)}; }
+  std::int64_t stride(int i) const { return stride_[i]; }
+  std::int64_t size() const { return detail::elements_of(dims()); }
+  template <dim_type D>
+  std::int64_t extent(D) const {
+    int const i = detail::position_of(dims(), D::label);
+    if (i < 0) throw error("R12", {"a view ", detail::text_of(dims()), " has no dim '", D::label, "'"});
+    return dims_[i].extent;
+  }
+  template <std::same_as<dim_extent>... I>
+  T& operator()(I const&... at) const {
+    std::int64_t offset = 0;
+    auto const add = [&](dim_extent const& i) {
+      int const k = detail::position_of(dims(), i.label);
+      if (k < 0 || i.extent < 0 || i.extent >= dims_[k].extent)
+        throw error("R12", {"a view ", detail::text_of(dims()), " has no element at ", i.label, " = ", i.extent});
+      offset += i.extent * stride_[k];
+    };
+    (add(at), ...);
+    if (static_cast<int>(sizeof...(I)) != count_)
+      throw error("R12", {"an element of a view ", detail::text_of(dims()),
+                          " is named by one index for each dim, not by ", sizeof...(I)});
+    return data_[offset];
+  }
+
+  /// The elements as a window with the dims of `like`, which `label_of(i)` names; count -1 if dims or extents are
+  /// others.
+  template <class LabelOf>
+  view as(view like, LabelOf label_of) const {
+    int const wanted = like.count;
+    like.data = const_cast<element*>(data_), like.count = wanted == count_ ? wanted : -1;
+    for (int i = 0; i < wanted && like.count >= 0; ++i) {
+      int const k = detail::position_of(dims(), label_of(i));
+      if (k < 0 || dims_[k].extent != like.extent[i]) like.count = -1;
+      else like.stride[i] = stride_[k];
+    }
+    return like;
+  }
+
+ private:
+  T* data_;
+  int count_;
+  dim_extent dims_[max_dims_of_one] = {};
+  std::int64_t stride_[max_dims_of_one] = {};
+};
+
+namespace detail {
+template <class M>
+concept eigen_like = requires(M& m) {
+  m.data(), m.rows(), m.cols(), m.innerStride(), m.outerStride();
+  { std::remove_cvref_t<M>::IsRowMajor + 0 } -> std::convertible_to<int>;
+};
+template <class X>
+concept xtensor_like = requires(X& x) { x.data(), x.shape(), x.strides(), x.dimension(); };
+}  // namespace detail
+
+/// Elements from `data` on, the last dim varying fastest: `mt::in_memory(p, rows(64), columns(512))`. Dims that are
+/// apart say how far: `mt::in_memory(p, mt::apart(rows(64), 514), columns(512))`; the stride of any other is what is
+/// behind it.
+template <class T, class... D>
+requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent>) && ...)  //
+array_view<T> in_memory(T* data, D const&... dims) {
+  strided_extent all[sizeof...(D) + 1];
+  bool given[sizeof...(D) + 1] = {};
+  int count = 0;
+  auto const add = [&](auto const& d) {
+    given[count] = std::is_same_v<std::remove_cvref_t<decltype(d)>, strided_extent>;
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(d)>, strided_extent>) all[count++] = d;
+    else all[count++] = {d, 0};
+  };
+  (add(dims), ...);
+  std::int64_t behind = 1;
+  for (int i = count; i-- > 0;) {
+    if (!given[i]) all[i].stride = behind;
+    behind = all[i].stride * all[i].dim.extent;
+  }
+  return {data, std::span<strided_extent const>(all, sizeof...(D))};
+}
+/// The elements of a vector or span, the last dim varying fastest. errors R11 it has another number of them
+template <std::ranges::contiguous_range R, std::same_as<dim_extent>... D>
+requires(std::ranges::borrowed_range<R> && !detail::xtensor_like<R> && !any_array_like<std::remove_cvref_t<R>>)
+auto in_memory(R&& r, D const&... dims) {
+  auto const v = in_memory(std::ranges::data(r), dims...);
+  if (static_cast<std::int64_t>(std::ranges::size(r)) != v.size())
+    throw error("R11", {"a view ", detail::text_of(v.dims()), " has ", v.size(), " elements, but there are ",
+                        std::ranges::size(r)});
+  return v;
+}
+/// A matrix of Eigen, or a map of one: its rows and columns by name, in whatever order they lie.
+template <class M, dim_type R, dim_type C>
+requires detail::eigen_like<M>
+auto in_memory(M&& m, R, C) {
+  constexpr bool row_major = std::remove_cvref_t<M>::IsRowMajor != 0;
+  strided_extent const dims[] = {{{R::label, m.rows()}, row_major ? m.outerStride() : m.innerStride()},
+                                 {{C::label, m.cols()}, row_major ? m.innerStride() : m.outerStride()}};
+  return array_view<std::remove_pointer_t<decltype(m.data())>>(m.data(), dims);
+}
+/// A container or view of xtensor that lies in memory. errors R12 it has another number of dims
+template <class X, dim_type... D>
+requires detail::xtensor_like<X>
+auto in_memory(X&& x, D...) {
+  if (x.dimension() != sizeof...(D))
+    throw error("R12", {"an xtensor of ", x.dimension(), " dims was given ", sizeof...(D), " names"});
+  strided_extent dims[sizeof...(D) + 1];
+  std::size_t i = 0;
+  ((dims[i] = {{D::label, static_cast<std::int64_t>(x.shape()[i])},
+               x.shape()[i] == 1 ? 1 : static_cast<std::int64_t>(x.strides()[i])},
+    ++i),
+   ...);
+  auto* first = x.data();
+  if constexpr (requires { x.data_offset(); }) first += x.data_offset();
+  return array_view<std::remove_pointer_t<decltype(first)>>(first, std::span<strided_extent const>(dims, sizeof...(D)));
+}
+
+}  // namespace meshtensor

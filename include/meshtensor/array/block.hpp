@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of numbers in host memory with its dims: what the interpreter and the tests hold values in.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "meshtensor/op/detail/scalar.hpp"
+#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/tensor/view.hpp"
+
+namespace meshtensor {
+
+/// Owns the elements of one whole value, dense and row-major in the order of its dims.
+class block {
+ public:
+  block() = default;
+  block(dtype type, shape const& dims, binding const& numbers) {
+    window_.type = type;
+    window_.count = dims.count;
+    for (int i = 0; i < dims.count; ++i) {
+      window_.dim[i] = dims.at[i];
+      window_.extent[i] = window_.total[i] = numbers.extent[dims.at[i]];
+    }
+    window_.densify();
+    storage_.resize((static_cast<std::size_t>(window_.bytes()) + sizeof(double) - 1) / sizeof(double));
+  }
+
+  view window() const {
+    view v = window_;
+    v.data = const_cast<double*>(storage_.data());
+    return v;
+  }
+  void* data() { return storage_.data(); }
+  void const* data() const { return storage_.data(); }
+  template <class E>
+  E* as() {
+    return reinterpret_cast<E*>(storage_.data());
+  }
+  template <class E>
+  E const* as() const {
+    return reinterpret_cast<E const*>(storage_.data());
+  }
+  dtype type() const { return window_.type; }
+  std::int64_t size() const { return window_.size(); }
+  std::int64_t bytes() const { return window_.bytes(); }
+
+  /// Element `i` as a double, whatever the dtype.
+  double number_at(std::int64_t i) const {
+    return with_element(window_.type, [&]<class E>() { return static_cast<double>(as<E>()[i]); });
+  }
+  void set(std::int64_t i, double number) {
+    with_element(window_.type, [&]<class E>() { as<E>()[i] = static_cast<E>(static_cast<arithmetic_t<E>>(number)); });
+  }
+
+ private:
+  view window_{};
+  std::vector<double> storage_;  // doubles, so that every dtype is aligned
+};
+
+}  // namespace meshtensor

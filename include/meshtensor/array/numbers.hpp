@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates a module's numbers: literals, extents, what was set by name, the step count, and expressions of these.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/graph/rule.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
+#include "meshtensor/pass/bind.hpp"
+
+namespace meshtensor {
+
+/// What is set from outside before a step.
+struct settings {
+  std::map<std::string, double, std::less<>> named;
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;                   // how many steps of the program are done
+  std::vector<std::uint64_t> updates = {};  // of each number that is a count of them; empty: as many as steps
+};
+
+/// The values of all rows of `m.numbers`, in f64.
+inline void evaluate_numbers(module const& m, binding const& b, settings const& s, std::vector<double>& values) {
+  values.resize(static_cast<std::size_t>(m.number_count));
+  for (int i = 0; i < m.number_count; ++i) {
+    number_row const& row = m.numbers[i];
+    double& v = values[static_cast<std::size_t>(i)];
+    switch (row.kind) {
+      case number_row::literal: v = row.value; break;
+      case number_row::named: {
+        auto const set =
+            s.named.empty() ? s.named.end() : s.named.find(std::string_view(detail::letters(m.names[row.first])));
+        v = set == s.named.end() ? row.value : set->second;
+        break;
+      }
+      case number_row::extent: v = static_cast<double>(b.extent[row.first]); break;
+      case number_row::step:
+      case number_row::schedule: v = static_cast<double>(s.step); break;
+      case number_row::updates:
+      case number_row::most_updates:
+        v = static_cast<double>(s.updates.empty() ? s.step : s.updates[static_cast<std::size_t>(i)]);
+        break;
+      case number_row::seed: v = static_cast<double>(s.seed); break;
+      case number_row::expression:
+        v = apply<double>(row.f, values[row.first], row.second == no_id ? 0 : values[row.second]);
+        break;
+    }
+  }
+}
+
+}  // namespace meshtensor

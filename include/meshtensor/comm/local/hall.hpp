@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of one process share: who sleeps, who reads a peer's buffer, who has left, and who failed first.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "meshtensor/comm/local/rendezvous.hpp"
+
+namespace meshtensor::comm {
+
+/// The state of one rank that others touch.
+class station {
+ public:
+  std::atomic<bool> reading = false;  // peers' buffers
+  std::atomic<bool> gone = false;     // its thread has returned
+
+  /// Something changed for this rank: a stage became complete, or the world failed.
+  void post() {
+    {
+      std::lock_guard const lock(mutex_);
+      ++events_;
+    }
+    changed_.notify_one();
+  }
+  std::uint64_t events() const { return events_.load(); }
+  /// Waits until there are more events than `seen`: lets others run a few times, which is quicker than sleep where
+  /// they come soon, then sleeps. False if the deadline comes first.
+  bool sleep(std::uint64_t seen, std::chrono::steady_clock::time_point deadline) {
+    for (int i = 0; i < yields; ++i) {
+      if (events_.load() != seen) return true;
+      std::this_thread::yield();
+    }
+    std::unique_lock lock(mutex_);
+    auto const more = [&] { return events_.load() != seen; };
+    if (deadline == std::chrono::steady_clock::time_point::max()) return changed_.wait(lock, more), true;
+    return changed_.wait_until(lock, deadline, more);
+  }
+
+ private:
+  static constexpr int yields = 20;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<std::uint64_t> events_ = 0;
+};
+
+class hall {
+ public:
+  explicit hall(int ranks) : stations_(static_cast<std::size_t>(ranks)) {}
+
+  int size() const { return static_cast<int>(stations_.size()); }
+  station& at(int rank) { return stations_[static_cast<std::size_t>(rank)]; }
+  bool failed() const { return failed_.load(); }
+
+  /// Records the first failure, wakes everybody, and returns when no rank reads a peer's buffer any more. True if this
+  /// failure is the first.
+  bool poison(std::string_view code, int rank, std::string const& sentence) {
+    bool first = false;
+    {
+      std::lock_guard const lock(mutex_);
+      if (failed_rank_ == -1) {
+        first = true;
+        code_ = code, sentence_ = sentence, failed_rank_ = rank;
+      }
+    }
+    failed_.store(true);
+    for (station& s : stations_) s.post();
+    settle();
+    return first;
+  }
+  int failed_rank() {
+    std::lock_guard const lock(mutex_);
+    return failed_rank_;
+  }
+  /// Throws the first failure. The caller's buffers may be destroyed then: nobody reads them.
+  [[noreturn]] void raise() {
+    settle();
+    std::lock_guard const lock(mutex_);
+    throw error(code_, sentence_);
+  }
+  [[noreturn]] void fail(std::string_view code, int rank, std::string const& sentence) {
+    poison(code, rank, sentence);
+    raise();
+  }
+
+  /// Runs `read` with the peers' buffers guaranteed to live. `reading` is stored before `failed` is loaded, `failed`
+  /// before `reading` in `settle`, all in one total order: either the failing rank waits for this read, or it never
+  /// begins.
+  template <class Read>
+  void while_reading(int rank, Read&& read) {
+    at(rank).reading.store(true);
+    bool const dead = failed_.load();
+    if (!dead) read();
+    at(rank).reading.store(false);
+    if (dead) raise();
+  }
+
+  /// The circle of these ranks. errors R23 not a group of this world that has `rank` at its index
+  circle& circle_of(group const& g, int rank) {
+    require_valid(g, rank, size());
+    std::vector<int> members(g.members, g.members + g.count);
+    std::lock_guard const lock(mutex_);
+    for (auto const& c : circles_)
+      if (c->members == members) return *c;
+    return *circles_.emplace_back(std::make_unique<circle>(std::move(members)));
+  }
+
+ private:
+  void settle() {
+    for (station& s : stations_)
+      while (s.reading.load()) std::this_thread::yield();
+  }
+
+  std::vector<station> stations_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::unique_ptr<circle>> circles_;
+  std::string code_, sentence_;
+  int failed_rank_ = -1;
+  std::atomic<bool> failed_ = false;
+};
+
+}  // namespace meshtensor::comm

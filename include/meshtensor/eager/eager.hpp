@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The eager scope: the operations of programs, computed at once on whole arrays of one process. For what comes before
+// and after a program, for debugging, and as the oracle of everything else.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "meshtensor/eager/eager_record.hpp"
+#include "meshtensor/op/control.hpp"
+#include "meshtensor/run/feed.hpp"
+
+namespace meshtensor {
+/// A scope that computes. It takes, in any order, here or later by `take`: extents `batch(4)`, `feed<"x">(…)`,
+/// `set<"rate">(…)`, a store, whose values and seed it then reads, a copy of which it changes.
+///
+///     mt::eager s(weights, batch(4));
+///     auto x = s(images);                                  // an array as a tensor
+///     auto h = mt::nn::linear(s / "first", x, pixels, hidden);
+///     mt::array<float, batch, hidden> y = s.value(softmax(h, hidden));
+///
+///     s.run(train_step{}, mt::feed<"image">(images));      // or a whole program, one step
+///     float loss = s.get<float>("loss").item();
+///
+/// errors  R02 an input was not given; R11 to R15
+template <dtype Parameters = dtype::f32, dtype Compute = Parameters>
+class eager : public trace_scope<Parameters, Compute> {
+ public:
+  template <class... Given>
+  explicit eager(Given&&... given) : eager(std::make_shared<detail::eager_record>(&evaluate<>)) {
+    take(given...);
+  }
+  eager(eager& other) : eager(static_cast<eager const&>(other)) {}
+  eager(eager const&) = default;
+
+  template <class... Given>
+  void take(Given&&... given) {
+    (take_one(given), ...);
+  }
+  /// Gives a variable its value by path, as a store does.
+  template <class T>
+  void assign(std::string const& path, any_array<T> const& a) {
+    for (dim_extent const& d : a.dims()) r_->bind(d);
+    r_->variables_given[path] = r_->template keep<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
+  }
+
+  /// An array as a tensor of this scope.
+  template <class T, auto... Dims>
+  auto operator()(array<T, Dims...> const& a) const {
+    builder& b = r_->b;
+    shape dims{};
+    (dims.add(b.dim(Dims.label, Dims.rule)), ...);
+    return tensor<dtype_of<T>, std::remove_cvref_t<decltype(Dims)>...>(&b, r_->lift(a, dims));
+  }
+
+  /// What a tensor is: an array with its dims; a number if it has none.
+  template <dtype T, dim_type... D>
+  auto value(tensor<T, D...> const& h) const {
+    block const& held = r_->value_of(h.id);
+    using element = element_t<T>;
+    if constexpr (sizeof...(D) == 0) return *held.template as<element>();
+    else return array<element, D{}...>(as_array<element>(held));
+  }
+  template <dtype T>
+  any_array<element_t<T>> value(any_tensor<T> const& h) const {
+    return as_array<element_t<T>>(r_->value_of(h.id));
+  }
+
+  /// Runs one step of a program; what was recorded before is forgotten, variables keep their values.
+  template <class Program, class... Given>
+  eager& run(Program const&, Given&&... given) {
+    using how = detail::precision_of<Program>;
+    r_->clear();
+    r_->begin_program(entry_name<Program>(), counted_name<Program>());
+    take(given...);
+    typename how::program{}(typename how::scope_t(&r_->b, no_id, line(std::source_location())));
+    r_->finish();
+    return *this;
+  }
+  /// An output of the last step by name, else a variable by path.
+  template <class T>
+  any_array<T> get(std::string const& label) const {
+    block const& held = r_->named(label);
+    if (held.type() != dtype_of<T>)
+      throw error("R14", {"'", label, "' is ", text_of(held.type()), ", not ", text_of(dtype_of<T>)});
+    return as_array<T>(held);
+  }
+
+ private:
+  explicit eager(std::shared_ptr<detail::eager_record> r)
+      : trace_scope<Parameters, Compute>(&r->b, no_id, line(std::source_location())), r_(std::move(r)) {}
+
+  template <class T>
+  any_array<T> as_array(block const& held) const {
+    return {r_->dims_of(held), std::span<T const>(held.template as<T>(), static_cast<std::size_t>(held.size()))};
+  }
+  void take_one(dim_extent const& e) { r_->bind(e); }
+  void take_one(store& s) { r_->weights = &s; }
+  template <name Label>
+  void take_one(set_number<Label> const& n) {
+    r_->set.named[Label.text()] = n.value;
+  }
+  template <name Label, class T>
+  void take_one(fed_elements<Label, T> const& f) {
+    r_->inputs_given[Label.text()] = r_->template keep<T>({f.data, f.size}, {}, false);
+  }
+  template <name Label, class T, class Dims>
+  void take_one(fed_array<Label, T, Dims> const& f) {
+    auto const dims = f.from.dims();
+    for (dim_extent const& d : dims) r_->bind(d);
+    any_array<T> dense({dims.begin(), dims.end()});
+    view to = dense.window(), from = f.from.as(to, [&](int i) { return dims[static_cast<std::size_t>(i)].label; });
+    detail::copy_by_name(from, 0, to, 0, no_id, no_id, to.extent);
+    r_->inputs_given[Label.text()] =
+        r_->template keep<T>({dense.data(), static_cast<std::size_t>(to.size())}, dims, true);
+  }
+
+  std::shared_ptr<detail::eager_record> r_;
+};
+
+namespace detail {
+template <class S, class A>
+auto lifted(S const& s, A const& a) {
+  if constexpr (any_array_like<A>) return s(a);
+  else return a;
+}
+template <class S, class H>
+auto values_of(S const& s, H const& h) {
+  if constexpr (is_tuple<H>) return std::apply([&](auto const&... each) { return std::tuple{s.value(each)...}; }, h);
+  else return s.value(h);
+}
+}  // namespace detail
+
+/// Computes a function of tensors on arrays: `at_once([](auto x) { return softmax(x * 2, d_model); }, a)` is an array.
+/// Other arguments are handed on as they are.
+template <class F, class... A>
+auto at_once(F const& f, A const&... arguments) {
+  eager<> const s;
+  auto const tensors = std::tuple{detail::lifted(s, arguments)...};
+  return detail::values_of(s, std::apply(f, tensors));
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records what an eager scope computes: a module that grows, and the value of each of its nodes.
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/array/interpret.hpp"
+#include "meshtensor/pass/lower.hpp"
+#include "meshtensor/run/ports.hpp"
+#include "meshtensor/run/store.hpp"
+
+namespace meshtensor::detail {
+
+struct eager_tables {
+  std::unique_ptr<module> recorded = std::make_unique<module>();
+  binding numbers{};
+};
+
+/// What an eager scope has recorded, and what it has computed of it: nodes are evaluated in order, each once, as soon
+/// as a value is asked for.
+class eager_record : eager_tables, interpreter {
+ public:
+  /// Something given by name before its dims are known: an input, or a variable by its path.
+  struct given {
+    dtype type;
+    bool named;
+    std::vector<dim_extent> dims;
+    std::vector<double> bytes;  // doubles, so that every dtype is aligned
+    std::size_t count;
+  };
+
+  builder b;
+  settings set;
+  store* weights = nullptr;
+  std::map<std::string, given> inputs_given, variables_given;
+
+  explicit eager_record(node_loops loops)
+      : interpreter(*eager_tables::recorded, eager_tables::numbers, loops), b(*eager_tables::recorded) {
+    begin();
+  }
+
+  /// Forgets what was recorded; variables and what was given stay.
+  void clear() {
+    std::construct_at(recorded.get());
+    std::construct_at(&b, *recorded);
+    values_.clear(), inputs_seen_.clear(), outputs_.clear(), next_.clear(), done_ = 0;
+    begin();
+  }
+  /// What is recorded from here on is a step of the program of this name, which is counted under another one.
+  void begin_program(name const& label, std::string const& counted) {
+    b.m.regions[entry_].label = b.intern(label);
+    program_ = counted;
+  }
+  void bind(dim_extent const& e) {
+    for (dim_extent const& d : extents_)
+      if (d.label == e.label && d.extent != e.extent)
+        throw error("R11",
+                    {"the dim '", e.label, "' is ", d.extent, " long in one array and ", e.extent, " in another"});
+    if (position_of(extents_, e.label) < 0) extents_.push_back(e);
+  }
+  /// A new value of the graph that holds these elements.
+  template <class T>
+  id lift(any_array<T> const& a, shape const& dims) {
+    for (dim_extent const& d : a.dims()) bind(d);
+    std::string const label = "array " + std::to_string(inputs_seen_.size() + 1);
+    id const v = b.add(primitive::input, {}, dtype_of<T>, dims, {{b.intern(name::of(label))}});
+    inputs_given[label] = keep<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
+    inputs_seen_[label];
+    return v;
+  }
+  template <class T>
+  static given keep(std::span<T const> elements, std::span<dim_extent const> dims, bool named) {
+    given g{dtype_of<T>, named, {dims.begin(), dims.end()}, {}, elements.size()};
+    g.bytes.resize((elements.size_bytes() + sizeof(double) - 1) / sizeof(double));
+    if (!elements.empty()) std::memcpy(g.bytes.data(), elements.data(), elements.size_bytes());
+    return g;
+  }
+
+  /// The elements of a value. errors R15 it is one of a loop or branch
+  block const& value_of(id v) {
+    if (b.m.values[v].region != entry_)
+      throw error("R15", "a tensor inside a loop or branch has no value of its own: return it from there");
+    compute();
+    return values_[v];
+  }
+  /// Ends a step: variables get their next values.
+  void finish() {
+    compute();
+    for (auto& [path, next] : next_) variables_held_[path] = std::move(next);
+    next_.clear();
+    counted_paths const counted(b.m, entry_);
+    for (std::string const& label : counted.labels()) ++updates_of(label);
+    ++steps_of(program_);
+  }
+  /// An output of the last step, else a variable.
+  block const& named(std::string const& label) const {
+    if (auto const o = outputs_.find(label); o != outputs_.end()) return o->second;
+    if (auto const v = variables_held_.find(label); v != variables_held_.end()) return v->second;
+    std::vector<std::string> known;
+    for (auto const& all : {&outputs_, &variables_held_})
+      for (auto const& [path, held] : *all) known.push_back(path);
+    throw error("R13", {"there is no output or variable '", label, "'", did_you_mean(label, known)});
+  }
+  std::vector<dim_extent> dims_of(block const& held) const {
+    std::vector<dim_extent> dims;
+    view const w = held.window();
+    for (int i = 0; i < w.count; ++i) dims.push_back({b.m.dim_name(w.dim[i]), w.extent[i]});
+    return dims;
+  }
+
+ private:
+  void begin() { entry_ = b.begin_region(region_kind::entry, b.intern("eager")); }
+
+  void compute() {
+    require(b.depth == 0, "G29: a value is asked for inside a loop or branch: return it from there");
+    if (done_ == b.m.node_count) return;
+    std::vector<dim_extent> known;
+    for (dim_extent const& e : extents_)
+      for (int d = 0; d < b.m.dim_count; ++d)
+        if (b.m.dim_name(d) == e.label && b.m.dims[d].kind <= dim_row::dynamic) known.push_back(e);
+    numbers = meshtensor::bind(b.m, mesh_shape{}, known);
+    raise(numbers.report);
+    set.seed = seed();
+    count();
+    evaluate_numbers(b.m, numbers, set, numbers_);
+    context_ = {numbers_.data(), set.seed, set.step, 0, 0};
+    settings_ = &set, inputs_ = &inputs_seen_, variables_ = &variables_held_;
+    values_.resize(static_cast<std::size_t>(b.m.value_count));
+    for (; done_ < b.m.node_count; ++done_) {
+      node const& n = b.m.nodes[done_];
+      if (n.region != entry_) continue;
+      if (n.kind == primitive::input) see(n);
+      if (n.kind == primitive::read) fetch(b.m.variables[n.attribute[0]]);
+      if (takes_gradient(n)) differentiate_here(n);
+      else run_node(n);
+    }
+  }
+
+  /// Without a program its numbers are those of the store's next step.
+  void count() {
+    set.step = !program_.empty() ? steps_of(program_) : weights != nullptr ? weights->step() : 0;
+    counted_paths const counted(b.m, entry_);
+    counted.give(set, [&](std::size_t k) { return updates_of(counted.labels()[k]); });
+  }
+  /// Counts begin as those of the store.
+  std::uint64_t& steps_of(std::string const& label) {
+    return counts_.steps.try_emplace(label, weights == nullptr ? 0 : weights->steps_of(label)).first->second;
+  }
+  std::uint64_t& updates_of(std::string const& label) {
+    return counts_.updates.try_emplace(label, weights == nullptr ? 0 : weights->updates_of(label)).first->second;
+  }
+
+  /// What was set as "seed", unless that is a number of the program's own.
+  std::uint64_t seed() const {
+    auto const chosen = set.named.find("seed");
+    if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return static_cast<std::uint64_t>(chosen->second);
+    return weights != nullptr ? weights->seed() : settings{}.seed;
+  }
+
+  /// What was given under a name, as the graph wants it.
+  block shaped(given const& g, std::string const& label, dtype type, shape const& dims) const {
+    block wanted(type, dims, numbers);
+    auto const extents = dims_of(wanted);
+    if (g.type != type)
+      throw error("R14", {"'", label, "' is ", text_of(type), ", but ", text_of(g.type), " was given"});
+    bool fits = static_cast<std::int64_t>(g.count) == wanted.size() && (!g.named || g.dims.size() == extents.size());
+    for (dim_extent const& e : extents)
+      if (g.named) fits = fits && position_of(g.dims, e.label) >= 0;
+    if (!fits)
+      throw error("R11", {"'", label, "' is ", detail::text_of(extents), ", but ",
+                          (g.named ? "an array " + detail::text_of(g.dims) : std::to_string(g.count) + " elements"),
+                          " was given"});
+    view const to = wanted.window();
+    view from = dense_view(g.bytes.data(), type, g.named ? std::span<dim_extent const>(g.dims) : extents);
+    for (int i = 0; i < from.count; ++i)
+      from.dim[i] = to.dim[position_of(
+          extents, g.named ? g.dims[static_cast<std::size_t>(i)].label : extents[static_cast<std::size_t>(i)].label)];
+    copy_by_name(from, 0, to, 0, no_id, no_id, to.extent);
+    return wanted;
+  }
+  void see(node const& n) {
+    std::string const label = b.m.names[n.attribute[0]].text();
+    auto const g = inputs_given.find(label);
+    if (g == inputs_given.end()) return;  // the interpreter says that it was not fed
+    value const& v = b.m.values[b.m.result(n)];
+    inputs_seen_[label] = shaped(g->second, label, v.type, v.dims);
+  }
+  void fetch(variable const& v) {
+    std::string const path = path_text(b.m, v.path);
+    declared_start const start = declared_start::of(b.m, v, initial_of(b.m, numbers, v, settings{}));
+    starts_.try_emplace(path, start).first->second.require_same(path, start);
+    if (auto const g = variables_given.find(path); g != variables_given.end()) {
+      variables_held_[path] = shaped(g->second, path, v.type, v.dims);
+      variables_given.erase(g);
+    }
+    if (weights == nullptr || variables_held_.contains(path)) return;
+    if (!weights->values().contains(path)) {
+      block waiting(v.type, v.dims, numbers);
+      if (weights->copy_waiting(path, v.type, dims_of(waiting), waiting.data()))
+        variables_held_[path] = std::move(waiting);
+      return;
+    }
+    stored const& s = weights->values().at(path);
+    given g{s.type, true, s.dims, std::vector<double>(static_cast<std::size_t>(s.bytes() + 7) / 8),
+            static_cast<std::size_t>(s.bytes()) / bytes_of(s.type)};
+    weights->copy_out(path, g.bytes.data());
+    variables_held_[path] = shaped(g, path, v.type, v.dims);
+  }
+
+  /// Whether a node is a gradient, or a loop whose body takes one.
+  bool takes_gradient(node const& n) const {
+    if (n.kind != primitive::repeat) return n.kind == primitive::gradient;
+    for (int i = 0; i < done_; ++i)
+      if (b.m.nodes[i].kind == primitive::gradient && b.m.nodes[i].region == b.m.region_of(n, 0)) return true;
+    return false;
+  }
+  /// Runs all up to such a node once more, differentiated.
+  void differentiate_here(node const& n) {
+    auto const upto = std::make_unique<module>(b.m);
+    upto->node_count = done_ + 1;
+    builder more(*upto);
+    more.region = entry_;
+    for (int i = 0; i < n.results.count; ++i) {
+      id const out[] = {b.m.result(n, i)}, label = more.intern(name::of("gradient " + std::to_string(i)));
+      upto->nodes[more.add_node(primitive::output, 0, out, {{label}})].effect = true;
+    }
+    auto const made = on_heap([&] { return differentiate(*upto); });
+    raise(made->report);
+    blocks variables = variables_held_;
+    blocks terms = interpreter(*made, numbers, loops_).run(entry_, inputs_seen_, variables, set);
+    for (int i = 0; i < n.results.count; ++i)
+      values_[b.m.result(n, i)] = std::move(terms.extract("gradient " + std::to_string(i)).mapped());
+    for (auto& [label, seen] : terms) outputs_[label] = std::move(seen);  // gradients that are watched
+  }
+
+  id entry_ = 0;
+  int done_ = 0;
+  std::string program_;  // whose step is recorded; empty: of none
+  program_counts counts_;
+  std::map<std::string, declared_start> starts_;  // of variables
+  std::vector<dim_extent> extents_;
+  blocks inputs_seen_, variables_held_;
+};
+
+}  // namespace meshtensor::detail

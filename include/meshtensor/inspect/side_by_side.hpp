@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a program on whole tensors, kept value by value, and what the processors of a mesh make of it beside it.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/array/interpret.hpp"
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/job/processor.hpp"
+#include "meshtensor/job/processors.hpp"
+
+namespace meshtensor::detail {
+
+/// How far two numbers that mean the same may be apart: as a share of a tensor's largest element, and of what was
+/// added up to make it.
+struct tolerance {
+  double share, of_terms;
+  static tolerance of(dtype t) {
+    if (!is_float(t)) return {0, 0};
+    if (t == dtype::f64) return {1e-8, 1e-12};
+    return t == dtype::f32 ? tolerance{1e-3, 1e-5} : tolerance{0.1, 0.02};
+  }
+};
+
+inline double largest(block const& b) {
+  double most = 0;
+  for (std::int64_t i = 0; i < b.size(); ++i)
+    if (double const x = std::abs(b.number_at(i)); x > most && std::isfinite(x)) most = x;
+  return most;
+}
+
+/// A value of the whole program in one iteration of the loops around it.
+struct whole_value {
+  block elements;
+  double terms;  // how large the numbers are that were added up to make it
+};
+using moment = std::pair<id, std::uint64_t>;  // a value, an iteration
+
+/// Runs an entry on whole tensors and keeps the values that are asked for.
+class remembering final : public interpreter {
+ public:
+  remembering(module const& m, binding const& b, std::vector<bool> const& wanted)
+      : interpreter(m, b), wanted_(wanted) {}
+  std::map<moment, whole_value> values;
+
+ private:
+  void has_run(node const& n, run_context const& c) override {
+    for (int i = 0; i < n.results.count; ++i)
+      if (id const v = m_.result(n, i); wanted_[v]) values[{v, c.iteration}] = {at(v), terms_of(n)};
+  }
+  double terms_of(node const& n) {
+    bool const adds =
+        n.kind == primitive::reduce || n.kind == primitive::scatter_add || n.kind == primitive::repeat ||
+        (n.kind == primitive::elementwise && (n.function == static_cast<std::uint8_t>(function::add) ||
+                                              n.function == static_cast<std::uint8_t>(function::subtract)));
+    double size = n.kind == primitive::einsum ? 1 : 0;
+    for (int i = 0; i < n.operands.count && (adds || size != 0); ++i) {
+      double const x = largest(at(m_.operand(n, i)));
+      size = adds ? std::max(size, x) : size * x;
+    }
+    return size;
+  }
+
+  std::vector<bool> const& wanted_;
+};
+
+/// Compares what processors hold with what was remembered; the first difference counts.
+class side_by_side {
+ public:
+  /// For steps of the module `m`.
+  side_by_side(module const& whole, module const& m, std::map<moment, whole_value> const& values)
+      : whole_(whole), values_(values), awaited_(awaited_values(m)) {}
+
+  int compared = 0;
+  std::string difference;
+
+  /// After a node of the module `m` has run on all processors of its mesh.
+  void look(module const& m, mesh_shape const& mesh, node const& n, std::span<processor const> all) {
+    if (n.kind == primitive::argument) return;
+    for (int i = 0; i < n.results.count && difference.empty(); ++i) {
+      id const v = m.result(n, i);
+      if (m.values[v].origin == 0 || awaited_[v]) continue;  // what is on its way is looked at behind the wait for it
+      auto const found = values_.find({static_cast<id>(m.values[v].origin - 1), all[0].context.iteration});
+      if (found == values_.end()) continue;
+      ++compared;
+      for (processor const& p : all)
+        if (is_first_copy(m.values[v].layout, mesh, p.rank())) compare(m, mesh, n, v, all, p.rank(), *found);
+    }
+  }
+
+ private:
+  /// Whether two ranks hold parts of one copy of a value: they differ only along axes over which it is spread or
+  /// unfinished.
+  static bool share_copy(placement const& p, mesh_shape const& mesh, int a, int b) {
+    for (int x = 0; x < mesh.count; ++x)
+      if (p.dim[x] == 0 && p.part[x] == partial::none && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
+    return true;
+  }
+  static bool is_first_copy(placement const& p, mesh_shape const& mesh, int rank) {
+    for (int x = 0; x < mesh.count; ++x)
+      if ((p.dim[x] != 0 || p.part[x] != partial::none) && mesh.coordinate(rank, x) != 0) return false;
+    return true;
+  }
+
+  /// The whole of the copy that begins on `first`, with its unfinished parts put together.
+  std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, id v, std::span<processor const> all,
+                                int first, view const& whole) const {
+    partial kind = partial::none;
+    for (int x = 0; x < mesh.count; ++x)
+      if (layout.part[x] != partial::none) kind = layout.part[x];
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    std::vector<double> made(static_cast<std::size_t>(whole.size()), kind == partial::max   ? -infinite
+                                                                     : kind == partial::min ? infinite
+                                                                                            : 0);
+    for (processor const& p : all) {
+      if (!share_copy(layout, mesh, first, p.rank())) continue;
+      view const part = p.at(v);
+      walk<2> w;
+      for (int i = 0; i < part.count; ++i) {
+        w.extent[w.count] = part.extent[i], w.stride[0][w.count] = part.stride[i];
+        w.stride[1][w.count++] = whole.stride[i], w.offset[1] += whole.stride[i] * part.origin[i];
+      }
+      if (w.empty()) continue;
+      with_element(part.type, [&]<class E>() {
+        do {
+          auto const x = static_cast<double>(part.as<E>()[w.offset[0]]);
+          double& y = made[static_cast<std::size_t>(w.offset[1])];
+          if (kind == partial::max) y = x > y || x != x ? x : y;  // a NaN stays
+          else if (kind == partial::min) y = x < y || x != x ? x : y;
+          else y += x;
+        } while (w.next());
+      });
+    }
+    return made;
+  }
+
+  void compare(module const& m, mesh_shape const& mesh, node const& n, id v, std::span<processor const> all, int first,
+               std::pair<moment const, whole_value> const& wanted) {
+    if (!difference.empty()) return;
+    value const& part = m.values[v];
+    block const& right = wanted.second.elements;
+    std::vector<double> const here = assembled(part.layout, mesh, v, all, first, right.window());
+    tolerance const t = tolerance::of(part.type);
+    double const bound = t.share * largest(right) + t.of_terms * wanted.second.terms;
+    std::int64_t wrong = 0, worst = -1;
+    double most = 0;
+    for (std::int64_t i = 0; i < right.size(); ++i) {
+      double const a = here[static_cast<std::size_t>(i)], b = right.number_at(i);
+      if (a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= bound) continue;
+      ++wrong;
+      double const apart = std::isfinite(a - b) ? std::abs(a - b) : std::numeric_limits<double>::infinity();
+      if (apart > most || worst < 0) most = apart, worst = i;
+    }
+    if (wrong == 0) return;
+    auto const [origin, iteration] = wanted.first;
+    value const& program = whole_.values[origin];
+    node const& made_by = whole_.nodes[program.node];
+    std::string index;
+    std::int64_t rest = worst;
+    for (int d = 0; d < right.window().count; rest %= right.window().stride[d], ++d)
+      index += fmt::format("{}{}={}", d == 0 ? "" : ", ", whole_.dim_name(program.dims.at[d]).text(),
+                           rest / right.window().stride[d]);
+    diagnostic place{}, type{};
+    add_line(place, whole_, made_by.site);
+    add_type(type, m, part.type, part.dims, part.layout);
+    std::string const path = path_text(whole_, made_by.path);
+    difference = fmt::format(
+        "{}{}{}{} gives {}{}: {:.9g} on the mesh, {:.9g} in the reference; {} of {} elements differ{}{}",
+        n.kind == primitive::wait ? std::string(text_of(awaited(m, n).kind)) + " of "
+        : is_collective(n.kind)   ? std::string(text_of(n.kind)) + " of "
+                                  : "",
+        what(made_by), path.empty() ? "" : " in " + path, place.view(), type.view(),
+        index.empty() ? "" : ", at " + index, here[static_cast<std::size_t>(worst)], right.number_at(worst), wrong,
+        right.size(), is_in_loop(made_by) ? fmt::format(", in iteration {}", iteration) : "",
+        n.kind == primitive::kernel ? fmt::format(" (made by a kernel of {} operations)", operations(m, n)) : "");
+  }
+
+  std::string what(node const& n) const {
+    return n.kind == primitive::call ? whole_.names[whole_.calls[n.attribute[0]].label].text() : text_of(n);
+  }
+  bool is_in_loop(node const& n) const {
+    for (id r = n.region; r != no_id; r = whole_.regions[r].parent)
+      if (whole_.regions[r].kind == region_kind::body) return true;
+    return false;
+  }
+  static int operations(module const& m, node const& kernel) {
+    int count = 0;
+    for (int i = 0; i < m.node_count; ++i)
+      count += m.nodes[i].region == m.region_of(kernel, 0) && m.nodes[i].kind != primitive::argument;
+    return count;
+  }
+
+  meshtensor::module const& whole_;
+  std::map<moment, whole_value> const& values_;
+  std::vector<bool> awaited_;
+};
+
+/// The values of the whole program that a processor's module has.
+inline std::vector<bool> origins_in(module const& m, module const& whole) {
+  std::vector<bool> wanted(static_cast<std::size_t>(whole.value_count));
+  for (int v = 0; v < m.value_count; ++v)
+    if (m.values[v].origin != 0) wanted[m.values[v].origin - 1u] = true;
+  return wanted;
+}
+
+}  // namespace meshtensor::detail

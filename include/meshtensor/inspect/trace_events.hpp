@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorded steps of all ranks on one time axis, in the format that chrome://tracing and Perfetto read.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "meshtensor/inspect/profile.hpp"
+#include "meshtensor/job/agree.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// What every process has, one after another, on every process: each brings as many numbers. All call it alike.
+inline std::vector<double> all_numbers(job& j, std::vector<double> const& mine) {
+  std::vector<double> everything(mine.size() * static_cast<std::size_t>(std::max(1, j.size())));
+  over_all(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
+  return everything;
+}
+
+/// Rank, node, begin and end of every span, in nanoseconds since all ranks met, of all ranks.
+template <class = when_used>
+std::vector<double> spans_of_all(job& j, std::vector<int> const& ranks, std::vector<timeline const*> const& held) {
+  agreement greatest(j);
+  greatest(0);  // clocks of other machines tell other times: all count from here, where they meet
+  auto const met = static_cast<double>(timeline::now());
+  std::vector<double> mine;
+  for (std::size_t k = 0; k < held.size(); ++k)
+    for (timeline::span const& s : held[k]->spans())
+      for (double x : {static_cast<double>(ranks[k]), static_cast<double>(s.node_id),
+                       static_cast<double>(s.begin) - met, static_cast<double>(s.end) - met})
+        mine.push_back(x);
+  mine.resize(static_cast<std::size_t>(greatest(static_cast<double>(mine.size()))), -1);  // rank -1: no span
+  return all_numbers(j, mine);
+}
+
+inline std::string quoted_json(std::string const& text) {
+  std::string r = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') r += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) r += c;
+  }
+  return r + "\"";
+}
+
+/// Spans as four numbers each: rank, node, begin, end.
+template <class = when_used>
+std::string text_of_spans(module const& graph, std::vector<double> const& all) {
+  double first = 0;
+  for (std::size_t i = 0; i < all.size(); i += 4)
+    if (all[i] >= 0 && all[i + 2] < first) first = all[i + 2];
+  node_words const words(graph);
+  std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+  char numbers[160];
+  for (std::size_t i = 0; i < all.size(); i += 4) {
+    if (all[i] < 0) continue;
+    node const& n = graph.nodes[static_cast<int>(all[i + 1])];
+    std::snprintf(numbers, sizeof numbers, "\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f",
+                  static_cast<int>(all[i]), (all[i + 2] - first) * 1e-3, (all[i + 3] - all[i + 2]) * 1e-3);
+    text += std::string(i == 0 ? "\n" : ",\n") + "{\"name\": " + quoted_json(words.doing(n)) +
+            ", \"cat\": " + quoted_json(text_of(n.kind)) + ", " + numbers +
+            ", \"args\": {\"from\": " + quoted_json(words.origin(n)) + "}}";
+  }
+  return text + "\n]}\n";
+}
+
+#if MESHTENSOR_COMPILED
+extern template std::vector<double> spans_of_all<when_used>(job&, std::vector<int> const&,
+                                                            std::vector<timeline const*> const&);
+extern template std::string text_of_spans<when_used>(module const&, std::vector<double> const&);
+#endif
+
+}  // namespace detail
+
+/// What `step.record()` has kept, as text in JSON, the same on every process, which all must call it: a bar for every
+/// node on the line of its rank, with the user's line that it comes from. Time counts from the first bar.
+///
+/// errors  R16 nothing was recorded
+template <class... Args>
+std::string trace_events(executable<Args...> const& e) {
+  auto const held = e.recorded();
+  if (held.empty() || held[0]->steps() == 0)
+    throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
+  return detail::text_of_spans(e.graph(), detail::spans_of_all(e.processors_job(), e.ranks(), held));
+}
+
+/// The same, written to a file by the process that speaks for the job. Where it cannot be written, that is a warning:
+/// a training does not end for what is beside it. Returns whether it is there.
+///
+/// errors  R16 nothing was recorded. Warnings: R17 the file cannot be written
+template <class... Args>
+bool write_trace(executable<Args...> const& e, std::string const& path) {
+  std::string const text = trace_events(e);
+  if (!e.processors_job().speaks()) return true;
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  good = file != nullptr && std::fclose(file) == 0 && good;
+  if (!good)
+    warn(e.processors_job(), "R17: '" + path + "' cannot be written, " + std::strerror(errno) +
+                                 ": name a file in a folder that exists and has room");
+  return good;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the processes of a job decide alike on what each sees differently: a clock, the load of a machine, a full disk.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/job/over_all.hpp"
+
+namespace meshtensor {
+
+/// Gives every process the greatest of the numbers that the processes have: `if (greatest(seconds) > limit) stop();`.
+/// All call it alike. A job of one process has nothing to agree on.
+class agreement {
+ public:
+  /// Of the processors of a program, which have their job.
+  template <class P>
+  requires requires(P const& p) {
+    { p.get() } -> std::same_as<job&>;
+  }
+  explicit agreement(P const& p) : agreement(p.get()) {}
+  explicit agreement(job& j) : greatest_(j, collective::all_reduce, f64, 1, "an agreement") {}
+
+  double operator()(double mine) {
+    double greatest = mine;
+    greatest_(&mine, &greatest);
+    return greatest;
+  }
+
+ private:
+  over_all greatest_;
+};
+
+/// Gives every process one number of each, in the order of ranks.
+class numbers_of_all {
+ public:
+  explicit numbers_of_all(job& j)
+      : count_(static_cast<std::size_t>(std::max(1, j.size()))),
+        ask_(j, collective::all_gather, i64, 1, "an agreement") {}
+
+  std::vector<std::uint64_t> operator()(std::uint64_t mine) {
+    std::vector<std::uint64_t> all(count_, mine);
+    ask_(&mine, all.data());
+    return all;
+  }
+
+ private:
+  std::size_t count_;
+  over_all ask_;
+};
+
+/// Calls a function on every process: either it goes well on all of them, or all throw. What a process has thrown
+/// itself it throws on; the others throw the sentence of the last rank that failed, `e.rank()`.
+///
+///     together all(job);
+///     all([&] { file.write(part); });
+class together {
+ public:
+  explicit together(job& j)
+      : failed_(j), said_(j, collective::all_reduce, u8, static_cast<std::int64_t>(room), "an agreement") {}
+
+  void operator()(function_ref<void()> f) {
+    std::exception_ptr mine;
+    std::string said(room, '\0');
+    try {
+      f();
+    } catch (std::exception const& e) {
+      mine = std::current_exception();
+      std::string_view const what(e.what());
+      what.copy(said.data(), room);
+    }
+    if (said_.is_alone()) {
+      if (mine) std::rethrow_exception(mine);
+      return;
+    }
+    int const failed = static_cast<int>(failed_(mine ? said_.rank() + 1 : 0)) - 1;
+    if (failed < 0) return;
+    bool const here = failed == said_.rank();
+    if (!here) said.assign(room, '\0');
+    std::string told = said;
+    said_(said.data(), told.data());
+    if (here) std::rethrow_exception(mine);
+    rethrow(told.substr(0, told.find('\0')), failed);
+  }
+
+ private:
+  static constexpr std::size_t room = 1024;
+  static constexpr std::string_view mark = "meshtensor ";
+
+  [[noreturn]] static void rethrow(std::string const& said, int rank) {
+    if (said.starts_with(mark) && said.size() > mark.size() + 5)
+      throw error(said.substr(mark.size(), 3), said.substr(mark.size() + 5), rank);
+    throw error("R21", "rank " + std::to_string(rank) + " failed: " + said, rank);
+  }
+
+  agreement failed_;
+  over_all said_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks of MPI as the processors of a job: this process holds one.
+#pragma once
+
+#include <optional>
+
+#include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/comm/mpi/last_words.hpp"
+#include "meshtensor/comm/mpi/pin.hpp"
+#include "meshtensor/job/launch.hpp"
+#include "meshtensor/job/transport.hpp"
+
+namespace meshtensor {
+
+class mpi_job final : public job {
+ public:
+  /// All ranks that the launcher started: they keep apart on a machine that they share.
+  mpi_job() : mpi_job(MPI_COMM_WORLD, false) {
+    comm::keep_apart(world_.handle(), keeps_to_own_cores());
+    last_words_.emplace(world_.neighbours(), world_.rank());
+  }
+  /// A guest among somebody's ranks: nothing is aborted, what goes wrong on one is thrown on all.
+  explicit mpi_job(MPI_Comm user) : mpi_job(user, true) {}
+  ~mpi_job() override {
+    if (world_.has_failed()) static_cast<void>(end_.release());  // messages may still use its workspaces
+  }
+
+  int size() const override { return world_.size(); }
+  std::vector<int> held(int) const override { return {world_.rank()}; }
+  bool speaks() const override { return world_.rank() == 0; }
+  bool has_failed() const override { return world_.has_failed(); }
+  void end(int exit_code) override {
+    world_.abandon();
+    world_.neighbours().speaks_first();  // it has spoken
+    if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
+  }
+  void has_refused(std::string_view why) override { world_.remember(why); }
+  void run(int, processor_work work) override {
+    world_.remember("");
+    try {
+      work(world_.rank(), *end_);
+    } catch (std::exception const& e) {
+      world_.tell(e.what());
+      throw;
+    } catch (...) {
+      world_.tell(unknown_exception);
+      throw;
+    }
+  }
+
+ private:
+  mpi_job(MPI_Comm user, bool guest)
+      : world_(user, {.limits = waits_of_a_job(), .in_background = progress_by_thread(), .throws = guest}),
+        end_(std::make_unique<transport_over<mpi_world>>(world_)) {}
+
+  mpi_world world_;
+  std::unique_ptr<transport_over<mpi_world>> end_;
+  std::optional<comm::last_words> last_words_;  // of what a launcher started
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processes of a job send each other beside their plans.
+#pragma once
+
+#include <cstring>
+
+#include "meshtensor/job/transport.hpp"
+
+namespace meshtensor {
+
+/// One collective of all processes of a job, over one dim. All make it, and call it, alike. A job of one process has
+/// nothing to send: the result is the operand.
+class over_all {
+ public:
+  /// `what` says what for, in sentences about ranks that do not come; it outlives this.
+  over_all(job& j, collective kind, dtype type, std::int64_t count, char const* what) : job_(j) {
+    for (int r = 0; r < job_.size(); ++r) all_.members.push_back(r);
+    all_.call.kind = kind, all_.call.op = reduction::max, all_.call.type = type, all_.call.file = what;
+    all_.call.dims = 1, all_.call.extent[0] = count;
+    all_.call.join = kind == collective::all_gather ? 0 : -1;
+    if (is_alone()) return;
+    all_.with = {all_.members.data(), job_.size(), job_.held(job_.size())[0]};
+  }
+  over_all(over_all const&) = delete;
+  over_all& operator=(over_all const&) = delete;
+
+  bool is_alone() const { return job_.size() < 2; }
+  int rank() const { return is_alone() ? 0 : all_.with.index; }
+  /// Of a broadcast: who has what is sent.
+  over_all& from(int rank) {
+    all_.call.root = rank;
+    return *this;
+  }
+  void operator()(void const* in, void* out) {
+    if (is_alone()) {
+      std::memcpy(out, in, static_cast<std::size_t>(bytes_of(all_.call)));
+      return;
+    }
+    job_.run(job_.size(), [&](int, transport& t) {
+      if (number_ < 0) number_ = t.prepare(all_);
+      t.start(number_, all_, in, out);
+      t.wait(number_);
+    });
+  }
+
+ private:
+  job& job_;
+  planned_collective all_;
+  int number_ = -1;  // of the transport
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processors of a job, as a program gets them: ranks under a launcher, threads of this process otherwise.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "meshtensor/array/array_text.hpp"
+#include "meshtensor/base/warning.hpp"
+#include "meshtensor/job/launch.hpp"
+#include "meshtensor/job/transport.hpp"
+
+#if MESHTENSOR_WITH_MPI
+#  include "meshtensor/job/mpi_job.hpp"
+#endif
+
+namespace meshtensor {
+
+namespace detail {
+
+/// Ranks of MPI if a launcher started this process, else threads.
+template <bool WithMpi>
+std::unique_ptr<job> started_job() {
+  int const started = launched_processes();
+  if (int const tasks = tasks_around(); tasks > 1)
+    throw error("R18", {"this process runs alone inside of a Slurm job of ", tasks,
+                        " tasks: start it with srun; if it is meant to be alone, with SLURM_NTASKS=1"});
+#if MESHTENSOR_WITH_MPI
+  if (started > 0) {
+    auto ranks = std::make_unique<mpi_job>();
+    if (started > 1 && ranks->size() == 1) {
+      std::string const library = comm::library_name();
+      ranks.reset();  // not by the exception: that would end a job
+      throw error("R18", {"a launcher started this process as one of ", started, ", but ", library,
+                          ", which it is linked with, sees it alone: start it with that library's own mpirun, or with "
+                          "srun --mpi=pmix"});
+    }
+    return ranks;
+  }
+#else
+  if (started > 1)
+    throw error("R09", {"a launcher started ", started,
+                        " processes, but this program was built without MPI: link meshtensor::mpi (without CMake: "
+                        "mpicxx -DMESHTENSOR_WITH_MPI=1), or start it alone"});
+#endif
+  return std::make_unique<threads_job>();
+}
+#if MESHTENSOR_COMPILED
+extern template std::unique_ptr<job> started_job<with_mpi>();
+#endif
+
+}  // namespace detail
+
+class processors {
+ public:
+  /// MPI ranks if a launcher started this process, else threads, as many as the mesh of an executable asks for.
+  ///
+  /// errors  R09 a launcher started several processes, but the program was built without MPI; R18 it is alone where
+  /// several were meant
+  processors(int, char**) : job_(detail::started_job<with_mpi>()) {}
+#if MESHTENSOR_WITH_MPI
+  /// The ranks of a communicator that a program has already: a mesh's axes count row-major over them.
+  explicit processors(MPI_Comm ranks) : job_(std::make_unique<mpi_job>(ranks)) {}
+#endif
+  explicit processors(std::unique_ptr<job> j) : job_(std::move(j)) {}
+
+  /// All processors of a mesh as threads of this process, under a launcher, too.
+  static processors as_threads() { return processors(std::make_unique<threads_job>()); }
+  /// All processors of a mesh in turns on the calling thread; collectives do their work when `timing` says.
+  static processors in_lockstep(exchange_timing timing = exchange_timing::at_once) {
+    return processors(std::make_unique<lockstep_job>(timing));
+  }
+
+  job& get() const { return *job_; }
+  /// How many ranks there are: 1 where this process holds all processors of a mesh.
+  int ranks() const { return std::max(1, job_->size()); }
+  /// Whether this process speaks for the job: one does.
+  bool speaks() const { return job_->speaks(); }
+
+ private:
+  std::unique_ptr<job> job_;
+};
+
+/// Says once, whatever the number of processes, what is not wrong but hardly meant.
+inline void warn(job const& j, std::string const& sentence) {
+  if (j.speaks() && on_warning()) on_warning()(sentence);
+}
+
+namespace detail {
+/// To standard output. Where it cannot be written, that is one warning: a program does not end for what it prints.
+inline void put_out(job const& j, std::string const& text) {
+  static std::atomic<bool> told = false;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  std::string const why = std::strerror(errno);
+  if (!told.exchange(true))
+    warn(j, "R17: standard output cannot be written, " + why + ": results are lost, and the program goes on");
+}
+}  // namespace detail
+
+/// Prints once, whatever the number of processes: results, which are the same for one mesh as threads or as ranks.
+template <class... Args>
+void print(processors const& p, fmt::format_string<Args...> format, Args&&... args) {
+  if (p.speaks()) detail::put_out(p.get(), fmt::format(format, std::forward<Args>(args)...));
+}
+/// Prints progress once, to standard error: times and whatever else differs from run to run.
+template <class... Args>
+void progress(processors const& p, fmt::format_string<Args...> format, Args&&... args) {
+  if (p.speaks()) std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
+}
+
+}  // namespace meshtensor
+
+/// Arrays are printed like other values: `mt::print(job, "{}\n", images)`.
+template <class A>
+requires meshtensor::any_array_like<A>
+struct fmt::formatter<A> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(A const& a, Context& context) const {
+    meshtensor::any_array<typename A::element> const& base = a;
+    return fmt::formatter<std::string_view>::format(meshtensor::text_of(base), context);
+  }
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a training has gone wrong: a loss that is no number, or far above those before it.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "meshtensor/job/agree.hpp"
+
+namespace meshtensor {
+
+struct loss_guard_options {
+  /// How many times the mean a loss may be.
+  double factor = 10;
+  /// The mean is that of so many losses before it; with fewer only a loss that is no number is wrong.
+  int last = 16;
+};
+
+/// Whether the loss of a step is infinite, no number, or more than a factor above the mean of the last ones that were
+/// good, asked after each step, with one answer on all processes: that of the greatest loss that any of them has.
+///
+///     mt::loss_guard is_wrong(job);
+///     …
+///     if (is_wrong(loss)) {
+///       mt::progress(job, "{}: back to the last checkpoint\n", is_wrong.reason());
+///       keep.resume();       // and go on with other data than those that led here
+///       is_wrong.forget();
+///     }
+///
+/// errors  R34 the factor is not above one, or there are no last losses
+class loss_guard {
+ public:
+  /// All processes make it alike.
+  template <class P>
+  requires std::constructible_from<agreement, P&>
+  explicit loss_guard(P& p, loss_guard_options const& how = {}) : greatest_(p), factor_(how.factor) {
+    if (!(how.factor > 1) || how.last < 1)
+      throw error("R34", {"a loss cannot be told to be wrong at ", std::to_string(how.factor), " times the mean of ",
+                          how.last, " losses: the factor is above 1, and there is one loss at least"});
+    losses_.resize(static_cast<std::size_t>(how.last));
+  }
+
+  /// All processes ask it alike. A loss that is wrong counts for no mean.
+  bool operator()(double loss) {
+    double const worst = greatest_(is_finite(loss) ? loss : not_finite);
+    if (worst == not_finite) {
+      reason_ = "the loss is not finite";
+      return true;
+    }
+    std::size_t const last = losses_.size();
+    if (seen_ >= last) {
+      double mean = 0;
+      for (double const x : losses_) mean += x / static_cast<double>(last);
+      if (worst - mean > (factor_ - 1) * (mean < 0 ? -mean : mean)) {
+        reason_ = "the loss of " + std::to_string(worst) + " is far above " + std::to_string(mean) +
+                  ", the mean of the last " + std::to_string(last);
+        return true;
+      }
+    }
+    losses_[seen_++ % last] = worst;
+    reason_.clear();
+    return false;
+  }
+
+  /// What was wrong with the loss that it was asked about last; empty if nothing was. The same on all processes.
+  std::string const& reason() const { return reason_; }
+  /// Begins anew: with other values, other losses are as they should be.
+  void forget() { seen_ = 0, reason_.clear(); }
+
+ private:
+  static constexpr double not_finite = std::numeric_limits<double>::max();
+  /// By bits, as a compiler that takes all numbers for finite ones leaves nothing of `isfinite`.
+  static bool is_finite(double x) {
+    constexpr std::uint64_t exponent = 0x7ffull << 52;
+    return (std::bit_cast<std::uint64_t>(x) & exponent) != exponent;
+  }
+
+  agreement greatest_;
+  double factor_;
+  std::vector<double> losses_;
+  std::size_t seen_ = 0;
+  std::string reason_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a long job is, for who watches it: one line that changes in a terminal, a line every ten seconds elsewhere.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "meshtensor/job/processors.hpp"
+
+namespace meshtensor {
+
+/// Seconds of a clock that only moves forward.
+inline double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// `0:07`, `12:31`, `1:02:31`
+inline std::string clock_text(double seconds) {
+  auto const s = static_cast<std::int64_t>(std::min(std::max(seconds, 0.0), 1e15) + 0.5);
+  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
+/// What a training says of itself.
+struct progress_facts {
+  std::int64_t step = 0, steps = 0;  // done; of so many, 0: not known
+  double loss = 0, tokens_per_second = 0;
+  double seconds_left = 0;
+};
+/// `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`
+inline std::string text_of(progress_facts const& f) {
+  std::string const of = f.steps == 0 ? "" : fmt::format("/{}", f.steps);
+  return fmt::format("step {}{}  loss {:.4f}  {:.0f} tokens/s  {} left", f.step, of, f.loss, f.tokens_per_second,
+                     clock_text(f.seconds_left));
+}
+
+/// Shows facts on standard error, of one process of a job, as often as somebody can read them: `line.show({…})` after
+/// each step costs next to nothing.
+class progress_line {
+ public:
+  explicit progress_line(processors const& job)
+      : progress_line(job.speaks() ? stderr : nullptr, isatty(STDERR_FILENO) != 0) {}
+  /// To another file, or nowhere; `rewrites`: a line stands where the last one stood.
+  progress_line(std::FILE* to, bool rewrites) : to_(to), rewrites_(rewrites) {}
+  progress_line(progress_line const&) = delete;
+  ~progress_line() { clear(); }
+
+  void show(progress_facts const& facts, double now = seconds_now()) {
+    if (to_ == nullptr || now < next_) return;
+    next_ = now + (rewrites_ ? 0.2 : 10);
+    std::string const line = text_of(facts);
+    std::fputs((rewrites_ ? "\r" + line + "\x1b[K" : line + "\n").c_str(), to_);
+    std::fflush(to_);
+    shown_ = rewrites_;
+  }
+  /// Leaves the terminal's line to others, until the next facts are shown.
+  void clear() {
+    if (shown_) std::fputs("\r\x1b[K", to_);
+    shown_ = false;
+  }
+
+ private:
+  std::FILE* to_;
+  bool rewrites_, shown_ = false;
+  double next_ = 0;
+};
+
+}  // namespace meshtensor

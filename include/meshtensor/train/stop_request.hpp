@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a training should save and leave: a signal, or the end of the time that it has.
+#pragma once
+
+#include <sys/auxv.h>
+
+#include <csignal>
+#include <ctime>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/job/agree.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// What the handler of signals leaves: nothing else may be done in one.
+struct signals_seen {
+  std::atomic<int> number = 0;       // the first signal that has come; 0: none has
+  std::atomic<std::int64_t> at = 0;  // when, in nanoseconds
+  std::atomic<int> listeners = 0;    // stop requests that live
+  static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
+};
+inline signals_seen& seen_signals() {
+  static signals_seen all;
+  return all;
+}
+
+/// Notes a signal. A second one to end the program ends it, as if nobody listened; launchers send one and the same
+/// request to a process and to its group, so what comes at nearly the same time is one.
+inline void note_signal(int number) {
+  constexpr std::int64_t one_request = 300'000'000;
+  signals_seen& seen = seen_signals();
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  std::int64_t const at = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  int none = 0;
+  if (seen.number.compare_exchange_strong(none, number)) {
+    seen.at = at;
+    return;
+  }
+  if (number == SIGUSR1 || at - seen.at < one_request) return;
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+/// A stack for handlers of signals, of the thread that makes it, while it lives. A handler must not run on the stack of
+/// the program: kernels of oneDNN keep numbers below its end, further down than a handler leaves alone.
+class signal_stack {
+ public:
+  signal_stack() {
+    ::sigaltstack(nullptr, &before_);
+    if ((before_.ss_flags & SS_DISABLE) == 0) return;  // there is one already
+    constexpr std::size_t for_the_handler = 1 << 16;
+    memory_.resize(::getauxval(AT_MINSIGSTKSZ) + for_the_handler);  // registers alone may be larger than SIGSTKSZ
+    stack_t own{};
+    own.ss_sp = memory_.data(), own.ss_size = memory_.size();
+    ::sigaltstack(&own, nullptr);
+  }
+  signal_stack(signal_stack const&) = delete;
+  ~signal_stack() {
+    stack_t now{};
+    ::sigaltstack(nullptr, &now);
+    if (!memory_.empty() && now.ss_sp == memory_.data()) ::sigaltstack(&before_, nullptr);
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  stack_t before_{};
+};
+
+}  // namespace detail
+
+struct stop_options {
+  /// The program should leave so many seconds after the request was made; 0: when a signal comes only.
+  double seconds = 0;
+};
+
+/// Whether the program should save and leave, asked once a step, with one answer on all processes: SIGINT, SIGTERM or
+/// SIGUSR1 has come to any of them, or the time that the program has is over on any of them.
+///
+///     mt::stop_request stop(job, {.seconds = limit});
+///     while (…) {
+///       step(…);
+///       if (stop()) {
+///         keep.save(), keep.finish();
+///         return mt::stop_request::exit_code;
+///       }
+///     }
+///
+/// It listens to signals while it lives, also to those that come while a step runs, and sets back what was there
+/// before. Make it on the program's first thread, which signals come to. A signal that was ignored stays so. A second
+/// SIGINT or SIGTERM ends the program at once.
+///
+/// errors  R33 the seconds are no time
+class stop_request {
+ public:
+  /// Of a program that has left before its end: start it again with the same command (EX_TEMPFAIL of sysexits.h).
+  static constexpr int exit_code = 75;
+
+  /// All processes make it alike.
+  template <class P>
+  requires std::constructible_from<agreement, P&>
+  explicit stop_request(P& p, stop_options const& how = {})
+      : greatest_(p), seconds_(how.seconds), began_(std::chrono::steady_clock::now()) {
+    if (!(seconds_ >= 0))
+      throw error("R33", {"a program cannot leave after ", std::to_string(seconds_),
+                          " seconds: give a number of seconds that is not negative; 0: no limit"});
+    detail::signals_seen& seen = detail::seen_signals();
+    if (seen.listeners++ == 0) seen.number = 0;
+    struct sigaction here{};
+    here.sa_handler = &detail::note_signal;
+    here.sa_flags = SA_RESTART | SA_ONSTACK;
+    ::sigemptyset(&here.sa_mask);
+    for (int const s : signals) ::sigaddset(&here.sa_mask, s);
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      ::sigaction(signals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &here, nullptr);
+    }
+  }
+  stop_request(stop_request const&) = delete;
+  stop_request& operator=(stop_request const&) = delete;
+  ~stop_request() {
+    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+    --detail::seen_signals().listeners;
+  }
+
+  /// All processes ask it alike. Once it has said so, it says so always.
+  bool operator()() {
+    if (why_ != 0) return true;
+    std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - began_;
+    int mine = detail::seen_signals().number;
+    if (mine == 0 && seconds_ != 0 && taken.count() >= seconds_) mine = time_limit;
+    why_ = static_cast<int>(greatest_(mine));
+    return why_ != 0;
+  }
+
+  /// "SIGTERM", "the time limit"; empty if it has not said so yet. The same on all processes.
+  char const* reason() const {
+    switch (why_) {
+      case 0: return "";
+      case SIGINT: return "SIGINT";
+      case SIGTERM: return "SIGTERM";
+      case SIGUSR1: return "SIGUSR1";
+      default: return "the time limit";
+    }
+  }
+
+ private:
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGUSR1};
+  static constexpr int time_limit = 1 << 16;
+
+  detail::signal_stack stack_;
+  agreement greatest_;
+  double seconds_;
+  std::chrono::steady_clock::time_point began_;
+  std::array<struct sigaction, signals.size()> before_{};
+  int why_ = 0;
+};
+
+}  // namespace meshtensor

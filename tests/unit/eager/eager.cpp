@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The eager scope computes what programs do, and operations on arrays have the programs' names.
+#include <doctest/doctest.h>
+
+#include "meshtensor/array/array_text.hpp"
+#include "meshtensor/eager/array_operations.hpp"
+#include "meshtensor/nn/nn.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+
+inline constexpr struct batch_dim : mt::dim<"batch"> {} batch;
+inline constexpr struct pixels_dim : mt::dim<"pixels", 3> {} pixels;
+inline constexpr struct few_dim : mt::dim<"few", 2> {} few;
+inline constexpr struct joined_dim : mt::dim<"joined", few * pixels> {} joined;
+inline constexpr struct classes_dim : mt::dim<"classes", 4> {} classes;
+inline constexpr struct layers_dim : mt::dim<"layers", 3> {} layers;
+
+template <class A>
+std::vector<double> numbers(A const& a) {
+  return {a.begin(), a.end()};
+}
+std::string code_of(auto const& f) {
+  try {
+    f();
+  } catch (mt::error const& e) { return e.code(); }
+  return "none";
+}
+
+// One parameter, moved against its gradient by half of it: w ← w − w·rate for the loss w²/2.
+struct shrink {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const w = s.parameter("w", pixels, mt::constant(8));
+    auto const x = s.input("x", s.real(), batch, pixels);
+    auto const loss = sum(w * w) / 2;
+    mt::sgd{.learning_rate = s.number("rate", 0.5)}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+    s.output("y", x * w);
+  }
+};
+
+mt::array<float, batch, pixels> const image({1, 2, 3, 4, 5, 6});
+
+}  // namespace
+
+TEST_CASE("tensors of an eager scope have values at once") {
+  mt::eager s;
+  auto const x = s(image);
+  auto const y = x * 2.0 + 1;
+  CHECK(numbers(s.value(y)) == std::vector<double>{3, 5, 7, 9, 11, 13});
+  auto const w = s.parameter("w", pixels, mt::ones);
+  auto const loss = sum(x * w * w);
+  CHECK(s.value(loss) == 21);
+  CHECK(numbers(s.value(gradient(loss, w))) == std::vector<double>{10, 14, 18});
+  CHECK(numbers(s.value(gradient(loss, x))) == std::vector<double>(6, 1));
+  CHECK(s.value(sum(y)) == 48);  // what was recorded before stays
+}
+
+TEST_CASE("loops, branches and layers run too") {
+  mt::eager s;
+  auto const x = s(image);
+  auto const grown = mt::repeat(s, layers, x, [](auto, auto h) { return h * 2; });
+  CHECK(numbers(s.value(grown)) == std::vector<double>{8, 16, 24, 32, 40, 48});
+  auto const [trips, last] = mt::while_loop(
+      s, mt::at_most(10), [](auto, auto h) { return sum(h) < 100; }, [](auto, auto h) { return h * 2; }, x);
+  CHECK(s.value(trips) == 3);
+  CHECK(s.value(sum(last)) == 168);
+  auto const chosen = mt::cond(s, sum(x) > 100, [&](auto) { return x; }, [&](auto) { return -x; });
+  CHECK(numbers(s.value(chosen)) == numbers(-image));
+  auto const h = mt::nn::linear(s / "up", x, pixels, classes);
+  CHECK(s.value(h).extent(classes) == 4);
+  CHECK(code_of([&] {
+          mt::repeat(s, layers, x, [&](auto, auto inner) {
+            s.value(inner);
+            return inner;
+          });
+        }) == "R15");
+}
+
+TEST_CASE("a whole program, step by step") {
+  mt::eager s(mt::feed<"x">(image));
+  CHECK(s.run(shrink{}).get<float>("loss").item() == 96);
+  CHECK(numbers(s.get<float>("w")) == std::vector<double>{4, 4, 4});
+  CHECK(s.run(shrink{}, mt::set<"rate">(0.25)).get<float>("loss").item() == 24);
+  CHECK(numbers(s.get<float>("w")) == std::vector<double>{3, 3, 3});
+  s.assign("w", mt::array<float, pixels>({0, 0, 2}));
+  CHECK(s.run(shrink{}).get<float>("loss").item() == 2);
+  CHECK(numbers(s.get<float>("y")) == std::vector<double>{0, 0, 6, 0, 0, 12});
+}
+
+TEST_CASE("what was given by name takes the program's order of dims") {
+  mt::array<float, pixels, batch> const turned = image;
+  mt::eager s(mt::feed<"x">(turned), mt::set<"rate">(0));
+  CHECK(numbers(s.run(shrink{}).get<float>("y")) == std::vector<double>{8, 16, 24, 32, 40, 48});
+}
+
+TEST_CASE("what is missing or does not fit is said") {
+  mt::eager s(batch(2));
+  CHECK(code_of([&] { s.run(shrink{}); }) == "R02");
+  CHECK(code_of([&] { s.run(shrink{}, mt::feed<"x">(std::vector<float>(5))); }) == "R11");
+  CHECK(code_of([&] { s.run(shrink{}, mt::feed<"x">(std::vector<double>(6))); }) == "R14");
+  CHECK(code_of([&] { s.take(batch(3)); }) == "R11");
+  s.run(shrink{}, mt::feed<"x">(std::vector<float>(6)));
+  CHECK(code_of([&] { s.get<float>("los"); }) == "R13");
+  CHECK(code_of([&] { s.get<double>("loss"); }) == "R14");
+  mt::eager open;
+  CHECK(code_of([&] { open.value(open.parameter("p", batch)); }) == "S11");
+}
+
+TEST_CASE("operations on arrays") {
+  auto const p = softmax(image * 2.0, pixels);
+  CHECK(doctest::Approx(sum(p)) == 2);
+  CHECK(mean(image) == 3.5f);
+  CHECK(numbers(image - mean(image, batch)) == std::vector<double>{-1.5, -1.5, -1.5, 1.5, 1.5, 1.5});
+  CHECK(numbers(select(image < 3, image, -image)) == std::vector<double>{1, 2, -3, -4, -5, -6});
+  CHECK(numbers(einsum(image, image, to(pixels))) == std::vector<double>{17, 29, 45});
+  CHECK(numbers(slice(image, pixels, few, 1)) == std::vector<double>{2, 3, 5, 6});
+  CHECK(numbers(merge(rename(image, batch, few), to(few, pixels), joined)) == numbers(image));
+  CHECK(numbers(mt::cast<mt::dtype::i32>(image / 2)) == std::vector<double>{0, 1, 1, 2, 2, 3});
+  mt::array<std::int32_t, batch> const which({1, 3});
+  CHECK(numbers(one_hot(which, classes, mt::f32)) == std::vector<double>{0, 1, 0, 0, 0, 0, 0, 1});
+  CHECK(numbers(gather(mt::array<float, classes>({5, 6, 7, 8}), which, classes)) == std::vector<double>{6, 8});
+  CHECK(numbers(argmax(image, pixels)) == std::vector<double>{2, 2});
+  CHECK(any(image > 5));
+  CHECK(!all(image > 5));
+  static_assert(std::is_same_v<decltype(exp(image)), mt::array<float, batch, pixels>>);
+  static_assert(std::is_same_v<decltype(image < image), mt::array<bool, batch, pixels>>);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// `check` names the first value that differs from the reference, and finds nothing where nothing is wrong.
+//
+// needs: cpu
+// optimize: 1
+#include "meshtensor/inspect/check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "meshtensor/device/default.hpp"
+#include "meshtensor/meshtensor.hpp"
+
+namespace mt = meshtensor;
+using mt::to;
+
+namespace {
+
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct width : mt::dim<"width", 12> {} width;
+inline constexpr struct inner : mt::dim<"inner", 12> {} inner;
+inline constexpr struct classes : mt::dim<"classes", 4> {} classes;
+inline constexpr struct blocks : mt::dim<"blocks", 3> {} blocks;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model", 2> {} model;
+struct mesh : mt::mesh<data, model> {};
+struct layout : mt::layout<mt::shard<batch, data>, mt::shard<inner, model>, mt::shard<classes, model>> {};
+struct spread : mt::layout<mt::shard<batch, data, model>, mt::in<"optimizer", mt::shard<width, data>>> {};
+
+constexpr int line_of_drop = __LINE__ + 4, line_of_gain = __LINE__ + 6, line_of_down = __LINE__ + 7;
+struct train {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = mt::repeat(s / "blocks", blocks, s.input("x", mt::f32, batch, width), [](mt::scope auto r, auto h) {
+      auto seen = mt::nn::dropout(r / "drop", h, 0.25);
+      auto up = tanh(einsum(seen, r.parameter("up", width, inner), to(batch, inner)));
+      auto more = up * r.parameter("gain", inner, mt::constant(1.5));
+      return h + einsum(more, r.parameter("down", inner, width), to(batch, width));
+    });
+    auto logits = mt::nn::linear(s / "last", x, width, classes);
+    auto loss = mean(mt::nn::cross_entropy(logits, s.input("label", mt::i32, batch), classes));
+    mt::adam{.learning_rate = s.number("rate", 0.01)}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
+
+std::vector<float> some_x(int rows) {
+  std::vector<float> x(static_cast<std::size_t>(rows) * 12);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 19) / 10 - 0.9f;
+  return x;
+}
+std::vector<std::int32_t> some_labels(int rows) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i * 3 % 4);
+  return labels;
+}
+
+// ---- a program that is wrong on purpose ----
+
+/// A processor's program that a test may spoil, and a device that may be wrong.
+struct spoilt {
+  mt::name label = mt::entry_name<train>();
+  mt::mesh_shape shape = mesh::shape;
+  std::unique_ptr<mt::lowering> low;
+
+  spoilt() {
+    shape.bind(data(2));
+    std::vector<mt::dim_extent> const extents{batch(8)};
+    low = mt::lower(mt::detail::traced<train>, label, shape, layout::rules, extents);
+  }
+  mt::module& graph() { return low->graph; }
+  /// The first node of a kind and function for which `fits` holds.
+  template <class Fits>
+  mt::node& find(mt::primitive kind, Fits fits) {
+    for (int i = 0; i < graph().node_count; ++i)
+      if (graph().nodes[i].kind == kind && fits(graph().nodes[i])) return graph().nodes[i];
+    FAIL("the program has no such node");
+    return graph().nodes[0];
+  }
+  std::uint32_t line(mt::node const& n) { return graph().sites[n.site].line; }
+
+  mt::check_result look(mt::reference_device const& device = {}) {
+    auto const job = mt::processors::in_lockstep();
+    mt::store values(job, 5);
+    mt::session<mt::reference_device> step(values, low->graph, low->planned, shape, low->entry, device);
+    auto const x = some_x(8);
+    auto const labels = some_labels(8);
+    step.feed("x", x.data());
+    step.feed("label", labels.data());
+    mt::detail::checker checks(mt::detail::traced<train>, label, shape, low->planned);
+    return checks.run(low->graph, step, values);
+  }
+};
+
+bool is(mt::node const& n, mt::function f) { return n.function == static_cast<std::uint8_t>(f); }
+std::string at(int line) { return "check.cpp:" + std::to_string(line); }
+
+void wrong_tanh(mt::evaluation const& e) {
+  mt::evaluate<>(e);
+  if (e.n.kind != mt::primitive::elementwise || !is(e.n, mt::function::tanh)) return;
+  auto* const y = e.results[0].as<float>();
+  y[e.results[0].size() - 1] += 0.125f;  // one element of each processor
+}
+
+void agrees(mt::check_result const& r) {
+  INFO(text_of(r));
+  CHECK(r.agrees());
+  CHECK(r.compared > 100);
+}
+
+}  // namespace
+
+TEST_CASE("nothing is wrong: several meshes, layouts and devices") {
+  for (int rows : {8, 16}) {
+    auto const x = some_x(rows);
+    auto const labels = some_labels(rows);
+    auto const look = [&]<class Layout, class Device>(int parts) {
+      agrees(mt::check<train, mesh, Layout, Device>(batch(rows), data(parts), mt::feed<"x">(x),
+                                                    mt::feed<"label">(labels), mt::set<"rate">(0.5)));
+    };
+    for (int parts : {1, 2, 4}) {
+      look.operator()<layout, mt::reference_device>(parts);
+      look.operator()<layout, mt::default_device>(parts);
+      look.operator()<spread, mt::default_device>(parts);
+    }
+  }
+}
+
+TEST_CASE("a store is looked at as it is, and stays so") {
+  auto const job = mt::processors::as_threads();
+  mt::store weights(job, 3);
+  mt::executable<train, mesh, layout> step(weights, batch(8), data(2));
+  auto const x = some_x(8);
+  auto const labels = some_labels(8);
+  for (int i = 0; i < 3; ++i) step(mt::feed<"x">(x), mt::feed<"label">(labels));
+  auto const before = weights.get<float>("blocks/up");
+  agrees(mt::check<train, mesh, layout>(weights, batch(8), data(4), mt::feed<"x">(x), mt::feed<"label">(labels)));
+  CHECK(weights.get<float>("blocks/up") == before);
+  CHECK(weights.step() == 3);
+}
+
+TEST_CASE("what is not fed is an error") {
+  CHECK_THROWS_WITH_AS((mt::check<train, mesh, layout>(batch(8), data(2))), doctest::Contains("was not fed"),
+                       mt::error);
+}
+
+TEST_CASE("defects, each named by the user's line") {
+  spoilt program;
+  CHECK(program.look().agrees());
+  std::string expected, found;
+  auto const look = [&](mt::reference_device const& device = {}) {
+    auto const r = program.look(device);
+    found = text_of(r);
+    INFO("expected: " << expected << "\nfound:    " << found);
+    CHECK_FALSE(r.agrees());
+    CHECK(found.find(expected) != std::string::npos);
+  };
+  using mt::primitive;
+
+  SUBCASE("a sum that is made as a maximum") {
+    mt::node& n = program.find(primitive::all_reduce, [&](auto const& c) { return program.line(c) == line_of_down; });
+    n.function = static_cast<std::uint8_t>(mt::reduction::max);
+    expected = "all_reduce of einsum in blocks (" + at(line_of_down) + ") gives f32[batch/data, width]";
+    look();
+  }
+  SUBCASE("a sum that is taken for finished") {
+    mt::node& n = program.find(primitive::einsum, [&](auto const& c) { return program.line(c) == line_of_down; });
+    for (auto& part : program.graph().values[program.graph().result(n)].layout.part) part = mt::partial::none;
+    expected = "einsum in blocks (" + at(line_of_down) + ") gives f32[batch/data, width]";
+    look();
+  }
+  SUBCASE("another function") {
+    mt::node& n = program.find(primitive::elementwise, [&](auto const& c) {
+      return program.line(c) == line_of_gain && is(c, mt::function::multiply);
+    });
+    n.function = static_cast<std::uint8_t>(mt::function::add);
+    expected = "multiply in blocks (" + at(line_of_gain) + ") gives f32[batch/data, inner/model], at batch=";
+    look();
+  }
+  SUBCASE("random numbers of another place") {
+    mt::node& n = program.find(primitive::random, [](auto const&) { return true; });
+    ++n.ordinal;
+    expected = "random in blocks/drop (" + at(line_of_drop);
+    look();
+  }
+  SUBCASE("an update by another number") {
+    for (int i = 0; i < program.graph().number_count; ++i) {
+      auto& row = program.graph().numbers[i];
+      if (row.kind == mt::number_row::named) row.kind = mt::number_row::literal, row.value = 0.02;
+    }
+    expected = "in optimizer";
+    look();
+  }
+  SUBCASE("a device that is wrong in one element") {
+    expected = "tanh in blocks (" + at(line_of_drop + 1) + ") gives f32[batch/data, inner/model], at batch=";
+    look({&wrong_tanh});
+    CHECK(found.find("4 of 96 elements differ") != std::string::npos);
+  }
+  SUBCASE("a sum over fewer processors") {
+    mt::node& n = program.find(primitive::all_reduce, [&](auto const& c) { return c.region == program.low->entry; });
+    n.attribute[0] = 0;
+    expected = "all_reduce of ";
+    look();
+  }
+}
+
+namespace {
+inline constexpr struct down : mt::dim<"down", 37> {} down;
+inline constexpr struct across : mt::dim<"across", 37> {} across;
+inline constexpr struct aside : mt::dim<"aside", 37> {} aside;
+struct alone : mt::mesh<> {};
+struct whole : mt::layout<> {};
+
+/// A matrix and the same memory with its dims named the other way round, in one kernel.
+struct symmetric {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.parameter("x", down, across, mt::normal(1));
+    auto y = x * 3 + s.number("more", 1);
+    auto turned = mt::rename(mt::rename(mt::rename(y, down, aside), across, down), aside, across);
+    auto skew = y * 0.5 - turned;
+    s.output("skew", mt::rename(skew, across, aside) + 1);
+  }
+};
+}  // namespace
+
+TEST_CASE("a kernel does not overwrite what it reads under another name") {
+  auto const r = mt::check<symmetric, alone, whole, mt::default_device>();
+  INFO(text_of(r));
+  CHECK(r.agrees());
+}
