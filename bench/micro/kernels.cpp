@@ -95,7 +95,7 @@ void interpreted(benchmark::State& state) {
   auto const job = mt::processors::as_threads();
   mt::store values(job);
   auto const low = mt::lower(mt::detail::traced<Program>, mt::entry_name<Program>(), mt::mesh_shape{}, {}, {},
-                             mt::wishes_of<mt::default_device>);
+                             mt::capabilities_of<mt::default_device>);
   mt::session<mt::default_device> step(values, low->graph, low->planned, mt::mesh_shape{}, low->entry);
   step.step();
   for (auto _ : state) step.step();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cpu device's engine, compiled once; and for what this library was compiled.
-#include <meshtensor/run/linked.hpp>
+#include <meshtensor/run/extern_templates.hpp>
 
 namespace meshtensor {
 
@@ -10,10 +10,10 @@ template class session<cpu_device>;
 template class cpu::attention<float, float>;
 template class cpu::attention<double, double>;
 template class cpu::attention<float, bf16_t>;
-template void cpu::interpret<when_used>(cpu::fused_kernel&);
-template std::unique_ptr<cpu::composite_kernel> cpu::detail::make_any_attention<when_used>(module const&, node const&,
+template void cpu::interpret<lazy>(cpu::fused_kernel&);
+template std::unique_ptr<cpu::composite_kernel> cpu::detail::make_any_attention<lazy>(module const&, node const&,
                                                                                            view const*, int);
-template rates cpu::measure_rates<when_used>(cpu::thread_team&);
+template rates cpu::measure_rates<lazy>(cpu::thread_team&);
 #endif
 
 template <int MostNodes, class InstructionSet>

@@ -45,7 +45,7 @@ class lines_for_all {
   static constexpr std::int64_t room = 1024;
   mt::processors const& job_;
   mt::agreement greatest_;
-  mt::over_all letters_;
+  mt::on_all_ranks letters_;
 };
 
 /// Answers every line with one line, until there is none.

@@ -2,7 +2,7 @@
 // A branch cannot be spread over a mesh.
 // expect: meshtensor: the layout does not fit this program, for the reason below
 // expect: S21 cond cannot be spread over a mesh yet
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/elementwise.hpp"
@@ -24,10 +24,10 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
-static_assert(mt::delivered<partitioned>);
+static_assert(mt::is_valid<partitioned>);
 }  // namespace net
 
 int main() {}

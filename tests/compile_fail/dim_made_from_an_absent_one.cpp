@@ -3,7 +3,7 @@
 // expect: meshtensor: the program is refused, for the reason below
 // expect: T08 the dim 'longer' is made from the extent of 'tokens', a dim that no tensor of this program has had before
 // expect: (dim_made_from_an_absent_one.cpp:17)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -17,8 +17,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(s.input("x", mt::f32, longer))); }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

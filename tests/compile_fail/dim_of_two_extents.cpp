@@ -2,7 +2,7 @@
 // One name of a dim stands for one extent.
 // expect: T05 the dim 'batch' has two extents in this program, 4 and one that is open
 // expect: give one of the two dims another name (dim_of_two_extents.cpp:19)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -20,8 +20,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

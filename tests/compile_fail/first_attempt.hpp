@@ -18,9 +18,9 @@ inline constexpr struct layers : mt::dim<"layers", 3> {} layers;
 
 /// Traces a program; what is wrong with it, the compiler says.
 template <class Program>
-constexpr mt::module traced = mt::examine<Program>();
+constexpr mt::module traced = mt::try_trace<Program>();
 template <class Program>
-constexpr bool is_accepted = mt::delivered<traced<Program>>;
+constexpr bool is_accepted = mt::is_valid<traced<Program>>;
 }  // namespace net
 
 using namespace net;  // NOLINT: nothing else is in these files

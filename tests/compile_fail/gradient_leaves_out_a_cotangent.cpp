@@ -2,7 +2,7 @@
 // A gradient that depends on a result, but not on the cotangent of that, cannot be differentiated in turn.
 // expect: G35 the gradient of the composite 'power_of_e' depends on a result but not on its cotangent
 // expect: (gradient_leaves_out_a_cotangent.cpp:
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/gradient.hpp"
@@ -27,7 +27,7 @@ struct step {
 
 constexpr mt::module traced = mt::trace<step>();
 constexpr mt::module differentiated = mt::differentiate(traced);
-static_assert(mt::delivered<differentiated>);
+static_assert(mt::is_valid<differentiated>);
 }  // namespace net
 
 int main() {}

@@ -3,7 +3,7 @@
 // expect: G30 the operation 'doubled' has no gradient: give it one, or end differentiation before it
 // expect: with stop_gradient (gradient_of_a_calls_gradient.cpp:
 #include "meshtensor/op/gradient.hpp"
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/reduce.hpp"
@@ -36,7 +36,7 @@ struct step {
 
 constexpr mt::module traced = mt::trace<step>();
 constexpr mt::module differentiated = mt::differentiate(traced);
-static_assert(mt::delivered<differentiated>);
+static_assert(mt::is_valid<differentiated>);
 }  // namespace net
 
 int main() {}

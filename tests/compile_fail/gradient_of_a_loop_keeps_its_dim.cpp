@@ -21,9 +21,9 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
+constexpr mt::module traced = mt::try_trace<step>();
 constexpr mt::module differentiated = mt::differentiate(traced);
-static_assert(mt::delivered<differentiated>);
+static_assert(mt::is_valid<differentiated>);
 }  // namespace net
 
 int main() {}

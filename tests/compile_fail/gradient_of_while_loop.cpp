@@ -2,7 +2,7 @@
 // Loops of unknown length have no gradient.
 // expect: G30 while_loop has no gradient yet: choose with select
 // expect: with stop_gradient (gradient_of_while_loop.cpp:
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/gradient.hpp"
@@ -23,10 +23,10 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module differentiated = mt::differentiate(traced);
-static_assert(mt::delivered<differentiated>);
+static_assert(mt::is_valid<differentiated>);
 }  // namespace net
 
 int main() {}

@@ -12,8 +12,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, in, in)); }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

@@ -2,7 +2,7 @@
 // A layout names axes of the mesh that it is used with.
 // expect: meshtensor: the layout does not fit this program, for the reason below
 // expect: S04 the layout shards dim 'batch' over the axis 'model', which the mesh does not have
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/partition.hpp"
@@ -20,10 +20,10 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(s.input("x", mt::f32, batch))); }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
-static_assert(mt::delivered<partitioned>);
+static_assert(mt::is_valid<partitioned>);
 }  // namespace net
 
 int main() {}

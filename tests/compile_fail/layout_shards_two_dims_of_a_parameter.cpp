@@ -2,7 +2,7 @@
 // A parameter is named by its path.
 // expect: S05 mesh axis 'data' shards two dims of one tensor [in, length], 'in' and 'length': drop one of the rules
 // expect: (the parameter or state 'inner/w')
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/partition.hpp"
@@ -21,10 +21,10 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(inner(s / "inner"))); }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
-static_assert(mt::delivered<partitioned>);
+static_assert(mt::is_valid<partitioned>);
 }  // namespace net
 
 int main() {}

@@ -4,7 +4,7 @@
 // expect: S05 mesh axis 'data' shards two dims of one tensor [batch, length], 'batch' and 'length'
 // expect: drop one of the rules, or make this part a layer and replicate one of them in its scope
 // expect: (input, layout_shards_two_dims_of_a_tensor.cpp:22)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/partition.hpp"
@@ -22,10 +22,10 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", tanh(s.input("x", mt::f32, batch, length))); }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
-static_assert(mt::delivered<partitioned>);
+static_assert(mt::is_valid<partitioned>);
 }  // namespace net
 
 int main() {}

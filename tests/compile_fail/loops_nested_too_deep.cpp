@@ -20,8 +20,8 @@ struct step {
   constexpr void operator()(mt::scope auto s) const { s.output("y", nested<9>(s, s.input("x", mt::f32, in))); }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

@@ -4,7 +4,7 @@
 //
 // expect: (number_of_two_values.cpp:20): give both the same value, or one of them another name
 //
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/lower.hpp"
 
@@ -21,8 +21,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

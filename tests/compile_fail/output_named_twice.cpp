@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One name stands for one output.
 // expect: G03 two outputs are called 'y': give one of them another name (output_named_twice.cpp:18)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 
@@ -19,8 +19,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

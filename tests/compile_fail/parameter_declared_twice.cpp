@@ -2,7 +2,7 @@
 // One name stands for one parameter.
 // expect: G03 'block/w' is declared twice, as f32[in] (a parameter) (parameter_declared_twice.cpp:18) and as
 // expect: and as f32[batch] (a parameter): give one of them another name (parameter_declared_twice.cpp:19)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;
@@ -22,8 +22,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

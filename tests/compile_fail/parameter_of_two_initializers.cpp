@@ -5,7 +5,7 @@
 //
 // expect: (parameter_of_two_initializers.cpp:19): give both the same initializer, or one of them another name
 //
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/pass/lower.hpp"
 
@@ -20,8 +20,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

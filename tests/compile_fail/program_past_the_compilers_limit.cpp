@@ -22,7 +22,7 @@ struct step {
   }
 };
 
-constexpr auto marked = mt::detail::mark_of<step>;
+constexpr auto marked = mt::detail::fingerprint_of<step>;
 }  // namespace net
 
 int main() {}

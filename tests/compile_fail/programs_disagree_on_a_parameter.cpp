@@ -7,7 +7,7 @@
 namespace mt = meshtensor;
 using namespace small;
 
-constexpr auto traced = mt::examine<mt::programs<grow, other_dims>>();
-static_assert(mt::delivered<traced>);
+constexpr auto traced = mt::try_trace<mt::programs<grow, other_dims>>();
+static_assert(mt::is_valid<traced>);
 
 int main() { return traced.node_count; }

@@ -4,7 +4,7 @@
 //
 // expect: uniform(0.5) (programs_disagree_on_an_initializer.cpp:18): give both the same initializer
 //
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;
@@ -18,8 +18,8 @@ struct other {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("w", in, mt::uniform(0.5))); }
 };
 
-constexpr mt::module traced = mt::examine<mt::programs<one, other>>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<mt::programs<one, other>>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

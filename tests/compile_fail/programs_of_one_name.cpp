@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of a set are told apart by their names, which leave namespaces out.
 // expect: G03 two programs of a set are called 'step': give one of them another name
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace mt = meshtensor;
@@ -18,7 +18,7 @@ struct step {
 };
 }  // namespace second
 
-constexpr mt::module traced = mt::examine<mt::programs<first::step, second::step>>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<mt::programs<first::step, second::step>>();
+static_assert(mt::is_valid<traced>);
 
 int main() {}

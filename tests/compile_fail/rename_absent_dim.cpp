@@ -19,8 +19,8 @@ struct step {
     s.output("y", rename(x, d_model, other));
   }
 };
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace
 
 int main() { return traced.node_count; }

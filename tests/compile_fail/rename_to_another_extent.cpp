@@ -2,7 +2,7 @@
 // A dim and its new name are equally long.
 // expect: S03 'length' (8) is renamed to 'memory' (6), which is another number of elements
 // expect: rename_to_another_extent.cpp:19)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/pass/bind.hpp"
@@ -20,10 +20,10 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::early_check checked = mt::check_early(traced);
-static_assert(mt::delivered<checked>);
+static_assert(mt::is_valid<checked>);
 }  // namespace net
 
 int main() {}

@@ -2,7 +2,7 @@
 // A reshard names axes of the mesh, too.
 // expect: S04 reshard names the axis 'model', which the mesh does not have
 // expect: (reshard, reshard_names_an_absent_axis.cpp:22)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/op/reshard.hpp"
@@ -23,10 +23,10 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
-static_assert(mt::delivered<partitioned>);
+static_assert(mt::is_valid<partitioned>);
 }  // namespace net
 
 int main() {}

@@ -14,7 +14,7 @@ struct summed {
     s.output("last", last);
   }
 };
-constexpr mt::module traced = mt::examine<summed>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<summed>();
+static_assert(mt::is_valid<traced>);
 
 int main() { return traced.node_count; }

@@ -3,7 +3,7 @@
 // expect: meshtensor: the program is refused, for the reason below
 // expect: S03 'joined' (24) is split into 'rows' (5) x 'columns' (6), which is another number of elements
 // expect: split_into_other_elements.cpp:22)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/reshape.hpp"
 #include "meshtensor/pass/bind.hpp"
@@ -23,10 +23,10 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::early_check checked = mt::check_early(traced);
-static_assert(mt::delivered<checked>);
+static_assert(mt::is_valid<checked>);
 }  // namespace net
 
 int main() {}

@@ -2,7 +2,7 @@
 // What is watched in a branch might not be there.
 // expect: G33 'doubled' is watched in cond, while_loop or a composite: return it from there and watch it outside
 // expect: (watch_in_cond.cpp:21)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
@@ -26,8 +26,8 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 }  // namespace net
 
 int main() {}

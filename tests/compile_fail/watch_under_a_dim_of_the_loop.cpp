@@ -2,7 +2,7 @@
 // A tensor that has the loop's own dim cannot be stacked along it.
 // expect: G33 'all' is watched in a loop over 'layers' and has that dim itself: rename it first
 // expect: (watch_under_a_dim_of_the_loop.cpp:22)
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
@@ -25,10 +25,10 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module differentiated = mt::differentiate(traced);
-static_assert(mt::delivered<differentiated>);
+static_assert(mt::is_valid<differentiated>);
 }  // namespace net
 
 int main() {}

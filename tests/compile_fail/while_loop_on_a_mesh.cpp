@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop of unknown length cannot be spread over a mesh.
 // expect: S21 while_loop cannot be spread over a mesh yet
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/reduce.hpp"
@@ -24,10 +24,10 @@ struct step {
   }
 };
 
-constexpr mt::module traced = mt::examine<step>();
-static_assert(mt::delivered<traced>);
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
 constexpr mt::module partitioned = mt::partition(traced, mesh::shape, layout::rules);
-static_assert(mt::delivered<partitioned>);
+static_assert(mt::is_valid<partitioned>);
 }  // namespace net
 
 int main() {}

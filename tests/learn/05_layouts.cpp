@@ -46,7 +46,7 @@ using namespace lesson;
 
 // Layouts and what they cost can be documented where they are written.
 static_assert(all_reduces<replicated> == 0 && all_reduces<data_parallel> == 0 && all_reduces<tensor_parallel> == 1);
-static_assert(mt::delivered<graph<tensor_parallel>> && mt::delivered<graph<by_scope>>);  // they fit, or say why not
+static_assert(mt::is_valid<graph<tensor_parallel>> && mt::is_valid<graph<by_scope>>);  // they fit, or say why not
 
 TEST_CASE("a sum over a sharded dim is unfinished until it is reduced") {
   CHECK("\n" + text_of(graph<tensor_parallel>) == R"(

@@ -113,9 +113,9 @@ TEST_CASE("other devices, meshes and builds: the first line that differs") {
   auto const said = [&](char const* device, char const* axis, char const* build) {
     mt::mesh_shape shape{};
     shape.add(mt::name::of(axis), ranks::count());
-    mt::facts const mine{step.graph(),         step.planned(), shape,          in_rows::rules,       mt::name("square"),
+    mt::start_record const mine{step.graph(),         step.planned(), shape,          in_rows::rules,       mt::name("square"),
                          mt::name::of(device), weights.seed(), weights.step(), mt::program_counts{}, build};
-    return sentence([&] { mt::require_alike(weights.job(), &mine, nullptr); });
+    return sentence([&] { mt::require_same_on_all_ranks(weights.job(), &mine, nullptr); });
   };
   std::string const rest = ranks::count() == 2 ? "rank 1" : "ranks 1, 2", size = std::to_string(ranks::count());
   CHECK(said("cpu", "all", "g++\nstrict\n").empty());

@@ -79,7 +79,7 @@ TEST_CASE("a wait that is too long") {
 TEST_CASE("ranks that wait for different things say so") {
   std::string warning;
   auto const warn = limit(), end = 2 * warn;
-  mt::patience limits{.warn = warn, .end = end};
+  mt::wait_limits limits{.warn = warn, .end = end};
   limits.say = [&](std::string const& sentence) { warning = sentence; };
   static mt::mpi_world world({.limits = limits, .throws = true});  // messages that never come use its memory
   int const me = world.rank(), last = world.size() - 1;

@@ -105,7 +105,7 @@ struct trial {
     listed const& program = program_named(label);
     auto const traced = program.trace();
     auto const rules = mt::layout_rules{}.shard("batch", {"ax"}).shard("model", {"ax"}, "optimizer");
-    add(*mt::lower(*traced, program.entry, mesh, rules, {}, mt::wishes_of<Device>), inputs_of(*traced, program.entry));
+    add(*mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<Device>), inputs_of(*traced, program.entry));
   }
 };
 

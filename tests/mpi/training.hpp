@@ -22,7 +22,7 @@ void hold_on_ranks(Device const& device) {
     REQUIRE(mine.losses.size() == steps);
     CHECK(mine.losses == all.losses);
     CHECK(mine.losses.back() < mine.losses.front() - 0.5);
-    CHECK((mine.kernels > 0) == mt::wishes_of<Device>.fuses);
+    CHECK((mine.kernels > 0) == mt::capabilities_of<Device>.fuses);
     CHECK(mine.held.size() * static_cast<std::size_t>(how.mesh.size()) == all.held.size());
     int different = 0;
     for (auto const& [key, bytes] : mine.held) different += all.held.at(key) != bytes;

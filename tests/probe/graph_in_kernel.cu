@@ -22,7 +22,7 @@ using two_layers::train_step;
 namespace {
 
 struct device {
-  static constexpr mt::device_wishes wishes{true};
+  static constexpr mt::device_capabilities capabilities{true};
 };
 using program = mt::lowered<train_step, train_step, two_layers::mesh, two_layers::whole, device>;
 

@@ -36,10 +36,10 @@ class stablehlo_cases {
 
   /// Emits the program on a mesh; false if the layout does not fit.
   bool add(std::string const& name, mt::mesh_shape const& mesh, mt::layout_rules const& rules,
-           mt::device_wishes const& wishes = {}) {
+           mt::device_capabilities const& capabilities = {}) {
     std::unique_ptr<mt::lowering> l;
     try {
-      l = mt::lower(traced_, entry_, mesh, rules, extents_, wishes);
+      l = mt::lower(traced_, entry_, mesh, rules, extents_, capabilities);
     } catch (mt::error const& e) {
       if (e.code()[0] != 'S') throw;
       return false;

@@ -51,7 +51,7 @@ TEST_CASE("a loss in parts on the cpu device") {
   for (auto const& [mesh, rules] : spreads) {
     CAPTURE(meshtensor_test::text_of(mesh));
     CAPTURE(meshtensor_test::text_of(rules));
-    auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::wishes_of<mt::cpu_device>);
+    auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<mt::cpu_device>);
     CHECK(meshtensor_test::fault_at_some_timing(low->graph, low->entry, low->planned, [&](mt::processors const& job) {
             return steps_of(s, *low, mesh, job);
           }) == "");
@@ -80,7 +80,7 @@ TEST_CASE("gradients of gradients on the cpu device") {
     for (auto const& [mesh, rules] : spreads) {
       CAPTURE(std::string(label));
       CAPTURE(meshtensor_test::text_of(mesh));
-      auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::wishes_of<mt::cpu_device>);
+      auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<mt::cpu_device>);
       CHECK(steps_of(s, *low, mesh, mt::processors::in_lockstep()) == "");
       CHECK(steps_of(s, *low, mesh, mt::processors::as_threads()) == "");
       tried += 2;

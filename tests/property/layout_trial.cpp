@@ -85,11 +85,11 @@ std::string random_spread::text(whole_programs const& programs) const {
   return t;
 }
 
-layout_trial::layout_trial(whole_programs const& programs, random_spread const& spread, mt::device_wishes const& wishes)
+layout_trial::layout_trial(whole_programs const& programs, random_spread const& spread, mt::device_capabilities const& capabilities)
     : programs_(programs), spread_(spread) {
   for (std::size_t e = 0; e < programs.count(); ++e)
     lowered_.push_back(mt::lower_whole(programs.simplified(e), programs.label(e), spread.mesh, spread.layouts[e],
-                                       spread.extents, wishes));
+                                       spread.extents, capabilities));
   std::map<std::string, mt::placement> placed;
   for (auto const& low : lowered_) {
     mt::module const& m = low->graph;

@@ -66,7 +66,7 @@ using held_bytes = std::map<std::string, std::vector<std::byte>>;
 class layout_trial {
  public:
   /// errors  S02, S05 the layout is not legal; R04 the programs' layouts disagree on a variable
-  layout_trial(whole_programs const& programs, random_spread const& spread, mt::device_wishes const& wishes = {});
+  layout_trial(whole_programs const& programs, random_spread const& spread, mt::device_capabilities const& capabilities = {});
 
   /// How many collectives are under way while something else runs.
   int in_flight() const { return in_flight_; }

@@ -78,7 +78,7 @@ struct course {
 /// Every step sees other sentences; what follows a word is always the same.
 template <class Device>
 course train(mt::processors const& job, mt::module const& traced, spread const& how, Device const& device) {
-  auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {}, mt::wishes_of<Device>);
+  auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {}, mt::capabilities_of<Device>);
   mt::store values(job, 5);
   mt::session<Device> run(values, low->graph, low->planned, how.mesh, low->entry, device);
   meshtensor_test::chance c{17};
@@ -139,7 +139,7 @@ int hold(double tolerance, Device const& device) {
     REQUIRE(once.losses.size() == steps);
     CHECK(once.losses.back() < once.losses.front() - 0.5);
     CHECK(once.axes == (1u << how.mesh.count) - 1);
-    CHECK((once.kernels > 0) == mt::wishes_of<Device>.fuses);
+    CHECK((once.kernels > 0) == mt::capabilities_of<Device>.fuses);
     double const off = farthest(alone, once), off_reference = farthest(wanted, once);
     MESSAGE("off by " << off << ", from the reference by " << off_reference);
     CHECK(off <= tolerance);

@@ -21,7 +21,7 @@ TEST_CASE("random programs on the cpu device") {
           return "as late threads: " + d;
         return "";
       },
-      mt::wishes_of<mt::cpu_device>);
+      mt::capabilities_of<mt::cpu_device>);
   run.say();
   if (!run.is_asked_for()) at_least(100, run.counted());
 }

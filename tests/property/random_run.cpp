@@ -29,7 +29,7 @@ random_run::random_run(long count, std::uint64_t offset)
       count_(number_from("MESHTENSOR_COUNT", quick() ? count / 20 : count)) {}
 
 void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault,
-                      mt::device_wishes const& wishes) {
+                      mt::device_capabilities const& capabilities) {
   bool const talks = number_from("MESHTENSOR_TALKS", 0) != 0;
   for (std::uint64_t seed = seed_; counted_ < count_ && failures_ < 5; ++seed, ++programs_) {
     std::string const again =
@@ -43,7 +43,7 @@ void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault con
       random_spread const spread(programs, mesh, c.next());
       context_ = again + "\n" + spread.text(programs);
       INFO(spread.text(programs));
-      auto const trial = legal(programs, spread, wishes);
+      auto const trial = legal(programs, spread, capabilities);
       if (!trial) continue;
       if (std::string const wrong = fault(*trial); !wrong.empty()) {
         ++failures_;
@@ -55,9 +55,9 @@ void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault con
 }
 
 std::unique_ptr<layout_trial> random_run::legal(whole_programs const& programs, random_spread const& spread,
-                                                mt::device_wishes const& wishes) {
+                                                mt::device_capabilities const& capabilities) {
   try {
-    return std::make_unique<layout_trial>(programs, spread, wishes);
+    return std::make_unique<layout_trial>(programs, spread, capabilities);
   } catch (mt::error const& e) {
     std::string const code(e.code());
     if (code != "S02" && code != "S05" && code != "R04") throw;

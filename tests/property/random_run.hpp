@@ -27,7 +27,7 @@ class random_run {
   /// What is wrong with a trial; empty if nothing.
   using trial_fault = std::function<std::string(layout_trial const&)>;
   /// Tries each program under some layouts, until enough have counted or five were wrong.
-  void each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault, mt::device_wishes const& wishes = {});
+  void each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault, mt::device_capabilities const& capabilities = {});
 
   /// How many there were, and how many layouts were refused, by code.
   void say() const;
@@ -42,7 +42,7 @@ class random_run {
  private:
   /// The trial, or nothing if it is refused as a user's layout may be.
   std::unique_ptr<layout_trial> legal(whole_programs const& programs, random_spread const& spread,
-                                      mt::device_wishes const& wishes);
+                                      mt::device_capabilities const& capabilities);
   std::uint64_t seed_;
   long count_, counted_ = 0, programs_ = 0, alone_ = 0, failures_ = 0;
   std::map<std::string, long> refused_;  // by code

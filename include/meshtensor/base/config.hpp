@@ -82,9 +82,9 @@ inline constexpr int max_calls = 64;    // operations of the user's own
 inline constexpr int max_watched = 64;  // tensors that a program watches
 inline constexpr int max_rules = 64;    // rules of one layout
 
-/// `template <class = when_used>` before a function that is the same for all programs, or that most never call: the
+/// `template <class = lazy>` before a function that is the same for all programs, or that most never call: the
 /// compiler makes it, and what it calls for every dtype, only where it is called and not linked (see compiled/). (g++
 /// makes what is named with fixed arguments all the same: hand the parameter on.)
-struct when_used;
+struct lazy;
 
 }  // namespace meshtensor

@@ -10,7 +10,7 @@ namespace meshtensor::math {
 namespace detail {
 
 /// |x|^y for 0 < a < inf and y finite. log(a) is kept as a sum of two, so that y does not multiply its rounding error.
-template <class = when_used>
+template <class = lazy>
 constexpr double power_of_positive(double a, double y) {
   using c = constants<double>;
   bool const tiny = a < ieee<double>::smallest_normal;
@@ -30,7 +30,7 @@ constexpr double power_of_positive(double a, double y) {
   return joined(split_exp(product, std::fma(y, log, -product) + y * log_low));
 }
 
-template <class = when_used>
+template <class = lazy>
 constexpr double power_of_double(double x, double y) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   double const a = abs(x), b = abs(y);

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <vector>
 
-#include "meshtensor/comm/local/crew.hpp"
+#include "meshtensor/comm/local/thread_pool.hpp"
 #include "meshtensor/comm/local/local_member.hpp"
 
 namespace meshtensor {
@@ -22,16 +22,16 @@ namespace meshtensor {
 /// the names of the ranks that are missing. A world that has failed stays failed.
 class local_world {
  public:
-  explicit local_world(int ranks, patience const& limits = {}) : hall_(ranks), crew_(ranks) {
-    for (int rank = 0; rank < ranks; ++rank) members_.push_back(std::make_unique<local_member>(hall_, rank, limits));
+  explicit local_world(int ranks, wait_limits const& limits = {}) : world_(ranks), threads_(ranks) {
+    for (int rank = 0; rank < ranks; ++rank) members_.push_back(std::make_unique<local_member>(world_, rank, limits));
   }
 
-  int size() const { return hall_.size(); }
+  int size() const { return world_.size(); }
   local_member& member(int rank) { return *members_[static_cast<std::size_t>(rank)]; }
 
   /// Rank `rank` has failed. Only the first failure counts.
   void poison(int rank, std::string_view reason) {
-    hall_.poison("R21", rank, "rank " + std::to_string(rank) + " failed: " + std::string(reason));
+    world_.poison("R21", rank, "rank " + std::to_string(rank) + " failed: " + std::string(reason));
   }
 
   /// Calls program(member) for all ranks at once, of rank 0 on the calling thread, of the others on threads that live
@@ -46,7 +46,7 @@ class local_world {
     auto const failed = [&](int rank, std::string_view reason) {
       poison(rank, reason);
       std::lock_guard const lock(mutex);
-      if (hall_.failed_rank() == rank && !first) first = std::current_exception();
+      if (world_.failed_rank() == rank && !first) first = std::current_exception();
       if (!any) any = std::current_exception();
     };
     auto const body = [&](int rank) {
@@ -55,25 +55,25 @@ class local_world {
       } catch (std::exception const& e) { failed(rank, e.what()); } catch (...) {
         failed(rank, unknown_exception);
       }
-      hall_.at(rank).gone.store(true);
-      for (int r = 0; r < size(); ++r) hall_.at(r).post();
+      world_.at(rank).gone.store(true);
+      for (int r = 0; r < size(); ++r) world_.at(r).post();
     };
-    for (int rank = 0; rank < size(); ++rank) hall_.at(rank).gone.store(false);
+    for (int rank = 0; rank < size(); ++rank) world_.at(rank).gone.store(false);
     try {
-      crew_.gather();
+      threads_.gather();
     } catch (std::system_error const& e) {
-      failed(crew_.size(), e.what());
+      failed(threads_.size(), e.what());
       throw;
     }
-    crew_.run(body);
+    threads_.run(body);
     if (first || any) std::rethrow_exception(first ? first : any);
   }
 
  private:
-  comm::hall hall_;
+  comm::world_state world_;
   std::vector<std::unique_ptr<local_member>> members_;
   std::atomic<bool> running_ = false;
-  comm::crew crew_;
+  comm::thread_pool threads_;
 };
 
 }  // namespace meshtensor

@@ -29,7 +29,7 @@ namespace meshtensor {
 struct mpi_options {
   reductions made = reductions::ordered;
   /// A wait that lasts longer is warned of, then aborts the job; both name the ranks that are missing.
-  patience limits = {};
+  wait_limits limits = {};
   /// What is under way is driven by a thread of the world, beside the program, where MPI was initialised for threads
   /// that take turns (MPI_THREAD_SERIALIZED): the program then calls MPI itself only while nothing is under way. Else
   /// only `test`, `wait` and `progress` drive it.
@@ -72,7 +72,7 @@ class mpi_world {
       tell(why);
     }
     if (session_.is_owned() && !has_failed()) try {  // whoever ends MPI waits for the others
-        meet(everybody(), meeting::end);
+        meet(everybody(), handshake::end);
       } catch (error const&) {}  // whatever it is, what follows is the end
     progress_.end();
     bool const silent = watch_.leave();
@@ -83,7 +83,7 @@ class mpi_world {
     }
     flights_.end_listening();
     if (notices_ != MPI_COMM_NULL && silent) MPI_Comm_free(&notices_);
-    for (comm::mpi_circle& c : circles_) {
+    for (comm::mpi_circle& c : groups_) {
       if (c.first != world_) MPI_Comm_free(&c.first);
       MPI_Comm_free(&c.second);
     }
@@ -101,7 +101,7 @@ class mpi_world {
   void prepare(group const& g) {
     require_valid(g, rank_, size_);
     if (g.count == 1 || find(g) != nullptr) return;
-    meet(g, meeting::groups);
+    meet(g, handshake::groups);
     auto const held = progress_.lock();
     if (options_.in_background && comm::takes_turns()) progress_.begin_thread();
     comm::mpi_circle c{std::vector<int>(g.members, g.members + g.count)};
@@ -119,7 +119,7 @@ class mpi_world {
     }
     comm::must(MPI_Comm_set_errhandler(c.first, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     comm::must(MPI_Comm_dup(c.first, &c.second), "MPI_Comm_dup");
-    circles_.push_back(std::move(c));
+    groups_.push_back(std::move(c));
   }
 
   request start(collective_call const& call, group const& g, void const* in, void* out, void* workspace) {
@@ -202,7 +202,7 @@ class mpi_world {
   /// What is under way is driven no more: it will not end, and its memory may go.
   void abandon() { progress_.end(); }
 
-  void barrier() { meet(everybody(), meeting::barrier); }
+  void barrier() { meet(everybody(), handshake::barrier); }
 
   /// Says on stderr which rank failed and why, and ends all processes of the job with exit code 1.
   [[noreturn]] void abort(std::string_view message, char const* code = "R21") {
@@ -260,12 +260,12 @@ class mpi_world {
   }
   /// What barriers are for, and the tag by which their messages are told apart: a rank that comes to another one than
   /// its peers waits, and they can say so.
-  enum class meeting { groups = 2, barrier, end };
+  enum class handshake { groups = 2, barrier, end };
   /// The ranks of a group wait for each other, in as many rounds as their number has bits. Over messages: a collective
   /// would be taken for one of the program's, if a rank is about to do something else.
   ///
   /// source  the dissemination barrier; Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
-  void meet(group const& g, meeting m) {
+  void meet(group const& g, handshake m) {
     constexpr char const* names[] = {"the first collective", "a barrier", comm::mpi_watch::the_end};
     comm::mpi_flight f;
     f.what = names[static_cast<int>(m) - 2], f.members = g.members, f.count = g.count;
@@ -295,13 +295,13 @@ class mpi_world {
         MPI_Isend(told_->text.data(), static_cast<int>(told_->text.size()), MPI_CHAR, r, 0, notices_,
                   &told_->messages.emplace_back());
     using clock = std::chrono::steady_clock;
-    auto const patience = clock::now() + std::chrono::seconds(2);  // a rank that is gone takes nothing
-    for (int all = 0; all == 0 && clock::now() < patience; std::this_thread::yield())
+    auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone takes nothing
+    for (int all = 0; all == 0 && clock::now() < deadline; std::this_thread::yield())
       MPI_Testall(static_cast<int>(told_->messages.size()), told_->messages.data(), &all, MPI_STATUSES_IGNORE);
   }
 
   comm::mpi_circle* find(group const& g) {
-    for (comm::mpi_circle& c : circles_)
+    for (comm::mpi_circle& c : groups_)
       if (std::equal(c.members.begin(), c.members.end(), g.members, g.members + g.count)) return &c;
     return nullptr;
   }
@@ -314,7 +314,7 @@ class mpi_world {
   std::string last_;
   int rank_ = 0, size_ = 0;
   std::vector<int> everybody_;
-  std::deque<comm::mpi_circle> circles_;
+  std::deque<comm::mpi_circle> groups_;
   comm::mpi_flights flights_;
   comm::mpi_watch watch_{options_.limits};
   comm::mpi_progress progress_{flights_};

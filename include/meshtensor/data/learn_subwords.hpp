@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "meshtensor/base/mixed_words.hpp"
+#include "meshtensor/base/hash_combine.hpp"
 #include "meshtensor/data/kept_file.hpp"
 #include "meshtensor/data/subwords.hpp"
 
@@ -89,7 +89,7 @@ inline std::string learn_subwords(text_list all, subword_options const& options 
 ///
 /// errors  R54 no such vocabulary can be learnt; R17 it cannot be written; R53 the kept file is damaged
 inline subwords kept_subwords(std::filesystem::path const& folder, text_list all, subword_options const& options = {}) {
-  mixed_words mix;
+  hash_combine mix;
   mix(std::bit_cast<std::uint64_t>(options.coverage));
   for (auto const& text : all)
     for (std::string const& line : text) {

@@ -128,13 +128,13 @@ class drawing : speller {
 }  // namespace detail
 
 /// The module in the DOT language: `dot -Tsvg`.
-template <class = when_used>
+template <class = lazy>
 std::string graphviz(module const& m) {
   return detail::drawing(m).text();
 }
 
 #if MESHTENSOR_COMPILED
-extern template std::string graphviz<when_used>(module const&);
+extern template std::string graphviz<lazy>(module const&);
 #endif
 
 }  // namespace meshtensor

@@ -236,13 +236,13 @@ class reporter : speller {
 /// axes, how often it runs in a step, the bytes that a processor receives by it and the user's line that caused it, the
 /// costliest first; operations; memory, and what holds it at its fullest. Nothing runs, no memory of the plan's size is
 /// needed.
-template <class = when_used>
+template <class = lazy>
 std::string report(module const& graph, plan const& planned, mesh_shape const& mesh) {
   return detail::reporter(graph, planned, mesh).text();
 }
 
 #if MESHTENSOR_COMPILED
-extern template std::string report<when_used>(module const&, plan const&, mesh_shape const&);
+extern template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
 #endif
 
 }  // namespace meshtensor

@@ -16,7 +16,7 @@ namespace meshtensor {
 /// results    outputs and next values of variables, which take over the memory of what they replace
 /// layout     every replica is given its part, and gives its part, as the layout of the value says
 /// errors     R01 a node that has no form yet; R10 a slice or a pad beyond its dim
-template <class = when_used>
+template <class = lazy>
 stablehlo_program stablehlo(module const& m, int entry, binding const& numbers, mesh_shape const& mesh = {}) {
   raise(m.report), raise(numbers.report);
   return hlo::program_writer(m, numbers, mesh).program(entry);

@@ -50,7 +50,7 @@ class trace_scope {
   requires(!std::convertible_to<First, char const*>)
   constexpr auto parameter(First, Args...) const {
     static_assert(
-        delivered<detail::wrong<"T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)",
+        is_valid<detail::wrong<"T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)",
                                 First, Args...>>);
     return 0;
   }
@@ -93,7 +93,7 @@ class trace_scope {
   constexpr void counted_update(H const& variable, V const& next, id path, line const& where = {}) const {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
-          delivered<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
+          is_valid<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
     id const target = variable_of(variable.id);
     if (diagnostic const finding = refused_update(target, next.id); !finding.empty()) {
       at_line(where);
@@ -119,7 +119,7 @@ class trace_scope {
 
   template <dim_type First, class... Args>
   constexpr auto input(named_here const&, First, Args...) const {
-    static_assert(delivered<detail::wrong<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)",
+    static_assert(is_valid<detail::wrong<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)",
                                           First, Args...>>);
     return tensor<Compute, First>(b_, 0);
   }
@@ -139,7 +139,7 @@ class trace_scope {
 
   template <handle H, class... Args>
   constexpr void output(H const&, Args const&...) const {
-    static_assert(delivered<detail::wrong<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>);
+    static_assert(is_valid<detail::wrong<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>);
   }
 
   /// Lets one look at a tensor, in loops too: each step gives it out under its path and this name, `layers/hidden`,
@@ -332,7 +332,7 @@ namespace detail {
 /// Calls a layer's function in its scope; what it does not take is one sentence.
 template <bool Library, class F, class... Args>
 constexpr auto call_layer(F const&, Args const&...) {
-  static_assert(delivered<wrong<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>>);
+  static_assert(is_valid<wrong<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>>);
 }
 template <bool Library, class F, scope S, class... Args>
 constexpr auto call_layer(F const& body, S const& s, Args const&... args) {
@@ -341,7 +341,7 @@ constexpr auto call_layer(F const& body, S const& s, Args const&... args) {
     return body(s, args...);
   } else {
     static_assert(
-        delivered<wrong<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>>);
+        is_valid<wrong<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>>);
   }
 }
 }  // namespace detail

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/scope.hpp"
 
 namespace meshtensor {
@@ -131,7 +131,7 @@ constexpr void trace_entry(module& m) {
   b.begin_region(region_kind::entry, b.intern(label));
   using given = decltype(typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location()))));
   if constexpr (handle<given>)
-    static_assert(delivered<wrong<"T10 a program returns nothing: s.output(\"y\", y) gives a tensor out", given>>);
+    static_assert(is_valid<wrong<"T10 a program returns nothing: s.output(\"y\", y) gives a tensor out", given>>);
   typename how::program{}(typename how::scope_t(&b, no_id, line(std::source_location())));
 }
 }  // namespace detail
@@ -151,7 +151,7 @@ std::string counted_name() {
 /// The graph of one program, or of a set of programs that share their parameters; its `report` has what is wrong with
 /// it, if something is.
 template <class Program>
-constexpr module examine() {
+constexpr module try_trace() {
   meshtensor::module m{};
   if constexpr (program_set<Program>)
     Program::each([&]<class P>() {
@@ -164,10 +164,10 @@ constexpr module examine() {
   return m;
 }
 /// The same of a program with which nothing is wrong. Throws what is; of a constant the compiler then shows the throw
-/// alone, and the sentence for `constexpr auto m = examine<program>(); static_assert(delivered<m>);`.
+/// alone, and the sentence for `constexpr auto m = try_trace<program>(); static_assert(is_valid<m>);`.
 template <class Program>
 constexpr module trace() {
-  meshtensor::module m = examine<Program>();
+  meshtensor::module m = try_trace<Program>();
   raise(m.report);
   return m;
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "meshtensor/inspect/side_by_side.hpp"
+#include "meshtensor/inspect/reference_check.hpp"
 #include "meshtensor/run/executable.hpp"
 
 namespace meshtensor {
@@ -40,7 +40,7 @@ class checker {
   template <class Device>
   check_result run(module const& m, session<Device>& here, store& values) {
     if (!reference_) run_reference(m, here, values);
-    side_by_side beside(*whole_, m, reference_->values);
+    reference_check beside(*whole_, m, reference_->values);
     here.observe([&](node const& n, std::span<processor const> all) { beside.look(m, mesh_, n, all); });
     here.step();
     here.observe({});
@@ -59,7 +59,7 @@ class checker {
       values.copy_out(path, b.data());
     }
     wanted_ = origins_in(m, *whole_);
-    reference_ = std::make_unique<remembering>(*whole_, *bound_, wanted_);
+    reference_ = std::make_unique<recording_interpreter>(*whole_, *bound_, wanted_);
     reference_->run(entry_, here.fed(), state, now);
   }
 
@@ -69,7 +69,7 @@ class checker {
   std::vector<dim_extent> extents_;
   std::unique_ptr<binding> bound_;
   std::vector<bool> wanted_;
-  std::unique_ptr<remembering> reference_;
+  std::unique_ptr<recording_interpreter> reference_;
 };
 
 }  // namespace detail
@@ -119,7 +119,7 @@ check_result check(store& from, Given const&... given) {
     if (!checks) checks = std::make_unique<detail::checker>(program::stages::traced, label, mesh, step.planned());
     check_result const here = checks->run(step.graph(), step.running(), values);
     if (timing == exchange_timing::at_once) result = here;
-    if (timing == exchange_timing::at_once && !here.agrees() && wishes_of<typename program::device>.fuses) {
+    if (timing == exchange_timing::at_once && !here.agrees() && capabilities_of<typename program::device>.fuses) {
       auto const plain = lower(program::stages::traced, label, mesh, program::layout::rules, checks->extents());
       store others(job, values.seed());
       session<reference_device> again(

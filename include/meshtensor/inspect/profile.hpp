@@ -158,7 +158,7 @@ inline double exposed_communication(module const& graph, timeline const& recorde
 /// What the recorded steps of one processor spent their time on, the longest first: products with their operations a
 /// second, everything else with the bytes that it must read and write, collectives with those that come from others;
 /// each beside what the device reaches at best.
-template <class = when_used>
+template <class = lazy>
 std::string profile(module const& graph, binding const& numbers, timeline const& recorded, rates best = {}) {
   return detail::profiler(graph, numbers, recorded, best).text();
 }
@@ -176,7 +176,7 @@ std::string profile(executable<Args...> const& e) {
 }
 
 #if MESHTENSOR_COMPILED
-extern template std::string profile<when_used>(module const&, binding const&, timeline const&, rates);
+extern template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
 #endif
 
 }  // namespace meshtensor

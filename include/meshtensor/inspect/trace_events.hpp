@@ -19,12 +19,12 @@ namespace detail {
 /// What every process has, one after another, on every process: each brings as many numbers. All call it alike.
 inline std::vector<double> all_numbers(job& j, std::vector<double> const& mine) {
   std::vector<double> everything(mine.size() * static_cast<std::size_t>(std::max(1, j.size())));
-  over_all(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
+  on_all_ranks(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
   return everything;
 }
 
 /// Rank, node, begin and end of every span, in nanoseconds since all ranks met, of all ranks.
-template <class = when_used>
+template <class = lazy>
 std::vector<double> spans_of_all(job& j, std::vector<int> const& ranks, std::vector<timeline const*> const& held) {
   agreement greatest(j);
   greatest(0);  // clocks of other machines tell other times: all count from here, where they meet
@@ -49,7 +49,7 @@ inline std::string quoted_json(std::string const& text) {
 }
 
 /// Spans as four numbers each: rank, node, begin, end.
-template <class = when_used>
+template <class = lazy>
 std::string text_of_spans(module const& graph, std::vector<double> const& all) {
   double first = 0;
   for (std::size_t i = 0; i < all.size(); i += 4)
@@ -70,9 +70,9 @@ std::string text_of_spans(module const& graph, std::vector<double> const& all) {
 }
 
 #if MESHTENSOR_COMPILED
-extern template std::vector<double> spans_of_all<when_used>(job&, std::vector<int> const&,
+extern template std::vector<double> spans_of_all<lazy>(job&, std::vector<int> const&,
                                                             std::vector<timeline const*> const&);
-extern template std::string text_of_spans<when_used>(module const&, std::vector<double> const&);
+extern template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
 #endif
 
 }  // namespace detail

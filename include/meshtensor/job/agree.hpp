@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "meshtensor/job/over_all.hpp"
+#include "meshtensor/job/on_all_ranks.hpp"
 
 namespace meshtensor {
 
@@ -33,7 +33,7 @@ class agreement {
   }
 
  private:
-  over_all greatest_;
+  on_all_ranks greatest_;
 };
 
 /// Gives every process one number of each, in the order of ranks.
@@ -51,7 +51,7 @@ class numbers_of_all {
 
  private:
   std::size_t count_;
-  over_all ask_;
+  on_all_ranks ask_;
 };
 
 /// Calls a function on every process: either it goes well on all of them, or all throw. What a process has thrown
@@ -99,7 +99,7 @@ class together {
   }
 
   agreement failed_;
-  over_all said_;
+  on_all_ranks said_;
 };
 
 }  // namespace meshtensor

@@ -75,8 +75,8 @@ class transport_over final : public transport {
 };
 
 /// The limits that the environment gives, with warnings where all warnings go. errors R29
-inline patience waits_of_a_job() {
-  patience limits = wait_limits();
+inline wait_limits waits_of_a_job() {
+  wait_limits limits = limits_in_environment();
   limits.say = [](std::string const& sentence) {
     if (on_warning()) on_warning()(sentence);
   };

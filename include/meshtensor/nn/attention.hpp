@@ -57,19 +57,19 @@ template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, c
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
                       Seen const&... seen) {
   if constexpr (!(has_dim<Q, Length> && has_dim<Q, Head>))
-    static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the queries lack a dim", Q, Length, Head>>);
+    static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the queries lack a dim", Q, Length, Head>>);
   if constexpr (!(has_dim<K, Memory> && has_dim<K, Head>))
-    static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the keys lack a dim", K, Memory, Head>>);
+    static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the keys lack a dim", K, Memory, Head>>);
   if constexpr (!has_dim<V, Memory>)
     static_assert(
-        delivered<meshtensor::detail::wrong<"T01 attention: the values lack the dim of the positions that answer", V,
+        is_valid<meshtensor::detail::wrong<"T01 attention: the values lack the dim of the positions that answer", V,
                                             Memory>>);
   if constexpr (!(same_dtype_as<Q, K> && same_dtype_as<Q, V>))
     static_assert(
-        delivered<meshtensor::detail::wrong<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>>);
+        is_valid<meshtensor::detail::wrong<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>>);
   if constexpr (!of_float<Q>)
     static_assert(
-        delivered<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", Q>>);
+        is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", Q>>);
   static_assert((of_bool<Seen> && ...) && (has_dim<Seen, Memory> && ...),
                 "meshtensor T01: attention: what may be seen is a tensor of bools with the dim of the positions that "
                 "answer");
@@ -113,10 +113,10 @@ struct attention_body {
   constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads,
                             auto head, Seen const&... seen) const {
     if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
-      static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
+      static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
                                                         decltype(model)>>);
     if constexpr (!(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>))
-      static_assert(delivered<meshtensor::detail::wrong<"T01 attention: what is attended to lacks a dim", Y,
+      static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: what is attended to lacks a dim", Y,
                                                         decltype(memory), decltype(model)>>);
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)> && has_dim<Y, decltype(memory)> &&
                   has_dim<Y, decltype(model)>) {
@@ -143,7 +143,7 @@ struct self_attention_body {
   constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head,
                             Seen const&... seen) const {
     if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
-      static_assert(delivered<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
+      static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
                                                         decltype(model)>>);
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)>) {
       return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, seen...);

@@ -16,7 +16,7 @@ inline constexpr library_layer dropout = [](scope auto s, auto x, number const& 
   using X = decltype(x);
   if constexpr (!of_float<X>)
     static_assert(
-        delivered<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", X>>);
+        is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", X>>);
   builder& b = s.recorder();
   using random_t = handle_t<dtype::f32, typename X::dim_list>;
   random_t const chance(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));

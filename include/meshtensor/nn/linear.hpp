@@ -25,10 +25,10 @@ inline constexpr library_layer linear = [](scope auto s, auto x, auto from, auto
   using Into = decltype(into);
   if constexpr (!has_dim<X, From>)
     static_assert(
-        delivered<meshtensor::detail::wrong<"T01 linear: the operand lacks the dim that it maps from", X, From>>);
+        is_valid<meshtensor::detail::wrong<"T01 linear: the operand lacks the dim that it maps from", X, From>>);
   if constexpr (!(meshtensor::detail::lacks_dim<X, Into>))
     static_assert(
-        delivered<meshtensor::detail::wrong<"T03 linear: the operand already has the dim that it maps to", X, Into>>);
+        is_valid<meshtensor::detail::wrong<"T03 linear: the operand already has the dim that it maps to", X, Into>>);
   if constexpr (has_dim<X, From> && meshtensor::detail::lacks_dim<X, Into>) {
     auto const weight = s.parameter("weight", from, into, normal(1 / sqrt(extent(from))));
     auto const bias = s.parameter("bias", into, zeros);

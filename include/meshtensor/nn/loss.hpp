@@ -46,15 +46,15 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
                              line const& where = {}) {
   if constexpr (!has_dim<L, V>)
     static_assert(
-        delivered<meshtensor::detail::wrong<"T01 cross_entropy: the logits lack the dim of the classes", L, V>>);
+        is_valid<meshtensor::detail::wrong<"T01 cross_entropy: the logits lack the dim of the classes", L, V>>);
   if constexpr (!of_float<L>)
     static_assert(
-        delivered<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", L>>);
+        is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", L>>);
   if constexpr (!of_integer<T>)
-    static_assert(delivered<meshtensor::detail::wrong<"T02 cross_entropy: the targets are not integers", T>>);
+    static_assert(is_valid<meshtensor::detail::wrong<"T02 cross_entropy: the targets are not integers", T>>);
   if constexpr (!(meshtensor::detail::lacks_dim<T, V>))
     static_assert(
-        delivered<meshtensor::detail::wrong<"T03 cross_entropy: the targets have the dim of the classes", T, V>>);
+        is_valid<meshtensor::detail::wrong<"T03 cross_entropy: the targets have the dim of the classes", T, V>>);
   if constexpr (has_dim<L, V> && of_float<L> && of_integer<T> && meshtensor::detail::lacks_dim<T, V>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(logits, targets), where);
     auto const hit = [=](T const& target) { return one_hot(target, vocab, boolean); };
@@ -97,7 +97,7 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
 template <handle P, handle T>
 constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {
   if constexpr (!meshtensor::detail::may_have_same_dims<P, T>)
-    static_assert(delivered<meshtensor::detail::wrong<"T03 mean_squared_error: the prediction and the target have "
+    static_assert(is_valid<meshtensor::detail::wrong<"T03 mean_squared_error: the prediction and the target have "
                                                       "other dims: sum or slice one of them, or broadcast the other",
                                                       P, T>>);
   meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);

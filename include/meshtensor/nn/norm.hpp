@@ -22,7 +22,7 @@ inline constexpr double norm_epsilon = 1e-5;
 inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
   if constexpr (!has_dim<decltype(x), decltype(along)>)
     static_assert(
-        delivered<
+        is_valid<
             meshtensor::detail::wrong<"T01 layer_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
   if constexpr (has_dim<decltype(x), decltype(along)>) {
     auto const gain = s.parameter("gain", along, ones);
@@ -61,7 +61,7 @@ inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along)
 inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
   if constexpr (!has_dim<decltype(x), decltype(along)>)
     static_assert(
-        delivered<meshtensor::detail::wrong<"T01 rms_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
+        is_valid<meshtensor::detail::wrong<"T01 rms_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
   if constexpr (has_dim<decltype(x), decltype(along)>) {
     auto const gain = s.parameter("gain", along, ones);
     auto const results = composite_with_gradient(

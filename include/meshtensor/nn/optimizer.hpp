@@ -53,10 +53,10 @@ template <class What, dtype T>
 constexpr bool can_be_minimized() {
   if constexpr (handle<What>) {
     if constexpr (!of_float<What>)
-      static_assert(delivered<meshtensor::detail::wrong<"T04 minimize: the loss is not a float", What>>);
+      static_assert(is_valid<meshtensor::detail::wrong<"T04 minimize: the loss is not a float", What>>);
     if constexpr (!(meshtensor::detail::may_be_scalar<What>))
       static_assert(
-          delivered<meshtensor::detail::wrong<"T03 minimize: the loss has dims: take its sum or mean first", What>>);
+          is_valid<meshtensor::detail::wrong<"T03 minimize: the loss has dims: take its sum or mean first", What>>);
     return of_float<What> && meshtensor::detail::may_be_scalar<What>;
   } else {
     static_assert(std::is_same_v<What, gradients<T>>,

@@ -108,9 +108,9 @@ constexpr auto accumulate(S const& s, D dim, Xs const& sequences, Body const& bo
   using L = std::remove_const_t<decltype(loss)>;
   static_assert(handle<L>, "meshtensor T11: the body of accumulate gives one tensor, the loss of a part");
   if constexpr (handle<L>) {
-    if constexpr (!of_float<L>) static_assert(delivered<detail::wrong<"T04 accumulate: the loss is not a float", L>>);
+    if constexpr (!of_float<L>) static_assert(is_valid<detail::wrong<"T04 accumulate: the loss is not a float", L>>);
     if constexpr (!detail::may_be_scalar<L>)
-      static_assert(delivered<detail::wrong<"T03 accumulate: the loss has dims: take its sum first", L>>);
+      static_assert(is_valid<detail::wrong<"T03 accumulate: the loss has dims: take its sum first", L>>);
     return detail::end_parts<detail::parameters_of<S>::value>(b, parts, loss);
   }
 }

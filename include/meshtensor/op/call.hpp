@@ -27,7 +27,7 @@ struct call_rule {
         return d.b.note(none << "G30 the operation '" << d.b.m.names[d.b.m.calls[n.attribute[0]].label]
                              << "' has no gradient: give it one, or end differentiation before it with stop_gradient");
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     call_row const& c = e.m.calls[e.n.attribute[0]];
     c.run(e, 0, c.parts(e));

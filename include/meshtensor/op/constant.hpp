@@ -22,7 +22,7 @@ struct constant_rule {
     return n.attribute[0] < m.number_count ? nullptr : "a constant names no number";
   }
   static constexpr void gradient(differentiation&, node const&) {}
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const& y = e.results[0];
     with_element(y.type, [&]<class E>() { *y.as<E>() = element_of<E>(e.number(0)); });
@@ -34,7 +34,7 @@ struct iota_rule {
     return m.result_value(n).dims.count == 1 ? nullptr : "iota has one dim";
   }
   static constexpr void gradient(differentiation&, node const&) {}
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const& y = e.results[0];
     with_element(y.type, [&]<class E>() {
@@ -49,7 +49,7 @@ struct iteration_rule {
     return m.result_value(n).dims.count == 0 ? nullptr : "an iteration index has dims";
   }
   static constexpr void gradient(differentiation&, node const&) {}
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const& y = e.results[0];
     with_element(y.type,

@@ -51,7 +51,7 @@ constexpr auto call_body(Body const& body, S const& s, H const&... arguments) {
     return body(s, arguments...);
   } else {
     static_assert(
-        delivered<wrong<"T11 the body of a loop takes the scope, then each carry and a slice of each sequence as "
+        is_valid<wrong<"T11 the body of a loop takes the scope, then each carry and a slice of each sequence as "
                         "arguments of their own",
                         H...>>);
     return std::tuple();
@@ -133,13 +133,13 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
   constexpr std::size_t carry_count = std::tuple_size_v<decltype(carries)>;
   if constexpr (has_outputs && !gives<G, carry_count, true>) {
     static_assert(
-        delivered<wrong<"T11 the body of scan returns std::tuple(next carry, what is stacked); several of either "
+        is_valid<wrong<"T11 the body of scan returns std::tuple(next carry, what is stacked); several of either "
                         "are a tuple of their own",
                         G>>);
     return std::tuple{start, start};
   } else if constexpr (!gives<G, carry_count, has_outputs>) {
     static_assert(
-        delivered<wrong<"T11 the body of a loop returns as many carries as it takes, several as a tuple", G>>);
+        is_valid<wrong<"T11 the body of a loop returns as many carries as it takes, several as a tuple", G>>);
     return start;
   } else {
     return end_loop<D, has_outputs>(b, dim, site, start, given);
@@ -181,7 +181,7 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
 template <scope S, handle P, class Then, class Otherwise>
 constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
                     line const& where = {}) {
-  if constexpr (!of_bool<P>) static_assert(delivered<detail::wrong<"T02 cond: the predicate is not a bool", P>>);
+  if constexpr (!of_bool<P>) static_assert(is_valid<detail::wrong<"T02 cond: the predicate is not a bool", P>>);
   builder& b = s.recorder();
   auto const here = s.enter();
   detail::recording const r(&b, where);

@@ -61,7 +61,7 @@ struct einsum_rule {
     }
   }
 
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
   }
@@ -112,10 +112,10 @@ template <dim_type... D, handle... H>
 constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... operands) {
   constexpr dtype type = common_type<H...>();
   if constexpr (!((H::type == type) && ...))
-    static_assert(delivered<wrong<"T02 the dtypes of the operands differ: cast one of them", H...>>);
+    static_assert(is_valid<wrong<"T02 the dtypes of the operands differ: cast one of them", H...>>);
   static_assert(type != dtype::boolean, "meshtensor T04: arithmetic on bool: cast the operand");
   if constexpr (!(dim_of_any<D, H...> && ...))
-    static_assert(delivered<wrong<"T01 einsum: no operand has a dim that the result names", H..., D...>>);
+    static_assert(is_valid<wrong<"T01 einsum: no operand has a dim that the result names", H..., D...>>);
   recording r(owner_of(operands...), where);
   id const inside[] = {operands.id...};
   if constexpr (((H::type == type) && ...) && (dim_of_any<D, H...> && ...))
@@ -208,7 +208,7 @@ template <class... A>
 requires((handle<A> || ...) && !(detail::names_dims<A> || ...))
 constexpr auto einsum(A const&... a) {
   static_assert(
-      delivered<
+      is_valid<
           detail::wrong<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A...>>);
   return detail::first_handle(a...);
 }
@@ -217,7 +217,7 @@ template <class... A>
 requires(handle<A> || ...)
 constexpr auto matmul(A const&... a) {
   static_assert(
-      delivered<detail::wrong<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the dim that the "
+      is_valid<detail::wrong<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the dim that the "
                               "result does not name is summed",
                               A...>>);
   return detail::first_handle(a...);
@@ -227,7 +227,7 @@ template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, 
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h, I const& i,
                       More const&... more) {
   if constexpr (B::type != A::type || C::type != A::type || E::type != A::type)
-    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", A, B, C, E>>);
+    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", A, B, C, E>>);
   auto const first =
       detail::einsum_by<detail::needed_rule{}, typename detail::dims_among<F>::type,
                         typename detail::dims_among<G>::type, typename detail::dims_among<H>::type,

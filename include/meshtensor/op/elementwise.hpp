@@ -141,7 +141,7 @@ struct elementwise_rule {
     }
   }
 
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     auto const f = static_cast<function>(e.n.function);
     view const& y = e.results[0];
@@ -214,14 +214,14 @@ template <function F, operand_like... H>
 constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
   constexpr dtype type = detail::common_type<H...>();
   if constexpr (!(detail::has_type<H, type>() && ...))
-    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", H...>>);
+    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", H...>>);
   else if constexpr (is_logical(F) && type != dtype::boolean)
-    static_assert(delivered<detail::wrong<"T04 and, or and not take bool tensors: compare first", H...>>);
+    static_assert(is_valid<detail::wrong<"T04 and, or and not take bool tensors: compare first", H...>>);
   else if constexpr (!is_float(type) && F >= function::exp && F <= function::erf && F != function::logical_not)
-    static_assert(delivered<detail::wrong<"T04 this function takes tensors of floats: cast the operand", H...>>);
+    static_assert(is_valid<detail::wrong<"T04 this function takes tensors of floats: cast the operand", H...>>);
   else if constexpr (type == dtype::boolean && F != function::copy && F != function::select && !is_comparison(F) &&
                      !is_logical(F))
-    static_assert(delivered<detail::wrong<"T04 arithmetic on bool: cast the operand", H...>>);
+    static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", H...>>);
   detail::recording r(detail::owner_of(operands...), where);
   id const inside[] = {detail::value_of(r.b, operands, type)...};  // in this order, whatever the compiler's
   id const v =
@@ -309,10 +309,10 @@ template <handle C, operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto select(C const& condition, A const& yes, B const& no, line const& where = {}) {
   if constexpr (!of_bool<C>)
-    static_assert(delivered<detail::wrong<"T02 select: the condition is not a bool tensor", C>>);
+    static_assert(is_valid<detail::wrong<"T02 select: the condition is not a bool tensor", C>>);
   constexpr dtype type = detail::common_type<A, B>();
   if constexpr (!detail::has_type<A, type>() || !detail::has_type<B, type>())
-    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", A, B>>);
+    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", A, B>>);
   detail::recording r(detail::owner_of(condition, yes, no), where);
   id const v = select(r.b, condition.id, detail::value_of(r.b, yes, type), detail::value_of(r.b, no, type));
   using result = result_dims_t<united_all<3>, detail::dims_of_t<A>, detail::dims_of_t<B>, detail::dims_of_t<C>>;

@@ -97,7 +97,7 @@ constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index
 /// errors  T03 the loss has dims
 template <dtype T, handle L>
 constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where = {}) {
-  if constexpr (!of_float<L>) static_assert(delivered<detail::wrong<"T04 gradient: the loss is not a float", L>>);
+  if constexpr (!of_float<L>) static_assert(is_valid<detail::wrong<"T04 gradient: the loss is not a float", L>>);
   detail::recording const r(loss.owner, where);
   return detail::gradients_under<T>(r.b, loss.id, no_id);
 }
@@ -106,7 +106,7 @@ constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where =
 template <handle L, handle... P>
 constexpr auto gradient(L const& loss, P const&... by) {
   if constexpr (!(of_float<L> && (of_float<P> && ...)))
-    static_assert(delivered<detail::wrong<"T04 gradient: only floats have gradients", L, P...>>);
+    static_assert(is_valid<detail::wrong<"T04 gradient: only floats have gradients", L, P...>>);
   builder& b = *detail::owner_of(loss, by...);
   id const given[] = {by.id...};
   id_list<> const g = detail::record_gradient(b, loss.id, given);

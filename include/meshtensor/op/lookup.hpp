@@ -70,7 +70,7 @@ struct gather_rule {
     d.contribute(table, scatter_add(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), n.attribute[0],
                                     d.b.m.values[table].dims));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &table = e.operands[0], &y = e.results[0];
     with_element(y.type, [&]<class E>() {
@@ -101,7 +101,7 @@ struct scatter_add_rule {
     if (!d.b.m.values[term].dims.includes(dims)) term = broadcast(d.b, term, dims);  // over dims that were summed
     d.contribute(x, term);
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     walk<1> w;
@@ -138,11 +138,11 @@ constexpr shape with_rule_of(shape const& x, shape const& more) { return united(
 template <handle Table, handle Index, dim_type D>
 constexpr auto gather(Table const& table, Index const& index, D along, line const& where = {}) {
   if constexpr (!has_dim<Table, D>)
-    static_assert(delivered<detail::wrong<"T01 gather: the table lacks the dim", Table, D>>);
+    static_assert(is_valid<detail::wrong<"T01 gather: the table lacks the dim", Table, D>>);
   if constexpr (!of_integer<Index>)
-    static_assert(delivered<detail::wrong<"T02 gather: the index is not an integer", Index>>);
+    static_assert(is_valid<detail::wrong<"T02 gather: the index is not an integer", Index>>);
   if constexpr (!detail::lacks_dim<Index, D>)
-    static_assert(delivered<detail::wrong<"T03 gather: the index has the dim that is looked up: rename it", Index, D>>);
+    static_assert(is_valid<detail::wrong<"T03 gather: the index has the dim that is looked up: rename it", Index, D>>);
   if constexpr (has_dim<Table, D> && of_integer<Index> && detail::lacks_dim<Index, D>) {
     detail::recording r(detail::owner_of(table, index), where);
     id const v = gather(r.b, table.id, index.id, detail::dim_id(r.b, along));
@@ -166,8 +166,8 @@ constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To..
   static_assert(((detail::same_dim<To, D> || has_dim<X, To>) && ...),
                 "meshtensor T01: scatter_add: the operand lacks a dim of the result: broadcast it");
   if constexpr (!of_integer<Index>)
-    static_assert(delivered<detail::wrong<"T02 scatter_add: the index is not an integer", Index>>);
-  if constexpr (of_bool<X>) static_assert(delivered<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
+    static_assert(is_valid<detail::wrong<"T02 scatter_add: the index is not an integer", Index>>);
+  if constexpr (of_bool<X>) static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
   detail::recording r(detail::owner_of(x, index), where);
   constexpr bool fits = ((detail::same_dim<To, D> || has_dim<X, To>) && ...) && has_dim_v<dims<To...>, D>;
   if constexpr (!fits || !of_integer<Index>) return detail::wrap<X::type, dims<To...>>(r.b, x.id);
@@ -192,9 +192,9 @@ constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& 
 template <handle Index, dim_type D, dtype T>
 constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line const& where = {}) {
   if constexpr (!of_integer<Index>)
-    static_assert(delivered<detail::wrong<"T02 one_hot: the index is not an integer", Index>>);
+    static_assert(is_valid<detail::wrong<"T02 one_hot: the index is not an integer", Index>>);
   if constexpr (!detail::lacks_dim<Index, D>)
-    static_assert(delivered<detail::wrong<"T03 one_hot: the index already has the dim", Index, D>>);
+    static_assert(is_valid<detail::wrong<"T03 one_hot: the index already has the dim", Index, D>>);
   detail::recording r(index.owner, where);
   if constexpr (of_integer<Index> && detail::lacks_dim<Index, D>) {
     constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist

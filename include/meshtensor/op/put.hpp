@@ -75,7 +75,7 @@ struct put_rule {
     id const here = elementwise(b, function::equal, place, at);
     d.contribute(b.m.operand(n, 1), reduce(b, reduction_kind::sum, select(b, here, dy, nothing), one));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &part = e.operands[1], &y = e.results[0];
     if (y.data != x.data) detail::copy_by_name(x, 0, y, 0, no_id, no_id, y.extent);
@@ -141,11 +141,11 @@ constexpr shape put_dims(shape const& x, shape const& part, shape const& index) 
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ; T03 `part` has the dim; R10 there is no such position
 template <handle X, handle P, dim_type D>
 constexpr auto put(X const& x, P const& part, D along, number const& position, line const& where = {}) {
-  if constexpr (!has_dim<X, D>) static_assert(delivered<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
+  if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
   if constexpr (!detail::lacks_dim<P, D>)
-    static_assert(delivered<detail::wrong<"T03 put: what is put has the dim along which it is put", P, D>>);
+    static_assert(is_valid<detail::wrong<"T03 put: what is put has the dim along which it is put", P, D>>);
   if constexpr (!same_dtype_as<X, P>)
-    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
+    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
   if constexpr (has_dim<X, D> && detail::lacks_dim<P, D> && X::type == P::type) {
     detail::recording r(detail::owner_of(x, part), where);
     using result = result_dims_t<united_all<2>, typename X::dim_list, typename P::dim_list>;
@@ -170,12 +170,12 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
 template <handle X, handle P, dim_type D, handle Index>
 constexpr auto put(X const& x, P const& part, D along, Index const& index, line const& where = {}) {
   constexpr bool lacking = detail::lacks_dim<P, D> && detail::lacks_dim<Index, D>;
-  if constexpr (!has_dim<X, D>) static_assert(delivered<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
+  if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
   static_assert(lacking, "meshtensor T03: put: what is put, or the index, has the dim along which it is put");
   if constexpr (!same_dtype_as<X, P>)
-    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
+    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
   if constexpr (!of_integer<Index>)
-    static_assert(delivered<detail::wrong<"T02 put: the index is not an integer", Index>>);
+    static_assert(is_valid<detail::wrong<"T02 put: the index is not an integer", Index>>);
   if constexpr (has_dim<X, D> && lacking && X::type == P::type && of_integer<Index>) {
     detail::recording r(detail::owner_of(x, part, index), where);
     using result =

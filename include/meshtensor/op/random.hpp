@@ -43,7 +43,7 @@ struct random_rule {
     return is_float(m.result_value(n).type) ? nullptr : "random numbers are floats";
   }
   static constexpr void gradient(differentiation&, node const&) {}
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     random_key const key{e.context.seed, identity_of(e.m, e.n), e.context.step};
     fill(e.results[0], static_cast<distribution>(e.n.function), key, e.context.iteration);

@@ -71,7 +71,7 @@ struct reduce_rule {
     d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
   }
 
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
   }
@@ -113,7 +113,7 @@ struct argmax_rule {
   }
   static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0]; }
   static constexpr void gradient(differentiation&, node const&) {}
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     int const along = x.find(e.n.attribute[0]);
@@ -161,12 +161,12 @@ struct reduced_dims<H, dims<>> {
 template <literal Operation, handle H, class... D>
 constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto make) {
   if constexpr (!(dim_type<D> && ...))
-    static_assert(delivered<wrong<joined_words<"T10 ", Operation,
+    static_assert(is_valid<wrong<joined_words<"T10 ", Operation,
                                                ": a reduction takes a tensor and its dims, as sum(x, a, b), "
                                                "without to; of two tensors there are maximum and minimum">,
                                   H, D...>>);
   else if constexpr (!(has_dim<H, D> && ...))
-    static_assert(delivered<wrong<joined_words<"T01 ", Operation, ": the operand lacks a dim">, H, D...>>);
+    static_assert(is_valid<wrong<joined_words<"T01 ", Operation, ": the operand lacks a dim">, H, D...>>);
   if constexpr ((reducible_along<H, D> && ...)) {
     recording r(x.owner, where);
     shape const along = sizeof...(D) == 0 ? r.b.m.values[x.id].dims : shape_of(r.b, dims<D...>{});
@@ -196,7 +196,7 @@ template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C 
           class D = detail::no_dim>
 constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   if constexpr (of_bool<H>)
-    static_assert(delivered<detail::wrong<"T04 sum of bools: cast the operand, or take any or all", H>>);
+    static_assert(is_valid<detail::wrong<"T04 sum of bools: cast the operand, or take any or all", H>>);
   return detail::record_reduce<"sum">(x, detail::given_dims<A, B, C, D>{}, where,
                                       detail::reduction<reduction_kind::sum>(x.id));
 }
@@ -206,7 +206,7 @@ template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C 
           class D = detail::no_dim>
 constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   if constexpr (!of_float<H>)
-    static_assert(delivered<detail::wrong<"T04 mean takes a tensor of floats: cast the operand", H>>);
+    static_assert(is_valid<detail::wrong<"T04 mean takes a tensor of floats: cast the operand", H>>);
   return detail::record_reduce<"mean">(x, detail::given_dims<A, B, C, D>{}, where,
                                        [&](builder& b, shape const& s) { return mean(b, x.id, s); });
 }
@@ -218,7 +218,7 @@ constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& wher
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (of_bool<H>) static_assert(delivered<detail::wrong<"T04 max of bools: take any", H>>);
+  if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 max of bools: take any", H>>);
   return detail::record_reduce<"max">(x, detail::given_dims<A, B, C, D>{}, where,
                                       detail::reduction<reduction_kind::max>(x.id));
 }
@@ -227,7 +227,7 @@ constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
-  if constexpr (of_bool<H>) static_assert(delivered<detail::wrong<"T04 min of bools: take all", H>>);
+  if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 min of bools: take all", H>>);
   return detail::record_reduce<"min">(x, detail::given_dims<A, B, C, D>{}, where,
                                       detail::reduction<reduction_kind::min>(x.id));
 }
@@ -237,7 +237,7 @@ template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C 
           class D = detail::no_dim>
 constexpr auto any(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   if constexpr (!of_bool<H>)
-    static_assert(delivered<detail::wrong<"T04 any takes a tensor of bools: compare first", H>>);
+    static_assert(is_valid<detail::wrong<"T04 any takes a tensor of bools: compare first", H>>);
   return detail::record_reduce<"any">(x, detail::given_dims<A, B, C, D>{}, where,
                                       detail::reduction<reduction_kind::max>(x.id));
 }
@@ -247,7 +247,7 @@ template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C 
           class D = detail::no_dim>
 constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   if constexpr (!of_bool<H>)
-    static_assert(delivered<detail::wrong<"T04 all takes a tensor of bools: compare first", H>>);
+    static_assert(is_valid<detail::wrong<"T04 all takes a tensor of bools: compare first", H>>);
   return detail::record_reduce<"all">(x, detail::given_dims<A, B, C, D>{}, where,
                                       detail::reduction<reduction_kind::min>(x.id));
 }
@@ -259,8 +259,8 @@ constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto argmax(H const& x, D along, line const& where = {}) {
-  if constexpr (!has_dim<H, D>) static_assert(delivered<detail::wrong<"T01 argmax: the operand lacks the dim", H, D>>);
-  if constexpr (of_bool<H>) static_assert(delivered<detail::wrong<"T04 argmax of bools: cast the operand", H>>);
+  if constexpr (!has_dim<H, D>) static_assert(is_valid<detail::wrong<"T01 argmax: the operand lacks the dim", H, D>>);
+  if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 argmax of bools: cast the operand", H>>);
   if constexpr (has_dim<H, D>) {
     detail::recording r(x.owner, where);
     id const v = argmax(r.b, x.id, detail::dim_id(r.b, along));

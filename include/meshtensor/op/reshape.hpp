@@ -52,7 +52,7 @@ struct reshape_rule {
     value const v = d.b.m.values[x];
     d.contribute(x, d.b.add(primitive::reshape, {dy}, v.type, v.dims, {{n.attribute[0]}}));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     walk<1> from, to;
@@ -93,9 +93,9 @@ template <handle H, dim_type... Parts, dim_type Joined>
 constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& where = {}) {
   static_assert(sizeof...(Parts) > 0, "meshtensor T10: merge: name the dims that become one");
   if constexpr (!detail::has_dims<H, Parts...>)
-    static_assert(delivered<detail::wrong<"T01 merge: the operand lacks a dim", H, Parts...>>);
+    static_assert(is_valid<detail::wrong<"T01 merge: the operand lacks a dim", H, Parts...>>);
   if constexpr (!detail::lacks_dim<H, Joined>)
-    static_assert(delivered<detail::wrong<"T03 merge: the operand already has a dim of the new name", H, Joined>>);
+    static_assert(is_valid<detail::wrong<"T03 merge: the operand already has a dim of the new name", H, Joined>>);
   if constexpr (detail::has_dims<H, Parts...> && detail::lacks_dim<H, Joined>) {
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});
@@ -116,9 +116,9 @@ template <handle H, dim_type Joined, dim_type... Parts>
 constexpr auto split(H const& x, Joined joined, to_dims<Parts...>, line const& where = {}) {
   static_assert(sizeof...(Parts) > 0, "meshtensor T10: split: name the dims that it becomes");
   if constexpr (!has_dim<H, Joined>)
-    static_assert(delivered<detail::wrong<"T01 split: the operand lacks the dim", H, Joined>>);
+    static_assert(is_valid<detail::wrong<"T01 split: the operand lacks the dim", H, Joined>>);
   if constexpr (!(detail::lacks_dim<H, Parts> && ...))
-    static_assert(delivered<detail::wrong<"T03 split: the operand already has a dim of a new name", H, Parts...>>);
+    static_assert(is_valid<detail::wrong<"T03 split: the operand already has a dim of a new name", H, Parts...>>);
   if constexpr (has_dim<H, Joined> && (detail::lacks_dim<H, Parts> && ...)) {
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});

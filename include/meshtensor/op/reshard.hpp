@@ -15,7 +15,7 @@ struct reshard_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     transpose_rule::evaluate(e);
   }

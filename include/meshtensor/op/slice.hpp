@@ -42,13 +42,13 @@ struct slice_rule {
     id const dy = d.cotangent(d.b.m.result(n));
     d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2], d.b.literal(0)));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     detail::copy_by_name(x, start_of(e), y, 0, e.n.attribute[0], e.n.attribute[1], y.extent);
   }
   /// Where in its operand, in elements, a slice begins.
-  template <class = when_used>
+  template <class = lazy>
   static std::int64_t start_of(evaluation const& e) {
     view const& x = e.operands[0];
     int const along = x.find(e.n.attribute[0]);
@@ -68,7 +68,7 @@ struct pad_rule {
     id const dy = d.cotangent(d.b.m.result(n));
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2]));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     std::int64_t const first = start_of(e);
@@ -83,7 +83,7 @@ struct pad_rule {
     detail::copy_by_name(x, 0, y, first, e.n.attribute[0], e.n.attribute[1], x.extent);
   }
   /// Where in its result, in elements, what is padded begins.
-  template <class = when_used>
+  template <class = lazy>
   static std::int64_t start_of(evaluation const& e) {
     view const& y = e.results[0];
     int const along = y.find(e.n.attribute[1]);
@@ -111,7 +111,7 @@ struct concat_rule {
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[2], n.attribute[0], d.b.literal(0)));
     d.contribute(d.b.m.operand(n, 1), slice(d.b, dy, n.attribute[2], n.attribute[1], behind));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.operands[1], &z = e.results[0];
     int const along = z.find(e.n.attribute[2]);
@@ -137,9 +137,9 @@ constexpr shape concat_rule_of(shape const& x, shape const& dx, shape const& y, 
 template <handle H, dim_type From, dim_type To>
 constexpr auto slice(H const& x, From from, To to, number const& first, line const& where = {}) {
   if constexpr (!has_dim<H, From>)
-    static_assert(delivered<detail::wrong<"T01 slice: the operand lacks the dim", H, From>>);
+    static_assert(is_valid<detail::wrong<"T01 slice: the operand lacks the dim", H, From>>);
   if constexpr (!(detail::same_dim<From, To> || detail::lacks_dim<H, To>))
-    static_assert(delivered<detail::wrong<"T03 slice: the operand already has a dim of the new name", H, To>>);
+    static_assert(is_valid<detail::wrong<"T03 slice: the operand already has a dim of the new name", H, To>>);
   static_assert(!detail::same_dim<From, To>,
                 "meshtensor T03: slice: a part has another extent, so it needs another dim");
   if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
@@ -162,9 +162,9 @@ template <handle H, dim_type From, dim_type To>
 constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0,
                    line const& where = {}) {
   if constexpr (!has_dim<H, From>)
-    static_assert(delivered<detail::wrong<"T01 pad: the operand lacks the dim", H, From>>);
+    static_assert(is_valid<detail::wrong<"T01 pad: the operand lacks the dim", H, From>>);
   if constexpr (!(detail::same_dim<From, To> || detail::lacks_dim<H, To>))
-    static_assert(delivered<detail::wrong<"T03 pad: the operand already has a dim of the new name", H, To>>);
+    static_assert(is_valid<detail::wrong<"T03 pad: the operand already has a dim of the new name", H, To>>);
   static_assert(!detail::same_dim<From, To>,
                 "meshtensor T03: pad: the result has another extent, so it needs another dim");
   if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
@@ -188,11 +188,11 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>
 constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& where = {}) {
   if constexpr (!(has_dim<X, DX> && has_dim<Y, DY>))
-    static_assert(delivered<detail::wrong<"T01 concat: an operand lacks its dim", X, DX, Y, DY>>);
+    static_assert(is_valid<detail::wrong<"T01 concat: an operand lacks its dim", X, DX, Y, DY>>);
   if constexpr (!same_dtype_as<X, Y>)
-    static_assert(delivered<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
+    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
   if constexpr (!(detail::lacks_dim<X, To> && detail::lacks_dim<Y, To>))
-    static_assert(delivered<detail::wrong<"T03 concat: an operand already has a dim of the new name", X, To, Y>>);
+    static_assert(is_valid<detail::wrong<"T03 concat: an operand already has a dim of the new name", X, To, Y>>);
   if constexpr (has_dim<X, DX> && has_dim<Y, DY> && detail::lacks_dim<X, To> && detail::lacks_dim<Y, To> &&
                 X::type == Y::type) {
     detail::recording r(detail::owner_of(x, y), where);
@@ -210,7 +210,7 @@ template <handle H, class From, class... More>
 requires(!dim_type<From> || sizeof...(More) < 2 || !dim_type<typename detail::nth<0, More..., H>::type>)  //
 constexpr auto slice(H const& x, From const&, More const&...) {
   static_assert(
-      delivered<detail::wrong<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its "
+      is_valid<detail::wrong<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its "
                               "own, mt::dim<\"part\", 10>, and `first` a number",
                               H, From, More...>>);
   return x;
@@ -219,7 +219,7 @@ template <class X, class Y, class... More>
 requires(handle<X> && (handle<Y> || sizeof...(More) != 3))
 constexpr auto concat(X const& x, Y const&, More const&...) {
   static_assert(
-      delivered<detail::wrong<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
+      is_valid<detail::wrong<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
                               "a dim as long as both, mt::dim<\"all\", before + after>",
                               X, Y, More...>>);
   return x;

@@ -17,7 +17,7 @@ template <handle H, class D, class Body, class Gradient>
 constexpr auto composite_along(name const& label, H const& x, D, line const& where, Body const& body,
                                Gradient const& gradient) {
   if constexpr (!of_float<H>)
-    static_assert(delivered<detail::wrong<"T04 this function takes tensors of floats: cast the operand", H>>);
+    static_assert(is_valid<detail::wrong<"T04 this function takes tensors of floats: cast the operand", H>>);
   if constexpr (has_dim<H, D> && of_float<H>) {
     composed const here(x.owner, where);
     return composite_with_gradient(label, body, gradient, x);
@@ -36,7 +36,7 @@ constexpr auto composite_along(name const& label, H const& x, D, line const& whe
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto softmax(H const& x, D along, line const& where = {}) {
-  if constexpr (!has_dim<H, D>) static_assert(delivered<detail::wrong<"T01 softmax: the operand lacks the dim", H, D>>);
+  if constexpr (!has_dim<H, D>) static_assert(is_valid<detail::wrong<"T01 softmax: the operand lacks the dim", H, D>>);
   auto const body = [=](auto a) {
     auto const e = exp(a - detail::kept_finite(max(a, along)));
     return e / detail::as_divisor(sum(e, along));
@@ -54,7 +54,7 @@ constexpr auto softmax(H const& x, D along, line const& where = {}) {
 template <handle H, dim_type D>
 constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
   if constexpr (!has_dim<H, D>)
-    static_assert(delivered<detail::wrong<"T01 log_softmax: the operand lacks the dim", H, D>>);
+    static_assert(is_valid<detail::wrong<"T01 log_softmax: the operand lacks the dim", H, D>>);
   auto const body = [=](auto a) {
     auto const shifted = a - detail::kept_finite(max(a, along));
     auto const total = sum(exp(shifted), along);
@@ -76,7 +76,7 @@ constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
 template <handle H, dim_type D>
 constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
   if constexpr (!has_dim<H, D>)
-    static_assert(delivered<detail::wrong<"T01 logsumexp: the operand lacks the dim", H, D>>);
+    static_assert(is_valid<detail::wrong<"T01 logsumexp: the operand lacks the dim", H, D>>);
   auto const body = [=](auto a) {
     auto const greatest = minimum(detail::kept_finite(max(a, along)), -detail::least_finite_like<H>);
     return log(sum(exp(a - greatest), along)) + greatest;
@@ -105,7 +105,7 @@ constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, 
 template <handle H, dim_type Query, dim_type Key>
 constexpr auto causal(H const& scores, Query query, Key key, line const& where = {}) {
   if constexpr (!(has_dim<H, Query> && has_dim<H, Key>))
-    static_assert(delivered<detail::wrong<"T01 causal: the operand lacks a dim", H, Query, Key>>);
+    static_assert(is_valid<detail::wrong<"T01 causal: the operand lacks a dim", H, Query, Key>>);
   auto const body = [=](auto x) { return select(detail::not_after(*x.owner, query, key), x, -1e30); };
   auto const gradient = [=](auto x, auto, auto dy) {
     return dy * cast<H::type>(detail::not_after(*x.owner, query, key));
@@ -118,14 +118,14 @@ constexpr auto causal(H const& scores, Query query, Key key, line const& where =
 template <handle H, class... D>
 requires(!dim_type<typename detail::nth<0, D..., H>::type>)
 constexpr auto softmax(H const& x, D const&...) {
-  static_assert(delivered<detail::wrong<"T10 softmax goes along a dim, by its name: softmax(x, vocab)", H, D...>>);
+  static_assert(is_valid<detail::wrong<"T10 softmax goes along a dim, by its name: softmax(x, vocab)", H, D...>>);
   return x;
 }
 template <handle H, class... D>
 requires(!dim_type<typename detail::nth<0, D..., H>::type>)
 constexpr auto log_softmax(H const& x, D const&...) {
   static_assert(
-      delivered<detail::wrong<"T10 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, D...>>);
+      is_valid<detail::wrong<"T10 log_softmax goes along a dim, by its name: log_softmax(x, vocab)", H, D...>>);
   return x;
 }
 

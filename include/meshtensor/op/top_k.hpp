@@ -90,7 +90,7 @@ struct candidates_t : dim<"candidates", Part{} * Best{}> {};
 /// errors  T01 `x` lacks the dim; R12 `best` is longer than `along`
 template <handle X, dim_type D, dim_type Best>
 constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
-  if constexpr (!has_dim<X, D>) static_assert(delivered<detail::wrong<"T01 top_k: the operand lacks the dim", X, D>>);
+  if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 top_k: the operand lacks the dim", X, D>>);
   auto const position = call<detail::top_positions<D, Best>>(x, where);
   return std::tuple(gather(x, position, along, where), position);
 }

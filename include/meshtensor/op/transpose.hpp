@@ -55,7 +55,7 @@ struct broadcast_rule {
     id const x = d.b.m.operand(n, 0);
     d.contribute(x, sum_to(d.b, d.cotangent(d.b.m.result(n)), d.b.m.values[x].dims));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     detail::copy_by_name(e.operands[0], 0, e.results[0], 0, no_id, no_id, e.results[0].extent);
   }
@@ -70,7 +70,7 @@ struct transpose_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     broadcast_rule::evaluate(e);
   }
@@ -90,7 +90,7 @@ struct rename_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), rename(d.b, d.cotangent(d.b.m.result(n)), n.attribute[1], n.attribute[0]));
   }
-  template <class = when_used>
+  template <class = lazy>
   static void evaluate(evaluation const& e) {
     detail::copy_by_name(e.operands[0], 0, e.results[0], 0, e.n.attribute[0], e.n.attribute[1], e.results[0].extent);
   }
@@ -132,7 +132,7 @@ template <handle H, dim_type... D>
 constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
   if constexpr (!detail::has_dims<H, D...> || !detail::has_only_dims<H, D...>)
     static_assert(
-        delivered<detail::wrong<"T03 transpose: the result does not name exactly the dims of the operand", H, D...>>);
+        is_valid<detail::wrong<"T03 transpose: the result does not name exactly the dims of the operand", H, D...>>);
   if constexpr (detail::has_dims<H, D...> && detail::has_only_dims<H, D...>) {
     detail::recording r(x.owner, where);
     return detail::wrap<H::type, dims<D...>>(r.b, transpose(r.b, x.id, detail::shape_of(r.b, dims<D...>{})));
@@ -145,7 +145,7 @@ constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
 template <handle H, class... D>
 constexpr auto transpose(H const& x, D const&...) {
   static_assert(
-      delivered<detail::wrong<"T10 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands "
+      is_valid<detail::wrong<"T10 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands "
                               "meet by name, so it is seldom needed",
                               H>>);
   return x;
@@ -160,7 +160,7 @@ constexpr auto transpose(H const& x, D const&...) {
 template <handle H, dim_type... D>
 constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
   if constexpr (!detail::has_only_dims<H, D...>)
-    static_assert(delivered<detail::wrong<"T03 broadcast: the result leaves out a dim of the operand", H, D...>>);
+    static_assert(is_valid<detail::wrong<"T03 broadcast: the result leaves out a dim of the operand", H, D...>>);
   detail::recording r(x.owner, where);
   shape const wanted = detail::shape_of(r.b, dims<D...>{});
   return detail::wrap<H::type, dims<D...>>(r.b,
@@ -171,7 +171,7 @@ constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
 template <handle H, dim_type... D>
 constexpr auto broadcast(H const& x, D const&...) {
   static_assert(
-      delivered<detail::wrong<"T10 broadcast names all dims of its result: broadcast(x, mt::to(a, b))", H, D...>>);
+      is_valid<detail::wrong<"T10 broadcast names all dims of its result: broadcast(x, mt::to(a, b))", H, D...>>);
   return x;
 }
 
@@ -183,9 +183,9 @@ constexpr auto broadcast(H const& x, D const&...) {
 template <handle H, dim_type From, dim_type To>
 constexpr auto rename(H const& x, From from, To to, line const& where = {}) {
   if constexpr (!has_dim<H, From>)
-    static_assert(delivered<detail::wrong<"T01 rename: the operand lacks the dim", H, From>>);
+    static_assert(is_valid<detail::wrong<"T01 rename: the operand lacks the dim", H, From>>);
   if constexpr (!detail::lacks_dim<H, To>)
-    static_assert(delivered<detail::wrong<"T03 rename: the operand already has a dim of the new name", H, To>>);
+    static_assert(is_valid<detail::wrong<"T03 rename: the operand already has a dim of the new name", H, To>>);
   if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
     detail::recording r(x.owner, where);
     id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);

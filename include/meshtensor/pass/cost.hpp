@@ -149,7 +149,7 @@ struct stages_of<Programs, Entry, Mesh, Layout> : lowered<Programs, Entry, Mesh,
 template <class... Args>
 inline constexpr exchanged traffic = [] {
   using stages = detail::stages_of<Args...>;
-  static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
+  static_assert(is_valid<stages::partitioned> && is_valid<stages::bound>);
   return traffic_of(stages::graph, stages::planned);
 }();
 
@@ -159,7 +159,7 @@ template <class Program, mesh_type Mesh, layout_type Layout, dim_extent... Exten
 inline constexpr plan const& plan_at = []() -> plan const& {
   using program = sized<Program, Extents...>;
   using stages = lowered<program, program, Mesh, Layout>;
-  static_assert(delivered<stages::partitioned> && delivered<stages::bound>);
+  static_assert(is_valid<stages::partitioned> && is_valid<stages::bound>);
   return stages::planned;
 }();
 

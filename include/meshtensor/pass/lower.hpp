@@ -5,12 +5,12 @@
 
 #include <memory>
 
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
-#include "meshtensor/pass/mark.hpp"
+#include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -22,14 +22,14 @@
 #include "meshtensor/pass/verify.hpp"
 #include "meshtensor/pass/verify_plan.hpp"
 #include "meshtensor/pass/verify_waits.hpp"
-#include "meshtensor/pass/wishes.hpp"
+#include "meshtensor/pass/device_capabilities.hpp"
 
 namespace meshtensor {
 
 /// The module as a device wants it.
-constexpr module fuse(module const& m, device_wishes const& wishes) {
-  if (!wishes.fuses) return m;
-  return fuse(prune(inline_composites(m, wishes.claims)));  // of a composite's results some may have no use
+constexpr module fuse(module const& m, device_capabilities const& capabilities) {
+  if (!capabilities.fuses) return m;
+  return fuse(prune(inline_composites(m, capabilities.claims)));  // of a composite's results some may have no use
 }
 
 // From here to `lowered` each line is one evaluation, so that the compiler's limits hold for each by itself, and all
@@ -38,12 +38,12 @@ namespace detail {
 
 template <class Programs>
 // What one compiler shows of a program that it cannot trace is this line:
-inline constexpr module traced = examine<Programs>();  // program_error<not constexpr, or past -fconstexpr-steps>
+inline constexpr module traced = try_trace<Programs>();  // program_error<not constexpr, or past -fconstexpr-steps>
 
 /// Two files of a program may each have a `struct step`: what is made for them is told apart by what was traced, or the
 /// linker takes one for both.
 template <class Programs>
-inline constexpr std::uint64_t mark_of = mark(traced<Programs>);
+inline constexpr std::uint64_t fingerprint_of = fingerprint(traced<Programs>);
 
 template <class Programs, std::uint64_t Mark>
 struct traced_programs {
@@ -52,7 +52,7 @@ struct traced_programs {
 
 template <class Programs, class Entry, std::uint64_t Mark>
 struct whole_program : traced_programs<Programs, Mark> {
-  static_assert(delivered<detail::traced<Programs>>);  // nvcc would take the address of a member
+  static_assert(is_valid<detail::traced<Programs>>);  // nvcc would take the address of a member
   static constexpr module selected =
       select(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
   static constexpr module differentiated = differentiate(selected);
@@ -66,9 +66,9 @@ struct partitioned_program : whole_program<Programs, Entry, Mark> {
   static constexpr module sliced = slice_collectives(partitioned);
 };
 
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Wisher, std::uint64_t Mark>
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device, std::uint64_t Mark>
 struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout, Mark> {
-  static constexpr module fused = fuse(program_of_processor::sliced, wishes_of<Wisher>);
+  static constexpr module fused = fuse(program_of_processor::sliced, capabilities_of<Device>);
   static constexpr module graph = overlap(fused);
   static constexpr graph_check awaited = verify_waits(graph);
   static constexpr early_check checked = check_early(graph);
@@ -81,8 +81,8 @@ struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout,
 
 /// One entry of a program set, lowered in the compiler: `graph` is the program of one processor, `planned` its plan.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void,
-          std::uint64_t Mark = detail::mark_of<Programs>>
-struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, wisher<Device>, Mark> {};
+          std::uint64_t Mark = detail::fingerprint_of<Programs>>
+struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, capable_device<Device>, Mark> {};
 
 /// What `f` returns, made on the heap in place: modules are too large for the stacks of threads.
 template <class F>
@@ -117,14 +117,14 @@ struct lowering {
 /// Lowers an entry that `whole_entry` has given. Throws what does not fit.
 ///
 /// errors  S codes of `partition` and `bind`
-template <class = when_used>
+template <class = lazy>
 std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, mesh_shape const& mesh,
                                       layout_rules const& rules, std::span<dim_extent const> extents,
-                                      device_wishes const& wishes = {}) {
+                                      device_capabilities const& capabilities = {}) {
   std::unique_ptr<lowering> result(new lowering{});
   auto const partitioned = verified([&] { return partition(whole, mesh, rules); });
   auto const sliced = verified([&] { return slice_collectives(*partitioned); });
-  auto const fused = verified([&] { return fuse(*sliced, wishes); });
+  auto const fused = verified([&] { return fuse(*sliced, capabilities); });
   result->graph = overlap(*fused);
   raise(verify(result->graph));
   raise(verify_waits(result->graph).report);
@@ -136,17 +136,17 @@ std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, me
   return result;
 }
 /// The same of the entry called `label` of a traced module.
-template <class = when_used>
+template <class = lazy>
 std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
                                 layout_rules const& rules, std::span<dim_extent const> extents,
-                                device_wishes const& wishes = {}) {
-  return lower_whole(*whole_entry(traced, label), label, mesh, rules, extents, wishes);
+                                device_capabilities const& capabilities = {}) {
+  return lower_whole(*whole_entry(traced, label), label, mesh, rules, extents, capabilities);
 }
 
 /// The plan of an entry that the compiler has lowered, for a mesh and extents that are known only now.
 ///
 /// errors  S codes of `bind`
-template <class = when_used>
+template <class = lazy>
 std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape const& mesh,
                                     std::span<dim_extent const> extents) {
   auto const bound = on_heap([&] { return bind(graph, mesh, extents); });
@@ -157,10 +157,10 @@ std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape c
 }
 
 #if MESHTENSOR_COMPILED
-extern template std::unique_ptr<lowering> lower<when_used>(module const&, name const&, mesh_shape const&,
+extern template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&,
                                                            layout_rules const&, std::span<dim_extent const>,
-                                                           device_wishes const&);
-extern template std::unique_ptr<plan> plan_at_start<when_used>(module const&, int, mesh_shape const&,
+                                                           device_capabilities const&);
+extern template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&,
                                                                std::span<dim_extent const>);
 #endif
 

@@ -3,20 +3,20 @@
 // before: bound and scheduled.  after: offsets in one arena, its size, and what holds it at its fullest.
 #pragma once
 
-#include "meshtensor/pass/gaps.hpp"
-#include "meshtensor/pass/inherit.hpp"
+#include "meshtensor/pass/free_list.hpp"
+#include "meshtensor/pass/buffer_reuse.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
 
 namespace meshtensor {
 
 namespace detail {
 
-struct planner : heirs {
+struct planner : buffer_reuse {
   static constexpr std::int64_t alignment = 64;
   bool surveying;
   id event_node[max_nodes];
 
-  constexpr planner(module const& source, plan& target) : heirs(source, target), surveying(true), event_node{} {}
+  constexpr planner(module const& source, plan& target) : buffer_reuse(source, target), surveying(true), event_node{} {}
 
   /// A survey of when values are used, then the walk in which some take the memory of others that die.
   constexpr void run(int entry) {
@@ -134,7 +134,7 @@ struct planner : heirs {
   }
 
   // The smallest gap that is large enough, in the order of birth.
-  gaps arena{};
+  free_list arena{};
 
   constexpr std::int64_t bytes(int v) const {
     return (p.numbers.local_bytes(m.values[v]) + alignment - 1) / alignment * alignment;

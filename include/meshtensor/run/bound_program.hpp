@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace meshtensor {
@@ -37,13 +37,13 @@ class bound_program {
 
   bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents) {
     if constexpr (!early) {
-      lowering_ = lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, wishes_of<Device>);
+      lowering_ = lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, capabilities_of<Device>);
     } else if constexpr (is_static) {
-      static_assert(delivered<stages::partitioned> && delivered<stages::awaited> && delivered<stages::bound> &&
-                    delivered<stages::plan_checked>);
+      static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::bound> &&
+                    is_valid<stages::plan_checked>);
       if (!extents.empty()) raise(meshtensor::bind(stages::graph, mesh, extents).report);
     } else {
-      static_assert(delivered<stages::partitioned> && delivered<stages::awaited> && delivered<stages::checked>);
+      static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::checked>);
       plan_ = plan_at_start(stages::graph, entry(), mesh, extents);
     }
   }

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/run/alike.hpp"
+#include "meshtensor/run/same_on_all_ranks.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/executable_arguments.hpp"
 #include "meshtensor/run/feed.hpp"
-#include "meshtensor/run/linked.hpp"
+#include "meshtensor/run/extern_templates.hpp"
 #include "meshtensor/run/numerics.hpp"
 #include "meshtensor/run/ports.hpp"
 #include "meshtensor/run/step_result.hpp"
@@ -40,7 +40,7 @@ class executable_of;  // told apart by what the program records, too
 /// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not
 /// fit; M10 no memory; R24 ranks that are about to run different things; R21 another rank has refused, and why
 template <class... Args>
-using executable = executable_of<detail::mark_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
+using executable = executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
 
 template <std::uint64_t Mark, class... Args>
 class executable_of {
@@ -71,15 +71,15 @@ class executable_of {
       program_ = std::make_unique<bound>(mesh_, dims);
       auto const compare = [&] {
         compared = true;
-        facts const mine{
+        start_record const mine{
             graph(),       planned(),     mesh_,        layout::rules,   entry_name<entry>(), type_name<device>(),
             values.seed(), values.step(), own_counts(), MESHTENSOR_BUILD};
-        require_alike(values.job(), &mine, nullptr);
+        require_same_on_all_ranks(values.job(), &mine, nullptr);
       };
       session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(),
                                                    program_->device(), compare, counted_name<entry>());
     } catch (...) {  // the other ranks are told why
-      if (!compared) require_alike(values.job(), nullptr, std::current_exception());
+      if (!compared) require_same_on_all_ranks(values.job(), nullptr, std::current_exception());
       throw;
     }
     static std::atomic<bool> warned = false;  // once for each type of executable
@@ -231,7 +231,7 @@ class executable_of {
   // What the program says of an output or an input; its name is checked here.
   template <name Label>
   static constexpr value output_value() {
-    static_assert(delivered<detail::port_finding<stages, entry, primitive::output, Label>>);
+    static_assert(is_valid<detail::port_finding<stages, entry, primitive::output, Label>>);
     constexpr int port = detail::find_port(stages::traced, traced_entry, primitive::output, Label);
     return stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
   }
@@ -305,14 +305,14 @@ class executable_of {
     if constexpr (Label == name("seed") && !detail::has_number(stages::traced, Label)) {
       values_->set_seed(static_cast<std::uint64_t>(s.value));
     } else {
-      static_assert(delivered<detail::number_finding<stages, Label>>);
+      static_assert(is_valid<detail::number_finding<stages, Label>>);
       session_->set(detail::letters(Label), s.value);
     }
   }
   template <name Label, class T, class Dims>
   static constexpr void check_fed() {
-    static_assert(delivered<detail::port_finding<stages, entry, primitive::input, Label>>);
-    static_assert(delivered<detail::feed_finding<stages, entry, Label, dtype_of<T>, Dims>>);
+    static_assert(is_valid<detail::port_finding<stages, entry, primitive::input, Label>>);
+    static_assert(is_valid<detail::feed_finding<stages, entry, Label, dtype_of<T>, Dims>>);
   }
 
   store* values_;

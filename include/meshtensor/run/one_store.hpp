@@ -103,7 +103,7 @@ inline constexpr sharing shared_by = [] {
 ///
 /// errors  S14, with both places or both lines
 template <class First, class... Others>
-inline constexpr bool one_store = (delivered<detail::shared_by<First, Others>> && ...) && [] {
+inline constexpr bool one_store = (is_valid<detail::shared_by<First, Others>> && ...) && [] {
   if constexpr (sizeof...(Others) > 1) return one_store<Others...>;
   else return true;
 }();

@@ -3,7 +3,7 @@
 // does not have.
 #pragma once
 
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/graph/trace.hpp"
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "meshtensor/base/config.hpp"
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/base/name.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/tensor/dim.hpp"
@@ -108,7 +108,7 @@ struct layout {
     (Rules::add_to(r, name{}), ...);
     return r;
   }();
-  static_assert(delivered<layout::rules>);
+  static_assert(is_valid<layout::rules>);
 };
 
 template <class L>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/tensor/tensor.hpp"
 
 namespace meshtensor {
@@ -83,7 +83,7 @@ template <class F, class... Args>
 inline constexpr bool takes = requires(F const& f, Args const&... args) { f(args...); };
 
 /// Why an operation refuses its operands, with what their types tell: for a constraint that failed,
-/// `if constexpr (!has_dim<H, D>) static_assert(delivered<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
+/// `if constexpr (!has_dim<H, D>) static_assert(is_valid<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
 template <literal Words, class... Facts>
 inline constexpr type_finding wrong = [] {
   diagnostic d{};
@@ -100,7 +100,7 @@ inline constexpr type_finding wrong = [] {
 template <class C, class Traits, handle H>
 constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits>& out, H const&) {
   static_assert(
-      delivered<detail::wrong<"T10 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
+      is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
                               "at it in each step, mt::eager computes at once",
                               H>>);
   return out;
@@ -109,7 +109,7 @@ constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits
 template <std::same_as<bool> B>
 constexpr unlike_arrays::operator B() const {
   static_assert(
-      delivered<detail::wrong<"T10 a tensor has no value while the program is traced: select(condition, a, b) "
+      is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: select(condition, a, b) "
                               "chooses for each element, mt::cond takes one of two branches",
                               B>>);
   return false;
@@ -119,7 +119,7 @@ namespace detail {
 /// What a member of other libraries' tensors is refused with.
 template <literal Words, class... A>
 constexpr int refused() {
-  static_assert(delivered<wrong<Words, A...>>);
+  static_assert(is_valid<wrong<Words, A...>>);
   return 0;
 }
 

@@ -16,5 +16,5 @@ struct step {
 };
 
 constexpr mt::module const& traced = mt::detail::traced<step>;
-static_assert(mt::delivered<traced> && traced.node_count > mt::max_nodes * 9 / 10);
+static_assert(mt::is_valid<traced> && traced.node_count > mt::max_nodes * 9 / 10);
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes run in the compiler within its default limits, and what they give is right.
-#include "meshtensor/base/deliver.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/save_or_recompute.hpp"
 #include "meshtensor/pass/simplify.hpp"
@@ -19,7 +19,7 @@ struct passes {
   static_assert(mt::verify(saved).empty());
   static_assert(mt::verify(simplified).empty());
   static_assert(simplified.node_count < differentiated.node_count);
-  static_assert(mt::delivered<simplified>);
+  static_assert(mt::is_valid<simplified>);
 };
 template struct passes<network>;
 template struct passes<deep>;

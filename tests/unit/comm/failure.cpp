@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 namespace {
 
 struct world_of_four {
-  explicit world_of_four(mt::patience const& limits = {}) : world(4, limits) {}
+  explicit world_of_four(mt::wait_limits const& limits = {}) : world(4, limits) {}
   mt::local_world world;
   int members[4] = {0, 1, 2, 3};
   mt::group all(mt::local_member& m) const { return {members, 4, m.rank()}; }
@@ -136,7 +136,7 @@ TEST_CASE("the watchdog names the missing rank and the collective") {
 TEST_CASE("who is late is said once, and waited for") {
   std::vector<std::string> said;
   std::mutex saying;
-  mt::patience limits{.warn = milliseconds(50), .end = milliseconds(0)};
+  mt::wait_limits limits{.warn = milliseconds(50), .end = milliseconds(0)};
   limits.say = [&](std::string const& sentence) {
     std::lock_guard const lock(saying);
     said.push_back(sentence);

@@ -53,7 +53,7 @@ class subject {
   /// What is not as the oracle has it.
   std::string fault(mt::mesh_shape const& mesh, mt::layout_rules const& rules, int threads, bool whole,
                     double tolerance, std::map<std::string, mt::block>* bits = nullptr) {
-    auto const low = lower(mesh, rules, whole ? mt::cpu_device::wishes : mt::device_wishes{true});
+    auto const low = lower(mesh, rules, whole ? mt::cpu_device::capabilities : mt::device_capabilities{true});
     composites_ = windows_ = 0;
     for (int i = 0; i < low->graph.node_count; ++i) composites_ += mt::is_whole(low->graph.nodes[i]);
     for (int v = 0; v < low->graph.value_count; ++v) windows_ += low->planned.where[v] == mt::place::window;
@@ -75,8 +75,8 @@ class subject {
 
  private:
   std::unique_ptr<mt::lowering> lower(mt::mesh_shape const& mesh, mt::layout_rules const& rules,
-                                      mt::device_wishes const& wishes) const {
-    return mt::lower(mt::detail::traced<Program>, mt::entry_name<Program>(), mesh, rules, sizes_.list(), wishes);
+                                      mt::device_capabilities const& capabilities) const {
+    return mt::lower(mt::detail::traced<Program>, mt::entry_name<Program>(), mesh, rules, sizes_.list(), capabilities);
   }
   template <class Session>
   void feed(Session& run) {

@@ -197,7 +197,7 @@ void try_kernel(std::uint64_t seed, long& kernels, long& exact) {
   }
   auto const simple = mt::on_heap([&] { return mt::partition(made.g.module(), mt::mesh_shape{}, mt::layout_rules{}); });
   REQUIRE(simple->report.empty());
-  auto const fused = mt::on_heap([&] { return mt::fuse(*simple, mt::cpu_device::wishes); });
+  auto const fused = mt::on_heap([&] { return mt::fuse(*simple, mt::cpu_device::capabilities); });
   REQUIRE_MESSAGE(mt::verify(*fused).empty(), std::string(mt::verify(*fused).view()));
   auto const bound = mt::on_heap([&] { return mt::bind(*fused, mt::mesh_shape{}, sizes); });
   REQUIRE(bound->ok());

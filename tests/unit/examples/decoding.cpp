@@ -41,13 +41,13 @@ struct running {
   std::unique_ptr<mt::lowering> low;
   mt::session<Device> step;
 
-  running(mt::store& store, std::vector<mt::dim_extent> more, mt::device_wishes const& wishes, Device device)
-      : low(lowered(std::move(more), wishes)),
+  running(mt::store& store, std::vector<mt::dim_extent> more, mt::device_capabilities const& capabilities, Device device)
+      : low(lowered(std::move(more), capabilities)),
         step(store, low->graph, low->planned, {}, low->entry, std::move(device)) {}
-  static std::unique_ptr<mt::lowering> lowered(std::vector<mt::dim_extent> more, mt::device_wishes const& wishes) {
+  static std::unique_ptr<mt::lowering> lowered(std::vector<mt::dim_extent> more, mt::device_capabilities const& capabilities) {
     for (mt::dim_extent const& e : {vocab(words), layers(2), d_model(16), heads(2), d_head(8), d_ff(24)})
       more.push_back(e);
-    return mt::lower(mt::detail::traced<all_programs>, mt::entry_name<Program>(), {}, {}, more, wishes);
+    return mt::lower(mt::detail::traced<all_programs>, mt::entry_name<Program>(), {}, {}, more, capabilities);
   }
 };
 
@@ -143,12 +143,12 @@ class kept_search {
   kept_search(mt::store& store, std::int64_t width, double penalty)
       : search(rows, static_cast<std::size_t>(width), limit, end, penalty),
         width_(width),
-        reads_(store, {row(rows), batch(rows), length(longest), all_source(longest)}, mt::cpu_device::wishes,
+        reads_(store, {row(rows), batch(rows), length(longest), all_source(longest)}, mt::cpu_device::capabilities,
                mt::cpu_device(1)),
         says_(store,
               {row(rows), length(longest), all_source(longest), beam(width), said(width * limit),
                all_said(width * limit), choices(2 * width), offered(2 * width + 2), part(1), word(words)},
-              mt::cpu_device::wishes, mt::cpu_device(1)) {
+              mt::cpu_device::capabilities, mt::cpu_device(1)) {
     sentence from, into;
     for (int r = 0; r < rows; ++r) {
       for (std::int32_t token : padded(sources[r])) from.push_back(token);

@@ -273,9 +273,9 @@ TEST_CASE(
     "a result of a composite that nobody uses is neither computed nor reduced where the composite is taken apart") {
   mt::mesh_shape mesh{};
   mesh.add("ax", 2);
-  mt::device_wishes wishes{};
-  wishes.fuses = true;
-  auto const low = mt::lower(traced<uses_one_of_two>, mt::name("uses_one_of_two"), mesh, data_parallel(), {}, wishes);
+  mt::device_capabilities capabilities{};
+  capabilities.fuses = true;
+  auto const low = mt::lower(traced<uses_one_of_two>, mt::name("uses_one_of_two"), mesh, data_parallel(), {}, capabilities);
   for (int i = 0; i < low->graph.node_count; ++i) CHECK(!mt::is_collective(low->graph.nodes[i].kind));
 }
 

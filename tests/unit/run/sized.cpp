@@ -98,10 +98,10 @@ TEST_CASE("plan_at") {
 }
 
 TEST_CASE("what cannot be fixed") {
-  CHECK(mt::examine<mt::sized<train, mt::dim_extent{"depth", 3}>>().report.view() ==
+  CHECK(mt::try_trace<mt::sized<train, mt::dim_extent{"depth", 3}>>().report.view() ==
         "S10 an extent is given for the dim 'depth', which this program does not have");
-  CHECK(mt::examine<mt::sized<train, batch(0)>>().report.view() ==
+  CHECK(mt::try_trace<mt::sized<train, batch(0)>>().report.view() ==
         "S10 the dim 'batch' cannot have the extent 0: an extent is at least 1");
-  CHECK(mt::examine<mt::sized<train, twice(4)>>().report.view() ==
+  CHECK(mt::try_trace<mt::sized<train, twice(4)>>().report.view() ==
         "S10 the dim 'twice' cannot have the extent 4: the program leaves it no choice");
 }

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "meshtensor/comm/communicator.hpp"
-#include "meshtensor/comm/local/hall.hpp"
-#include "meshtensor/comm/patience.hpp"
+#include "meshtensor/comm/local/world_state.hpp"
+#include "meshtensor/comm/wait_limits.hpp"
 #include "meshtensor/comm/reference.hpp"
 
 namespace meshtensor {
@@ -44,12 +44,12 @@ class local_member {
     std::size_t slot_ = 0;
   };
 
-  local_member(comm::hall& hall, int rank, patience const& limits) : hall_(hall), rank_(rank), limits_(limits) {
-    for (int r = 0; r < hall.size(); ++r) everybody_.push_back(r);
+  local_member(comm::world_state& world, int rank, wait_limits const& limits) : world_(world), rank_(rank), limits_(limits) {
+    for (int r = 0; r < world.size(); ++r) everybody_.push_back(r);
   }
 
   int rank() const { return rank_; }
-  int size() const { return hall_.size(); }
+  int size() const { return world_.size(); }
   std::int64_t workspace_bytes(collective_call const&, int) const { return 0; }
 
   /// Called once for each collective of a group that may be in flight, so that there is memory for all of them.
@@ -60,19 +60,19 @@ class local_member {
 
   request start(collective_call const& call, group const& g, void const* in, void* out, void* = nullptr) {
     require_valid(call, g.count);
-    if (hall_.failed()) hall_.raise();
+    if (world_.failed()) world_.raise();
     place& p = find(g);
     std::size_t const slot = free_slot();
     flight& f = *flights_[slot];
     f.sequence = p.next++, f.over = p.over, f.index = g.index, f.call = call, f.in = in, f.out = out;
     try {
-      f.meeting = &p.over->join(f.sequence, call, g.index);
+      f.exchange = &p.over->join(f.sequence, call, g.index);
     } catch (error const& e) {
-      hall_.poison("R21", rank_, "rank " + std::to_string(rank_) + " failed: " + e.what());
+      world_.poison("R21", rank_, "rank " + std::to_string(rank_) + " failed: " + e.what());
       throw;
     }
-    auto& seat = f.meeting->seats[static_cast<std::size_t>(g.index)];
-    seat.in = in, seat.out = out;
+    auto& participant = f.exchange->participants[static_cast<std::size_t>(g.index)];
+    participant.in = in, participant.out = out;
     bool const moves = bytes_of(call) != 0;
     f.small = bytes_of(call) <= small_bytes;
     f.stages = !moves ? 1 : call.kind == collective::all_reduce && !f.small ? 3 : 2;
@@ -83,13 +83,13 @@ class local_member {
 
   /// Takes every collective in flight as far as it goes, so that waits may come in any order.
   void progress() {
-    if (hall_.failed()) hall_.raise();
+    if (world_.failed()) world_.raise();
     for (std::size_t i = 0; i < flights_.size(); ++i) {
       flight& f = *flights_[i];
-      while (f.active && !f.done && f.meeting->complete(f.stage, f.over->count())) {
-        hall_.while_reading(rank_, [&] { act(f); });
+      while (f.active && !f.done && f.exchange->complete(f.stage, f.over->count())) {
+        world_.while_reading(rank_, [&] { act(f); });
         if (++f.stage < f.stages) arrive(f);
-        else f.done = true, f.over->leave(*f.meeting);
+        else f.done = true, f.over->leave(*f.exchange);
       }
     }
   }
@@ -108,12 +108,12 @@ class local_member {
     auto const one_sleep = std::min<std::chrono::milliseconds>(std::chrono::seconds(1), limits_.first());
     waiting_time waited;
     for (bool first = true;; first = false) {
-      std::uint64_t const seen = hall_.at(rank_).events();
+      std::uint64_t const seen = world_.at(rank_).events();
       if (test(r)) return;
       flight const& f = *flights_[r.slot_];
       look_for_the_gone(f);
       if (first) waited.restart();
-      if (hall_.at(rank_).sleep(seen, limits_.endless() ? clock::time_point::max() : clock::now() + one_sleep))
+      if (world_.at(rank_).sleep(seen, limits_.endless() ? clock::time_point::max() : clock::now() + one_sleep))
         continue;
       auto const so_far = waited.look();
       bool const ends = limits_.end.count() != 0 && so_far >= limits_.end;
@@ -129,14 +129,14 @@ class local_member {
 
   /// Poisons the world and throws.
   [[noreturn]] void abort(std::string_view message) {
-    hall_.fail("R21", rank_, "rank " + std::to_string(rank_) + " failed: " + std::string(message));
+    world_.fail("R21", rank_, "rank " + std::to_string(rank_) + " failed: " + std::string(message));
   }
 
  private:
   static constexpr std::int64_t small_bytes = 1024;  // an all_reduce is done at one go up to here, by parts above
 
   struct place {  // a group, as this member sees it
-    comm::circle* over;
+    comm::rank_group* over;
     std::int64_t next = 0;
     int prepared = 0;  // collectives that may be in flight
   };
@@ -144,8 +144,8 @@ class local_member {
     bool active = false, done = false, small = false;
     int stage = 0, stages = 0, index = 0;
     std::int64_t sequence = 0;
-    comm::circle* over = nullptr;
-    comm::rendezvous* meeting = nullptr;
+    comm::rank_group* over = nullptr;
+    comm::rendezvous* exchange = nullptr;
     collective_call call;
     void const* in = nullptr;
     void* out = nullptr;
@@ -155,7 +155,7 @@ class local_member {
   place& find(group const& g) {
     for (place& p : places_)
       if (p.over->count() == g.count && std::equal(g.members, g.members + g.count, p.over->members.begin())) return p;
-    return places_.emplace_back(place{&hall_.circle_of(g, rank_)});
+    return places_.emplace_back(place{&world_.group_of(g, rank_)});
   }
 
   std::size_t free_slot() {
@@ -166,17 +166,17 @@ class local_member {
   }
 
   void arrive(flight& f) {
-    comm::circle const& over = *f.over;
-    if (f.meeting->arrive(f.stage, f.index, over.count()))
-      for (int rank : over.members) hall_.at(rank).post();
+    comm::rank_group const& over = *f.over;
+    if (f.exchange->arrive(f.stage, f.index, over.count()))
+      for (int rank : over.members) world_.at(rank).post();
   }
 
   // What a member does once all have come to a stage.
   void act(flight& f) {
     if (f.stages == 1 || f.stage == 2) return;
     int const count = f.over->count();
-    auto const seat = [&](int j) -> comm::rendezvous::seat& { return f.meeting->seats[static_cast<std::size_t>(j)]; };
-    auto const input = [&](int j) -> void const* { return seat(j).in; };
+    auto const participant = [&](int j) -> comm::rendezvous::participant& { return f.exchange->participants[static_cast<std::size_t>(j)]; };
+    auto const input = [&](int j) -> void const* { return participant(j).in; };
     if (f.call.kind != collective::all_reduce) {
       if (f.stage == 0) comm::deliver(f.call, count, f.index, input, f.out);
     } else if (f.small) {
@@ -193,7 +193,7 @@ class local_member {
           comm::fold(f.call.op, f.call.type, to, part.count, count,
                      [&](int k) -> void const* { return static_cast<std::byte const*>(input(k)) + at; });
         else if (part.count != 0)
-          std::memcpy(to, static_cast<std::byte const*>(seat(j).out) + at, static_cast<std::size_t>(part.count * size));
+          std::memcpy(to, static_cast<std::byte const*>(participant(j).out) + at, static_cast<std::size_t>(part.count * size));
       }
     }
   }
@@ -202,7 +202,7 @@ class local_member {
   std::vector<int> missing(flight const& f) const {
     std::vector<int> ranks;
     for (int j = 0; j < f.over->count(); ++j)
-      if (f.meeting->seats[static_cast<std::size_t>(j)].stages.load() <= f.stage)
+      if (f.exchange->participants[static_cast<std::size_t>(j)].stages.load() <= f.stage)
         ranks.push_back(f.over->members[static_cast<std::size_t>(j)]);
     return ranks;
   }
@@ -213,33 +213,33 @@ class local_member {
   // Fails everybody if a rank that `f` waits for has returned from its program.
   void look_for_the_gone(flight const& f) {
     for (int const rank : f.over->members)
-      if (hall_.at(rank).gone.load())  // before its stages: they are final then
+      if (world_.at(rank).gone.load())  // before its stages: they are final then
         if (auto const late = missing(f); std::find(late.begin(), late.end(), rank) != late.end())
-          hall_.fail("R21", rank,
+          world_.fail("R21", rank,
                      "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
   }
   // Says who is late, once for a collective; or fails everybody.
   void look_for_the_late(flight const& f, bool ends) {
     auto const late = missing(f);
-    if (late.empty() || (!ends && (!limits_.say || f.meeting->warned.exchange(true)))) return;
+    if (late.empty() || (!ends && (!limits_.say || f.exchange->warned.exchange(true)))) return;
     std::string const sentence = text_of_ranks(late) + " " + what_is_missing(f) + " within " +
                                  text_of(ends ? limits_.end : limits_.warn) + " of rank " + std::to_string(rank_);
-    if (ends) hall_.fail("R22", late[0], sentence);
+    if (ends) world_.fail("R22", late[0], sentence);
     limits_.say("R22: " + sentence + consequence(limits_));
   }
 
   void abandon(std::size_t slot) noexcept {
     flight& f = *flights_[slot];
     if (!f.done)
-      hall_.poison("R21", rank_,
+      world_.poison("R21", rank_,
                    "rank " + std::to_string(rank_) + " failed: it abandoned collective " + std::to_string(f.sequence) +
                        " of " + f.over->text());
     f.active = false;
   }
 
-  comm::hall& hall_;
+  comm::world_state& world_;
   int rank_;
-  patience limits_;
+  wait_limits limits_;
   std::vector<int> everybody_;
   std::vector<place> places_;
   std::vector<std::unique_ptr<flight>> flights_;

@@ -18,25 +18,25 @@ namespace meshtensor::comm {
 
 /// One collective. Its stages: all have started; all have read the inputs; all have read the partial results.
 struct rendezvous {
-  struct seat {
+  struct participant {
     void const* in = nullptr;
     void* out = nullptr;
     std::atomic<int> stages{0};  // reached by this member
   };
 
-  explicit rendezvous(int count) : seats(new seat[static_cast<std::size_t>(count)]) {}
+  explicit rendezvous(int count) : participants(new participant[static_cast<std::size_t>(count)]) {}
 
   std::int64_t sequence = -1;  // -1: free
   collective_call call;
   int starter = 0;  // the rank that came first
-  std::unique_ptr<seat[]> seats;
+  std::unique_ptr<participant[]> participants;
   std::atomic<int> arrived[3] = {0, 0, 0};
   std::atomic<int> left = 0;
   std::atomic<bool> warned = false;  // somebody has said who is missing
 
   /// Member `index` reaches `stage`. True for the last one.
   bool arrive(int stage, int index, int count) {
-    seats[static_cast<std::size_t>(index)].stages.store(stage + 1, std::memory_order_relaxed);
+    participants[static_cast<std::size_t>(index)].stages.store(stage + 1, std::memory_order_relaxed);
     return arrived[stage].fetch_add(1, std::memory_order_acq_rel) + 1 == count;
   }
   bool complete(int stage, int count) const { return arrived[stage].load(std::memory_order_acquire) == count; }
@@ -62,9 +62,9 @@ inline std::string describe(collective_call const& call) {
 }
 
 /// The collectives of one group, found by their number in its order of starts.
-class circle {
+class rank_group {
  public:
-  explicit circle(std::vector<int> ranks) : members(std::move(ranks)) { grow(); }
+  explicit rank_group(std::vector<int> ranks) : members(std::move(ranks)) { grow(); }
 
   std::vector<int> const members;
 
@@ -72,57 +72,57 @@ class circle {
 
   std::string text() const { return text_of(group{members.data(), count(), 0}); }
 
-  /// The meeting with this number. errors R24 the member calls for something else than the first to come
+  /// The exchange with this number. errors R24 the member calls for something else than the first to come
   rendezvous& join(std::int64_t sequence, collective_call const& call, int index) {
     std::lock_guard const lock(mutex_);
     while (at(sequence).sequence != -1 && at(sequence).sequence != sequence) grow();
-    rendezvous& meeting = at(sequence);
-    if (meeting.sequence == -1) {
-      meeting.sequence = sequence;
-      meeting.call = call;
-      meeting.starter = members[static_cast<std::size_t>(index)];
-    } else if (!same_collective(meeting.call, call, count())) {
+    rendezvous& exchange = at(sequence);
+    if (exchange.sequence == -1) {
+      exchange.sequence = sequence;
+      exchange.call = call;
+      exchange.starter = members[static_cast<std::size_t>(index)];
+    } else if (!same_collective(exchange.call, call, count())) {
       throw error("R24", {"rank ", members[static_cast<std::size_t>(index)], " starts ", describe(call), " where rank ",
-                          meeting.starter, " started ", describe(meeting.call), ", collective ", sequence, " of ",
+                          exchange.starter, " started ", describe(exchange.call), ", collective ", sequence, " of ",
                           text(), "; all members start the same collectives in the same order"});
     }
-    return meeting;
+    return exchange;
   }
 
-  /// A member may have `flights` collectives in flight: makes as many meetings as there can be at once, for one member
+  /// A member may have `flights` collectives in flight: makes as many exchanges as there can be at once, for one member
   /// may be that far ahead of what another has in flight. More come when they are needed.
   void expect(int flights) {
     std::lock_guard const lock(mutex_);
-    while (static_cast<int>(meetings_.size()) < 2 * flights + 2) grow();
+    while (static_cast<int>(exchanges_.size()) < 2 * flights + 2) grow();
   }
 
-  /// A member needs the meeting no longer; after the last one it is free again.
-  void leave(rendezvous& meeting) {
-    if (meeting.left.fetch_add(1, std::memory_order_acq_rel) + 1 != count()) return;
+  /// A member needs the exchange no longer; after the last one it is free again.
+  void leave(rendezvous& exchange) {
+    if (exchange.left.fetch_add(1, std::memory_order_acq_rel) + 1 != count()) return;
     std::lock_guard const lock(mutex_);
-    for (auto& stage : meeting.arrived) stage.store(0, std::memory_order_relaxed);
+    for (auto& stage : exchange.arrived) stage.store(0, std::memory_order_relaxed);
     for (int j = 0; j < count(); ++j)
-      meeting.seats[static_cast<std::size_t>(j)].stages.store(0, std::memory_order_relaxed);
-    meeting.left.store(0, std::memory_order_relaxed);
-    meeting.warned.store(false, std::memory_order_relaxed);
-    meeting.sequence = -1;
+      exchange.participants[static_cast<std::size_t>(j)].stages.store(0, std::memory_order_relaxed);
+    exchange.left.store(0, std::memory_order_relaxed);
+    exchange.warned.store(false, std::memory_order_relaxed);
+    exchange.sequence = -1;
   }
 
  private:
-  rendezvous& at(std::int64_t sequence) { return *meetings_[static_cast<std::size_t>(sequence) % meetings_.size()]; }
-  // Twice as many: two meetings that had different places keep different places.
+  rendezvous& at(std::int64_t sequence) { return *exchanges_[static_cast<std::size_t>(sequence) % exchanges_.size()]; }
+  // Twice as many: two exchanges that had different places keep different places.
   void grow() {
-    std::vector<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * meetings_.size()));
-    before.swap(meetings_);
-    for (auto& meeting : before)
-      if (meeting->sequence != -1)
-        meetings_[static_cast<std::size_t>(meeting->sequence) % meetings_.size()] = std::move(meeting);
-    for (auto& meeting : meetings_)
-      if (!meeting) meeting = std::make_unique<rendezvous>(count());
+    std::vector<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * exchanges_.size()));
+    before.swap(exchanges_);
+    for (auto& exchange : before)
+      if (exchange->sequence != -1)
+        exchanges_[static_cast<std::size_t>(exchange->sequence) % exchanges_.size()] = std::move(exchange);
+    for (auto& exchange : exchanges_)
+      if (!exchange) exchange = std::make_unique<rendezvous>(count());
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<rendezvous>> meetings_;  // by sequence, modulo their number
+  std::vector<std::unique_ptr<rendezvous>> exchanges_;  // by sequence, modulo their number
 };
 
 }  // namespace meshtensor::comm

@@ -15,7 +15,7 @@
 #include "meshtensor/base/process.hpp"
 #include "meshtensor/comm/mpi/flight.hpp"
 #include "meshtensor/comm/mpi/neighbours.hpp"
-#include "meshtensor/comm/patience.hpp"
+#include "meshtensor/comm/wait_limits.hpp"
 
 namespace meshtensor::comm {
 
@@ -26,7 +26,7 @@ class mpi_watch {
   using duration = std::chrono::milliseconds;
 
  public:
-  explicit mpi_watch(patience limits) : limits_(std::move(limits)) {
+  explicit mpi_watch(wait_limits limits) : limits_(std::move(limits)) {
     answers_ = std::min<duration>(std::chrono::seconds(1), limits_.first() / 4);
   }
   mpi_watch(mpi_watch const&) = delete;
@@ -247,7 +247,7 @@ class mpi_watch {
     return text + (ranks.size() > 3 ? "; …)" : ")");
   }
 
-  patience limits_;
+  wait_limits limits_;
   mpi_neighbours neighbours_;
   duration answers_;  // what others need to answer: a wait is long from then on
   MPI_Comm talk_ = MPI_COMM_NULL;

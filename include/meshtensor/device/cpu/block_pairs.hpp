@@ -40,7 +40,7 @@ inline constexpr auto pairs_of = pair_entries<T>(std::make_index_sequence<2 * pa
 }  // namespace detail
 
 /// Two functions of a dtype as one; null if they do not pair.
-template <class = when_used>
+template <class = lazy>
 block_function pair_block(function first, function second, bool swapped, dtype t) {
   int const f = detail::place_in_pairs(first), s = detail::place_in_pairs(second);
   if (f < 0 || s < 0) return nullptr;

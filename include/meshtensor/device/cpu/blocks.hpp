@@ -112,11 +112,11 @@ constexpr decltype(auto) with_register(dtype t, F&& f) {
 inline std::int64_t register_bytes(dtype t) { return t == dtype::f64 || t == dtype::i64 ? 8 : 4; }
 
 /// A function of operands of a dtype (of a select, of its second); null if there is none.
-template <class = when_used>
+template <class = lazy>
 block_function block_of(function f, dtype operands) {
   return with_register(operands, [&]<class T>() { return detail::functions_of<T>[static_cast<std::size_t>(f)]; });
 }
-template <class = when_used>
+template <class = lazy>
 block_function cast_block(dtype from, dtype to) {
   return with_register(from, [&]<class T>() -> block_function {
     if (to == dtype::boolean) return &detail::run_is_not_zero<T>;
@@ -248,7 +248,7 @@ struct block_reduction_of {
 
 }  // namespace detail
 
-template <class = when_used>
+template <class = lazy>
 block_reduction const& reduction_block(reduction_kind k, dtype t) {
   return with_element(t, [&]<class E>() -> block_reduction const& {
     switch (k) {

@@ -53,15 +53,15 @@ constexpr primitives left_to_loops(module const& m) {
 template <class Any>
 std::unique_ptr<composite_kernel> make_any_attention(module const& m, node const& n, view const* operands,
                                                      int threads) {
-  constexpr unsigned all = std::is_same_v<Any, when_used> ? mask_of(f32) | mask_of(f64) | mask_of(bf16) : 0;
+  constexpr unsigned all = std::is_same_v<Any, lazy> ? mask_of(f32) | mask_of(f64) | mask_of(bf16) : 0;
   return make_attention<all>(m, n, operands, threads);
 }
 
 }  // namespace detail
 
 #if MESHTENSOR_COMPILED_CPU
-extern template void interpret<when_used>(fused_kernel&);
-extern template std::unique_ptr<composite_kernel> detail::make_any_attention<when_used>(module const&, node const&,
+extern template void interpret<lazy>(fused_kernel&);
+extern template std::unique_ptr<composite_kernel> detail::make_any_attention<lazy>(module const&, node const&,
                                                                                         view const*, int);
 #endif
 
@@ -72,7 +72,7 @@ struct code {
   /// Composites that the device runs whole.
   std::unique_ptr<composite_kernel> (*compose)(module const&, node const&, view const* operands, int threads);
 
-  template <class Any = when_used>
+  template <class Any = lazy>
   static code for_any_module() {
     return {{}, &cpu::interpret<Any>, &evaluate<>, &detail::make_any_attention<Any>};
   }

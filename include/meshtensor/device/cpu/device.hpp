@@ -22,7 +22,7 @@ inline namespace MESHTENSOR_ARCH {
 /// Runs the kernels of one processor with a team of threads. A copy is a device of its own, for another processor.
 class cpu_device {
  public:
-  static constexpr device_wishes wishes{true, cpu::is_attention};
+  static constexpr device_capabilities capabilities{true, cpu::is_attention};
   /// What a node needs beside its views.
   struct kernel {
     std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>,
@@ -31,7 +31,7 @@ class cpu_device {
         how;  // the first: by the rule's own loops
   };
 
-  template <class Any = when_used>
+  template <class Any = lazy>
   explicit cpu_device(int threads = cpu::thread_budget()) : cpu_device(cpu::code::for_any_module<Any>(), threads) {}
   explicit cpu_device(cpu::code own, int threads = cpu::thread_budget())
       : code_(own), threads_(threads), team_(std::make_unique<cpu::thread_team>(threads)) {

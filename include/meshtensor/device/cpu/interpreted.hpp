@@ -179,7 +179,7 @@ struct block_run {
 }  // namespace detail
 
 /// Has a kernel whose space is cut run by the interpreter.
-template <class = when_used>
+template <class = lazy>
 void interpret(fused_kernel& k) {
   auto program = std::make_shared<block_program>(std::move(detail::block_translator<>(k).program));
   k.block = program->block;

@@ -30,7 +30,7 @@ double least_seconds(F const& f) {
 }  // namespace detail
 
 /// Takes about a tenth of a second. The bytes are those of c = a + 3 b: two read and one written.
-template <class = when_used>
+template <class = lazy>
 rates measure_rates(thread_team& team) {
   constexpr std::int64_t side = 768, length = std::int64_t{1} << 24;
   rates best;
@@ -55,7 +55,7 @@ rates measure_rates(thread_team& team) {
 }
 
 #if MESHTENSOR_COMPILED_CPU
-extern template rates measure_rates<when_used>(thread_team&);
+extern template rates measure_rates<lazy>(thread_team&);
 #endif
 
 }  // namespace MESHTENSOR_ARCH

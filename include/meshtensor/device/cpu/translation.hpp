@@ -9,7 +9,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
-template <class = when_used>
+template <class = lazy>
 class block_translator {
   using kind = block_program::kind;
   using place = block_program::place;

@@ -12,14 +12,14 @@
 
 namespace meshtensor::comm {
 
-/// As many places as there are ranks: the caller of `run` takes the first one, a thread of the crew's own each of the
-/// others. The threads start with the first run and end with the crew; between runs they wait without a core.
-class crew {
+/// As many places as there are ranks: the caller of `run` takes the first one, a thread of the pool's own each of the
+/// others. The threads start with the first run and end with the pool; between runs they wait without a core.
+class thread_pool {
  public:
-  explicit crew(int places) : places_(places) {}
-  crew(crew const&) = delete;
-  crew& operator=(crew const&) = delete;
-  ~crew() {
+  explicit thread_pool(int places) : places_(places) {}
+  thread_pool(thread_pool const&) = delete;
+  thread_pool& operator=(thread_pool const&) = delete;
+  ~thread_pool() {
     work_ = nullptr;
     wake();
     for (std::thread& t : threads_) t.join();

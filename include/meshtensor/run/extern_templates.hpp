@@ -32,9 +32,9 @@ struct compiled_for {
   static int check();
 };
 #  if MESHTENSOR_COMPILED_CPU
-inline int const linked_well = compiled_for<max_nodes, cpu::instruction_set>::check();
+inline int const links_well = compiled_for<max_nodes, cpu::instruction_set>::check();
 #  else
-inline int const linked_well = compiled_for<max_nodes, void>::check();
+inline int const links_well = compiled_for<max_nodes, void>::check();
 #  endif
 #endif
 

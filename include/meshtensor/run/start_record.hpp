@@ -7,14 +7,14 @@
 
 #include "meshtensor/graph/print.hpp"
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/pass/mark.hpp"
+#include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 #include "meshtensor/run/counts.hpp"
 
 namespace meshtensor {
 
 /// What a rank is about to run, and how it was compiled, as facts: each is a list of lines, and one number for them.
-struct facts {
+struct start_record {
   meshtensor::module const& graph;
   plan const& planned;
   mesh_shape const& mesh;
@@ -59,9 +59,9 @@ struct facts {
   }
 
   /// Differs, all but surely, where the fact does.
-  std::uint64_t mark_of(int f) const {
-    mixed_words mix;
-    if (f == operations) mix(mark(graph));
+  std::uint64_t fingerprint_of(int f) const {
+    hash_combine mix;
+    if (f == operations) mix(fingerprint(graph));
     else if (f == memory) return mark_of_plan();
     else
       for (char const c : lines_of(f)) mix(c);
@@ -91,7 +91,7 @@ struct facts {
 
  private:
   std::uint64_t mark_of_plan() const {
-    mixed_words mix;
+    hash_combine mix;
     for (int v = 0; v < graph.value_count; ++v) {
       placement const& lies = graph.values[v].layout;
       for (int a = 0; a < graph.axis_count; ++a) mix(lies.dim[a], lies.order[a], lies.part[a]);

@@ -43,9 +43,9 @@ struct whole_value {
 using moment = std::pair<id, std::uint64_t>;  // a value, an iteration
 
 /// Runs an entry on whole tensors and keeps the values that are asked for.
-class remembering final : public interpreter {
+class recording_interpreter final : public interpreter {
  public:
-  remembering(module const& m, binding const& b, std::vector<bool> const& wanted)
+  recording_interpreter(module const& m, binding const& b, std::vector<bool> const& wanted)
       : interpreter(m, b), wanted_(wanted) {}
   std::map<moment, whole_value> values;
 
@@ -71,10 +71,10 @@ class remembering final : public interpreter {
 };
 
 /// Compares what processors hold with what was remembered; the first difference counts.
-class side_by_side {
+class reference_check {
  public:
   /// For steps of the module `m`.
-  side_by_side(module const& whole, module const& m, std::map<moment, whole_value> const& values)
+  reference_check(module const& whole, module const& m, std::map<moment, whole_value> const& values)
       : whole_(whole), values_(values), awaited_(awaited_values(m)) {}
 
   int compared = 0;

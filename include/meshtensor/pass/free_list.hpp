@@ -9,7 +9,7 @@
 namespace meshtensor::detail {
 
 /// The free stretches, sorted by offset, none touching the next.
-struct gaps {
+struct free_list {
   struct gap {
     std::int64_t from, to;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a rank waits: what the environment says, and what counts as waiting.
-#include "meshtensor/comm/patience.hpp"
+#include "meshtensor/comm/wait_limits.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>  // setenv
@@ -11,14 +11,14 @@ namespace mt = meshtensor;
 using std::chrono::milliseconds;
 
 namespace {
-mt::patience with(char const* warn, char const* end) {
+mt::wait_limits with(char const* warn, char const* end) {
   for (auto const& [name, value] : {std::pair{"MESHTENSOR_WARN_SECONDS", warn}, {"MESHTENSOR_WAIT_SECONDS", end}})
     if (value != nullptr) setenv(name, value, 1);
     else unsetenv(name);
   struct restored {
     ~restored() { unsetenv("MESHTENSOR_WARN_SECONDS"), unsetenv("MESHTENSOR_WAIT_SECONDS"); }
   } const at_the_end;
-  return mt::wait_limits();
+  return mt::limits_in_environment();
 }
 }  // namespace
 

@@ -43,9 +43,9 @@ struct memory_error {
 template <class Finding>
 concept nothing_found = Finding::absent;
 
-/// Refuses to compile if a pass left a finding in `Result.report`: `static_assert(delivered<lowered<…>::partitioned>);`
+/// Refuses to compile if a pass left a finding in `Result.report`: `static_assert(is_valid<lowered<…>::partitioned>);`
 template <auto const& Result>
-constexpr bool deliver() {
+constexpr bool raise_at_compile_time() {
   if constexpr (!Result.report.empty()) {
     constexpr text<static_cast<std::size_t>(Result.report.size) + 1> reason(Result.report);
     constexpr char letter = Result.report.text[0];
@@ -64,6 +64,6 @@ constexpr bool deliver() {
   return true;
 }
 template <auto const& Result>
-inline constexpr bool delivered = deliver<Result>();
+inline constexpr bool is_valid = raise_at_compile_time<Result>();
 
 }  // namespace meshtensor

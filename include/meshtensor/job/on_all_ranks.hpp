@@ -10,10 +10,10 @@ namespace meshtensor {
 
 /// One collective of all processes of a job, over one dim. All make it, and call it, alike. A job of one process has
 /// nothing to send: the result is the operand.
-class over_all {
+class on_all_ranks {
  public:
   /// `what` says what for, in sentences about ranks that do not come; it outlives this.
-  over_all(job& j, collective kind, dtype type, std::int64_t count, char const* what) : job_(j) {
+  on_all_ranks(job& j, collective kind, dtype type, std::int64_t count, char const* what) : job_(j) {
     for (int r = 0; r < job_.size(); ++r) all_.members.push_back(r);
     all_.call.kind = kind, all_.call.op = reduction::max, all_.call.type = type, all_.call.file = what;
     all_.call.dims = 1, all_.call.extent[0] = count;
@@ -21,13 +21,13 @@ class over_all {
     if (is_alone()) return;
     all_.with = {all_.members.data(), job_.size(), job_.held(job_.size())[0]};
   }
-  over_all(over_all const&) = delete;
-  over_all& operator=(over_all const&) = delete;
+  on_all_ranks(on_all_ranks const&) = delete;
+  on_all_ranks& operator=(on_all_ranks const&) = delete;
 
   bool is_alone() const { return job_.size() < 2; }
   int rank() const { return is_alone() ? 0 : all_.with.index; }
   /// Of a broadcast: who has what is sent.
-  over_all& from(int rank) {
+  on_all_ranks& from(int rank) {
     all_.call.root = rank;
     return *this;
   }

@@ -8,20 +8,20 @@
 
 namespace meshtensor {
 
-/// A device that wants something has `static constexpr device_wishes wishes`.
-struct device_wishes {
+/// A device that wants something has `static constexpr device_capabilities capabilities`.
+struct device_capabilities {
   bool fuses = false;                       // what is elementwise in kernels, composites replaced by their bodies
   composite_claim claims = claims_nothing;  // but for those that it runs itself
 };
 
 template <class Device>
-inline constexpr device_wishes wishes_of = {};
+inline constexpr device_capabilities capabilities_of = {};
 template <class Device>
-requires(Device::wishes.fuses)
-inline constexpr device_wishes wishes_of<Device> = Device::wishes;
+requires(Device::capabilities.fuses)
+inline constexpr device_capabilities capabilities_of<Device> = Device::capabilities;
 
 /// The device, or void for all that want nothing: what is compiled for them is the same.
 template <class Device>
-using wisher = std::conditional_t<wishes_of<Device>.fuses, Device, void>;
+using capable_device = std::conditional_t<capabilities_of<Device>.fuses, Device, void>;
 
 }  // namespace meshtensor

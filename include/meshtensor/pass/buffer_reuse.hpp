@@ -9,12 +9,12 @@
 
 namespace meshtensor::detail {
 
-struct heirs : uses {
+struct buffer_reuse : uses {
   int made[max_values], last[max_values];  // of values, in the survey: first and last time of use
   id next_value[max_values];               // of a value: whose next one it is, plus 1
   bool fills[max_values];                  // values that are slices of a stacked result
 
-  constexpr heirs(module const& source, plan& target)
+  constexpr buffer_reuse(module const& source, plan& target)
       : uses(source, target), made{}, last{}, next_value{}, fills{}, overwrites{}, is_read{} {}
 
   /// The operands whose memory a result of a kernel may take: read for the last time when it is written, and no other

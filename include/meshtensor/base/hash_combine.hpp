@@ -7,11 +7,11 @@
 namespace meshtensor {
 
 /// Mixes words, whose order counts, into a number.
-struct mixed_words {
+struct hash_combine {
   std::uint64_t hash = 0xcbf29ce484222325ull;
 
   template <class... Words>
-  constexpr mixed_words& operator()(Words... words) {
+  constexpr hash_combine& operator()(Words... words) {
     ((hash = (hash ^ static_cast<std::uint64_t>(words)) * 0x100000001b3ull, hash ^= hash >> 29), ...);
     return *this;
   }

@@ -4,14 +4,14 @@
 
 #include <bit>
 
-#include "meshtensor/base/mixed_words.hpp"
+#include "meshtensor/base/hash_combine.hpp"
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
 
 /// Differs, all but surely, where the structures of two graphs do: nodes, dims, names, numbers. Lines do not count.
-constexpr std::uint64_t mark(module const& m) {
-  mixed_words mix;
+constexpr std::uint64_t fingerprint(module const& m) {
+  hash_combine mix;
   for (int i = 0; i < m.name_count; ++i) mix(m.names[i].w0, m.names[i].w1, m.names[i].w2, m.names[i].w3);
   for (int d = 0; d < m.dim_count; ++d) mix(m.dims[d].kind, m.dims[d].label, m.dims[d].first, m.dims[d].value);
   for (int i = 0; i < m.number_count; ++i)

@@ -15,7 +15,7 @@ namespace meshtensor {
 
 /// The limits of a single wait. A rank that is expected may read, write or evaluate alone for minutes, so that a wait
 /// is first warned of, and much later ended.
-struct patience {
+struct wait_limits {
   /// After this time a warning names the ranks that did not come; 0: never.
   std::chrono::milliseconds warn = std::chrono::seconds(60);
   /// After this time the job ends with R22, which names them; 0: never.
@@ -45,8 +45,8 @@ inline std::chrono::milliseconds seconds_in_environment(char const* variable, st
 /// What the environment says in MESHTENSOR_WARN_SECONDS and MESHTENSOR_WAIT_SECONDS; 60 and 600, where it does not.
 ///
 /// errors  R29 one of them is not a number of seconds
-inline patience wait_limits() {
-  patience p;
+inline wait_limits limits_in_environment() {
+  wait_limits p;
   p.warn = detail::seconds_in_environment("MESHTENSOR_WARN_SECONDS", p.warn);
   p.end = detail::seconds_in_environment("MESHTENSOR_WAIT_SECONDS", p.end);
   return p;
@@ -58,7 +58,7 @@ inline std::string text_of(std::chrono::milliseconds t) {
 }
 
 /// What a warning of a long wait ends with.
-inline std::string consequence(patience const& p) {
+inline std::string consequence(wait_limits const& p) {
   if (p.end.count() == 0) return "";
   return "; after " + text_of(p.end) + " the job ends (MESHTENSOR_WAIT_SECONDS)";
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/job/over_all.hpp"
-#include "meshtensor/run/facts.hpp"
+#include "meshtensor/job/on_all_ranks.hpp"
+#include "meshtensor/run/start_record.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -17,15 +17,15 @@ namespace detail {
 /// A number of each process.
 inline std::vector<std::int64_t> of_each(job& ranks, std::int64_t mine) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(ranks.size()));
-  over_all(ranks, collective::all_gather, i64, 1, "start of an executable")(&mine, all.data());
+  on_all_ranks(ranks, collective::all_gather, i64, 1, "start of an executable")(&mine, all.data());
   return all;
 }
 /// What one of the processes has to say.
 inline std::string said_by(job& ranks, int rank, std::string text) {
   auto size = static_cast<std::int64_t>(text.size());
-  over_all(ranks, collective::broadcast, i64, 1, "start of an executable").from(rank)(&size, &size);
+  on_all_ranks(ranks, collective::broadcast, i64, 1, "start of an executable").from(rank)(&size, &size);
   text.resize(static_cast<std::size_t>(size));
-  over_all(ranks, collective::broadcast, u8, size, "start of an executable").from(rank)(text.data(), text.data());
+  on_all_ranks(ranks, collective::broadcast, u8, size, "start of an executable").from(rank)(text.data(), text.data());
   return text;
 }
 
@@ -65,24 +65,24 @@ inline std::string first_difference(std::string const& a, std::string const& on_
 }  // namespace detail
 
 /// Compares what the ranks of a job are about to run, by one exchange: all of them call it when they have made it, or
-/// could not; `refused` then says why, and there are no facts. More is sent only where something is wrong.
+/// could not; `refused` then says why, and there is no record. More is sent only where something is wrong.
 ///
 /// errors  R24 a fact differs: which one, what it is, and on which ranks; what `refused` holds, on that rank; R21
 /// another rank has refused, and why
-template <class = when_used>
-void require_alike(job& ranks, facts const* mine, std::exception_ptr refused) {
+template <class = lazy>
+void require_same_on_all_ranks(job& ranks, start_record const* mine, std::exception_ptr refused) {
   if (ranks.size() < 2) {
     if (refused) std::rethrow_exception(refused);
     return;
   }
-  constexpr std::size_t count = facts::count;
+  constexpr std::size_t count = start_record::count;
   std::array<std::int64_t, 1 + 2 * count> words{}, greatest{};
   words[0] = refused ? 1 : 0;
   for (std::size_t f = 0; f < count && mine != nullptr; ++f) {
-    words[1 + f] = static_cast<std::int64_t>(mine->mark_of(static_cast<int>(f)));
+    words[1 + f] = static_cast<std::int64_t>(mine->fingerprint_of(static_cast<int>(f)));
     words[1 + count + f] = ~words[1 + f];  // the greatest of these is the complement of the least
   }
-  over_all(ranks, collective::all_reduce, i64, std::ssize(words), "start of an executable")(words.data(),
+  on_all_ranks(ranks, collective::all_reduce, i64, std::ssize(words), "start of an executable")(words.data(),
                                                                                             greatest.data());
   if (greatest[0] != 0) {
     auto const all = detail::of_each(ranks, words[0]);
@@ -110,13 +110,13 @@ void require_alike(job& ranks, facts const* mine, std::exception_ptr refused) {
   }
   std::string const lines = mine->lines_of(static_cast<int>(f));
   std::string const a = detail::said_by(ranks, 0, lines), b = detail::said_by(ranks, other, lines);
-  throw error("R24", std::string("the ranks differ in ") + facts::name_of(static_cast<int>(f)) + ": " +
+  throw error("R24", std::string("the ranks differ in ") + start_record::name_of(static_cast<int>(f)) + ": " +
                          detail::first_difference(a, text_of_ranks(like_first), b, text_of_ranks(like_other)) +
                          ": start the same program, with the same arguments, on all of them");
 }
 
 #if MESHTENSOR_COMPILED
-extern template void require_alike<when_used>(job&, facts const*, std::exception_ptr);
+extern template void require_same_on_all_ranks<lazy>(job&, start_record const*, std::exception_ptr);
 #endif
 
 }  // namespace meshtensor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that stay from run to run.
-#include "meshtensor/comm/local/crew.hpp"
+#include "meshtensor/comm/local/thread_pool.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,9 +12,9 @@ namespace mt = meshtensor;
 
 namespace {
 
-std::vector<std::thread::id> threads_of(mt::comm::crew& crew, int places) {
+std::vector<std::thread::id> threads_of(mt::comm::thread_pool& thread_pool, int places) {
   std::vector<std::thread::id> ids(static_cast<std::size_t>(places));
-  crew.run([&](int place) { ids[static_cast<std::size_t>(place)] = std::this_thread::get_id(); });
+  thread_pool.run([&](int place) { ids[static_cast<std::size_t>(place)] = std::this_thread::get_id(); });
   return ids;
 }
 
@@ -22,20 +22,20 @@ std::vector<std::thread::id> threads_of(mt::comm::crew& crew, int places) {
 
 TEST_CASE("every place has its own thread, the same one in every run; the first is the caller's") {
   for (int places : {1, 2, 5}) {
-    mt::comm::crew crew(places);
-    CHECK(crew.size() == 1);
-    crew.gather();
-    CHECK(crew.size() == places);
-    auto const ids = threads_of(crew, places);
+    mt::comm::thread_pool thread_pool(places);
+    CHECK(thread_pool.size() == 1);
+    thread_pool.gather();
+    CHECK(thread_pool.size() == places);
+    auto const ids = threads_of(thread_pool, places);
     CHECK(ids[0] == std::this_thread::get_id());
     for (std::size_t i = 0; i < ids.size(); ++i)
       for (std::size_t k = 0; k < i; ++k) CHECK(ids[i] != ids[k]);
     for (int i = 0; i < 20; ++i) {
-      crew.gather();
-      CHECK(threads_of(crew, places) == ids);
+      thread_pool.gather();
+      CHECK(threads_of(thread_pool, places) == ids);
     }
     std::thread([&] {  // another caller, the same threads
-      auto const others = threads_of(crew, places);
+      auto const others = threads_of(thread_pool, places);
       CHECK(others[0] == std::this_thread::get_id());
       CHECK(std::equal(others.begin() + 1, others.end(), ids.begin() + 1));
     })
@@ -43,13 +43,13 @@ TEST_CASE("every place has its own thread, the same one in every run; the first 
   }
 }
 
-TEST_CASE("a crew ends, whether or not it has worked, at once or after sleep") {
-  { mt::comm::crew never(3); }
+TEST_CASE("a thread_pool ends, whether or not it has worked, at once or after sleep") {
+  { mt::comm::thread_pool never(3); }
   {
-    mt::comm::crew idle(3);
+    mt::comm::thread_pool idle(3);
     idle.gather();
   }
-  mt::comm::crew asleep(3);
+  mt::comm::thread_pool asleep(3);
   asleep.gather();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::atomic<int> done = 0;
@@ -58,12 +58,12 @@ TEST_CASE("a crew ends, whether or not it has worked, at once or after sleep") {
 }
 
 TEST_CASE("every run is seen by all, and all of it by the caller") {
-  mt::comm::crew crew(4);
-  crew.gather();
+  mt::comm::thread_pool thread_pool(4);
+  thread_pool.gather();
   int runs[4] = {};  // no atomics: a sanitizer sees what would go wrong
   for (int i = 0; i < 500; ++i) {
     int const now = i;
-    crew.run([&](int place) { runs[place] += now; });
+    thread_pool.run([&](int place) { runs[place] += now; });
   }
   for (int n : runs) CHECK(n == 499 * 250);
 }

@@ -18,7 +18,7 @@
 namespace meshtensor::comm {
 
 /// The state of one rank that others touch.
-class station {
+class rank_state {
  public:
   std::atomic<bool> reading = false;  // peers' buffers
   std::atomic<bool> gone = false;     // its thread has returned
@@ -52,12 +52,12 @@ class station {
   std::atomic<std::uint64_t> events_ = 0;
 };
 
-class hall {
+class world_state {
  public:
-  explicit hall(int ranks) : stations_(static_cast<std::size_t>(ranks)) {}
+  explicit world_state(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
-  int size() const { return static_cast<int>(stations_.size()); }
-  station& at(int rank) { return stations_[static_cast<std::size_t>(rank)]; }
+  int size() const { return static_cast<int>(ranks_.size()); }
+  rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   bool failed() const { return failed_.load(); }
 
   /// Records the first failure, wakes everybody, and returns when no rank reads a peer's buffer any more. True if this
@@ -72,7 +72,7 @@ class hall {
       }
     }
     failed_.store(true);
-    for (station& s : stations_) s.post();
+    for (rank_state& s : ranks_) s.post();
     settle();
     return first;
   }
@@ -103,25 +103,25 @@ class hall {
     if (dead) raise();
   }
 
-  /// The circle of these ranks. errors R23 not a group of this world that has `rank` at its index
-  circle& circle_of(group const& g, int rank) {
+  /// The rank_group of these ranks. errors R23 not a group of this world that has `rank` at its index
+  rank_group& group_of(group const& g, int rank) {
     require_valid(g, rank, size());
     std::vector<int> members(g.members, g.members + g.count);
     std::lock_guard const lock(mutex_);
-    for (auto const& c : circles_)
+    for (auto const& c : groups_)
       if (c->members == members) return *c;
-    return *circles_.emplace_back(std::make_unique<circle>(std::move(members)));
+    return *groups_.emplace_back(std::make_unique<rank_group>(std::move(members)));
   }
 
  private:
   void settle() {
-    for (station& s : stations_)
+    for (rank_state& s : ranks_)
       while (s.reading.load()) std::this_thread::yield();
   }
 
-  std::vector<station> stations_;
+  std::vector<rank_state> ranks_;
   std::mutex mutex_;  // guards what follows
-  std::vector<std::unique_ptr<circle>> circles_;
+  std::vector<std::unique_ptr<rank_group>> groups_;
   std::string code_, sentence_;
   int failed_rank_ = -1;
   std::atomic<bool> failed_ = false;
