@@ -109,7 +109,7 @@ struct in_f64 : mt::precision<learn, mt::f64> {};
 void simulate() {
   using namespace guest;
   heat solver(MPI_COMM_WORLD);
-  mt::processors const job(solver.grid);
+  mt::job const job(solver.grid);
   mt::store weights(job);
   mt::executable<in_f64, mesh, layout, mt::default_device> step(weights, down(solver.dims[0]), across(solver.dims[1]));
   auto const field = [&](std::vector<double> const& cells) {

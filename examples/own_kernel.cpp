@@ -43,7 +43,7 @@ struct learn {
 struct mesh : mt::mesh<workers> {};
 struct layout : mt::layout<mt::shard<place, workers>> {};
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [](mt::processors const& job) {
+  return mt::run_main(argc, argv, [](mt::job const& job) {
     mt::store weights(job);
     mt::executable<learn, mesh, layout, mt::default_device> step(weights, workers(std::max(2, job.get().size())));
     mt::array<float, place, day> gauge;

@@ -96,7 +96,7 @@ static_assert(mt::one_store<training, evaluation, conversation>);
 // ---- training ----
 
 struct trainer {
-  mt::processors const& job;
+  mt::job const& job;
   options const& o;
   mt::text_windows const& windows;
   mt::store weights{job, o.seed};
@@ -233,7 +233,7 @@ struct trainer {
   }
 };
 
-int run(mt::processors const& job, options const& o) {
+int run(mt::job const& job, options const& o) {
   double const begin = mt::seconds_now();
   mt::text_windows const windows(o.text.empty() ? own_text() : mt::read_text(o.text), o.length);
   trainer t{job, o, windows};
@@ -263,7 +263,7 @@ int run(mt::processors const& job, options const& o) {
   return 1;
 }
 
-int show_plan(mt::processors const& job, options const& o) {
+int show_plan(mt::job const& job, options const& o) {
   auto const plan = made<mt::draft<training>>(sizes(o, o.batch));
   if (o.explain) mt::print(job, "{}", mt::explain(plan));
   if (o.dot.empty() || !job.speaks()) return 0;
@@ -276,7 +276,7 @@ int show_plan(mt::processors const& job, options const& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [&](mt::processors const& job) {
+  return mt::run_main(argc, argv, [&](mt::job const& job) {
     options o;
     if (auto const ending = read_command_line(argc, argv, o)) {
       if (ending->code == 0) mt::print(job, "{}", ending->words);

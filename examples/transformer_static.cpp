@@ -36,7 +36,7 @@ static_assert(mt::work_of(plan::graph, plan::planned.numbers).products == 68'444
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [](mt::processors const& job) {
+  return mt::run_main(argc, argv, [](mt::job const& job) {
     mt::store weights(job);
     step_of_small step(weights);
     std::vector<std::uint8_t> text(8 * 32), next(8 * 32);

@@ -23,7 +23,7 @@ namespace {
 using namespace translation;
 
 struct translator {
-  mt::processors const& job;
+  mt::job const& job;
   options const& o;
   texts const& all;
   mt::store weights{job, o.seed};
@@ -85,7 +85,7 @@ struct translator {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [&](mt::processors const& job) {
+  return mt::run_main(argc, argv, [&](mt::job const& job) {
     options o;
     if (auto const ending = read_command_line(argc, argv, o)) {
       if (ending->code == 0) mt::print(job, "{}", ending->words);

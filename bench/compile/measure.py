@@ -43,7 +43,7 @@ TAIL = """    auto loss = mean(y * y);
 };
 }  // namespace net
 int main() {
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<net::step, net::mesh, net::layout, mt::cpu_device> step(weights);
   mt::array<float, net::batch, net::model> x;

@@ -82,7 +82,7 @@ void count(benchmark::State& state, int tensors) {
 
 template <class Program>
 void compiled(benchmark::State& state) {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store values(job);
   mt::executable<Program, mesh, layout, mt::default_device> step(values);
   step();
@@ -92,7 +92,7 @@ void compiled(benchmark::State& state) {
 
 template <class Program>
 void interpreted(benchmark::State& state) {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store values(job);
   auto const low = mt::lower(mt::detail::traced<Program>, mt::entry_name<Program>(), mt::mesh_shape{}, {}, {},
                              mt::capabilities_of<mt::default_device>);

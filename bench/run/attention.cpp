@@ -39,7 +39,7 @@ struct attend {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-void run(mt::processors const& job, std::int64_t n, int steps) {
+void run(mt::job const& job, std::int64_t n, int steps) {
   std::int64_t const count = std::max<std::int64_t>(1, 8192 / n);
   mt::store nothing(job);
   mt::executable<attend, mt::mesh<>, mt::layout<>, mt::default_device> step(nothing, batch(count), length(n));
@@ -77,5 +77,5 @@ int main(int argc, char** argv) {
   int steps = 7;
   app.add_option("--steps", steps);
   CLI11_PARSE(app, argc, argv);
-  return mt::run_main(argc, argv, [&](mt::processors const& job) { run(job, n, steps); });
+  return mt::run_main(argc, argv, [&](mt::job const& job) { run(job, n, steps); });
 }

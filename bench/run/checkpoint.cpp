@@ -48,7 +48,7 @@ std::string spread_text(std::vector<double> v) {
 }
 
 struct trainer {
-  explicit trainer(mt::processors const& job, sizes const& z)
+  explicit trainer(mt::job const& job, sizes const& z)
       : weights(job, 1),
         step(weights, data(z.on_data), model(z.on_model), batch(z.batch), length(z.length), layers(z.layers),
              d_model(z.d_model), heads(z.heads), d_head(z.d_model / z.heads), d_ff(z.d_ff)),
@@ -70,7 +70,7 @@ struct trainer {
 
 /// What a process does that is started again: to its first step, from the newest checkpoint or from none. Prints the
 /// time.
-int start(mt::processors const& job, sizes const& z, std::string const& folder, bool resumed) {
+int start(mt::job const& job, sizes const& z, std::string const& folder, bool resumed) {
   trainer t(job, z);
   if (resumed && !mt::checkpoints(t.weights, folder, {.keep = 2}).resume()) {
     mt::progress(job, "'{}' has no checkpoint to go on from\n", folder);
@@ -108,7 +108,7 @@ double seconds_of_start(std::vector<std::string> words, std::string const& how) 
   return std::strtod(said.c_str(), nullptr) - begin;
 }
 
-int run(mt::processors const& job, sizes const& z, int rounds, std::string const& folder,
+int run(mt::job const& job, sizes const& z, int rounds, std::string const& folder,
         std::vector<std::string> const& words) {
   trainer t(job, z);
   mt::checkpoints keep(t.weights, folder, {.every = 100, .keep = 2});
@@ -162,7 +162,7 @@ int run(mt::processors const& job, sizes const& z, int rounds, std::string const
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mt::run_main(argc, argv, [&](mt::processors const& job) {
+  return mt::run_main(argc, argv, [&](mt::job const& job) {
     CLI::App app("What checkpoints cost a training");
     sizes z;
     int rounds = 5;

@@ -72,7 +72,7 @@ struct trained {
   double loss = 0;
 
   template <class... Extents>
-  explicit trained(mt::processors const& job, Extents const&... extents) : weights(job), train(weights, extents...) {}
+  explicit trained(mt::job const& job, Extents const&... extents) : weights(job), train(weights, extents...) {}
 
   void once(std::vector<std::int32_t> const& text, std::vector<std::int32_t> const& next) {
     double const t = now();
@@ -81,7 +81,7 @@ struct trained {
   }
 };
 
-void run(mt::processors const& job, int steps) {
+void run(mt::job const& job, int steps) {
   trained<true> early(job);
   trained<false> late(job, batch<false>(4), length<false>(128), memory<false>(128), vocab<false>(256), layers<false>(6),
                       d_model<false>(512), heads<false>(8), d_head<false>(64), d_ff<false>(2048));
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   int steps = 40;
   app.add_option("--steps", steps, "Steps to time of each");
   CLI11_PARSE(app, argc, argv);
-  return mt::run_main(argc, argv, [&](mt::processors const& job) {
+  return mt::run_main(argc, argv, [&](mt::job const& job) {
     run(job, steps);
     return 0;
   });

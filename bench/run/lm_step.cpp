@@ -92,8 +92,8 @@ double median(std::vector<double> v) {
 }
 
 template <class Step>
-void run(mt::processors const& job, std::string const& name, std::string const& type, sizes const& z,
-         std::int64_t on_data, std::int64_t on_model, int steps, bool profiled) {
+void run(mt::job const& job, std::string const& name, std::string const& type, sizes const& z, std::int64_t on_data,
+         std::int64_t on_model, int steps, bool profiled) {
   double const begin = now();
   mt::store weights(job);
   mt::executable<Step, mesh, layout, mt::default_device> train(
@@ -128,7 +128,7 @@ void run(mt::processors const& job, std::string const& name, std::string const& 
   train.record();
   for (int i = 0; i < steps; ++i) one();
   if (profiled) mt::print(job, "{}", mt::profile(train));
-  auto const* const modelled = dynamic_cast<mt::simulated_job const*>(&job.get());
+  auto const* const modelled = dynamic_cast<mt::simulated_runner const*>(&job.get());
   double const network = modelled == nullptr ? 0 : modelled->communicated() / static_cast<double>(weights.step());
   double const exposed = mt::exposed_communication(train.graph(), *train.recorded()[0]);
   auto const flops = static_cast<double>(mt::work_of(train.graph(), train.planned().numbers).products);
@@ -187,12 +187,11 @@ int main(int argc, char** argv) {
                     : type == "bf16" ? lm::run<lm::step_bf16>
                     : again          ? lm::run<lm::step_again>
                                      : lm::run<lm::step_f32>;
-  return meshtensor::run_main(argc, argv, [&](meshtensor::processors const& job) {
+  return meshtensor::run_main(argc, argv, [&](meshtensor::job const& job) {
     if (gbit == 0) return run(job, name, type, z, on_data, on_model, steps, profiled);
     using namespace meshtensor;
     double const seconds = latency * 1e-6, bytes = gbit * 1e9 / 8;
     std::vector<meshtensor::link> network{{"data", seconds, bytes}, {"model", seconds, bytes}};
-    run(processors(std::make_unique<simulated_job>(std::move(network))), name, type, z, on_data, on_model, steps,
-        profiled);
+    run(job(std::make_unique<simulated_runner>(std::move(network))), name, type, z, on_data, on_model, steps, profiled);
   });
 }

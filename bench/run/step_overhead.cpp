@@ -46,7 +46,7 @@ struct two_layers {
 /// Microseconds of one step, input and output included: the median of the means of several rounds.
 template <class Program, class Device>
 double microseconds(int processors) {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<Program, mesh, layout, Device> step(weights, data(processors));
   std::vector<float> const x(64, 0.5f);

@@ -14,15 +14,15 @@ template std::string report<lazy>(module const&, plan const&, mesh_shape const&)
 template std::string graphviz<lazy>(module const&);
 template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
 namespace detail {
-template void warn_idle<lazy>(job const&, module const&);
-template void warn_unused<lazy>(job const&, module const&, layout_rules const&, std::uint64_t);
-template std::unique_ptr<job> started_job<with_mpi>();
-template std::vector<double> spans_of_all<lazy>(job&, std::vector<int> const&,
+template void warn_idle<lazy>(job_runner const&, module const&);
+template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
+template std::unique_ptr<job_runner> started_runner<with_mpi>();
+template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
                                                      std::vector<timeline const*> const&);
 template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
 }  // namespace detail
 
-template void require_same_on_all_ranks<lazy>(job&, start_record const*, std::exception_ptr);
+template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr);
 template void evaluate<primitives::all()>(evaluation const&);
 template class engine<reference_device>;
 template class session<reference_device>;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <meshtensor/job/agree.hpp>
-#include <meshtensor/job/processors.hpp>
+#include <meshtensor/job/job.hpp>
 
 namespace translation {
 
@@ -18,7 +18,7 @@ namespace mt = meshtensor;
 /// The lines of standard input, which one process of a job has, for all of them.
 class lines_for_all {
  public:
-  explicit lines_for_all(mt::processors const& job)
+  explicit lines_for_all(mt::job const& job)
       : job_(job),
         greatest_(job),
         letters_(job.get(), mt::collective::all_reduce, mt::u8, room, "a line that was typed") {}
@@ -43,13 +43,13 @@ class lines_for_all {
 
  private:
   static constexpr std::int64_t room = 1024;
-  mt::processors const& job_;
+  mt::job const& job_;
   mt::agreement greatest_;
   mt::on_all_ranks letters_;
 };
 
 /// Answers every line with one line, until there is none.
-inline void converse(mt::processors const& job, std::function<std::string(std::string const&)> const& answer) {
+inline void converse(mt::job const& job, std::function<std::string(std::string const&)> const& answer) {
   lines_for_all lines(job);
   for (std::string line; lines.next(line);) mt::print(job, "{}\n", answer(line));
 }

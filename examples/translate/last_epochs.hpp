@@ -23,17 +23,17 @@ class last_epochs {
   /// a warning: the training goes on.
   void keep(std::int64_t epoch) {
     try {
-      if (weights_.job().speaks()) {
+      if (weights_.runner().speaks()) {
         std::error_code ignored;
         std::filesystem::create_directories(folder_, ignored);
       }
       mt::export_safetensors(weights_, file_of(epoch), {.only = is_model});
     } catch (mt::error const& e) {
-      mt::warn(weights_.job(), std::string("the parameters of an epoch are not kept: ") + e.what());
+      mt::warn(weights_.runner(), std::string("the parameters of an epoch are not kept: ") + e.what());
       return;
     }
     std::error_code ignored;
-    if (weights_.job().speaks()) std::filesystem::remove(file_of(epoch - most_), ignored);
+    if (weights_.runner().speaks()) std::filesystem::remove(file_of(epoch - most_), ignored);
   }
 
   /// Puts the mean of the epochs up to this one in the place of the parameters; of how many it is.

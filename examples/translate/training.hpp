@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <meshtensor/job/processors.hpp>
+#include <meshtensor/job/job.hpp>
 
 #include "learner.hpp"
 #include "texts.hpp"
@@ -14,7 +14,7 @@
 namespace translation {
 
 struct training {
-  mt::processors const& job;
+  mt::job const& job;
   options const& o;
   texts const& all;
   mt::store& weights;

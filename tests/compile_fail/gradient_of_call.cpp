@@ -22,7 +22,7 @@ struct program {
 };
 
 int main() {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store values(job);
   mt::executable<program, mesh, layout> step(values);
 }

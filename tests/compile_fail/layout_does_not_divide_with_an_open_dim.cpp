@@ -12,7 +12,7 @@ struct wide_mesh : mt::mesh<data, wide> {};
 struct wide_rows : mt::layout<mt::shard<batch, data>, mt::shard<rows, wide>> {};
 
 int main(int argc, char** argv) {
-  mt::processors job(argc, argv);
+  mt::job job(argc, argv);
   mt::store values(job);
   mt::executable<programs, grow, wide_mesh, wide_rows> step(values, batch(8));
 }

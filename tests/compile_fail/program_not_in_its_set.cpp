@@ -9,7 +9,7 @@ using namespace small;
 struct only_grow : mt::programs<grow> {};
 
 int main(int argc, char** argv) {
-  mt::processors job(argc, argv);
+  mt::job job(argc, argv);
   mt::store values(job);
   mt::executable<only_grow, look, mesh, spread> step(values);
 }

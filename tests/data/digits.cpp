@@ -69,7 +69,7 @@ struct outcome {
 };
 template <class Mesh, class Layout>
 outcome trained(std::uint8_t const* images, std::uint8_t const* digits) {
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<programs, learn, Mesh, Layout, mt::default_device> step(weights);
   mt::executable<programs, read, Mesh, Layout, mt::default_device> ask(weights);

@@ -79,7 +79,7 @@ void set_weights(mt::store& weights) {
 template <class T, mt::dtype Type>
 void same_as_torch(std::string const& kind, double tolerance) {
   recorded const torch = read(kind);
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   std::vector<std::uint8_t> text(4 * 16), next(4 * 16);
   for (std::size_t i = 0; i < text.size(); ++i) {
     text[i] = static_cast<std::uint8_t>(i * 7 + 3 * i * i);

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 # What snippets may use besides prelude.hpp: the variables of a main function, the tensors of a program.
-MAIN = "mt::processors const& job, mt::store& weights, prelude::executable& step, prelude::images_array const& images"
+MAIN = "mt::job const& job, mt::store& weights, prelude::executable& step, prelude::images_array const& images"
 PROGRAM = """auto x = s.input("x", s.real(), batch, d_model);
 auto token = s.input("token", mt::i32, batch);
 auto start = s.input("start", s.real(), d_model);

@@ -28,7 +28,7 @@ struct program {
 };
 
 struct target {
-  mt::processors job = mt::processors::in_lockstep();
+  mt::job job = mt::job::in_lockstep();
   mt::store weights{job};
   mt::executable<program, mesh, layout> step{weights, data(3)};
 
@@ -70,9 +70,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
     return mt::io::file(path, bytes_of(path.ends_with(mt::io::index_name) ? text : file));
   };
   auto const before = t.all();
-  mt::together all_alike(t.weights.job());
+  mt::together all_alike(t.weights.runner());
   bool const taken = fuzz::refused_or([&] {
-    auto const opened = mt::io::open_checkpoint("c", mt::io::process_of(t.weights.job()), {}, open);
+    auto const opened = mt::io::open_checkpoint("c", mt::io::process_of(t.weights.runner()), {}, open);
     mt::io::take_checkpoint(t.weights, "c", opened, all_alike);
   });
   if (!taken) fuzz::require(t.all() == before);

@@ -28,7 +28,7 @@ struct program {
 };
 
 struct target {
-  mt::processors job = mt::processors::in_lockstep();
+  mt::job job = mt::job::in_lockstep();
   mt::store weights{job};
   mt::executable<program, mesh, layout> step{weights};
 

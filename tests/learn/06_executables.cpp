@@ -37,7 +37,7 @@ struct programs : mt::programs<fit, predict> {
 using namespace lesson;
 
 TEST_CASE("two programs train and use one parameter") {
-  auto job = mt::processors::as_threads();  // in main: mt::processors job(argc, argv);
+  auto job = mt::job::as_threads();  // in main: mt::job job(argc, argv);
   mt::store weights(job);
   using fitting = mt::executable<programs, fit, mesh, layout>;
   using guessing = mt::executable<programs, predict, mesh, layout>;  // its layout may be another one, if w lies alike
@@ -65,7 +65,7 @@ TEST_CASE("two programs train and use one parameter") {
 }
 
 TEST_CASE("values are read and written by name; numbers are set by name") {
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<programs, fit, mesh, layout> step(weights, batch(4), data(1));
   weights.set("w", std::vector<float>{2, 3});

@@ -37,7 +37,7 @@ struct outcome {
 
 template <class Layout>
 outcome run(std::int64_t along_data, std::int64_t along_model, std::uint64_t seed) {
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job, seed);
   mt::executable<drop, mesh, Layout> step(weights, data(along_data), model(along_model));
   auto const first = step();

@@ -52,7 +52,7 @@ bool const filled = [] {
 
 template <class Layout>
 std::vector<float> train(std::int64_t along_data, std::int64_t along_model) {
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<train_step, mesh, Layout> step(weights, batch(32), data(along_data), model(along_model));
   std::vector<float> losses;

@@ -3,7 +3,7 @@
 // ranks: 1 3 4
 // needs: mpi
 #include "meshtensor/job/agree.hpp"
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@
 namespace mt = meshtensor;
 
 TEST_CASE("the greatest of all, every time") {
-  mt::processors const job(0, nullptr);
+  mt::job const job(0, nullptr);
   mt::agreement greatest(job), other(job);
   for (int i = 0; i < 20; ++i) {
     double const turn = (ranks::rank() + i) % ranks::count();  // another rank has it each time

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "meshtensor/job/mpi_job.hpp"
+#include "meshtensor/job/mpi_runner.hpp"
 #include "support/programs.hpp"
 
 namespace mt = meshtensor;
@@ -37,7 +37,7 @@ struct trained {
 
 template <class Layout>
 void check() {
-  mt::processors const job(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD));
+  mt::job const job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD));
   mt::store weights(job);
   mt::executable<trained, mesh, Layout> step(weights);
   mt::array<float, batch, model> x;

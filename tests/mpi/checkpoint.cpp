@@ -50,7 +50,7 @@ int last() { return ranks::count() - 1; }
 
 TEST_CASE("ranks write the files that one process writes") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD), alone = mt::processors::in_lockstep();
+  mt::job const job(MPI_COMM_WORLD), alone = mt::job::in_lockstep();
   int const on_model = ranks::count() % 2 == 0 ? 2 : 1;
   for (int layout : {0, 1, 3}) {
     std::string const here = folder / ("ranks" + std::to_string(layout)),
@@ -79,7 +79,7 @@ TEST_CASE("ranks write the files that one process writes") {
 
 TEST_CASE("from one process on other meshes, and back") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD), alone = mt::processors::in_lockstep();
+  mt::job const job(MPI_COMM_WORLD), alone = mt::job::in_lockstep();
   int pairs = 0;
   for (auto const& [layout, on_data, on_model] :
        {std::tuple{0, 1, 1}, {0, 3, 4}, {1, 2, 6}, {2, 2, 4}, {3, 4, 2}, {3, 1, 12}}) {
@@ -129,7 +129,7 @@ struct by_long : mt::layout<mt::shard<long_one, spread::data>> {};
 
 TEST_CASE("each rank reads what it needs, and its share of what is looked at") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD), alone = mt::processors::in_lockstep();
+  mt::job const job(MPI_COMM_WORLD), alone = mt::job::in_lockstep();
   mt::store one(alone, 3), all(job, 4);
   mt::executable<large, spread::mesh, by_long> whole(one, spread::data(1), spread::model(1));
   mt::executable<large, spread::mesh, by_long> parts(all, spread::data(ranks::count()), spread::model(1));
@@ -149,7 +149,7 @@ TEST_CASE("each rank reads what it needs, and its share of what is looked at") {
 
 TEST_CASE("a rank that cannot write, and all know") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   spread::held all(job, 0, ranks::count(), 1);
   for (bool const in_background : {true, false}) {
     std::string const run = folder / (in_background ? "a" : "b");
@@ -187,7 +187,7 @@ TEST_CASE("a rank that cannot write, and all know") {
 
 TEST_CASE("a save that may fail: a rank that cannot write is a warning of the job, and all go on") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   std::vector<std::string> warned;
   auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { warned.push_back(s); });
   spread::held all(job, 0, ranks::count(), 1);
@@ -217,7 +217,7 @@ TEST_CASE("a save that may fail: a rank that cannot write is a warning of the jo
 
 TEST_CASE("NaN on one rank, and a folder that is not the same for all") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   spread::held all(job, 0, ranks::count(), 1);
   double* const mine = all.weights.local<double>("wide").data();
   double const before = *mine;
@@ -236,7 +236,7 @@ TEST_CASE("NaN on one rank, and a folder that is not the same for all") {
 
 TEST_CASE("damage that one rank finds, and all take the one before") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   spread::held all(job, 0, ranks::count(), 1);
   all.run(), mt::save(all.weights, folder.path);
   auto const first = all.all();
@@ -267,7 +267,7 @@ TEST_CASE("damage that one rank finds, and all take the one before") {
 
 TEST_CASE("one file of all ranks") {
   shared_folder const folder;
-  mt::processors const job(MPI_COMM_WORLD), alone = mt::processors::in_lockstep();
+  mt::job const job(MPI_COMM_WORLD), alone = mt::job::in_lockstep();
   spread::held all(job, 0, ranks::count(), 1), one(alone, 0, 1, 1);
   mt::export_safetensors(all.weights, folder / "ranks", {.names = {{"b", "other", {"columns", "rows", "deep"}}}});
   if (ranks::rank() == 0)

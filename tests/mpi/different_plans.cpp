@@ -49,7 +49,7 @@ std::string sentence(auto make) {
 }  // namespace
 
 TEST_CASE("other sizes, layouts or programs") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   int const batches = 2 * ranks::count(), last = ranks::count() - 1;
   bool const other = ranks::rank() == last;
   std::vector<int> first;
@@ -106,16 +106,17 @@ TEST_CASE("other sizes, layouts or programs") {
 }
 
 TEST_CASE("other devices, meshes and builds: the first line that differs") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
   mt::executable<square, line_of_ranks, in_rows> const step(weights);
   bool const other = ranks::rank() == 0;
   auto const said = [&](char const* device, char const* axis, char const* build) {
     mt::mesh_shape shape{};
     shape.add(mt::name::of(axis), ranks::count());
-    mt::start_record const mine{step.graph(),         step.planned(), shape,          in_rows::rules,       mt::name("square"),
-                         mt::name::of(device), weights.seed(), weights.step(), mt::program_counts{}, build};
-    return sentence([&] { mt::require_same_on_all_ranks(weights.job(), &mine, nullptr); });
+    mt::start_record const mine{
+        step.graph(),         step.planned(), shape,          in_rows::rules,       mt::name("square"),
+        mt::name::of(device), weights.seed(), weights.step(), mt::program_counts{}, build};
+    return sentence([&] { mt::require_same_on_all_ranks(weights.runner(), &mine, nullptr); });
   };
   std::string const rest = ranks::count() == 2 ? "rank 1" : "ranks 1, 2", size = std::to_string(ranks::count());
   CHECK(said("cpu", "all", "g++\nstrict\n").empty());
@@ -132,7 +133,7 @@ TEST_CASE("other devices, meshes and builds: the first line that differs") {
 }
 
 TEST_CASE("programs of one name: the first operation that differs, with its line") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
   std::string const said = sentence([&] {
     if (ranks::rank() == 0) mt::executable<one::step, line_of_ranks, in_rows> mine(weights);
@@ -145,7 +146,7 @@ TEST_CASE("programs of one name: the first operation that differs, with its line
 }
 
 TEST_CASE("what one rank refuses is told to all, and the job goes on") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   int const last = ranks::count() - 1, batches = 2 * ranks::count();
   bool const other = ranks::rank() == last;
   mt::store weights(job);

@@ -102,7 +102,7 @@ void go_wrong(arguments const& a) {
   for (std::atomic<long> turns = 0; a.have("computes"); ++turns) {}
 }
 
-void run(mt::processors const& job, arguments const& a) {
+void run(mt::job const& job, arguments const& a) {
   std::int64_t const batches = a.number("batch", 12), wide = 12;
   mt::store weights(job, static_cast<std::uint64_t>(a.number("seed", 1)));
   double const begin = now();
@@ -127,7 +127,7 @@ void run(mt::processors const& job, arguments const& a) {
 }
 
 /// What may end at any time and be started again.
-int run_kept(mt::processors const& job, arguments const& a) {
+int run_kept(mt::job const& job, arguments const& a) {
   constexpr std::int64_t batches = 12, wide = 12;
   mt::stop_request stop(job);
   mt::store weights(job);
@@ -163,7 +163,7 @@ int run_as_guest(arguments const& a) {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
-    run(mt::processors(MPI_COMM_WORLD), a);
+    run(mt::job(MPI_COMM_WORLD), a);
   } catch (std::exception const& e) { fmt::print(stderr, "rank {} has caught: {}\n", rank, e.what()); } catch (int) {
     fmt::print(stderr, "rank {} has caught a number\n", rank);
   }
@@ -171,7 +171,7 @@ int run_as_guest(arguments const& a) {
 }
 
 /// Not every rank has the memory for this.
-void run_large(mt::processors const& job, arguments const& a) {
+void run_large(mt::job const& job, arguments const& a) {
   if (a.have("memory")) {
     long pages = 0;
     if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
@@ -193,7 +193,7 @@ void run_large(mt::processors const& job, arguments const& a) {
 int main(int argc, char** argv) {
   arguments const a(argc, argv);
   if (a.have("guest")) return run_as_guest(a);
-  return mt::run_main(argc, argv, [&](mt::processors const& job) {
+  return mt::run_main(argc, argv, [&](mt::job const& job) {
     if (a.have("keeps")) return run_kept(job, a);
     if (a.have("large")) run_large(job, a);
     else run(job, a);

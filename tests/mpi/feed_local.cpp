@@ -76,7 +76,7 @@ bool is_part(Local const& local, Whole const& whole, D d, E e) {
 
 template <class Layout>
 void run(block const& mine) {
-  mt::processors job(0, nullptr);
+  mt::job job(0, nullptr);
   mt::store weights(job, 3), others(job, 3);
   mt::executable<answer, mesh, Layout> local(weights, batch(batches)), all(others, batch(batches));
   for (int t = 0; t < 2; ++t) {
@@ -125,7 +125,7 @@ TEST_CASE("one dim over two axes, the other one major") {
 }
 
 TEST_CASE("another number of elements is refused on the rank that fed it, and the job goes on") {
-  mt::processors job(0, nullptr);
+  mt::job job(0, nullptr);
   mt::store weights(job, 3);
   mt::executable<answer, mesh, major_data> step(weights, batch(batches));
   auto const x = whole_input();

@@ -69,7 +69,7 @@ mt::array<float, batch, width> some_x() {
   return x;
 }
 
-std::vector<float> losses(mt::processors const& job, int size, std::uint64_t seed) {
+std::vector<float> losses(mt::job const& job, int size, std::uint64_t seed) {
   mt::store weights(job, seed);
   stepping step(weights, data(size));
   std::vector<float> all;
@@ -82,7 +82,7 @@ template <class Before>
 std::string thrown(MPI_Comm ranks, Before before, int& failed_rank) {
   failed_rank = -2;
   try {
-    mt::processors const job(ranks);
+    mt::job const job(ranks);
     mt::store weights(job);
     stepping step(weights, data(job.get().size()));
     auto const x = some_x();
@@ -101,7 +101,7 @@ std::string thrown(MPI_Comm ranks, Before before, int& failed_rank) {
 struct limited {
   std::string text;
   limited() {
-    auto const limit = ranks::limit_from([] { losses(mt::processors(MPI_COMM_WORLD), ranks::count(), 5); });
+    auto const limit = ranks::limit_from([] { losses(mt::job(MPI_COMM_WORLD), ranks::count(), 5); });
     text = mt::text_of(limit);
     setenv("MESHTENSOR_WAIT_SECONDS", std::to_string(static_cast<double>(limit.count()) / 1000).c_str(), 1);
   }
@@ -123,8 +123,8 @@ TEST_CASE("two jobs on disjoint halves train at once, and leave nothing") {
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, mine, ranks::rank(), &part);
   auto const seed = static_cast<std::uint64_t>(7 + mine);
-  auto const here = losses(mt::processors(part), half, seed);
-  CHECK(here == losses(mt::processors::in_lockstep(), half, seed));
+  auto const here = losses(mt::job(part), half, seed);
+  CHECK(here == losses(mt::job::in_lockstep(), half, seed));
   CHECK(here.back() < here.front());
   CHECK(communicators == before);
   PMPI_Comm_free(&part);
@@ -186,7 +186,7 @@ TEST_CASE("a feed that one rank refuses, and leaves for it") {
   std::string said;
   std::vector<float> const few(7);
   try {
-    mt::processors const job(MPI_COMM_WORLD);
+    mt::job const job(MPI_COMM_WORLD);
     mt::store weights(job);
     stepping step(weights, data(ranks::count()));
     if (ranks::rank() == 0) step(mt::feed<"x">(few));
@@ -204,7 +204,7 @@ TEST_CASE("a feed that one rank refuses, and leaves for it") {
 TEST_CASE("a rank that makes no executable while the others do") {
   limited const now;
   std::string said;
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
   if (ranks::rank() != 0) try {
       stepping step(weights, data(ranks::count()));
@@ -217,6 +217,5 @@ TEST_CASE("a rank that makes no executable while the others do") {
 }
 
 TEST_CASE("a job after those that failed") {
-  CHECK(losses(mt::processors(MPI_COMM_WORLD), ranks::count(), 3) ==
-        losses(mt::processors::in_lockstep(), ranks::count(), 3));
+  CHECK(losses(mt::job(MPI_COMM_WORLD), ranks::count(), 3) == losses(mt::job::in_lockstep(), ranks::count(), 3));
 }

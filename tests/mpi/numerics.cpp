@@ -43,7 +43,7 @@ int last() { return ranks::count() - 1; }
 }  // namespace
 
 TEST_CASE("a value that one rank has: it is named there, and the others are told, soon") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
   mt::executable<train, mesh, layout> step(weights, data(ranks::count()));
   step.check_numerics();
@@ -70,7 +70,7 @@ TEST_CASE("a value that one rank has: it is named there, and the others are told
 }
 
 TEST_CASE("a loss that is wrong on one rank") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   mt::loss_guard is_wrong(job, {.factor = 10, .last = 3});
   double const mine = ranks::rank();
   for (int i = 0; i < 3; ++i) CHECK_FALSE(is_wrong(1 + mine));
@@ -83,7 +83,7 @@ TEST_CASE("a loss that is wrong on one rank") {
 }
 
 TEST_CASE("a signal that one rank gets is one for all, at one step") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   for (int who : {0, last()}) {
     mt::stop_request stop(job);
     int step = 0;

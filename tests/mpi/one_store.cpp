@@ -5,10 +5,10 @@
 // timeout: 300
 #include "property/one_store.hpp"
 
-#include "meshtensor/job/mpi_job.hpp"
+#include "meshtensor/job/mpi_runner.hpp"
 #include "mpi/ranks.hpp"
 
 TEST_CASE("on ranks") {
-  meshtensor::processors const job(std::make_unique<meshtensor::mpi_job>(MPI_COMM_WORLD));
+  meshtensor::job const job(std::make_unique<meshtensor::mpi_runner>(MPI_COMM_WORLD));
   CHECK(one_store::hold(job, 2, 3) >= 10);
 }

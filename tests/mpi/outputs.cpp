@@ -46,12 +46,12 @@ mt::array<float, rows, columns> counted() {
 
 template <class Layout>
 void run() {
-  mt::processors job(0, nullptr);
+  mt::job job(0, nullptr);
   CHECK(job.ranks() == ranks::count());
   mt::store weights(job, 3);
   mt::executable<grow, mesh, Layout> step(weights, batch(12));
   // What it would be in one process.
-  auto alone = mt::processors::in_lockstep();
+  auto alone = mt::job::in_lockstep();
   mt::store others(alone, 3);
   mt::executable<grow, mesh, Layout> same(others, batch(12), data(ranks::count() / 2));
   CHECK(weights.template get<float>("table") == others.template get<float>("table"));

@@ -2,7 +2,7 @@
 // Ranks that a launcher left the same cores keep apart.
 // ranks: 1 2 3 4
 // needs: mpi
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ namespace {
 /// The cores of all ranks once they have a job, if all of them began with `before`.
 std::vector<mt::core_set> of_ranks(mt::core_set const& before) {
   REQUIRE(mt::stay_on(before));
-  mt::processors const job(0, nullptr);
+  mt::job const job(0, nullptr);
   std::vector<mt::core_set> all(static_cast<std::size_t>(ranks::count()));
   mt::core_set const mine = mt::usable_cores();
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);

@@ -5,7 +5,7 @@
 // timeout: 600
 #include "property/outcome.hpp"
 
-#include "meshtensor/job/mpi_job.hpp"
+#include "meshtensor/job/mpi_runner.hpp"
 #include "mpi/ranks.hpp"
 
 using namespace property;
@@ -22,7 +22,7 @@ mt::mesh_shape mesh_of(int ranks) {
 }  // namespace
 
 TEST_CASE("ranks and lockstep are one") {
-  mt::processors const ranks(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)), turns = mt::processors::in_lockstep();
+  mt::job const ranks(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)), turns = mt::job::in_lockstep();
   mt::mesh_shape const mesh = mesh_of(ranks.get().size());
   std::size_t compared = 0;
   for (std::size_t k = 0; k < in_f64; ++k)

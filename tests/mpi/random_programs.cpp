@@ -8,7 +8,7 @@
 #include "property/random_run.hpp"
 
 #include "meshtensor/device/reference.hpp"
-#include "meshtensor/job/mpi_job.hpp"
+#include "meshtensor/job/mpi_runner.hpp"
 #include "mpi/ranks.hpp"
 
 using namespace property;
@@ -53,7 +53,7 @@ held_bytes gathered(held_bytes const& mine, int root) {
 }  // namespace
 
 TEST_CASE("random programs under random layouts, as ranks") {
-  mt::processors const ranks(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)), turns = mt::processors::in_lockstep();
+  mt::job const ranks(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)), turns = mt::job::in_lockstep();
   random_run run(150, 1000 * static_cast<std::uint64_t>(ranks::count()));
   std::uint64_t seed = run.seed();  // of rank 0: midnight comes to all at once
   MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);

@@ -60,7 +60,7 @@ std::vector<bar> bars_of(std::string const& text) {
 }  // namespace
 
 TEST_CASE("a table that adds up, and bars of all ranks") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
   train step(weights, ax(ranks::count()));
   CHECK_THROWS_AS(mt::profile(step), mt::error);
@@ -116,7 +116,7 @@ TEST_CASE("a table that adds up, and bars of all ranks") {
 }
 
 TEST_CASE("a file, or a warning that it cannot be") {
-  mt::processors const job(MPI_COMM_WORLD);
+  mt::job const job(MPI_COMM_WORLD);
   mt::store weights(job);
   train step(weights, ax(ranks::count()));
   step.record();

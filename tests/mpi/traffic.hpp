@@ -4,7 +4,7 @@
 // bytes. For one file of an executable.
 #pragma once
 
-#include "meshtensor/job/mpi_job.hpp"
+#include "meshtensor/job/mpi_runner.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/by_transport.hpp"
 #include "mpi/counted.hpp"
@@ -52,7 +52,7 @@ inline mt::mesh_shape mesh_of(int ranks) {
 template <class Device>
 struct trial {
   Device const device;
-  mt::processors const ranks{std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)};
+  mt::job const ranks{std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)};
   mt::mesh_shape const mesh = mesh_of(ranks.get().size());
   int runs = 0, kernels = 0, joined = 0;
   std::map<mt::primitive, int> kinds;
@@ -74,7 +74,7 @@ struct trial {
       if (mt::goes_with_another(low.planned, i)) continue;
       auto const alone = low.planned.joined[i] == 0;
       joined += !alone;
-      mt::processor const& mine = run.held()[0];
+      mt::rank_context const& mine = run.held()[0];
       auto const node_id = static_cast<mt::id>(i);
       if (alone) add_planned(planned, mine.exchange(node_id), times.of[n.region]);
       else add_planned(planned, mt::joined_exchange(low.graph, low.planned, mine, node_id), times.of[n.region]);
@@ -105,7 +105,8 @@ struct trial {
     listed const& program = program_named(label);
     auto const traced = program.trace();
     auto const rules = mt::layout_rules{}.shard("batch", {"ax"}).shard("model", {"ax"}, "optimizer");
-    add(*mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<Device>), inputs_of(*traced, program.entry));
+    add(*mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<Device>),
+        inputs_of(*traced, program.entry));
   }
 };
 

@@ -2,7 +2,7 @@
 // The law of tests/mpi/training*.cpp, for any device.
 #pragma once
 
-#include "meshtensor/job/mpi_job.hpp"
+#include "meshtensor/job/mpi_runner.hpp"
 #include "mpi/ranks.hpp"
 #include "property/one_training.hpp"
 
@@ -12,7 +12,7 @@ namespace training {
 /// are those of lockstep, and so are those of threads.
 template <mt::dtype Type = mt::dtype::f32, class Device>
 void hold_on_ranks(Device const& device) {
-  mt::processors const ranks(std::make_unique<mt::mpi_job>(MPI_COMM_WORLD)), turns = mt::processors::in_lockstep();
+  mt::job const ranks(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)), turns = mt::job::in_lockstep();
   auto const traced = traced_in<Type>();
   int compared = 0;
   for (spread const& how : all_spreads()) {
@@ -28,7 +28,7 @@ void hold_on_ranks(Device const& device) {
     for (auto const& [key, bytes] : mine.held) different += all.held.at(key) != bytes;
     CHECK(different == 0);
     if (ranks.speaks()) {
-      course const together = train(mt::processors::as_threads(), *traced, how, device);
+      course const together = train(mt::job::as_threads(), *traced, how, device);
       CHECK(together.losses == all.losses);
       CHECK(together.held == all.held);
     }

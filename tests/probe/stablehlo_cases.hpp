@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "meshtensor/emit/stablehlo.hpp"
-#include "meshtensor/job/processor.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "property/subject.hpp"
 
 namespace probe {
@@ -72,7 +72,7 @@ class stablehlo_cases {
     list << "\n";
     mt::block const whole = value_of(l, p, after);
     for (int rank = 0; rank < mesh.size(); ++rank) {
-      mt::view part = mt::processor(m, l.planned, mesh, rank).window_of(v);
+      mt::view part = mt::rank_context(m, l.planned, mesh, rank).window_of(v);
       std::vector<char> room(static_cast<std::size_t>(part.bytes()));
       part.data = room.data();
       std::int64_t first = 0;

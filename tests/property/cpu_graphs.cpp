@@ -67,7 +67,7 @@ void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mes
     if (fault.empty()) {
       count_kernels(*graph, seen);
       auto const plan = mt::on_heap([&] { return mt::plan_memory(*graph, entry, *bound); });
-      fault = meshtensor_test::fault_at_some_timing(*graph, entry, *plan, [&](mt::processors const& job) {
+      fault = meshtensor_test::fault_at_some_timing(*graph, entry, *plan, [&](mt::job const& job) {
         mt::store values(job);
         mt::session<mt::cpu_device> run(values, *graph, *plan, mesh, entry);
         return outcome(run, s, s.inputs);

@@ -12,7 +12,7 @@ mt::mesh_shape two_by(std::int64_t n) { return mt::mesh_shape{}.add("ax", 2).add
 mt::layout_rules by_batch() { return mt::layout_rules{}.shard("batch", {"ax"}); }
 
 /// All outputs of two steps, or what is wrong with them.
-std::string steps_of(subject const& s, mt::lowering const& low, mt::mesh_shape const& mesh, mt::processors const& job) {
+std::string steps_of(subject const& s, mt::lowering const& low, mt::mesh_shape const& mesh, mt::job const& job) {
   mt::store values(job);
   mt::session<mt::cpu_device> run(values, low.graph, low.planned, mesh, low.entry, mt::cpu_device(1));
   for (auto const& [label, b] : s.inputs) run.feed(label, b.data());
@@ -52,10 +52,10 @@ TEST_CASE("a loss in parts on the cpu device") {
     CAPTURE(meshtensor_test::text_of(mesh));
     CAPTURE(meshtensor_test::text_of(rules));
     auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<mt::cpu_device>);
-    CHECK(meshtensor_test::fault_at_some_timing(low->graph, low->entry, low->planned, [&](mt::processors const& job) {
+    CHECK(meshtensor_test::fault_at_some_timing(low->graph, low->entry, low->planned, [&](mt::job const& job) {
             return steps_of(s, *low, mesh, job);
           }) == "");
-    CHECK(steps_of(s, *low, mesh, mt::processors::as_threads()) == "");
+    CHECK(steps_of(s, *low, mesh, mt::job::as_threads()) == "");
     tried += 2;
   }
   at_least(14, tried);
@@ -81,8 +81,8 @@ TEST_CASE("gradients of gradients on the cpu device") {
       CAPTURE(std::string(label));
       CAPTURE(meshtensor_test::text_of(mesh));
       auto const low = mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<mt::cpu_device>);
-      CHECK(steps_of(s, *low, mesh, mt::processors::in_lockstep()) == "");
-      CHECK(steps_of(s, *low, mesh, mt::processors::as_threads()) == "");
+      CHECK(steps_of(s, *low, mesh, mt::job::in_lockstep()) == "");
+      CHECK(steps_of(s, *low, mesh, mt::job::as_threads()) == "");
       tried += 2;
     }
   }

@@ -85,7 +85,8 @@ std::string random_spread::text(whole_programs const& programs) const {
   return t;
 }
 
-layout_trial::layout_trial(whole_programs const& programs, random_spread const& spread, mt::device_capabilities const& capabilities)
+layout_trial::layout_trial(whole_programs const& programs, random_spread const& spread,
+                           mt::device_capabilities const& capabilities)
     : programs_(programs), spread_(spread) {
   for (std::size_t e = 0; e < programs.count(); ++e)
     lowered_.push_back(mt::lower_whole(programs.simplified(e), programs.label(e), spread.mesh, spread.layouts[e],
@@ -181,7 +182,7 @@ std::string layout_trial::compare(held_bytes const& held) const {
         if (meshtensor_test::detail::greatest(b) > 1e4) return true;
     return false;
   };
-  auto const differs = [&](std::size_t t, mt::processor const& p, std::string const& label, mt::value const& v,
+  auto const differs = [&](std::size_t t, mt::rank_context const& p, std::string const& label, mt::value const& v,
                            mt::blocks after_step::* which, std::string const& key) -> std::string {
     std::string const place = std::to_string(t) + " " + label + key + " " + std::to_string(p.rank());
     auto const found = held.find(place);
@@ -208,7 +209,7 @@ std::string layout_trial::compare(held_bytes const& held) const {
   for (std::size_t t = 0; t < spread_.steps.size() && !(programs_.is_smooth() && diverges(t)); ++t) {
     mt::module const& m = lowered_[spread_.steps[t]]->graph;
     for (std::int64_t rank = 0; rank < spread_.mesh.size(); ++rank) {
-      mt::processor const p(m, lowered_[spread_.steps[t]]->planned, spread_.mesh, static_cast<int>(rank));
+      mt::rank_context const p(m, lowered_[spread_.steps[t]]->planned, spread_.mesh, static_cast<int>(rank));
       for (int i = 0; i < m.node_count; ++i) {
         mt::node const& n = m.nodes[i];
         std::string fault;

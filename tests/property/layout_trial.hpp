@@ -66,14 +66,15 @@ using held_bytes = std::map<std::string, std::vector<std::byte>>;
 class layout_trial {
  public:
   /// errors  S02, S05 the layout is not legal; R04 the programs' layouts disagree on a variable
-  layout_trial(whole_programs const& programs, random_spread const& spread, mt::device_capabilities const& capabilities = {});
+  layout_trial(whole_programs const& programs, random_spread const& spread,
+               mt::device_capabilities const& capabilities = {});
 
   /// How many collectives are under way while something else runs.
   int in_flight() const { return in_flight_; }
 
   /// All steps by a job: every bit that this process's processors end up with.
   template <class Device>
-  held_bytes run(mt::processors const& job, Device const& device) const;
+  held_bytes run(mt::job const& job, Device const& device) const;
 
   /// What is wrong with what all processors of the mesh hold; empty if nothing. Where a training amplifies rounding,
   /// values may be as far off as those of inputs that differ in the last digits, or of f64; none is compared from the
@@ -95,7 +96,7 @@ class layout_trial {
 };
 
 template <class Device>
-held_bytes layout_trial::run(mt::processors const& job, Device const& device) const {
+held_bytes layout_trial::run(mt::job const& job, Device const& device) const {
   mt::store values(job, spread_.seed);
   std::vector<std::unique_ptr<mt::session<Device>>> sessions;
   for (std::size_t e = 0; e < lowered_.size(); ++e) {

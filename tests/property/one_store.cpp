@@ -5,5 +5,5 @@
 
 #include "property/at_least.hpp"
 
-TEST_CASE("in turns") { property::at_least(150, one_store::hold(meshtensor::processors::in_lockstep(), 5, 1)); }
-TEST_CASE("as threads") { property::at_least(60, one_store::hold(meshtensor::processors::as_threads(), 2, 2)); }
+TEST_CASE("in turns") { property::at_least(150, one_store::hold(meshtensor::job::in_lockstep(), 5, 1)); }
+TEST_CASE("as threads") { property::at_least(60, one_store::hold(meshtensor::job::as_threads(), 2, 2)); }

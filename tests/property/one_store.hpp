@@ -108,7 +108,7 @@ class lowered_programs {
   }
 
   /// Steps the programs of an order, which are the numbers that `among` has, on one store.
-  std::array<course, count> run(mt::processors const& job, std::vector<int> const& order, int only = -1) const {
+  std::array<course, count> run(mt::job const& job, std::vector<int> const& order, int only = -1) const {
     mt::store values(job, 5);
     std::array<std::unique_ptr<mt::session<mt::reference_device>>, count> sessions;
     std::array<course, count> all;
@@ -170,7 +170,7 @@ inline std::vector<std::pair<mt::mesh_shape, mt::layout_rules>> all_spreads() {
 }
 
 /// Orders of steps drawn at random: whatever came between, a program's steps are those that it makes alone.
-inline int hold(mt::processors const& job, int orders, std::uint64_t seed) {
+inline int hold(mt::job const& job, int orders, std::uint64_t seed) {
   auto const programs = all_programs();
   meshtensor_test::chance c{seed};
   int compared = 0;

@@ -77,7 +77,7 @@ struct course {
 
 /// Every step sees other sentences; what follows a word is always the same.
 template <class Device>
-course train(mt::processors const& job, mt::module const& traced, spread const& how, Device const& device) {
+course train(mt::job const& job, mt::module const& traced, spread const& how, Device const& device) {
   auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {}, mt::capabilities_of<Device>);
   mt::store values(job, 5);
   mt::session<Device> run(values, low->graph, low->planned, how.mesh, low->entry, device);
@@ -126,8 +126,7 @@ inline double farthest(course const& a, course const& b) {
 template <mt::dtype Type, class Device>
 int hold(double tolerance, Device const& device) {
   auto const traced = traced_in<Type>();
-  auto const turns = mt::processors::in_lockstep(mt::exchange_timing::results_late),
-             threads = mt::processors::as_threads();
+  auto const turns = mt::job::in_lockstep(mt::exchange_timing::results_late), threads = mt::job::as_threads();
   std::vector<spread> all = all_spreads();
   all.insert(all.begin(), {"alone", {}, {}});
   course const wanted = train(turns, *traced, all[0], mt::reference_device()),

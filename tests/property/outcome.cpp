@@ -4,7 +4,7 @@
 
 namespace property {
 
-outcome run_with(mt::processors const& job, mt::module const& graph, mt::plan const& plan, int entry,
+outcome run_with(mt::job const& job, mt::module const& graph, mt::plan const& plan, int entry,
                  mt::mesh_shape const& mesh, mt::blocks const& inputs, std::vector<std::string> const& outputs,
                  int steps) {
   mt::store values(job, 5);
@@ -96,10 +96,10 @@ void check_twin(mt::module const& traced, mt::name const& entry, mt::mesh_shape 
   CHECK(same(plan, twin->planned));
   auto const inputs = inputs_of(traced, entry);
   auto const outputs = outputs_of(traced);
-  auto const got = run_with(mt::processors::in_lockstep(), graph, plan, entry_place, mesh, inputs, outputs, 2);
+  auto const got = run_with(mt::job::in_lockstep(), graph, plan, entry_place, mesh, inputs, outputs, 2);
   CHECK(!got.empty());
   for (mt::exchange_timing const timing : mt::exchange_timings)
-    CHECK(got == run_with(mt::processors::in_lockstep(timing), *twin, mesh, inputs, outputs, 2));
+    CHECK(got == run_with(mt::job::in_lockstep(timing), *twin, mesh, inputs, outputs, 2));
 }
 
 }  // namespace property

@@ -12,10 +12,10 @@ namespace property {
 /// By step, name and rank: what the processor holds of an output or variable.
 using outcome = std::map<std::string, std::vector<std::byte>>;
 
-outcome run_with(mt::processors const& job, mt::module const& graph, mt::plan const& plan, int entry,
+outcome run_with(mt::job const& job, mt::module const& graph, mt::plan const& plan, int entry,
                  mt::mesh_shape const& mesh, mt::blocks const& inputs, std::vector<std::string> const& outputs,
                  int steps);
-inline outcome run_with(mt::processors const& job, mt::lowering const& low, mt::mesh_shape const& mesh,
+inline outcome run_with(mt::job const& job, mt::lowering const& low, mt::mesh_shape const& mesh,
                         mt::blocks const& inputs, std::vector<std::string> const& outputs, int steps) {
   return run_with(job, low.graph, low.planned, low.entry, mesh, inputs, outputs, steps);
 }

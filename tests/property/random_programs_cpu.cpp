@@ -3,13 +3,13 @@
 // timeout: 300
 #include "meshtensor/device/cpu/device.hpp"
 #include "property/random_run.hpp"
-#include "support/late_job.hpp"
+#include "support/late_runner.hpp"
 
 using namespace property;
 
 TEST_CASE("random programs on the cpu device") {
-  auto const turns = mt::processors::in_lockstep();
-  mt::processors const late(std::make_unique<meshtensor_test::late_job>());
+  auto const turns = mt::job::in_lockstep();
+  mt::job const late(std::make_unique<meshtensor_test::late_runner>());
   random_run run(100, 500000);
   run.each(
       random_meshes(),

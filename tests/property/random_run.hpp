@@ -27,7 +27,8 @@ class random_run {
   /// What is wrong with a trial; empty if nothing.
   using trial_fault = std::function<std::string(layout_trial const&)>;
   /// Tries each program under some layouts, until enough have counted or five were wrong.
-  void each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault, mt::device_capabilities const& capabilities = {});
+  void each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault,
+            mt::device_capabilities const& capabilities = {});
 
   /// How many there were, and how many layouts were refused, by code.
   void say() const;

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/comm/reference.hpp"
-#include "meshtensor/job/processor.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/reshard.hpp"
 #include "meshtensor/pass/verify_layout.hpp"
 #include "property/at_least.hpp"
@@ -192,7 +192,7 @@ class journey {
   std::unique_ptr<mt::plan> plan_;
   mt::id start_;
   std::vector<way> ways_;
-  std::vector<mt::processor> processors_;
+  std::vector<mt::rank_context> processors_;
   std::vector<blocks> held_;
 };
 

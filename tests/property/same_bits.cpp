@@ -51,7 +51,7 @@ std::uint64_t of_program(std::uint64_t seed) {
       while (spread.steps.size() < 10) spread.steps.push_back(spread.steps[spread.steps.size() % 3]);
       try {
         layout_trial const trial(programs, spread);
-        for (auto const& [label, bytes] : trial.run(mt::processors::in_lockstep(), mt::reference_device{}))
+        for (auto const& [label, bytes] : trial.run(mt::job::in_lockstep(), mt::reference_device{}))
           h.add(bytes.data(), bytes.size());
         break;
       } catch (mt::error const& e) {

@@ -119,7 +119,7 @@ void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& r
     auto const plan = mt::on_heap([&] { return mt::plan_memory(*laid, entry, *bound); });
     if (t.tried % 97 == 0) compare_lowering(mesh, rules, *laid, *plan);
     t.overlapped += mt::count_overlapped(*laid, plan->steps) != 0;
-    fault = meshtensor_test::fault_at_some_timing(*laid, entry, *plan, [&](mt::processors const& job) {
+    fault = meshtensor_test::fault_at_some_timing(*laid, entry, *plan, [&](mt::job const& job) {
       mt::store values(job);
       mt::session<mt::reference_device> run(values, *laid, *plan, mesh, entry);
       return compare(run, values);

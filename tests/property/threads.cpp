@@ -6,7 +6,7 @@
 using namespace property;
 
 TEST_CASE("threads and lockstep are one") {
-  auto const threads = mt::processors::as_threads(), turns = mt::processors::in_lockstep();
+  auto const threads = mt::job::as_threads(), turns = mt::job::in_lockstep();
   int compared = 0;
   for (std::vector<int> const& sizes : std::vector<std::vector<int>>{{3}, {2, 2}}) {
     mt::mesh_shape mesh{};

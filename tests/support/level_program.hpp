@@ -28,7 +28,7 @@ struct train {
 };
 
 inline std::vector<float> losses() {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job, 3);
   mt::executable<train, mesh, layout, mt::default_device> step(weights);
   std::vector<float> all;

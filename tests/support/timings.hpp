@@ -4,17 +4,17 @@
 
 #include <string>
 
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/verify_plan.hpp"
 
 namespace meshtensor_test {
 
 /// All processors in turns, for each timing of collectives.
-inline std::vector<meshtensor::processors> const& jobs_of_each_timing() {
+inline std::vector<meshtensor::job> const& jobs_of_each_timing() {
   static auto const all = [] {
-    std::vector<meshtensor::processors> jobs;
-    for (auto const timing : meshtensor::exchange_timings) jobs.push_back(meshtensor::processors::in_lockstep(timing));
+    std::vector<meshtensor::job> jobs;
+    for (auto const timing : meshtensor::exchange_timings) jobs.push_back(meshtensor::job::in_lockstep(timing));
     return jobs;
   }();
   return all;

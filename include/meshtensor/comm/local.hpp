@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
-#include "meshtensor/comm/local/thread_pool.hpp"
 #include "meshtensor/comm/local/local_member.hpp"
+#include "meshtensor/comm/local/thread_pool.hpp"
 
 namespace meshtensor {
 

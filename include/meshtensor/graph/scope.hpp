@@ -50,8 +50,8 @@ class trace_scope {
   requires(!std::convertible_to<First, char const*>)
   constexpr auto parameter(First, Args...) const {
     static_assert(
-        is_valid<detail::wrong<"T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)",
-                                First, Args...>>);
+        is_valid<detail::wrong<"T10 a parameter is declared by its name first: s.parameter(\"weight\", in, out)", First,
+                               Args...>>);
     return 0;
   }
 
@@ -120,7 +120,7 @@ class trace_scope {
   template <dim_type First, class... Args>
   constexpr auto input(named_here const&, First, Args...) const {
     static_assert(is_valid<detail::wrong<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)",
-                                          First, Args...>>);
+                                         First, Args...>>);
     return tensor<Compute, First>(b_, 0);
   }
 

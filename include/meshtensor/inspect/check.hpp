@@ -41,7 +41,7 @@ class checker {
   check_result run(module const& m, session<Device>& here, store& values) {
     if (!reference_) run_reference(m, here, values);
     reference_check beside(*whole_, m, reference_->values);
-    here.observe([&](node const& n, std::span<processor const> all) { beside.look(m, mesh_, n, all); });
+    here.observe([&](node const& n, std::span<rank_context const> all) { beside.look(m, mesh_, n, all); });
     here.step();
     here.observe({});
     return {beside.compared, beside.difference};
@@ -110,7 +110,7 @@ check_result check(store& from, Given const&... given) {
   std::unique_ptr<detail::checker> checks;
   check_result result;
   for (exchange_timing const timing : exchange_timings) {
-    auto const job = processors::in_lockstep(timing);
+    auto const job = job::in_lockstep(timing);
     store values(job, from.seed());
     values.begin_from(from.source());
     program step(values, given...);
@@ -144,7 +144,7 @@ check_result check(store& from, Given const&... given) {
 }
 template <class... Args, class... Given>
 check_result check(Given const&... given) {
-  auto const job = processors::in_lockstep();
+  auto const job = job::in_lockstep();
   store fresh(job);
   return check<Args...>(fresh, given...);
 }

@@ -12,8 +12,8 @@
 
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/graph/locate.hpp"
-#include "meshtensor/job/processor.hpp"
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
+#include "meshtensor/job/rank_context.hpp"
 
 namespace meshtensor::detail {
 
@@ -81,7 +81,7 @@ class reference_check {
   std::string difference;
 
   /// After a node of the module `m` has run on all processors of its mesh.
-  void look(module const& m, mesh_shape const& mesh, node const& n, std::span<processor const> all) {
+  void look(module const& m, mesh_shape const& mesh, node const& n, std::span<rank_context const> all) {
     if (n.kind == primitive::argument) return;
     for (int i = 0; i < n.results.count && difference.empty(); ++i) {
       id const v = m.result(n, i);
@@ -89,7 +89,7 @@ class reference_check {
       auto const found = values_.find({static_cast<id>(m.values[v].origin - 1), all[0].context.iteration});
       if (found == values_.end()) continue;
       ++compared;
-      for (processor const& p : all)
+      for (rank_context const& p : all)
         if (is_first_copy(m.values[v].layout, mesh, p.rank())) compare(m, mesh, n, v, all, p.rank(), *found);
     }
   }
@@ -109,8 +109,8 @@ class reference_check {
   }
 
   /// The whole of the copy that begins on `first`, with its unfinished parts put together.
-  std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, id v, std::span<processor const> all,
-                                int first, view const& whole) const {
+  std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, id v,
+                                std::span<rank_context const> all, int first, view const& whole) const {
     partial kind = partial::none;
     for (int x = 0; x < mesh.count; ++x)
       if (layout.part[x] != partial::none) kind = layout.part[x];
@@ -118,7 +118,7 @@ class reference_check {
     std::vector<double> made(static_cast<std::size_t>(whole.size()), kind == partial::max   ? -infinite
                                                                      : kind == partial::min ? infinite
                                                                                             : 0);
-    for (processor const& p : all) {
+    for (rank_context const& p : all) {
       if (!share_copy(layout, mesh, first, p.rank())) continue;
       view const part = p.at(v);
       walk<2> w;
@@ -140,8 +140,8 @@ class reference_check {
     return made;
   }
 
-  void compare(module const& m, mesh_shape const& mesh, node const& n, id v, std::span<processor const> all, int first,
-               std::pair<moment const, whole_value> const& wanted) {
+  void compare(module const& m, mesh_shape const& mesh, node const& n, id v, std::span<rank_context const> all,
+               int first, std::pair<moment const, whole_value> const& wanted) {
     if (!difference.empty()) return;
     value const& part = m.values[v];
     block const& right = wanted.second.elements;

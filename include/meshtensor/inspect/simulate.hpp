@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "meshtensor/comm/reference.hpp"
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 #include "meshtensor/run/timeline.hpp"
 
 namespace meshtensor {
@@ -39,13 +39,13 @@ constexpr double seconds_of(link const& l, collective_call const& call, int coun
 /// The first processor of a mesh. It computes what it would compute there; collectives take the time that the links say
 /// and are under way meanwhile, those over one axis one after the other; of the others' blocks it gets its own again,
 /// so what comes out means nothing but its time.
-class simulated_job final : public job {
+class simulated_runner final : public job_runner {
  public:
-  explicit simulated_job(std::vector<link> links) : end_(std::move(links)) {}
+  explicit simulated_runner(std::vector<link> links) : end_(std::move(links)) {}
 
   int size() const override { return 0; }
   std::vector<int> held(int) const override { return {0}; }
-  void run(int, processor_work work) override { work(0, end_); }
+  void run(int, rank_work work) override { work(0, end_); }
   double ahead() const override { return static_cast<double>(end_.ahead()) * 1e-9; }
   /// Seconds that all collectives so far have taken.
   double communicated() const { return static_cast<double>(end_.taken()) * 1e-9; }
@@ -79,7 +79,7 @@ class simulated_job final : public job {
   network end_;
 };
 
-inline int simulated_job::network::prepare(planned_collective const& c) {
+inline int simulated_runner::network::prepare(planned_collective const& c) {
   flight f;
   for (name const& axis : c.axes) {
     std::size_t i = 0;
@@ -96,7 +96,7 @@ inline int simulated_job::network::prepare(planned_collective const& c) {
   return static_cast<int>(flights_.size()) - 1;
 }
 
-inline void simulated_job::network::start(int number, planned_collective const& c, void const* in, void* out) {
+inline void simulated_runner::network::start(int number, planned_collective const& c, void const* in, void* out) {
   std::int64_t const begin = timeline::now();
   flight& f = flights_[static_cast<std::size_t>(number)];
   std::int64_t free = now();
@@ -117,8 +117,6 @@ inline void simulated_job::network::start(int number, planned_collective const& 
 ///     auto const job = mt::simulated({{"data", 20e-6, 1.25e9}});  // 20 µs a message, 10 Gbit/s
 ///
 /// errors  R28 an axis has no link
-inline processors simulated(std::vector<link> links) {
-  return processors(std::make_unique<simulated_job>(std::move(links)));
-}
+inline job simulated(std::vector<link> links) { return job(std::make_unique<simulated_runner>(std::move(links))); }
 
 }  // namespace meshtensor

@@ -17,7 +17,7 @@ namespace meshtensor {
 namespace detail {
 
 /// What every process has, one after another, on every process: each brings as many numbers. All call it alike.
-inline std::vector<double> all_numbers(job& j, std::vector<double> const& mine) {
+inline std::vector<double> all_numbers(job_runner& j, std::vector<double> const& mine) {
   std::vector<double> everything(mine.size() * static_cast<std::size_t>(std::max(1, j.size())));
   on_all_ranks(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
   return everything;
@@ -25,7 +25,8 @@ inline std::vector<double> all_numbers(job& j, std::vector<double> const& mine) 
 
 /// Rank, node, begin and end of every span, in nanoseconds since all ranks met, of all ranks.
 template <class = lazy>
-std::vector<double> spans_of_all(job& j, std::vector<int> const& ranks, std::vector<timeline const*> const& held) {
+std::vector<double> spans_of_all(job_runner& j, std::vector<int> const& ranks,
+                                 std::vector<timeline const*> const& held) {
   agreement greatest(j);
   greatest(0);  // clocks of other machines tell other times: all count from here, where they meet
   auto const met = static_cast<double>(timeline::now());
@@ -70,8 +71,8 @@ std::string text_of_spans(module const& graph, std::vector<double> const& all) {
 }
 
 #if MESHTENSOR_COMPILED
-extern template std::vector<double> spans_of_all<lazy>(job&, std::vector<int> const&,
-                                                            std::vector<timeline const*> const&);
+extern template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
+                                                       std::vector<timeline const*> const&);
 extern template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
 #endif
 
@@ -86,7 +87,7 @@ std::string trace_events(executable<Args...> const& e) {
   auto const held = e.recorded();
   if (held.empty() || held[0]->steps() == 0)
     throw error("R16", "nothing was recorded: call record() on the executable, then run some steps");
-  return detail::text_of_spans(e.graph(), detail::spans_of_all(e.processors_job(), e.ranks(), held));
+  return detail::text_of_spans(e.graph(), detail::spans_of_all(e.runner(), e.ranks(), held));
 }
 
 /// The same, written to a file by the process that speaks for the job. Where it cannot be written, that is a warning:
@@ -96,13 +97,13 @@ std::string trace_events(executable<Args...> const& e) {
 template <class... Args>
 bool write_trace(executable<Args...> const& e, std::string const& path) {
   std::string const text = trace_events(e);
-  if (!e.processors_job().speaks()) return true;
+  if (!e.runner().speaks()) return true;
   std::FILE* const file = std::fopen(path.c_str(), "w");
   bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   good = file != nullptr && std::fclose(file) == 0 && good;
   if (!good)
-    warn(e.processors_job(), "R17: '" + path + "' cannot be written, " + std::strerror(errno) +
-                                 ": name a file in a folder that exists and has room");
+    warn(e.runner(), "R17: '" + path + "' cannot be written, " + std::strerror(errno) +
+                         ": name a file in a folder that exists and has room");
   return good;
 }
 

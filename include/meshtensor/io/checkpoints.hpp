@@ -116,7 +116,7 @@ class checkpoints {
  private:
   enum class phase { idle, writing, committing };
 
-  job& job_of() const { return weights_.job(); }
+  job_runner& job_of() const { return weights_.runner(); }
 
   /// Copies what this process writes, and begins to write it.
   void begin(notes more) {

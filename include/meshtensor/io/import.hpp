@@ -78,11 +78,11 @@ inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, i
 }
 
 inline loaded import_by(file_opener const& open, store& weights, std::string const& path, import_options const& how) {
-  together all(weights.job());
+  together all(weights.runner());
   std::shared_ptr<saved_values> values;
   all([&] {
     values = open_safetensors(path, how, open);
-    process_of const me(weights.job());
+    process_of const me(weights.runner());
     values->check(me.rank, me.count);
   });
   take_all(weights, values, all);

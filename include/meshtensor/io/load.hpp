@@ -97,7 +97,7 @@ inline loaded take_checkpoint(store& weights, std::string const& path, opened_ch
 /// The newest checkpoint of a run that is whole; nothing if there is none at all. The process that speaks looks into
 /// the folder, for others may see it a moment later. errors C06 there are some, but none is whole
 inline std::optional<loaded> load_newest(store& weights, std::string const& folder, load_options const& how) {
-  job& j = weights.job();
+  job_runner& j = weights.runner();
   together all(j);
   agreement greatest(j);
   std::vector<checkpoint_name> there;
@@ -143,7 +143,7 @@ inline std::optional<loaded> load_newest(store& weights, std::string const& fold
 ///         and C09 it is damaged; in a run's folder that is a warning, and the one before is taken
 inline loaded load(store& weights, std::filesystem::path const& folder, load_options const& how = {}) {
   std::string const path = folder.string();
-  job& j = weights.job();
+  job_runner& j = weights.runner();
   bool alone = j.speaks() && io::is_there(path + "/" + io::index_name);
   alone = agreement(j)(alone ? 1 : 0) > 0;
   if (alone) {

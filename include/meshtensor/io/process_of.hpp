@@ -9,7 +9,7 @@ namespace meshtensor::io {
 /// How many processes a job has, and which of them this one is.
 struct process_of {
   int rank = 0, count = 1;
-  explicit process_of(job& j) {
+  explicit process_of(job_runner& j) {
     if (j.size() > 1) count = j.size(), rank = j.held(count)[0];
   }
 };

@@ -39,7 +39,7 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
   for (auto const& [label, s] : weights.values()) {
     if (only && !only(label)) continue;
     processors = std::max(processors, s.mesh.size());
-    if (weights.job().size() < 2 && static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size())
+    if (weights.runner().size() < 2 && static_cast<std::int64_t>(s.blocks.size()) != s.mesh.size())
       throw error("C01", {"a checkpoint cannot be written: '", label, "' is on ", s.mesh.size(),
                           " processors, of which there are ", s.blocks.size()});
   }

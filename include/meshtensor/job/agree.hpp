@@ -24,7 +24,7 @@ class agreement {
     { p.get() } -> std::same_as<job&>;
   }
   explicit agreement(P const& p) : agreement(p.get()) {}
-  explicit agreement(job& j) : greatest_(j, collective::all_reduce, f64, 1, "an agreement") {}
+  explicit agreement(job_runner& j) : greatest_(j, collective::all_reduce, f64, 1, "an agreement") {}
 
   double operator()(double mine) {
     double greatest = mine;
@@ -39,7 +39,7 @@ class agreement {
 /// Gives every process one number of each, in the order of ranks.
 class numbers_of_all {
  public:
-  explicit numbers_of_all(job& j)
+  explicit numbers_of_all(job_runner& j)
       : count_(static_cast<std::size_t>(std::max(1, j.size()))),
         ask_(j, collective::all_gather, i64, 1, "an agreement") {}
 
@@ -61,7 +61,7 @@ class numbers_of_all {
 ///     all([&] { file.write(part); });
 class together {
  public:
-  explicit together(job& j)
+  explicit together(job_runner& j)
       : failed_(j), said_(j, collective::all_reduce, u8, static_cast<std::int64_t>(room), "an agreement") {}
 
   void operator()(function_ref<void()> f) {

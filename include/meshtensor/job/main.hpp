@@ -9,14 +9,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 
 namespace meshtensor {
 
 namespace detail {
 /// One line, said once: what all processes have met, the one that speaks says; what only another has met, that one
 /// says, when the first has had time to. Of several, each says which it is.
-inline void complain(processors const& job, char const* sentence) {
+inline void complain(job const& job, char const* sentence) {
   if (!job.speaks()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   int const size = job.get().size();
   std::string const who = size < 2 ? "" : "rank " + std::to_string(job.get().held(size)[0]) + ": ";
@@ -34,7 +34,7 @@ int run_main(int argc, char** argv, Program&& program) {
   try {
     processors const job(argc, argv);
     try {
-      if constexpr (std::is_void_v<std::invoke_result_t<Program, processors const&>>)
+      if constexpr (std::is_void_v<std::invoke_result_t<Program, job const&>>)
         return std::forward<Program>(program)(job), 0;
       else return std::forward<Program>(program)(job);
     } catch (std::exception const& e) {

@@ -13,7 +13,7 @@ namespace meshtensor {
 class on_all_ranks {
  public:
   /// `what` says what for, in sentences about ranks that do not come; it outlives this.
-  on_all_ranks(job& j, collective kind, dtype type, std::int64_t count, char const* what) : job_(j) {
+  on_all_ranks(job_runner& j, collective kind, dtype type, std::int64_t count, char const* what) : job_(j) {
     for (int r = 0; r < job_.size(); ++r) all_.members.push_back(r);
     all_.call.kind = kind, all_.call.op = reduction::max, all_.call.type = type, all_.call.file = what;
     all_.call.dims = 1, all_.call.extent[0] = count;
@@ -44,7 +44,7 @@ class on_all_ranks {
   }
 
  private:
-  job& job_;
+  job_runner& job_;
   planned_collective all_;
   int number_ = -1;  // of the transport
 };

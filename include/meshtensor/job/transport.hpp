@@ -11,7 +11,7 @@
 #include "meshtensor/base/warning.hpp"
 #include "meshtensor/comm/exchange_timing.hpp"
 #include "meshtensor/comm/local.hpp"
-#include "meshtensor/job/processor.hpp"
+#include "meshtensor/job/rank_context.hpp"
 
 namespace meshtensor {
 
@@ -84,12 +84,12 @@ inline wait_limits waits_of_a_job() {
 }
 
 /// What every processor does in one run.
-using processor_work = function_ref<void(int rank, transport&)>;
+using rank_work = function_ref<void(int rank, transport&)>;
 
 /// The processors that run a job, and which of them this process holds.
-class job {
+class job_runner {
  public:
-  virtual ~job() = default;
+  virtual ~job_runner() = default;
   /// How many processors there are; 0: as many as a mesh asks for.
   virtual int size() const = 0;
   /// The ranks that this process holds, of a mesh of `size` processors.
@@ -99,7 +99,7 @@ class job {
   /// When collectives do their work in lockstep.
   virtual exchange_timing timing() const { return exchange_timing::at_once; }
   /// Calls work(rank, transport) for every processor that this process holds, at once, and waits for all.
-  virtual void run(int size, processor_work work) = 0;
+  virtual void run(int size, rank_work work) = 0;
   /// Seconds by which the job's clock is ahead of this machine's: what a model of a network has added.
   virtual double ahead() const { return 0; }
   /// Whether this process speaks for the job.
@@ -116,7 +116,7 @@ class job {
 
 /// All processors of a mesh as threads of this process: the first one is the calling thread, the others live as long as
 /// the job. One thread runs it at a time.
-class threads_job final : public job {
+class thread_runner final : public job_runner {
  public:
   int size() const override { return 0; }
   std::vector<int> held(int size) const override {
@@ -124,7 +124,7 @@ class threads_job final : public job {
     for (int r = 0; r < size; ++r) all.push_back(r);
     return all;
   }
-  void run(int size, processor_work work) override {
+  void run(int size, rank_work work) override {
     connected& c = worlds_.try_emplace(size, size).first->second;
     c.world.run([&](local_member& member) { work(member.rank(), c.ends[static_cast<std::size_t>(member.rank())]); });
   }
@@ -141,14 +141,14 @@ class threads_job final : public job {
 };
 
 /// All processors of a mesh in turns on the calling thread: for tests, and for meshes far larger than the machine.
-class lockstep_job final : public job {
+class lockstep_runner final : public job_runner {
  public:
-  explicit lockstep_job(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
+  explicit lockstep_runner(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
   int size() const override { return 0; }
-  std::vector<int> held(int size) const override { return threads_job().held(size); }
+  std::vector<int> held(int size) const override { return thread_runner().held(size); }
   bool in_lockstep() const override { return true; }
   exchange_timing timing() const override { return timing_; }
-  void run(int, processor_work) override { throw error("R03", "processors that take turns have no transport"); }
+  void run(int, rank_work) override { throw error("R03", "processors that take turns have no transport"); }
 
  private:
   exchange_timing timing_;

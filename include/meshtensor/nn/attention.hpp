@@ -63,7 +63,7 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
   if constexpr (!has_dim<V, Memory>)
     static_assert(
         is_valid<meshtensor::detail::wrong<"T01 attention: the values lack the dim of the positions that answer", V,
-                                            Memory>>);
+                                           Memory>>);
   if constexpr (!(same_dtype_as<Q, K> && same_dtype_as<Q, V>))
     static_assert(
         is_valid<meshtensor::detail::wrong<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>>);
@@ -114,10 +114,10 @@ struct attention_body {
                             auto head, Seen const&... seen) const {
     if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
       static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
-                                                        decltype(model)>>);
+                                                       decltype(model)>>);
     if constexpr (!(has_dim<Y, decltype(memory)> && has_dim<Y, decltype(model)>))
       static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: what is attended to lacks a dim", Y,
-                                                        decltype(memory), decltype(model)>>);
+                                                       decltype(memory), decltype(model)>>);
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)> && has_dim<Y, decltype(memory)> &&
                   has_dim<Y, decltype(model)>) {
       auto const project = [&](auto const& from, auto const& weight) {
@@ -144,7 +144,7 @@ struct self_attention_body {
                             Seen const&... seen) const {
     if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
       static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
-                                                        decltype(model)>>);
+                                                       decltype(model)>>);
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)>) {
       return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, seen...);
     } else {

@@ -98,8 +98,8 @@ template <handle P, handle T>
 constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {
   if constexpr (!meshtensor::detail::may_have_same_dims<P, T>)
     static_assert(is_valid<meshtensor::detail::wrong<"T03 mean_squared_error: the prediction and the target have "
-                                                      "other dims: sum or slice one of them, or broadcast the other",
-                                                      P, T>>);
+                                                     "other dims: sum or slice one of them, or broadcast the other",
+                                                     P, T>>);
   meshtensor::detail::composed const here(meshtensor::detail::owner_of(prediction, target), where);
   auto const difference = detail::summable(prediction) - detail::summable(target);
   return mean(difference * difference);

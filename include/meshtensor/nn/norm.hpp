@@ -22,8 +22,7 @@ inline constexpr double norm_epsilon = 1e-5;
 inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
   if constexpr (!has_dim<decltype(x), decltype(along)>)
     static_assert(
-        is_valid<
-            meshtensor::detail::wrong<"T01 layer_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
+        is_valid<meshtensor::detail::wrong<"T01 layer_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
   if constexpr (has_dim<decltype(x), decltype(along)>) {
     auto const gain = s.parameter("gain", along, ones);
     auto const bias = s.parameter("bias", along, zeros);

@@ -52,8 +52,8 @@ constexpr auto call_body(Body const& body, S const& s, H const&... arguments) {
   } else {
     static_assert(
         is_valid<wrong<"T11 the body of a loop takes the scope, then each carry and a slice of each sequence as "
-                        "arguments of their own",
-                        H...>>);
+                       "arguments of their own",
+                       H...>>);
     return std::tuple();
   }
 }
@@ -134,12 +134,11 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
   if constexpr (has_outputs && !gives<G, carry_count, true>) {
     static_assert(
         is_valid<wrong<"T11 the body of scan returns std::tuple(next carry, what is stacked); several of either "
-                        "are a tuple of their own",
-                        G>>);
+                       "are a tuple of their own",
+                       G>>);
     return std::tuple{start, start};
   } else if constexpr (!gives<G, carry_count, has_outputs>) {
-    static_assert(
-        is_valid<wrong<"T11 the body of a loop returns as many carries as it takes, several as a tuple", G>>);
+    static_assert(is_valid<wrong<"T11 the body of a loop returns as many carries as it takes, several as a tuple", G>>);
     return start;
   } else {
     return end_loop<D, has_outputs>(b, dim, site, start, given);

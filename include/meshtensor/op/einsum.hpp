@@ -208,8 +208,7 @@ template <class... A>
 requires((handle<A> || ...) && !(detail::names_dims<A> || ...))
 constexpr auto einsum(A const&... a) {
   static_assert(
-      is_valid<
-          detail::wrong<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A...>>);
+      is_valid<detail::wrong<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A...>>);
   return detail::first_handle(a...);
 }
 /// What einsum is called elsewhere.
@@ -218,8 +217,8 @@ requires(handle<A> || ...)
 constexpr auto matmul(A const&... a) {
   static_assert(
       is_valid<detail::wrong<"T10 a product of matrices is einsum(x, w, mt::to(batch, out)): the dim that the "
-                              "result does not name is summed",
-                              A...>>);
+                             "result does not name is summed",
+                             A...>>);
   return detail::first_handle(a...);
 }
 /// Of more operands: the first four are multiplied ahead of the others, with no more dims than those need.

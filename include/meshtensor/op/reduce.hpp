@@ -162,9 +162,9 @@ template <literal Operation, handle H, class... D>
 constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto make) {
   if constexpr (!(dim_type<D> && ...))
     static_assert(is_valid<wrong<joined_words<"T10 ", Operation,
-                                               ": a reduction takes a tensor and its dims, as sum(x, a, b), "
-                                               "without to; of two tensors there are maximum and minimum">,
-                                  H, D...>>);
+                                              ": a reduction takes a tensor and its dims, as sum(x, a, b), "
+                                              "without to; of two tensors there are maximum and minimum">,
+                                 H, D...>>);
   else if constexpr (!(has_dim<H, D> && ...))
     static_assert(is_valid<wrong<joined_words<"T01 ", Operation, ": the operand lacks a dim">, H, D...>>);
   if constexpr ((reducible_along<H, D> && ...)) {

@@ -211,8 +211,8 @@ requires(!dim_type<From> || sizeof...(More) < 2 || !dim_type<typename detail::nt
 constexpr auto slice(H const& x, From const&, More const&...) {
   static_assert(
       is_valid<detail::wrong<"T10 slice(x, length, part, first) takes a part along one dim: `part` is a dim of its "
-                              "own, mt::dim<\"part\", 10>, and `first` a number",
-                              H, From, More...>>);
+                             "own, mt::dim<\"part\", 10>, and `first` a number",
+                             H, From, More...>>);
   return x;
 }
 template <class X, class Y, class... More>
@@ -220,8 +220,8 @@ requires(handle<X> && (handle<Y> || sizeof...(More) != 3))
 constexpr auto concat(X const& x, Y const&, More const&...) {
   static_assert(
       is_valid<detail::wrong<"T10 concat(x, before, y, after, all) joins two tensors along a dim of each; `all` is "
-                              "a dim as long as both, mt::dim<\"all\", before + after>",
-                              X, Y, More...>>);
+                             "a dim as long as both, mt::dim<\"all\", before + after>",
+                             X, Y, More...>>);
   return x;
 }
 

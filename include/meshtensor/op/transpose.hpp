@@ -146,8 +146,8 @@ template <handle H, class... D>
 constexpr auto transpose(H const& x, D const&...) {
   static_assert(
       is_valid<detail::wrong<"T10 transpose names the dims of its result: transpose(x, mt::to(b, a)); operands "
-                              "meet by name, so it is seldom needed",
-                              H>>);
+                             "meet by name, so it is seldom needed",
+                             H>>);
   return x;
 }
 

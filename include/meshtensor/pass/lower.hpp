@@ -7,10 +7,11 @@
 
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/graph/trace.hpp"
+#include "meshtensor/pass/device_capabilities.hpp"
 #include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
-#include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
@@ -22,7 +23,6 @@
 #include "meshtensor/pass/verify.hpp"
 #include "meshtensor/pass/verify_plan.hpp"
 #include "meshtensor/pass/verify_waits.hpp"
-#include "meshtensor/pass/device_capabilities.hpp"
 
 namespace meshtensor {
 
@@ -158,10 +158,10 @@ std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape c
 
 #if MESHTENSOR_COMPILED
 extern template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&,
-                                                           layout_rules const&, std::span<dim_extent const>,
-                                                           device_capabilities const&);
+                                                      layout_rules const&, std::span<dim_extent const>,
+                                                      device_capabilities const&);
 extern template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&,
-                                                               std::span<dim_extent const>);
+                                                          std::span<dim_extent const>);
 #endif
 
 }  // namespace meshtensor

@@ -3,8 +3,8 @@
 // before: bound and scheduled.  after: offsets in one arena, its size, and what holds it at its fullest.
 #pragma once
 
-#include "meshtensor/pass/free_list.hpp"
 #include "meshtensor/pass/buffer_reuse.hpp"
+#include "meshtensor/pass/free_list.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
 
 namespace meshtensor {

@@ -16,7 +16,7 @@
 namespace meshtensor {
 
 /// The collective that carries those that are joined to `last`: their blocks one behind the other.
-inline planned_collective joined_exchange(module const& m, plan const& p, processor const& mine, id last) {
+inline planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, id last) {
   planned_collective const& one = mine.exchange(last);
   planned_collective all;
   all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
@@ -31,7 +31,7 @@ inline planned_collective joined_exchange(module const& m, plan const& p, proces
 class by_transport final : public exchanges {
  public:
   /// Makes all collectives known to the transport: all processors do this alike.
-  by_transport(transport& t, module const& m, plan const& p, processor const& mine)
+  by_transport(transport& t, module const& m, plan const& p, rank_context const& mine)
       : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
     std::int64_t const before = t_.workspace_bytes();  // of other executables
     for (int i = 0; i < m.node_count; ++i) {
@@ -51,7 +51,7 @@ class by_transport final : public exchanges {
     if (is_under_way()) t_.abandon();
   }
 
-  void start(std::span<processor> one, id node_id, id from, id to) override {
+  void start(std::span<rank_context> one, id node_id, id from, id to) override {
     way& w = ways_[node_id];
     if (w.in != nullptr) {
       part& mine = w.in->parts[w.place];
@@ -101,7 +101,7 @@ class by_transport final : public exchanges {
     bool under_way = false;
   };
 
-  void add_bucket(module const& m, plan const& p, processor const& mine, id last) {
+  void add_bucket(module const& m, plan const& p, rank_context const& mine, id last) {
     bucket& b = *buckets_.emplace_back(std::make_unique<bucket>());
     b.with = joined_exchange(m, p, mine, last);
     std::size_t at = 0;

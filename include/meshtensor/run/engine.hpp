@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "meshtensor/job/processor.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/op/detail/accumulate.hpp"
 #include "meshtensor/run/timeline.hpp"
 
@@ -26,7 +26,7 @@ class exchanges {
  public:
   virtual ~exchanges() = default;
   /// What the node started before, and nobody has waited for, ends first.
-  virtual void start(std::span<processor> processors, id node_id, id from, id to) = 0;
+  virtual void start(std::span<rank_context> processors, id node_id, id from, id to) = 0;
   virtual void wait(id node_id) = 0;
   /// Whether something that was started has not ended.
   virtual bool is_under_way() const { return false; }
@@ -44,7 +44,7 @@ class exchanges {
 template <class Device>
 class engine {
  public:
-  engine(module const& m, plan const& p, Device device, std::span<processor> processors,
+  engine(module const& m, plan const& p, Device device, std::span<rank_context> processors,
          std::unique_ptr<exchanges> among)
       : m_(m), p_(p), device_(std::move(device)), processors_(processors), exchange_(std::move(among)) {
     kernels_.resize(processors.size() * static_cast<std::size_t>(m.node_count));
@@ -59,7 +59,7 @@ class engine {
   /// One step of an entry. `numbers` are the module's, evaluated.
   void run(int entry, std::span<outside> around, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     around_ = around;
-    for (processor& p : processors_) p.context = {numbers, seed, step, 0, 0};
+    for (rank_context& p : processors_) p.context = {numbers, seed, step, 0, 0};
     if (record_) record_->begin_step(now());
     region_nodes(static_cast<id>(entry));
     exchange_->end_all();
@@ -72,7 +72,7 @@ class engine {
   void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
   timeline const* recorded() const { return record_.get(); }
   /// Called when a node has run, while what it made is still there; or before, while its operands are.
-  using observer = std::function<void(node const&, std::span<processor const>)>;
+  using observer = std::function<void(node const&, std::span<rank_context const>)>;
   void observe(observer seen, observer before = {}) { observer_ = std::move(seen), before_ = std::move(before); }
   Device& device() { return device_; }
   /// Memory beside the plan's: of kernels and of collectives.
@@ -94,7 +94,7 @@ class engine {
   static constexpr bool runs_regions =
       requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
 
-  typename Device::kernel prepared(processor const& p, node const& n) {
+  typename Device::kernel prepared(rank_context const& p, node const& n) {
     if constexpr (runs_regions)
       if (n.kind == primitive::kernel) return device_.prepare_region(m_, n, operands_, results_, p.windows());
     return device_.prepare(m_, n, operands_, results_);
@@ -107,7 +107,7 @@ class engine {
   typename Device::kernel& kernel_of(std::size_t processor_index, id node_id) {
     return kernels_[processor_index * static_cast<std::size_t>(m_.node_count) + node_id];
   }
-  void load(processor const& p, node const& n) {
+  void load(rank_context const& p, node const& n) {
     for (int i = 0; i < n.operands.count; ++i) operands_[i] = p.at(m_.operand(n, i));
     for (int i = 0; i < n.results.count; ++i) results_[i] = p.at(m_.result(n, i));
   }
@@ -137,21 +137,21 @@ class engine {
         if (is_whole(n)) break;
         return region_nodes(m_.region_of(n, 0));
       case primitive::input:
-        return each([&](processor& p, outside& o) { p.set_pointer(m_.result(n), o.fed[node_id]); });
+        return each([&](rank_context& p, outside& o) { p.set_pointer(m_.result(n), o.fed[node_id]); });
       case primitive::read:
-        return each([&](processor& p, outside& o) { p.set_pointer(m_.result(n), o.variables[n.attribute[0]]); });
+        return each([&](rank_context& p, outside& o) { p.set_pointer(m_.result(n), o.variables[n.attribute[0]]); });
       case primitive::write:
-        return each([&](processor& p, outside& o) { copy(o.variables[n.attribute[0]], p, m_.operand(n, 0)); });
+        return each([&](rank_context& p, outside& o) { copy(o.variables[n.attribute[0]], p, m_.operand(n, 0)); });
       case primitive::output:
-        return each([&](processor& p, outside& o) {
+        return each([&](rank_context& p, outside& o) {
           if (o.given[node_id] != nullptr) copy(o.given[node_id], p, m_.operand(n, 0));
         });
-      case primitive::local_slice: return each([&](processor& p, outside&) { cut(p, n); });
+      case primitive::local_slice: return each([&](rank_context& p, outside&) { cut(p, n); });
       default: break;
     }
     if (is_collective(n.kind)) {
       if (!is_alone(node_id)) return start(node_id);
-      return each([&](processor& p, outside&) { copy(p.pointer(m_.result(n)), p, m_.operand(n, 0)); });
+      return each([&](rank_context& p, outside&) { copy(p.pointer(m_.result(n)), p, m_.operand(n, 0)); });
     }
     if (n.kind == primitive::wait) {
       node const& started = awaited(m_, n);
@@ -177,7 +177,7 @@ class engine {
   }
 
   void open_window(node const& n) {
-    for (processor& p : processors_) {
+    for (rank_context& p : processors_) {
       load(p, n);
       std::int64_t const first = slice_rule::start_of({m_, n, operands_, results_, p.context});
       p.set_pointer(m_.result(n), operands_[0].as<std::byte>() + first * bytes_of(operands_[0].type));
@@ -188,11 +188,11 @@ class engine {
   void each(F f) {
     for (std::size_t k = 0; k < processors_.size(); ++k) f(processors_[k], around_[k]);
   }
-  static void copy(std::byte* to, processor const& p, id v) {
+  static void copy(std::byte* to, rank_context const& p, id v) {
     if (to != p.pointer(v)) std::memcpy(to, p.pointer(v), static_cast<std::size_t>(p.bytes(v)));
   }
   // This processor's part of what it holds whole.
-  void cut(processor& p, node const& n) {
+  void cut(rank_context& p, node const& n) {
     view x = p.at(m_.operand(n, 0)), y = p.at(m_.result(n));
     int const along = x.find(n.attribute[1]);
     std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
@@ -207,14 +207,14 @@ class engine {
     auto given = [&](int i) { return m_.link(body.results, i); };
     std::uint64_t const before = processors_[0].context.iteration;
     std::int64_t const index_before = processors_[0].context.index;
-    each([&](processor& p, outside&) {
+    each([&](rank_context& p, outside&) {
       for (int i = 0; i < l.carries; ++i) copy(p.pointer(argument(i)), p, m_.operand(n, i));
       for (int i = l.carries; i < l.carries + l.sums; ++i)
         std::memset(p.pointer(m_.result(n, i)), 0, static_cast<std::size_t>(p.bytes(m_.result(n, i))));
     });
     for (std::int64_t t = 0; t < trips; ++t) {
       std::int64_t const index = l.reversed ? trips - 1 - t : t;
-      each([&](processor& p, outside&) {
+      each([&](rank_context& p, outside&) {
         p.context.index = index;
         p.context.iteration = before * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(index);
         for (int i = l.carries; i < l.carries + l.stacked; ++i)
@@ -224,7 +224,7 @@ class engine {
             p.set_pointer(given(i), p.pointer(m_.result(n, i)) + index * p.bytes(given(i)));
       });
       region_nodes(m_.region_of(n, 0));
-      each([&](processor& p, outside&) {
+      each([&](rank_context& p, outside&) {
         for (int i = l.carries; i < body.results.count; ++i) {
           if (i < l.carries + l.sums) add_to(p.at(m_.result(n, i)), p.at(given(i)));
           else copy(p.pointer(m_.result(n, i)) + index * p.bytes(given(i)), p, given(i));
@@ -232,7 +232,7 @@ class engine {
         for (int i = 0; i < l.carries; ++i) copy(p.pointer(argument(i)), p, given(i));
       });
     }
-    each([&](processor& p, outside&) { p.context.iteration = before, p.context.index = index_before; });
+    each([&](rank_context& p, outside&) { p.context.iteration = before, p.context.index = index_before; });
   }
   /// A term of a loop's sum.
   void add_to(view const& total, view const& term) {
@@ -243,7 +243,7 @@ class engine {
   meshtensor::module const& m_;
   plan const& p_;
   Device device_;
-  std::span<processor> processors_;
+  std::span<rank_context> processors_;
   std::unique_ptr<exchanges> exchange_;
   std::vector<typename Device::kernel> kernels_;
   std::span<outside> around_;

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/run/same_on_all_ranks.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/executable_arguments.hpp"
-#include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/extern_templates.hpp"
+#include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/numerics.hpp"
 #include "meshtensor/run/ports.hpp"
+#include "meshtensor/run/same_on_all_ranks.hpp"
 #include "meshtensor/run/step_result.hpp"
 #include "meshtensor/run/unused.hpp"
 
@@ -40,7 +40,8 @@ class executable_of;  // told apart by what the program records, too
 /// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not
 /// fit; M10 no memory; R24 ranks that are about to run different things; R21 another rank has refused, and why
 template <class... Args>
-using executable = executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
+using executable =
+    executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
 
 template <std::uint64_t Mark, class... Args>
 class executable_of {
@@ -67,30 +68,30 @@ class executable_of {
         else if constexpr (std::is_same_v<G, dim_extent>) dims.push_back(g);
       };
       (bind(given), ...);
-      detail::bind_open_axis(mesh_, values.job().size());
+      detail::bind_open_axis(mesh_, values.runner().size());
       program_ = std::make_unique<bound>(mesh_, dims);
       auto const compare = [&] {
         compared = true;
         start_record const mine{
             graph(),       planned(),     mesh_,        layout::rules,   entry_name<entry>(), type_name<device>(),
             values.seed(), values.step(), own_counts(), MESHTENSOR_BUILD};
-        require_same_on_all_ranks(values.job(), &mine, nullptr);
+        require_same_on_all_ranks(values.runner(), &mine, nullptr);
       };
       session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(),
                                                    program_->device(), compare, counted_name<entry>());
     } catch (...) {  // the other ranks are told why
-      if (!compared) require_same_on_all_ranks(values.job(), nullptr, std::current_exception());
+      if (!compared) require_same_on_all_ranks(values.runner(), nullptr, std::current_exception());
       throw;
     }
     static std::atomic<bool> warned = false;  // once for each type of executable
     if (!warned.exchange(true)) {
       constexpr std::uint64_t unused = unused_rules(stages::traced, layout::rules);
-      detail::warn_unused(values.job(), graph(), layout::rules, unused);
-      detail::warn_idle(values.job(), graph());
+      detail::warn_unused(values.runner(), graph(), layout::rules, unused);
+      detail::warn_idle(values.runner(), graph());
     }
     if constexpr (requires { device::advice(); }) {
       if (std::string const sentence = device::advice(); !sentence.empty() && !detail::advised<device>.exchange(true))
-        warn(values.job(), sentence);
+        warn(values.runner(), sentence);
     }
     (take(given), ...);
   }
@@ -102,7 +103,7 @@ class executable_of {
       (take(given), ...);
       session_->step();
     } catch (std::exception const& e) {
-      values_->job().has_refused(e.what());
+      values_->runner().has_refused(e.what());
       throw;
     }
     return step_result<executable_of>(*this);
@@ -158,8 +159,8 @@ class executable_of {
     auto& bring = gatherings_[std::string(label)];
     if (!bring) bring = std::make_unique<gathering>(mesh_, session_->held()[0].rank(), v.layout, part);
     block all(v.type, v.dims, planned().numbers);
-    values_->job().run(static_cast<int>(mesh_.size()),
-                       [&](int, transport& t) { bring->run(t, part.data, all.data()); });
+    values_->runner().run(static_cast<int>(mesh_.size()),
+                          [&](int, transport& t) { bring->run(t, part.data, all.data()); });
     return all;
   }
   /// The names of what the program watches, as `s.watch` has put them together, sorted: `layers/hidden`.
@@ -189,8 +190,8 @@ class executable_of {
   void check_numerics(bool on = true) {
     if (!on) return session_->observe({});
     detail::numerics_check const looks(graph(), mesh_.size());
-    session_->observe([looks](node const& n, std::span<processor const> held) { looks.after(n, held); },
-                      [looks](node const& n, std::span<processor const> held) { looks.before(n, held); });
+    session_->observe([looks](node const& n, std::span<rank_context const> held) { looks.after(n, held); },
+                      [looks](node const& n, std::span<rank_context const> held) { looks.before(n, held); });
   }
   /// The memory of this process: what the plan says, and what is beside it.
   memory_use memory() const { return session_->memory(); }
@@ -201,11 +202,11 @@ class executable_of {
   /// The plan at work, for tools.
   session<device>& running() { return *session_; }
 
-  job& processors_job() const { return values_->job(); }
+  job_runner& runner() const { return values_->runner(); }
   /// Those that this process holds.
   std::vector<int> ranks() const {
     std::vector<int> all;
-    for (processor const& p : session_->held()) all.push_back(p.rank());
+    for (rank_context const& p : session_->held()) all.push_back(p.rank());
     return all;
   }
 

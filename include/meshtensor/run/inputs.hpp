@@ -37,7 +37,7 @@ auto& port_of(Ports& ports, std::string_view label, char const* code, char const
 class fed_inputs {
  public:
   /// `m`, `processors` and `around`, which says where each of these finds its parts, must outlive it.
-  fed_inputs(module const& m, std::vector<processor> const& processors, std::vector<outside>& around)
+  fed_inputs(module const& m, std::vector<rank_context> const& processors, std::vector<outside>& around)
       : m_(m), processors_(processors), around_(around) {}
 
   /// One more: node `input_node`.
@@ -124,7 +124,7 @@ class fed_inputs {
 
  private:
   meshtensor::module const& m_;
-  std::vector<processor> const& processors_;
+  std::vector<rank_context> const& processors_;
   std::vector<outside>& around_;
   std::vector<port> ports_;
   std::int64_t copied_ = 0;

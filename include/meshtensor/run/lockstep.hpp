@@ -20,7 +20,7 @@ class lockstep final : public exchanges {
  public:
   explicit lockstep(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
 
-  void start(std::span<processor> all, id node_id, id from, id to) override {
+  void start(std::span<rank_context> all, id node_id, id from, id to) override {
     if (timing_ == exchange_timing::at_once) {
       gather(all, node_id, from, to, now_);
       return meshtensor::exchange(all[0].exchange(node_id).call, now_.groups, now_.in.data(), now_.out.data());
@@ -74,10 +74,10 @@ class lockstep final : public exchanges {
     bool under_way = false;
   };
 
-  static void gather(std::span<processor> all, id node_id, id from, id to, blocks_of_all& b) {
+  static void gather(std::span<rank_context> all, id node_id, id from, id to, blocks_of_all& b) {
     b.groups.clear();
     b.in.resize(all.size()), b.out.resize(all.size());
-    for (processor const& p : all) {
+    for (rank_context const& p : all) {
       planned_collective const& c = p.exchange(node_id);
       if (c.with.index == 0) b.groups.push_back(c.with);
       b.in[static_cast<std::size_t>(p.rank())] = p.pointer(from);

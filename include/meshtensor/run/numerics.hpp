@@ -13,7 +13,7 @@
 
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/graph/locate.hpp"
-#include "meshtensor/job/processor.hpp"
+#include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
@@ -54,9 +54,9 @@ class numerics_check {
         awaited_(awaited_values(m)) {}
 
   /// Keeps what a kernel may write over while it runs, so that it can be looked into.
-  void before(node const& n, std::span<processor const> held) const {
+  void before(node const& n, std::span<rank_context const> held) const {
     if (n.kind != primitive::kernel && !is_whole(n)) return;
-    for (processor const& p : held) {
+    for (rank_context const& p : held) {
       operands_kept& all = (*kept_)[static_cast<std::size_t>(p.rank())];
       all.resize(std::max(all.size(), static_cast<std::size_t>(n.operands.count)));
       for (int i = 0; i < n.operands.count; ++i) {
@@ -69,9 +69,9 @@ class numerics_check {
     }
   }
   /// errors  R32 a result has an element that is no finite number
-  void after(node const& n, std::span<processor const> held) const {
+  void after(node const& n, std::span<rank_context const> held) const {
     if (n.kind == primitive::argument || (shares_memory(n) && n.kind != primitive::wait)) return;
-    for (processor const& p : held) {
+    for (rank_context const& p : held) {
       for (int i = 0; i < n.results.count; ++i) {
         id const v = m_.result(n, i);
         if (awaited_[v]) continue;  // it may be on its way: the wait for it is looked at
@@ -84,7 +84,7 @@ class numerics_check {
  private:
   using operands_kept = std::vector<std::vector<double>>;
 
-  bool is_written(node const& n, id operand, processor const& p) const {
+  bool is_written(node const& n, id operand, rank_context const& p) const {
     for (int k = 0; k < n.results.count; ++k) {
       id const out = m_.result(n, k);
       if (p.pointer(operand) < p.pointer(out) + p.bytes(out) && p.pointer(out) < p.pointer(operand) + p.bytes(operand))
@@ -92,7 +92,7 @@ class numerics_check {
     }
     return false;
   }
-  [[noreturn]] void tell(node const& n, int result, processor const& p) const {
+  [[noreturn]] void tell(node const& n, int result, rank_context const& p) const {
     view const seen = p.at(m_.result(n, result));
     if (!has_region(n)) raise(n.kind == primitive::wait ? awaited(m_, n) : n, m_.result(n, result), seen, p);
     inside all(m_, p);
@@ -108,7 +108,7 @@ class numerics_check {
   /// What a kernel computes, node by node, until a value is not finite.
   class inside {
    public:
-    inside(module const& m, processor const& p) : m_(m), p_(p), at_(p.windows(), p.windows() + m.value_count) {}
+    inside(module const& m, rank_context const& p) : m_(m), p_(p), at_(p.windows(), p.windows() + m.value_count) {}
     id found = no_id;
     view const& at(id v) const { return at_[v]; }
 
@@ -151,13 +151,13 @@ class numerics_check {
     }
 
     meshtensor::module const& m_;
-    processor const& p_;
+    rank_context const& p_;
     std::vector<view> at_;
     std::deque<std::vector<double>> memory_;
   };
 
   /// `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are no finite numbers, …`
-  [[noreturn]] void raise(node const& made_by, id v, view const& seen, processor const& p) const {
+  [[noreturn]] void raise(node const& made_by, id v, view const& seen, rank_context const& p) const {
     not_finite const bad = find_not_finite(seen);
     std::string where, which = what(made_by);
     std::int64_t rest = bad.first;

@@ -15,13 +15,13 @@ namespace meshtensor {
 namespace detail {
 
 /// A number of each process.
-inline std::vector<std::int64_t> of_each(job& ranks, std::int64_t mine) {
+inline std::vector<std::int64_t> of_each(job_runner& ranks, std::int64_t mine) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(ranks.size()));
   on_all_ranks(ranks, collective::all_gather, i64, 1, "start of an executable")(&mine, all.data());
   return all;
 }
 /// What one of the processes has to say.
-inline std::string said_by(job& ranks, int rank, std::string text) {
+inline std::string said_by(job_runner& ranks, int rank, std::string text) {
   auto size = static_cast<std::int64_t>(text.size());
   on_all_ranks(ranks, collective::broadcast, i64, 1, "start of an executable").from(rank)(&size, &size);
   text.resize(static_cast<std::size_t>(size));
@@ -70,7 +70,7 @@ inline std::string first_difference(std::string const& a, std::string const& on_
 /// errors  R24 a fact differs: which one, what it is, and on which ranks; what `refused` holds, on that rank; R21
 /// another rank has refused, and why
 template <class = lazy>
-void require_same_on_all_ranks(job& ranks, start_record const* mine, std::exception_ptr refused) {
+void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std::exception_ptr refused) {
   if (ranks.size() < 2) {
     if (refused) std::rethrow_exception(refused);
     return;
@@ -83,7 +83,7 @@ void require_same_on_all_ranks(job& ranks, start_record const* mine, std::except
     words[1 + count + f] = ~words[1 + f];  // the greatest of these is the complement of the least
   }
   on_all_ranks(ranks, collective::all_reduce, i64, std::ssize(words), "start of an executable")(words.data(),
-                                                                                            greatest.data());
+                                                                                                greatest.data());
   if (greatest[0] != 0) {
     auto const all = detail::of_each(ranks, words[0]);
     int first = 0;
@@ -116,7 +116,7 @@ void require_same_on_all_ranks(job& ranks, start_record const* mine, std::except
 }
 
 #if MESHTENSOR_COMPILED
-extern template void require_same_on_all_ranks<lazy>(job&, start_record const*, std::exception_ptr);
+extern template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr);
 #endif
 
 }  // namespace meshtensor

@@ -35,12 +35,12 @@ class session {
       : store_(values), m_(m), p_(p), mesh_(mesh), entry_(entry), device_(std::move(device)) {
     steps_ = &values.count_steps(program.empty() ? m.names[m.regions[entry].label].text() : program);
 
-    auto& job = values.job();
+    auto& job = values.runner();
     auto const size = static_cast<int>(mesh.size());
     if (job.size() != 0 && job.size() != size)
       throw error("R05", {"the mesh has ", size, " processors, but ", job.size(), (job.size() == 1 ? " was" : " were"),
                           " started: start as many as the mesh has, as by mpirun -n ", size,
-                          ", or let mt::processors::as_threads() make them"});
+                          ", or let mt::job::as_threads() make them"});
     ranks_ = job.held(size);
     within_memory(p, [&] {
       processors_.reserve(ranks_.size());
@@ -62,7 +62,7 @@ class session {
   session(session const&) = delete;
   session& operator=(session const&) = delete;
   ~session() {
-    if (!store_.job().has_failed()) return;
+    if (!store_.runner().has_failed()) return;
     stays(processors_), stays(engines_), stays(inputs_), stays(outputs_);
   }
 
@@ -180,7 +180,7 @@ class session {
 
   meshtensor::module const& graph() const { return m_; }
   plan const& planned() const { return p_; }
-  std::vector<processor> const& held() const { return processors_; }
+  std::vector<rank_context> const& held() const { return processors_; }
 
  private:
   void count() {
@@ -196,8 +196,8 @@ class session {
     auto const run = [this](std::size_t k, std::span<outside> around) {
       within_memory(p_, [&] { engines_[k]->run(entry_, around, numbers_.data(), settings_.seed, settings_.step); });
     };
-    if (store_.job().in_lockstep()) return run(0, around_);
-    store_.job().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
+    if (store_.runner().in_lockstep()) return run(0, around_);
+    store_.runner().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
       std::size_t const k = index_of(rank);
       run(k, {&around_[k], 1});
     });
@@ -218,8 +218,8 @@ class session {
 
   void connect() {
     for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
-    std::vector<processor*> held;
-    for (processor& p : processors_) held.push_back(&p);
+    std::vector<rank_context*> held;
+    for (rank_context& p : processors_) held.push_back(&p);
     for (outside& o : around_) {
       o.variables.resize(static_cast<std::size_t>(m_.variable_count));
       o.fed.resize(static_cast<std::size_t>(m_.node_count));
@@ -251,9 +251,10 @@ class session {
   }
   void make_engine(int rank, transport& t) {
     std::size_t const k = index_of(rank);
-    processor& p = processors_[k];
+    rank_context& p = processors_[k];
     auto ways = std::make_unique<by_transport>(t, m_, p_, p);
-    engines_[k] = std::make_unique<engine<Device>>(m_, p_, one_device(), std::span<processor>(&p, 1), std::move(ways));
+    engines_[k] =
+        std::make_unique<engine<Device>>(m_, p_, one_device(), std::span<rank_context>(&p, 1), std::move(ways));
   }
 
   /// The device of one of the processors that run at the same time here: they share the cores.
@@ -274,7 +275,7 @@ class session {
   int entry_;
   Device device_;
   std::vector<int> ranks_;
-  std::vector<processor> processors_;
+  std::vector<rank_context> processors_;
   std::vector<outside> around_;
   std::vector<std::span<std::byte const>> variables_;     // blocks of the store, of all processors held here
   std::vector<std::unique_ptr<engine<Device>>> engines_;  // of each processor held here; in lockstep one for all

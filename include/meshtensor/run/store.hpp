@@ -14,7 +14,7 @@
 #include "meshtensor/array/array_view.hpp"
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/base/suggest.hpp"
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 #include "meshtensor/run/counts.hpp"
 #include "meshtensor/run/gather.hpp"
 #include "meshtensor/run/scratch.hpp"
@@ -67,7 +67,7 @@ class value_source {
 ///     weights.set("decoder/attention/query", query);
 class store {
  public:
-  explicit store(processors const& p, std::uint64_t seed = 0) : job_(p.get()), seed_(seed) {}
+  explicit store(job const& p, std::uint64_t seed = 0) : job_(p.get()), seed_(seed) {}
 
   store(store const&) = delete;
   store& operator=(store const&) = delete;
@@ -75,7 +75,7 @@ class store {
     if (job_.has_failed()) stays(values_), steps_.stay();
   }
 
-  meshtensor::job& job() const { return job_; }
+  meshtensor::job_runner& runner() const { return job_; }
   std::uint64_t seed() const { return seed_; }
   /// Of the random numbers of steps from now on, and of values that are not there yet.
   void set_seed(std::uint64_t seed) { seed_ = seed; }
@@ -224,7 +224,7 @@ class store {
   /// The value of a variable of a partitioned module, made if it is not there yet: `make` fills a block of zeros.
   ///
   /// errors  R04 it is there with another dtype, other extents, another layout or another initializer
-  stored& provide(module const& m, binding const& b, variable const& v, std::vector<processor*> const& held,
+  stored& provide(module const& m, binding const& b, variable const& v, std::vector<rank_context*> const& held,
                   function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
     stored fresh = describe(m, b, v);
@@ -250,7 +250,7 @@ class store {
     }
     value like{};
     like.type = v.type, like.dims = v.dims, like.layout = v.layout;
-    for (processor* p : held) add_block(fresh, p->window_of(like));
+    for (rank_context* p : held) add_block(fresh, p->window_of(like));
     if (!source_ || !source_->fill(label, fresh))
       for (view const& window : fresh.windows) make(window, first);
     return values_.emplace(label, std::move(fresh)).first->second;
@@ -339,7 +339,7 @@ class store {
     else detail::copy_by_name(whole, first, part, 0, no_id, no_id, part.extent);
   }
 
-  meshtensor::job& job_;
+  meshtensor::job_runner& job_;
   std::uint64_t seed_, step_ = 0;
   program_counts counts_;
   struct {

@@ -7,7 +7,7 @@
 
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/base/suggest.hpp"
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 #include "meshtensor/pass/implied.hpp"
 
 namespace meshtensor::detail {
@@ -15,7 +15,7 @@ namespace meshtensor::detail {
 /// Says which rules of a layout change nothing in a set of programs, given as bits; every module made of the set has
 /// its tables.
 template <class = lazy>
-void warn_unused(job const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
+void warn_unused(job_runner const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
   for (int r = 0; r < layout.count; ++r) {
     if ((unused >> r & 1) == 0) continue;
     std::vector<std::string> dims, scopes;
@@ -39,7 +39,7 @@ void warn_unused(job const& j, module const& m, layout_rules const& layout, std:
 
 /// Says by which parameters a gradient is zero whatever their values.
 template <class = lazy>
-void warn_idle(job const& j, module const& m) {
+void warn_idle(job_runner const& j, module const& m) {
   constexpr int shown = 3;
   std::string names;
   int count = 0;
@@ -55,8 +55,8 @@ void warn_idle(job const& j, module const& m) {
 }
 
 #if MESHTENSOR_COMPILED
-extern template void warn_idle<lazy>(job const&, module const&);
-extern template void warn_unused<lazy>(job const&, module const&, layout_rules const&, std::uint64_t);
+extern template void warn_idle<lazy>(job_runner const&, module const&);
+extern template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 #endif
 
 }  // namespace meshtensor::detail

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "meshtensor/base/config.hpp"
-#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/base/name.hpp"
+#include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/tensor/dim.hpp"
 

@@ -101,17 +101,16 @@ template <class C, class Traits, handle H>
 constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits>& out, H const&) {
   static_assert(
       is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: s.watch(\"y\", y) lets one look "
-                              "at it in each step, mt::eager computes at once",
-                              H>>);
+                             "at it in each step, mt::eager computes at once",
+                             H>>);
   return out;
 }
 
 template <std::same_as<bool> B>
 constexpr unlike_arrays::operator B() const {
-  static_assert(
-      is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: select(condition, a, b) "
-                              "chooses for each element, mt::cond takes one of two branches",
-                              B>>);
+  static_assert(is_valid<detail::wrong<"T10 a tensor has no value while the program is traced: select(condition, a, b) "
+                                       "chooses for each element, mt::cond takes one of two branches",
+                                       B>>);
   return false;
 }
 namespace detail {

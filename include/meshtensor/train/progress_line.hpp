@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <string>
 
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 
 namespace meshtensor {
 
@@ -43,8 +43,7 @@ inline std::string text_of(progress_facts const& f) {
 /// each step costs next to nothing.
 class progress_line {
  public:
-  explicit progress_line(processors const& job)
-      : progress_line(job.speaks() ? stderr : nullptr, isatty(STDERR_FILENO) != 0) {}
+  explicit progress_line(job const& job) : progress_line(job.speaks() ? stderr : nullptr, isatty(STDERR_FILENO) != 0) {}
   /// To another file, or nowhere; `rewrites`: a line stands where the last one stood.
   progress_line(std::FILE* to, bool rewrites) : to_(to), rewrites_(rewrites) {}
   progress_line(progress_line const&) = delete;

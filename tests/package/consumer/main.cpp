@@ -78,7 +78,7 @@ struct step {
 
 // Two steps on two threads, whose sums over `in` are brought together: 10 and 26, then three times as much.
 bool gives_its_numbers() {
-  mt::processors const job = mt::processors::as_threads();
+  mt::job const job = mt::job::as_threads();
   mt::store values(job);
   mt::executable<step, mesh, layout> run_step(values);
   auto const first = run_step(mt::feed<"x">(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8})).get<"y">().gather();
@@ -88,7 +88,7 @@ bool gives_its_numbers() {
 }  // namespace here
 
 namespace other {
-double run(mt::processors const& job, int count);
+double run(mt::job const& job, int count);
 }
 
 // All that has a name here has it in other.cpp, too; only what the program says is another thing.
@@ -99,7 +99,7 @@ struct grown {
   constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.input("x", mt::f32, items) * 2)); }
 };
 float grown_here() {
-  mt::processors const job = mt::processors::as_threads();
+  mt::job const job = mt::job::as_threads();
   mt::store values(job);
   return mt::executable<grown, alone, whole>(values)(mt::feed<"x">(std::vector<float>{1, 2})).get<"sum">();
 }
@@ -113,7 +113,7 @@ int main() {
   wrong += meshtensor::name("batch").text() != "batch";
   wrong += meshtensor::bytes_of(meshtensor::bf16) != 2;
   wrong += !here::gives_its_numbers();
-  wrong += other::run(mt::processors::as_threads(), 2) != 230;
+  wrong += other::run(mt::job::as_threads(), 2) != 230;
   wrong += grown_here() != 6 || grown_there() != 9;
   wrong += product_then_sum(1.0 + 0x1p-30, 1.0 + 0x1p-30, -1.0) != 0x1p-29;
 #if defined(EXPECT_TBB)
@@ -129,7 +129,7 @@ int main() {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   wrong += size != 1;
-  wrong += other::run(mt::processors(MPI_COMM_WORLD), 1) != 230;
+  wrong += other::run(mt::job(MPI_COMM_WORLD), 1) != 230;
   MPI_Finalize();
 #endif
   std::printf("meshtensor %d.%d.%d: %d wrong\n", MESHTENSOR_VERSION_MAJOR, MESHTENSOR_VERSION_MINOR,

@@ -14,7 +14,7 @@ struct grown {
   constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.input("x", mt::f32, items) * 3)); }
 };
 float grown_there() {
-  mt::processors const job = mt::processors::as_threads();
+  mt::job const job = mt::job::as_threads();
   mt::store values(job);
   return mt::executable<grown, alone, whole>(values)(mt::feed<"x">(std::vector<float>{1, 2})).get<"sum">();
 }
@@ -37,7 +37,7 @@ struct step {
 };
 
 // 1 + 4 + 9 + 16, and 100 for each step.
-double run(mt::processors const& job, int count) {
+double run(mt::job const& job, int count) {
   mt::store values(job);
   mt::executable<step, mesh, layout> run_step(values, batch(4), data(count));
   auto const result = run_step(mt::feed<"x">(std::vector<float>{1, 2, 3, 4}));

@@ -112,7 +112,7 @@ TEST_CASE("Eigen's and xtensor's") {
 
 TEST_CASE("fed whole from anywhere") {
   for (bool in_turns : {true, false}) {
-    auto const job = in_turns ? mt::processors::in_lockstep() : mt::processors::as_threads();
+    auto const job = in_turns ? mt::job::in_lockstep() : mt::job::as_threads();
     mt::store weights(job);
     stepping step(weights, rows(4), data(2));
     columns_first m;
@@ -129,7 +129,7 @@ TEST_CASE("fed whole from anywhere") {
 }
 
 TEST_CASE("one processor: read and written where it lies") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   stepping step(weights, rows(4), data(1));
   auto v = counted(12);
@@ -169,7 +169,7 @@ TEST_CASE("fed to an eager scope") {
 }
 
 TEST_CASE("to and from the store") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   stepping const step(weights, rows(4), data(2));
   columns_first m;

@@ -42,7 +42,7 @@ class subject {
   explicit subject(sizes const& z, double largest = 1, char const* spoilt = "", bool at_first = false)
       : sizes_(z), largest_(largest), spoilt_(spoilt), at_first_(at_first) {
     auto const plain = lower({}, {}, {});
-    auto const job = mt::processors::in_lockstep();
+    auto const job = mt::job::in_lockstep();
     mt::store store(job);
     mt::session<mt::reference_device> run(store, plain->graph, plain->planned, {}, plain->entry);
     feed(run);
@@ -57,7 +57,7 @@ class subject {
     composites_ = windows_ = 0;
     for (int i = 0; i < low->graph.node_count; ++i) composites_ += mt::is_whole(low->graph.nodes[i]);
     for (int v = 0; v < low->graph.value_count; ++v) windows_ += low->planned.where[v] == mt::place::window;
-    auto const job = mt::processors::in_lockstep();
+    auto const job = mt::job::in_lockstep();
     mt::store store(job);
     mt::session<mt::cpu_device> run(store, low->graph, low->planned, mesh, low->entry, mt::cpu_device(threads));
     feed(run);

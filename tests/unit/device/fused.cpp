@@ -220,7 +220,7 @@ void try_kernel(std::uint64_t seed, long& kernels, long& exact) {
     inputs[simple->names[n.attribute[0]].text()] = std::move(b);
   }
   mt::blocks const expected = mt::interpreter(*simple, *bound).run(0, inputs, variables, mt::settings{});
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store values(job);
   mt::session<mt::cpu_device> run(values, *fused, *planned, mt::mesh_shape{}, 0, mt::cpu_device(1 + c.below(3)));
   for (auto const& [label, b] : inputs) run.feed(label, b.data());

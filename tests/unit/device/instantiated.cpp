@@ -80,7 +80,7 @@ std::map<std::string, mt::block> outcome(mt::cpu_device device, int steps, int& 
   using stages = mt::lowered<Program, Program, mesh, layout, mt::cpu_device>;
   static_assert(mt::verify(stages::graph).empty());
   constexpr auto const& m = stages::graph;
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store values(job);
   mt::session<mt::cpu_device> run(values, m, stages::planned, mt::mesh_shape{}, 0, std::move(device));
   for (int i = 0; i < m.node_count; ++i) {

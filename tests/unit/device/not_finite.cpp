@@ -82,7 +82,7 @@ template <class Program, class Device>
 std::map<std::string, mt::block> outcome(Device device) {
   using stages = mt::lowered<Program, Program, mesh, layout, Device>;
   static constexpr auto const& m = stages::graph;
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store values(job);
   mt::session<Device> run(values, m, stages::planned, mt::mesh_shape{}, 0, std::move(device));
   std::map<std::string, mt::block> all;

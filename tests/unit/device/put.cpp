@@ -51,7 +51,7 @@ struct at_the_end {
 template <mt::dtype Type, class T, class Kept>
 void check() {
   constexpr std::int64_t stride = std::is_same_v<Kept, in_the_middle> ? 32 : 1;
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store values(job);
   mt::executable<keep<Type, Kept>, alone, whole, mt::default_device> step(values);
   std::vector<T> expected(6 * 50 * 32), x(32 * 6);
@@ -105,7 +105,7 @@ struct keep_rows {
 template <class Kept>
 void check_rows() {
   constexpr std::int64_t stride = std::is_same_v<Kept, in_the_middle> ? 32 : 1;
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store values(job);
   mt::executable<keep_rows<Kept>, alone, whole, mt::default_device> step(values);
   std::vector<float> expected(6 * 50 * 32), all(6 * 50 * 32), x(32 * 6), y(4 * 32);

@@ -39,7 +39,7 @@ bool same(A const& a, B const& b) {
 /// Three steps each way, from the same seed: the losses, and in the end every parameter and all state.
 template <class Program, class... Fed>
 void check(Fed const&... fed) {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job, 7), start(job, 7);
   mt::executable<Program, one, whole> step(weights);
   mt::executable<Program, one, whole> untouched(start);

@@ -44,7 +44,7 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
       try {
         auto const l = lowered(mesh, rules, 24);
         auto const runs = mt::run_counts_of(l->graph, l->planned.numbers);
-        mt::processor const first(l->graph, l->planned, mesh, 0);
+        mt::rank_context const first(l->graph, l->planned, mesh, 0);
         std::int64_t bytes = 0, count = 0, exchanges = 0;
         for (int i = 0; i < l->graph.node_count; ++i) {
           mt::node const& n = l->graph.nodes[i];
@@ -135,7 +135,7 @@ TEST_CASE("a draft needs no processors, and says the same as the executable") {
   mt::draft<step_t> const large(net::data(4096), net::model(4), net::batch(1 << 20));
   CHECK(has(mt::explain(large), "16384 processors"));
   mt::draft<step_t> const small(net::data(2), net::model(2), net::batch(24));
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   step_t const step(weights, net::data(2), net::model(2), net::batch(24));
   CHECK(mt::explain(step).starts_with(mt::explain(small)));

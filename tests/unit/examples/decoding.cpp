@@ -41,10 +41,12 @@ struct running {
   std::unique_ptr<mt::lowering> low;
   mt::session<Device> step;
 
-  running(mt::store& store, std::vector<mt::dim_extent> more, mt::device_capabilities const& capabilities, Device device)
+  running(mt::store& store, std::vector<mt::dim_extent> more, mt::device_capabilities const& capabilities,
+          Device device)
       : low(lowered(std::move(more), capabilities)),
         step(store, low->graph, low->planned, {}, low->entry, std::move(device)) {}
-  static std::unique_ptr<mt::lowering> lowered(std::vector<mt::dim_extent> more, mt::device_capabilities const& capabilities) {
+  static std::unique_ptr<mt::lowering> lowered(std::vector<mt::dim_extent> more,
+                                               mt::device_capabilities const& capabilities) {
     for (mt::dim_extent const& e : {vocab(words), layers(2), d_model(16), heads(2), d_head(8), d_ff(24)})
       more.push_back(e);
     return mt::lower(mt::detail::traced<all_programs>, mt::entry_name<Program>(), {}, {}, more, capabilities);
@@ -184,7 +186,7 @@ TEST_CASE("word by word as read anew") {
     for (double penalty : {0.0, 2.0}) {
       CAPTURE(width);
       CAPTURE(penalty);
-      auto const job = mt::processors::in_lockstep();
+      auto const job = mt::job::in_lockstep();
       mt::store store(job, 2);
       kept_search kept(store, width, penalty);
       plain_search plain(store, width, penalty);

@@ -34,7 +34,7 @@ struct draw {
 
 /// How often each word is drawn.
 numbers counts_of(std::int64_t top_k, double top_p, double temperature) {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store store(job, 7);
   std::vector<float> const given(scores.begin(), scores.end());
   auto const size = static_cast<std::int64_t>(given.size());

@@ -81,7 +81,7 @@ struct spoilt {
   std::uint32_t line(mt::node const& n) { return graph().sites[n.site].line; }
 
   mt::check_result look(mt::reference_device const& device = {}) {
-    auto const job = mt::processors::in_lockstep();
+    auto const job = mt::job::in_lockstep();
     mt::store values(job, 5);
     mt::session<mt::reference_device> step(values, low->graph, low->planned, shape, low->entry, device);
     auto const x = some_x(8);
@@ -128,7 +128,7 @@ TEST_CASE("nothing is wrong: several meshes, layouts and devices") {
 }
 
 TEST_CASE("a store is looked at as it is, and stays so") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job, 3);
   mt::executable<train, mesh, layout> step(weights, batch(8), data(2));
   auto const x = some_x(8);

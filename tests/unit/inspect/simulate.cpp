@@ -53,7 +53,7 @@ spent of(std::int64_t on_data, std::int64_t on_model, std::vector<mt::link> link
   mt::executable<step, mesh, layout, mt::reference_device> run(weights, rows(2 * on_data), data(on_data),
                                                                model(on_model));
   std::vector<float> x(static_cast<std::size_t>(16 * on_data), 0.5F);
-  auto const& modelled = dynamic_cast<mt::simulated_job const&>(job.get());
+  auto const& modelled = dynamic_cast<mt::simulated_runner const&>(job.get());
   run.record();
   run(mt::feed<"x">(x));
   mt::timeline const& t = *run.recorded()[0];

@@ -64,7 +64,7 @@ std::vector<double> some_x() {
 
 template <class Layout, bool Again, class Device>
 void run(mt::eager<mt::dtype::f64>& reference, mt::store& first, int processors) {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store weights(job);
   mt::executable<mt::precision<train<Again>, mt::dtype::f64>, mesh, Layout, Device> step(weights, batch(4),
                                                                                          data(processors / 2));
@@ -84,7 +84,7 @@ void run(mt::eager<mt::dtype::f64>& reference, mt::store& first, int processors)
 }  // namespace
 
 TEST_CASE("on every layout what an eager scope sees") {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store first(job, 3);
   mt::executable<mt::precision<train<false>, mt::dtype::f64>, mesh, whole> makes(first, batch(4), data(1));
   mt::eager<mt::dtype::f64> s(first, batch(4));

@@ -28,7 +28,7 @@ struct training {
   void once() { step(mt::feed<"x">(std::vector<float>(16, 1))); }
   float corner() { return weights.get<float>("table")(rows(0), columns(0)); }
 
-  mt::processors job = mt::processors::as_threads();
+  mt::job job = mt::job::as_threads();
   mt::store weights;
   stepping step{weights, batch(4), data(2)};
 };

@@ -15,8 +15,8 @@ using meshtensor_test::own_folder;
 
 namespace {
 
-mt::processors const& turns() {
-  static mt::processors const job = mt::processors::in_lockstep();
+mt::job const& turns() {
+  static mt::job const job = mt::job::in_lockstep();
   return job;
 }
 

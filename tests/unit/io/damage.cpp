@@ -23,7 +23,7 @@ using stepping = mt::executable<programs, grow, mesh, spread>;
 
 struct training {
   void once() { step(mt::feed<"x">(std::vector<float>(8, 1))); }
-  mt::processors job = mt::processors::in_lockstep();
+  mt::job job = mt::job::in_lockstep();
   mt::store weights{job};
   stepping step{weights, batch(2), data(1)};
 };

@@ -67,7 +67,7 @@ struct held {
     return std::equal(wanted.begin(), wanted.end(), found.begin(), found.end());
   }
 
-  mt::processors job = mt::processors::in_lockstep();
+  mt::job job = mt::job::in_lockstep();
   mt::store weights{job};
   mt::executable<program, mesh, by_rows> step;
 };

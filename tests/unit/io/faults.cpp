@@ -28,7 +28,7 @@ using stepping = mt::executable<programs, grow, mesh, spread>;
 struct training {
   void once() { step(mt::feed<"x">(std::vector<float>(16, 1))); }
   auto table() { return weights.get<float>("table"); }
-  mt::processors job = mt::processors::in_lockstep();
+  mt::job job = mt::job::in_lockstep();
   mt::store weights{job};
   stepping step{weights, batch(4), data(2)};
 };

@@ -18,7 +18,7 @@ constexpr place places[] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 1}, {0, 4, 3}, {0, 8, 2
 }  // namespace
 
 TEST_CASE("from every place to every other") {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   int pairs = 0;
   for (place const& from : places) {
     meshtensor_test::own_folder const folder;
@@ -56,7 +56,7 @@ TEST_CASE("from every place to every other") {
 
 TEST_CASE("the steps after a restart are those that would have been") {
   meshtensor_test::own_folder const folder;
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   spread::held one(job, 0, 2, 3);
   one.run();
   mt::save(one.weights, folder.path());
@@ -70,7 +70,7 @@ TEST_CASE("the steps after a restart are those that would have been") {
 TEST_CASE("files are the same from threads and from processors that take turns") {
   meshtensor_test::own_folder const folder;
   for (auto const* how : {"turns", "threads"}) {
-    auto const job = how[1] == 'u' ? mt::processors::in_lockstep() : mt::processors::as_threads();
+    auto const job = how[1] == 'u' ? mt::job::in_lockstep() : mt::job::as_threads();
     spread::held one(job, 3, 2, 2);
     one.run();
     mt::save(one.weights, folder / how);
@@ -86,7 +86,7 @@ TEST_CASE("files are the same from threads and from processors that take turns")
 
 TEST_CASE("each block is in one file, and every processor writes some") {
   meshtensor_test::own_folder const folder;
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   spread::held one(job, 1, 4, 2);
   std::string const path = mt::save(one.weights, folder.path());
   std::int64_t values = 0, least = 1 << 30, most = 0, elements = 0;

@@ -45,7 +45,7 @@ struct training {
     for (float& one : x) one = static_cast<float>((drawn * 7 + drawn % 5) % 19), ++drawn;
     step(mt::feed<"x">(x));
   }
-  mt::processors job = mt::processors::as_threads();
+  mt::job job = mt::job::as_threads();
   mt::store weights{job};
   mt::executable<mix, mesh, by_batch> step;
 };

@@ -47,7 +47,7 @@ using stepping = mt::executable<step, mesh, Layout>;
 
 /// A store on a mesh under one of the four layouts, and its executable.
 struct held {
-  held(mt::processors const& job, int layout, int on_data, int on_model, std::uint64_t seed = 5) : weights(job, seed) {
+  held(mt::job const& job, int layout, int on_data, int on_model, std::uint64_t seed = 5) : weights(job, seed) {
     make(layout, on_data, on_model);
   }
   void make(int layout, int on_data, int on_model) {

@@ -43,23 +43,23 @@ std::string sentence(auto const& f) {
 TEST_CASE("a Slurm job of several tasks, and nobody who started them") {
   setenv("SLURM_NTASKS", "3", 1);
   CHECK(
-      sentence([] { mt::processors(0, nullptr); }) ==
+      sentence([] { mt::job(0, nullptr); }) ==
       "meshtensor R18: this process runs alone inside of a Slurm job of 3 tasks: start it with srun; if it is meant to "
       "be alone, with SLURM_NTASKS=1");
   setenv("SLURM_NTASKS", "1", 1);
-  CHECK(sentence([] { mt::processors(0, nullptr); }) == "nothing was thrown");
+  CHECK(sentence([] { mt::job(0, nullptr); }) == "nothing was thrown");
   unsetenv("SLURM_NTASKS");
 }
 
 TEST_CASE("a launcher and no MPI") {
   setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
   char* none[] = {nullptr};
-  CHECK(sentence([&] { mt::processors job(0, none); }).starts_with("meshtensor R09: a launcher started 4 processes"));
+  CHECK(sentence([&] { mt::job job(0, none); }).starts_with("meshtensor R09: a launcher started 4 processes"));
   unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
 TEST_CASE("sessions of one job take turns, on meshes of different sizes") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   CHECK(job.ranks() == 1);
   mt::store some(job), more(job), same(job);
   stepping two(some, data(2)), four(more, data(4)), again(same, data(2));
@@ -71,7 +71,7 @@ TEST_CASE("sessions of one job take turns, on meshes of different sizes") {
 }
 
 TEST_CASE("a session is stepped by one thread after another") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   stepping step(weights, data(2));
   for (int i = 0; i < 10; ++i) std::thread([&] { CHECK(step(mt::feed<"x">(eight(1))).get<"seen">() == 8 * i); }).join();
@@ -82,7 +82,7 @@ TEST_CASE("two jobs at the same time") {
   double seen[2] = {};
   for (int u = 0; u < 2; ++u)
     users.emplace_back([&, u] {
-      auto const job = mt::processors::as_threads();
+      auto const job = mt::job::as_threads();
       mt::store weights(job);
       stepping step(weights, data(u == 0 ? 2 : 4));
       for (int i = 0; i < 50; ++i) seen[u] = step(mt::feed<"x">(eight(u + 1))).get<"seen">();
@@ -94,7 +94,7 @@ TEST_CASE("two jobs at the same time") {
 
 TEST_CASE("a processor that throws releases the others, and its exception comes out") {
   for (int thrower : {0, 1, 3}) {
-    mt::threads_job job;
+    mt::thread_runner job;
     int const members[] = {0, 1, 2, 3};
     std::vector<mt::planned_collective> calls(4);
     std::vector<int> numbers(4);
@@ -122,7 +122,7 @@ TEST_CASE("a processor that throws releases the others, and its exception comes 
 }
 
 TEST_CASE("a processor that leaves early") {
-  mt::threads_job job;
+  mt::thread_runner job;
   int const members[] = {0, 1};
   mt::planned_collective calls[2];
   for (int i = 0; i < 2; ++i) calls[i].call.type = mt::f64, calls[i].with = {members, 2, i};

@@ -35,7 +35,7 @@ std::string said(F f) {
 
 TEST_CASE("the program's own exit code") {
   bool speaks = false;
-  auto const program = [&](mt::processors const& job) {
+  auto const program = [&](mt::job const& job) {
     speaks = job.speaks();
     return 7;
   };
@@ -57,7 +57,7 @@ TEST_CASE("what is thrown is one line and exit code 1") {
 }
 
 TEST_CASE("a process alone agrees with itself") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::agreement greatest(job);
   CHECK(greatest(2.5) == 2.5);
   CHECK(greatest(-1) == -1);

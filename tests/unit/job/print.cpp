@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 
 namespace mt = meshtensor;
 
@@ -18,7 +18,7 @@ TEST_CASE("standard output and standard error on a disk that is full") {
   if (full < 0) return;  // only some systems have it
   std::vector<std::string> said;
   auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { said.push_back(s); });
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   std::fflush(stdout), std::fflush(stderr);
   int const out = ::dup(STDOUT_FILENO), err = ::dup(STDERR_FILENO);
   ::dup2(full, STDOUT_FILENO), ::dup2(full, STDERR_FILENO);

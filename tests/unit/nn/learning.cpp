@@ -127,7 +127,7 @@ TEST_CASE("the same cell, its batch or the sides of its matrix spread") {
       {four, mt::layout_rules{}.shard("state", {"ax"}).shard("next", {"by"})}};
   for (auto const& [mesh, rules] : spreads) {
     auto const low = mt::lower(*traced, "reminder", mesh, rules, {});
-    auto const job = mt::processors::in_lockstep();
+    auto const job = mt::job::in_lockstep();
     mt::store weights(job);
     mt::session<mt::reference_device> run(weights, low->graph, low->planned, mesh, low->entry);
     for (auto const& [label, b] : p.inputs) run.feed(label, b.data());

@@ -120,7 +120,7 @@ struct by_result : mt::layout<mt::shard<kind, rows>> {};
 TEST_CASE("what calls give") {
   auto const x = some(5);
   std::vector<std::int32_t> const by{2, -1, 0, 3};
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   mt::eager s(weights, batch(5));
   auto const sums = s.value(mt::call<running_sum>(s(x)));
@@ -148,7 +148,7 @@ TEST_CASE("what calls give") {
 
 TEST_CASE("the gradient is the operation's own") {
   auto const x = some(2);
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   mt::eager s(weights, batch(2));
   auto const in = s(x);
@@ -185,7 +185,7 @@ TEST_CASE("under every layout, on every device, the same") {
 }
 
 TEST_CASE("without a gradient, differentiation says so") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   mt::eager s(weights, batch(2));
   auto const in = s(some(2));
@@ -195,7 +195,7 @@ TEST_CASE("without a gradient, differentiation says so") {
 }
 
 TEST_CASE("the gradient of a gradient is that of what it calls") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   mt::eager s(weights, batch(2));
   auto const in = s(some(2)), along = s(some(2));

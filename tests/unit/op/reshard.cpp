@@ -38,7 +38,7 @@ TEST_CASE("reshard keeps the values and moves the communication") {
   CHECK(count(l->graph, mt::primitive::all_gather) >= 1);
   CHECK(count(l->graph, mt::primitive::local_slice) >= 1);
   CHECK(mt::verify(l->graph).empty());
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   mt::session<mt::reference_device> run(weights, l->graph, l->planned, mesh, l->entry);
   std::vector<double> x(96);

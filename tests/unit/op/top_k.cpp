@@ -81,7 +81,7 @@ std::vector<double> some(int rows) {
 
 template <class Layout, class Device>
 void run(int over_data, int over_model) {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store none(job);
   mt::executable<mt::precision<choose, mt::dtype::f64>, mesh, Layout, Device> step(none, batch(6), data(over_data),
                                                                                    model(over_model));
@@ -122,7 +122,7 @@ TEST_CASE("on every layout what sorting gives") {
 }
 
 TEST_CASE("a dim that lies spread is not gathered") {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store none(job);
   mt::executable<choose_in_parts, mesh, spread> step(none, batch(6), data(1), model(4));
   mt::module const& m = step.graph();
@@ -174,7 +174,7 @@ TEST_CASE("of many: as sorted, with nan and ties in every block") {
 }
 
 TEST_CASE("more than there are") {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store none(job);
   mt::executable<choose_too_many, mesh, whole> step(none, data(1), model(1));
   std::string said;

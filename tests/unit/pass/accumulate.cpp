@@ -100,7 +100,7 @@ TEST_CASE("steps in parts") {
     CAPTURE(processors);
     planned<in_parts<4, 12>> s(data_parallel(), processors);
     s.check_steps();
-    s.check_steps(mt::processors::as_threads());
+    s.check_steps(mt::job::as_threads());
   }
   auto rules = data_parallel();
   rules.shard("inner", {"ax"}, "optimizer");

@@ -187,7 +187,7 @@ TEST_CASE("matrices' gradients are summed layer by layer, in their slices; vecto
     CHECK(all.all_reduces == 2 * 3 + 4);
     CHECK(all.exchanges < all.collectives());
     s.check_steps();
-    s.check_steps(mt::processors::as_threads());
+    s.check_steps(mt::job::as_threads());
   }
 }
 
@@ -200,13 +200,13 @@ TEST_CASE("gradients that a number scales are summed in their slices, before") {
     CHECK(f.filled == 2);
     CHECK(f.outside == 1);  // the loss
     s.check_steps();
-    s.check_steps(mt::processors::as_threads());
+    s.check_steps(mt::job::as_threads());
   }
   auto rules = data_parallel();
   rules.shard("width", {"ax"}, "optimizer");
   planned<descends> s(rules, 2);
   s.check_steps();
-  s.check_steps(mt::processors::as_threads());
+  s.check_steps(mt::job::as_threads());
 }
 
 TEST_CASE("what a loop leaves on its way is gathered behind the wait for it") {
@@ -221,7 +221,7 @@ TEST_CASE("what a loop leaves on its way is gathered behind the wait for it") {
   CHECK(gathered >= 2);
   CHECK(mt::count_overlapped(s.low->graph, s.plan().steps) >= 2);
   s.check_steps();
-  s.check_steps(mt::processors::as_threads());
+  s.check_steps(mt::job::as_threads());
 }
 
 TEST_CASE("what an optimizer needs in parts is scattered inside the loop, and only that is stacked") {
@@ -232,7 +232,7 @@ TEST_CASE("what an optimizer needs in parts is scattered inside the loop, and on
     planned<trains> s(rules, processors);
     CHECK(found(s).scattered_in_loops == 2);
     s.check_steps();
-    s.check_steps(mt::processors::as_threads());
+    s.check_steps(mt::job::as_threads());
   }
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("a slice that is used in its iteration, too") {
     planned<shares> s(data_parallel(), processors);
     CHECK(found(s).behind_loop == 0);
     s.check_steps();
-    s.check_steps(mt::processors::as_threads());
+    s.check_steps(mt::job::as_threads());
   }
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("a slice that is a term of a sum, by another name, keeps it") {
     planned<shares_by_another_name> s(data_parallel(), processors);
     CHECK(found(s).behind_loop == 0);
     s.check_steps();
-    s.check_steps(mt::processors::as_threads());
+    s.check_steps(mt::job::as_threads());
   }
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("what is stacked and has another use is summed behind the loop") {
     planned<looks_at_gradients> s(data_parallel(), processors);
     CHECK(found(s).behind_loop == 0);
     s.check_steps();
-    s.check_steps(mt::processors::as_threads());
+    s.check_steps(mt::job::as_threads());
     planned<looks_at_changes> scaled(data_parallel(), processors);
     CHECK(found(scaled).behind_loop == 0);
     scaled.check_steps();
@@ -275,7 +275,8 @@ TEST_CASE(
   mesh.add("ax", 2);
   mt::device_capabilities capabilities{};
   capabilities.fuses = true;
-  auto const low = mt::lower(traced<uses_one_of_two>, mt::name("uses_one_of_two"), mesh, data_parallel(), {}, capabilities);
+  auto const low =
+      mt::lower(traced<uses_one_of_two>, mt::name("uses_one_of_two"), mesh, data_parallel(), {}, capabilities);
   for (int i = 0; i < low->graph.node_count; ++i) CHECK(!mt::is_collective(low->graph.nodes[i].kind));
 }
 
@@ -283,7 +284,7 @@ TEST_CASE("one processor has nothing to send") {
   planned<trains> s(data_parallel(), 1);
   CHECK(mt::traffic_of(s.low->graph, s.plan()).exchanges == 0);
   for (int i = 0; i < s.low->graph.node_count; ++i) CHECK(s.plan().joined[i] == 0);
-  s.check_steps(mt::processors::as_threads());
+  s.check_steps(mt::job::as_threads());
 }
 
 TEST_CASE("what travels together starts when the last of it is there, before any of it is needed") {

@@ -46,9 +46,9 @@ struct planned {
   }
   /// Three steps, of the plan and of the interpreter, whenever collectives do their work.
   void check_steps() {
-    for (mt::exchange_timing const timing : mt::exchange_timings) check_steps(mt::processors::in_lockstep(timing));
+    for (mt::exchange_timing const timing : mt::exchange_timings) check_steps(mt::job::in_lockstep(timing));
   }
-  void check_steps(mt::processors const& job) {
+  void check_steps(mt::job const& job) {
     mt::module const& whole = traced<Program>;
     auto const simple = made([&] { return mt::simplify(mt::differentiate(whole)); });
     auto const b = mt::bind(*simple, mt::mesh_shape{});

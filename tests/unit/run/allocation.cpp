@@ -37,7 +37,7 @@ struct in_f32 : mt::precision<language_model, mt::f32> {};
 struct in_f64 : mt::precision<language_model, mt::f64> {};
 
 template <class Program, class Device>
-void check(mt::processors const& job, int first, int second) {
+void check(mt::job const& job, int first, int second) {
   INFO(first << " x " << second);
   mt::store weights(job);
   mt::executable<Program, mesh, spread, Device> step(weights, ax(first), by(second));
@@ -72,7 +72,7 @@ TEST_CASE("what is taken from the heap is counted") {
 }
 
 TEST_CASE("what is given to a step") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<given, mt::mesh<>, mt::layout<>> step(weights);
   mt::array<float, model, batch> x;
@@ -101,13 +101,13 @@ TEST_CASE("what is given to a step") {
 }
 
 TEST_CASE("cpu device") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   check<in_f32, mt::cpu_device>(job, 1, 1);
   check<in_f32, mt::cpu_device>(job, 2, 1);
   check<in_f32, mt::cpu_device>(job, 2, 2);
   check<in_f64, mt::cpu_device>(job, 2, 2);
 }
 TEST_CASE("reference device") {
-  check<in_f32, mt::reference_device>(mt::processors::as_threads(), 2, 2);
-  check<in_f32, mt::reference_device>(mt::processors::in_lockstep(), 2, 2);
+  check<in_f32, mt::reference_device>(mt::job::as_threads(), 2, 2);
+  check<in_f32, mt::reference_device>(mt::job::in_lockstep(), 2, 2);
 }

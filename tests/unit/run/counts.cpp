@@ -50,8 +50,8 @@ namespace other {
 struct ask : ::ask {};
 }  // namespace other
 
-mt::processors const& turns() {
-  static mt::processors const job = mt::processors::in_lockstep();
+mt::job const& turns() {
+  static mt::job const job = mt::job::in_lockstep();
   return job;
 }
 

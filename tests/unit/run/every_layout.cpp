@@ -23,7 +23,7 @@ struct run_result {
 run_result train(mt::module const& traced, mt::mesh_shape const& mesh, mt::layout_rules const& rules, int steps) {
   static two_layers::samples<double> const data(24);
   std::array const extents{net::batch(24)};
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   auto const step = mt::lower(traced, "train_step", mesh, rules, extents);
   auto const check = mt::lower(traced, "evaluate", mesh, rules, extents);

@@ -32,7 +32,7 @@ using stepping = mt::executable<programs, grow, mesh, spread>;
 }  // namespace
 
 TEST_CASE("outputs are numbers, or arrays with named dims") {
-  for (auto* make : {+[] { return mt::processors::as_threads(); }, +[] { return mt::processors::in_lockstep(); }}) {
+  for (auto* make : {+[] { return mt::job::as_threads(); }, +[] { return mt::job::in_lockstep(); }}) {
     auto job = make();
     mt::store weights(job);
     stepping step(weights, batch(4), data(2));
@@ -55,7 +55,7 @@ TEST_CASE("outputs are numbers, or arrays with named dims") {
 }
 
 TEST_CASE("arrays are fed by the names of their dims") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   stepping step(weights, batch(2), data(1));
   weights.set("table", counted());
@@ -77,7 +77,7 @@ TEST_CASE("arrays are fed by the names of their dims") {
 }
 
 TEST_CASE("one processor's part is read where it lies") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   struct alone : mt::mesh<data> {};
   mt::executable<programs, grow, alone, mt::layout<>> step(weights, batch(1), data(1));
@@ -90,7 +90,7 @@ TEST_CASE("one processor's part is read where it lies") {
 }
 
 TEST_CASE("a number that is set when an executable is made holds until it is set again") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   stepping step(weights, mt::set<"step">(10), batch(2), data(1));
   weights.set("table", std::vector<float>(24));
@@ -102,13 +102,13 @@ TEST_CASE("a number that is set when an executable is made holds until it is set
 }
 
 TEST_CASE("one axis left open takes what was started; alone that is one processor") {
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job);
   CHECK(stepping(weights, batch(2)).processors_mesh().size() == 2);
 }
 
 TEST_CASE("sizes that do not fit are refused") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   CHECK(sentence([&] { stepping(weights, data(1)); }) ==
         "meshtensor S11: the dim 'batch' has no extent: give one, as in batch(64)");
@@ -121,7 +121,7 @@ TEST_CASE("sizes that do not fit are refused") {
 
 TEST_CASE("the seed is a number like others") {
   struct whole : mt::layout<> {};
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store of_three(job, 3), of_nine(job, 9);
   mt::executable<noisy, mesh, whole> three(of_three, data(1)), nine(of_nine, data(1));
   auto const first = three().get<"noise">().gather();
@@ -136,7 +136,7 @@ TEST_CASE("the seed is a number like others") {
 TEST_CASE("a rule that changes nothing is mentioned once") {
   std::vector<std::string> said;
   auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { said.push_back(s); });
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   for (int i = 0; i < 2; ++i) mt::executable<programs, look, mesh, idle_rules>(weights, data(1));
   mt::on_warning() = before;
@@ -154,7 +154,7 @@ TEST_CASE("a rule that changes nothing is mentioned once") {
 TEST_CASE("no warning where there is nothing to say, and none if silenced") {
   int said = 0;
   auto const before = std::exchange(mt::on_warning(), [&](std::string const&) { ++said; });
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   mt::executable<programs, look, mesh, spread> quiet(weights, data(1));
   CHECK(said == 0);

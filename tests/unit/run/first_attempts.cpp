@@ -59,7 +59,7 @@ struct warnings {
 }  // namespace
 
 TEST_CASE("feeding: what is missing, of another size or of another type") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   warnings quiet;
   run step(weights, batch(4), data(1));
@@ -70,7 +70,7 @@ TEST_CASE("feeding: what is missing, of another size or of another type") {
 }
 
 TEST_CASE("extents and processors that do not fit") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   check_says(said([&] { run step(weights, data(1)); }),
              "S11: the dim 'batch' has no extent: give one, as in batch(64)");
@@ -84,7 +84,7 @@ TEST_CASE("extents and processors that do not fit") {
 }
 
 TEST_CASE("a dim that is split lies as the rule for the whole one says") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   check_says(
       said([&] { mt::executable<net::splitting, net::mesh, net::layout> step(weights, data(2)); }),
@@ -93,7 +93,7 @@ TEST_CASE("a dim that is split lies as the rule for the whole one says") {
 }
 
 TEST_CASE("a parameter that no loss depends on is a warning, and one that is declared thrice is named by explain") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   warnings heard;
   struct again : net::layout {};

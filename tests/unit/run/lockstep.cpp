@@ -27,7 +27,7 @@ struct sums_early {
 struct looked_at {
   int on_its_way = 0, garbage = 0, there = 0;
 };
-bool is_garbage(mt::processor const& p, mt::id v) {
+bool is_garbage(mt::rank_context const& p, mt::id v) {
   auto const* const first = p.pointer(v);
   return std::all_of(first, first + p.bytes(v), [](std::byte b) { return b == std::byte{0xff}; });
 }
@@ -37,15 +37,15 @@ looked_at look(mt::exchange_timing timing) {
   planned<sums_early> s(rules, 3);
   mt::module const& m = s.low->graph;
   REQUIRE(mt::count_overlapped(m, s.plan().steps) == 1);
-  auto const job = mt::processors::in_lockstep(timing);
+  auto const job = mt::job::in_lockstep(timing);
   mt::store values(job);
   mt::session<mt::reference_device> run(values, m, s.plan(), s.mesh, s.low->entry);
   std::vector<float> const x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y{0.5f, 1, 1.5f, 2};
   run.feed("x", x.data()), run.feed("y", y.data());
   auto const awaited = mt::awaited_values(m);
   looked_at seen;
-  run.observe([&](mt::node const& n, std::span<mt::processor const> all) {
-    for (mt::processor const& p : all) {
+  run.observe([&](mt::node const& n, std::span<mt::rank_context const> all) {
+    for (mt::rank_context const& p : all) {
       if (n.results.count == 0) continue;
       mt::id const v = m.result(n);
       if (n.kind == mt::primitive::wait) seen.there += !is_garbage(p, v);

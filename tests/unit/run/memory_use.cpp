@@ -46,7 +46,7 @@ constexpr double megabyte = 1 << 20;
 
 template <class Mesh, class Layout>
 void look(int processors) {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   std::vector<float> const x(256 * 2048, 0.5f);
   mt::executable<learn, Mesh, Layout, mt::default_device> step(weights);

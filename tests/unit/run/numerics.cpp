@@ -46,7 +46,7 @@ struct train {
 
 template <class Device>
 struct case_of {
-  mt::processors job = mt::processors::as_threads();
+  mt::job job = mt::job::as_threads();
   mt::store weights{job, 3};
   mt::executable<train, mesh, layout, Device> step{weights, batch(4), data(2)};
   std::vector<float> x = std::vector<float>(16, 0.5f);
@@ -139,7 +139,7 @@ struct attend {
 }  // namespace
 
 TEST_CASE("inside of attention, which the device runs whole; masks are finite numbers") {
-  mt::processors const job = mt::processors::as_threads();
+  mt::job const job = mt::job::as_threads();
   mt::store weights(job, 3);
   mt::executable<attend, mesh, layout, mt::default_device> step(weights, batch(4), data(2));
   step.check_numerics();
@@ -176,7 +176,7 @@ struct look_back {
 }  // namespace
 
 TEST_CASE("inside of attention to a slice of what a loop has, which is no copy") {
-  mt::processors const job = mt::processors::as_threads();
+  mt::job const job = mt::job::as_threads();
   mt::store weights(job, 3);
   mt::executable<look_back, mt::mesh<>, mt::layout<>, mt::default_device> step(weights, batch(2));
   step.check_numerics();
@@ -205,7 +205,7 @@ struct replace {
 }  // namespace
 
 TEST_CASE("a kernel that writes over what it reads") {
-  mt::processors const job = mt::processors::as_threads();
+  mt::job const job = mt::job::as_threads();
   mt::store weights(job, 3);
   mt::executable<replace, mt::mesh<>, mt::layout<>, mt::default_device> step(weights);
   step.check_numerics();

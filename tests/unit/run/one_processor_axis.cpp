@@ -50,7 +50,7 @@ struct seen {
 };
 template <class Executable>
 seen train(auto const&... given) {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   Executable step(weights, given...);
   std::vector<double> x(32);

@@ -63,7 +63,7 @@ struct calling {
 };
 using called = mt::executable<calling, mesh, layout>;
 
-void in_turns(mt::processors const& job, int processors) {
+void in_turns(mt::job const& job, int processors) {
   // The same steps by executables that are made for each of them, on memory that nothing else has been in.
   std::vector<std::int64_t> const rows{4, 32, 8, 4, 32, 8};
   mt::store weights(job, 3), others(job, 3);
@@ -91,13 +91,13 @@ void in_turns(mt::processors const& job, int processors) {
 }  // namespace
 
 TEST_CASE("executables of several sizes take turns") {
-  SUBCASE("one processor") { in_turns(mt::processors::in_lockstep(), 1); }
-  SUBCASE("in lockstep") { in_turns(mt::processors::in_lockstep(), 4); }
-  SUBCASE("threads") { in_turns(mt::processors::as_threads(), 2); }
+  SUBCASE("one processor") { in_turns(mt::job::in_lockstep(), 1); }
+  SUBCASE("in lockstep") { in_turns(mt::job::in_lockstep(), 4); }
+  SUBCASE("threads") { in_turns(mt::job::as_threads(), 2); }
 }
 
 TEST_CASE("one block, of the largest") {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store weights(job);
   learning large(weights, batch(64), data(1));
   std::byte const* const there = weights.steps().of(0);
@@ -110,7 +110,7 @@ TEST_CASE("one block, of the largest") {
 }
 
 TEST_CASE("what is made during a step leaves the step its memory; a step within a step is refused") {
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   mt::store weights(job);
   called one(weights, batch(4), data(1));
   auto const x = numbers(4, 0);

@@ -43,7 +43,7 @@ struct by_and_by : mt::sized<of_six, width(4)> {};
 
 template <class Executable, class T, class... Sizes>
 std::vector<T> losses(std::vector<T> const& x, Sizes const&... sizes) {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job, 5);
   Executable step(weights, sizes...);
   std::vector<T> all;
@@ -87,7 +87,7 @@ TEST_CASE("a set of programs") {
 }
 
 TEST_CASE("plan_at") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::store weights(job);
   mt::executable<train, mesh, layout> const step(weights, batch(64), width(12));
   constexpr auto& planned = mt::plan_at<train, mesh, layout, batch(64), width(12)>;

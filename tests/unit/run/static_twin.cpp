@@ -49,7 +49,7 @@ void twin() {
   CHECK(stages::graph.node_count == at_start->graph.node_count);
 
   two_layers::samples<float> const data(24);
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job), others(job);
   mt::executable<programs, net::train_step, mesh, Layout> step(weights);
   mt::executable<programs, net::evaluate, mesh, Layout> look(weights);

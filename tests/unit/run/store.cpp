@@ -19,7 +19,7 @@ using looking = mt::executable<programs, look, mesh, spread>;
 }  // namespace
 
 TEST_CASE("two executables, one set of parameters in memory") {
-  auto job = mt::processors::as_threads();
+  auto job = mt::job::as_threads();
   mt::store weights(job);
   stepping step(weights, batch(2), data(2));
   std::vector<void*> before;
@@ -41,7 +41,7 @@ TEST_CASE("two executables, one set of parameters in memory") {
 }
 
 TEST_CASE("values are read and written whole, by name") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   looking show(weights, data(1));
   auto const start = weights.get<float>("table");
@@ -60,7 +60,7 @@ TEST_CASE("values are read and written whole, by name") {
 }
 
 TEST_CASE("initial values depend on the seed and on nothing else") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store one(job, 7), two(job, 7), other(job, 8);
   looking a(one, data(1)), b(two, data(3)), c(other, data(1));
   CHECK(one.get<float>("table") == two.get<float>("table"));
@@ -68,7 +68,7 @@ TEST_CASE("initial values depend on the seed and on nothing else") {
 }
 
 TEST_CASE("what the store does not hold is said") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   CHECK(sentence([&] { weights.get<float>("table"); }) ==
         "meshtensor R13: the store has no value 'table': the executables that are made on it name its values");
@@ -86,7 +86,7 @@ TEST_CASE("what the store does not hold is said") {
 }
 
 TEST_CASE("executables that do not fit together are refused") {
-  auto job = mt::processors::in_lockstep();
+  auto job = mt::job::in_lockstep();
   mt::store weights(job);
   looking show(weights, data(1));
   CHECK(sentence([&] { mt::executable<programs, look, mesh, by_rows>(weights, data(1)); }) ==

@@ -6,12 +6,12 @@
 
 #include <limits>
 
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 
 namespace mt = meshtensor;
 
 TEST_CASE("what is no number is wrong from the first step on") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::loss_guard is_wrong(job);
   for (double const x : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                          -std::numeric_limits<double>::infinity()}) {
@@ -23,7 +23,7 @@ TEST_CASE("what is no number is wrong from the first step on") {
 }
 
 TEST_CASE("a spike is one beside the mean of the last losses that were good") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::loss_guard is_wrong(job, {.factor = 10, .last = 4});
   for (double const x : {1000.0, 2.0, 2.0, 4.0}) CHECK_FALSE(is_wrong(x));  // too few are known
   CHECK_FALSE(is_wrong(4));   // the mean of 1000, 2, 2, 4; it leaves 2, 2, 4, 4
@@ -38,7 +38,7 @@ TEST_CASE("a spike is one beside the mean of the last losses that were good") {
 }
 
 TEST_CASE("losses below zero") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::loss_guard is_wrong(job, {.factor = 3, .last = 2});
   CHECK_FALSE(is_wrong(-10));
   CHECK_FALSE(is_wrong(-10));
@@ -48,7 +48,7 @@ TEST_CASE("losses below zero") {
 }
 
 TEST_CASE("what is no guard") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   for (mt::loss_guard_options const& how : {mt::loss_guard_options{.factor = 1}, {.factor = 0.0 / 0.0}, {.last = 0}})
     CHECK_THROWS_WITH_AS(mt::loss_guard(job, how), doctest::Contains("R34: a loss cannot be told to be wrong at "),
                          mt::error);

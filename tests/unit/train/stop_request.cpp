@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "meshtensor/job/processors.hpp"
+#include "meshtensor/job/job.hpp"
 
 namespace mt = meshtensor;
 
@@ -34,7 +34,7 @@ void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(400
 }  // namespace
 
 TEST_CASE("each signal is a reason, and stays one") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   for (auto const& [number, name] : {std::pair{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGUSR1, "SIGUSR1"}}) {
     mt::stop_request stop(job);
     CHECK_FALSE(stop());
@@ -51,7 +51,7 @@ TEST_CASE("each signal is a reason, and stays one") {
 TEST_CASE("one inside another: both are told, and both leave what was there before") {
   std::signal(SIGUSR1, &earlier);
   {
-    auto const job = mt::processors::as_threads();
+    auto const job = mt::job::as_threads();
     mt::stop_request outer(job);
     {
       mt::stop_request inner(job);
@@ -67,7 +67,7 @@ TEST_CASE("one inside another: both are told, and both leave what was there befo
 }
 
 TEST_CASE("the time limit") {
-  auto const job = mt::processors::as_threads();
+  auto const job = mt::job::as_threads();
   mt::stop_request none(job), far(job, {.seconds = 3600}), soon(job, {.seconds = 0.02});
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   CHECK_FALSE(none());
@@ -82,7 +82,7 @@ TEST_CASE("the time limit") {
 TEST_CASE("a second signal ends the program; the same one twice at once does not") {
   auto const twice = [](int first, int second, bool at_once) {
     return status_of([&] {
-      auto const job = mt::processors::as_threads();
+      auto const job = mt::job::as_threads();
       mt::stop_request stop(job);
       std::raise(first);
       if (!at_once) wait_a_little();
@@ -108,7 +108,7 @@ TEST_CASE("a second signal ends the program; the same one twice at once does not
 TEST_CASE("a signal that was ignored stays so") {
   int const status = status_of([] {
     std::signal(SIGINT, SIG_IGN);
-    auto const job = mt::processors::as_threads();
+    auto const job = mt::job::as_threads();
     mt::stop_request stop(job);
     std::raise(SIGINT);
     if (stop()) std::_Exit(1);
@@ -123,7 +123,7 @@ TEST_CASE("a handler runs on a stack of its own: kernels use what is below their
     return (now.ss_flags & SS_DISABLE) == 0;
   };
   bool const before = has_stack();
-  auto const job = mt::processors::in_lockstep();
+  auto const job = mt::job::in_lockstep();
   {
     mt::stop_request const stop(job);
     struct sigaction now{};

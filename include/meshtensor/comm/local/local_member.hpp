@@ -16,8 +16,8 @@
 
 #include "meshtensor/comm/communicator.hpp"
 #include "meshtensor/comm/local/world_state.hpp"
-#include "meshtensor/comm/wait_limits.hpp"
 #include "meshtensor/comm/reference.hpp"
+#include "meshtensor/comm/wait_limits.hpp"
 
 namespace meshtensor {
 
@@ -44,7 +44,8 @@ class local_member {
     std::size_t slot_ = 0;
   };
 
-  local_member(comm::world_state& world, int rank, wait_limits const& limits) : world_(world), rank_(rank), limits_(limits) {
+  local_member(comm::world_state& world, int rank, wait_limits const& limits)
+      : world_(world), rank_(rank), limits_(limits) {
     for (int r = 0; r < world.size(); ++r) everybody_.push_back(r);
   }
 
@@ -175,7 +176,9 @@ class local_member {
   void act(flight& f) {
     if (f.stages == 1 || f.stage == 2) return;
     int const count = f.over->count();
-    auto const participant = [&](int j) -> comm::rendezvous::participant& { return f.exchange->participants[static_cast<std::size_t>(j)]; };
+    auto const participant = [&](int j) -> comm::rendezvous::participant& {
+      return f.exchange->participants[static_cast<std::size_t>(j)];
+    };
     auto const input = [&](int j) -> void const* { return participant(j).in; };
     if (f.call.kind != collective::all_reduce) {
       if (f.stage == 0) comm::deliver(f.call, count, f.index, input, f.out);
@@ -193,7 +196,8 @@ class local_member {
           comm::fold(f.call.op, f.call.type, to, part.count, count,
                      [&](int k) -> void const* { return static_cast<std::byte const*>(input(k)) + at; });
         else if (part.count != 0)
-          std::memcpy(to, static_cast<std::byte const*>(participant(j).out) + at, static_cast<std::size_t>(part.count * size));
+          std::memcpy(to, static_cast<std::byte const*>(participant(j).out) + at,
+                      static_cast<std::size_t>(part.count * size));
       }
     }
   }
@@ -216,7 +220,7 @@ class local_member {
       if (world_.at(rank).gone.load())  // before its stages: they are final then
         if (auto const late = missing(f); std::find(late.begin(), late.end(), rank) != late.end())
           world_.fail("R21", rank,
-                     "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
+                      "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
   }
   // Says who is late, once for a collective; or fails everybody.
   void look_for_the_late(flight const& f, bool ends) {
@@ -232,8 +236,8 @@ class local_member {
     flight& f = *flights_[slot];
     if (!f.done)
       world_.poison("R21", rank_,
-                   "rank " + std::to_string(rank_) + " failed: it abandoned collective " + std::to_string(f.sequence) +
-                       " of " + f.over->text());
+                    "rank " + std::to_string(rank_) + " failed: it abandoned collective " + std::to_string(f.sequence) +
+                        " of " + f.over->text());
     f.active = false;
   }
 

@@ -62,7 +62,7 @@ std::unique_ptr<composite_kernel> make_any_attention(module const& m, node const
 #if MESHTENSOR_COMPILED_CPU
 extern template void interpret<lazy>(fused_kernel&);
 extern template std::unique_ptr<composite_kernel> detail::make_any_attention<lazy>(module const&, node const&,
-                                                                                        view const*, int);
+                                                                                   view const*, int);
 #endif
 
 struct code {

@@ -70,11 +70,11 @@ class late_transport final : public mt::transport {
   std::map<int, std::vector<std::byte>> started_;  // copies of operands, by number
 };
 
-class late_job final : public mt::job {
+class late_runner final : public mt::job_runner {
  public:
   int size() const override { return 0; }
   std::vector<int> held(int size) const override { return threads_.held(size); }
-  void run(int size, mt::processor_work work) override {
+  void run(int size, mt::rank_work work) override {
     auto& ends = ends_[size];
     ends.resize(static_cast<std::size_t>(size));
     threads_.run(size, [&](int rank, mt::transport& t) {
@@ -85,7 +85,7 @@ class late_job final : public mt::job {
   }
 
  private:
-  mt::threads_job threads_;
+  mt::thread_runner threads_;
   std::map<int, std::vector<std::unique_ptr<late_transport>>> ends_;
 };
 

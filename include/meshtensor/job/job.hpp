@@ -18,7 +18,7 @@
 #include "meshtensor/job/transport.hpp"
 
 #if MESHTENSOR_WITH_MPI
-#  include "meshtensor/job/mpi_job.hpp"
+#  include "meshtensor/job/mpi_runner.hpp"
 #endif
 
 namespace meshtensor {
@@ -27,14 +27,14 @@ namespace detail {
 
 /// Ranks of MPI if a launcher started this process, else threads.
 template <bool WithMpi>
-std::unique_ptr<job> started_job() {
+std::unique_ptr<job_runner> started_runner() {
   int const started = launched_processes();
   if (int const tasks = tasks_around(); tasks > 1)
     throw error("R18", {"this process runs alone inside of a Slurm job of ", tasks,
                         " tasks: start it with srun; if it is meant to be alone, with SLURM_NTASKS=1"});
 #if MESHTENSOR_WITH_MPI
   if (started > 0) {
-    auto ranks = std::make_unique<mpi_job>();
+    auto ranks = std::make_unique<mpi_runner>();
     if (started > 1 && ranks->size() == 1) {
       std::string const library = comm::library_name();
       ranks.reset();  // not by the exception: that would end a job
@@ -50,52 +50,52 @@ std::unique_ptr<job> started_job() {
                         " processes, but this program was built without MPI: link meshtensor::mpi (without CMake: "
                         "mpicxx -DMESHTENSOR_WITH_MPI=1), or start it alone"});
 #endif
-  return std::make_unique<threads_job>();
+  return std::make_unique<thread_runner>();
 }
 #if MESHTENSOR_COMPILED
-extern template std::unique_ptr<job> started_job<with_mpi>();
+extern template std::unique_ptr<job_runner> started_runner<with_mpi>();
 #endif
 
 }  // namespace detail
 
-class processors {
+class job {
  public:
   /// MPI ranks if a launcher started this process, else threads, as many as the mesh of an executable asks for.
   ///
   /// errors  R09 a launcher started several processes, but the program was built without MPI; R18 it is alone where
   /// several were meant
-  processors(int, char**) : job_(detail::started_job<with_mpi>()) {}
+  job(int, char**) : job_(detail::started_runner<with_mpi>()) {}
 #if MESHTENSOR_WITH_MPI
   /// The ranks of a communicator that a program has already: a mesh's axes count row-major over them.
-  explicit processors(MPI_Comm ranks) : job_(std::make_unique<mpi_job>(ranks)) {}
+  explicit job(MPI_Comm ranks) : job_(std::make_unique<mpi_runner>(ranks)) {}
 #endif
-  explicit processors(std::unique_ptr<job> j) : job_(std::move(j)) {}
+  explicit job(std::unique_ptr<job_runner> j) : job_(std::move(j)) {}
 
   /// All processors of a mesh as threads of this process, under a launcher, too.
-  static processors as_threads() { return processors(std::make_unique<threads_job>()); }
+  static job as_threads() { return job(std::make_unique<thread_runner>()); }
   /// All processors of a mesh in turns on the calling thread; collectives do their work when `timing` says.
-  static processors in_lockstep(exchange_timing timing = exchange_timing::at_once) {
-    return processors(std::make_unique<lockstep_job>(timing));
+  static job in_lockstep(exchange_timing timing = exchange_timing::at_once) {
+    return job(std::make_unique<lockstep_runner>(timing));
   }
 
-  job& get() const { return *job_; }
+  job_runner& get() const { return *job_; }
   /// How many ranks there are: 1 where this process holds all processors of a mesh.
   int ranks() const { return std::max(1, job_->size()); }
   /// Whether this process speaks for the job: one does.
   bool speaks() const { return job_->speaks(); }
 
  private:
-  std::unique_ptr<job> job_;
+  std::unique_ptr<job_runner> job_;
 };
 
 /// Says once, whatever the number of processes, what is not wrong but hardly meant.
-inline void warn(job const& j, std::string const& sentence) {
+inline void warn(job_runner const& j, std::string const& sentence) {
   if (j.speaks() && on_warning()) on_warning()(sentence);
 }
 
 namespace detail {
 /// To standard output. Where it cannot be written, that is one warning: a program does not end for what it prints.
-inline void put_out(job const& j, std::string const& text) {
+inline void put_out(job_runner const& j, std::string const& text) {
   static std::atomic<bool> told = false;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
   std::string const why = std::strerror(errno);
@@ -106,12 +106,12 @@ inline void put_out(job const& j, std::string const& text) {
 
 /// Prints once, whatever the number of processes: results, which are the same for one mesh as threads or as ranks.
 template <class... Args>
-void print(processors const& p, fmt::format_string<Args...> format, Args&&... args) {
+void print(job const& p, fmt::format_string<Args...> format, Args&&... args) {
   if (p.speaks()) detail::put_out(p.get(), fmt::format(format, std::forward<Args>(args)...));
 }
 /// Prints progress once, to standard error: times and whatever else differs from run to run.
 template <class... Args>
-void progress(processors const& p, fmt::format_string<Args...> format, Args&&... args) {
+void progress(job const& p, fmt::format_string<Args...> format, Args&&... args) {
   if (p.speaks()) std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
 }
 

@@ -12,16 +12,16 @@
 
 namespace meshtensor {
 
-class mpi_job final : public job {
+class mpi_runner final : public job_runner {
  public:
   /// All ranks that the launcher started: they keep apart on a machine that they share.
-  mpi_job() : mpi_job(MPI_COMM_WORLD, false) {
+  mpi_runner() : mpi_runner(MPI_COMM_WORLD, false) {
     comm::keep_apart(world_.handle(), keeps_to_own_cores());
     last_words_.emplace(world_.neighbours(), world_.rank());
   }
   /// A guest among somebody's ranks: nothing is aborted, what goes wrong on one is thrown on all.
-  explicit mpi_job(MPI_Comm user) : mpi_job(user, true) {}
-  ~mpi_job() override {
+  explicit mpi_runner(MPI_Comm user) : mpi_runner(user, true) {}
+  ~mpi_runner() override {
     if (world_.has_failed()) static_cast<void>(end_.release());  // messages may still use its workspaces
   }
 
@@ -35,7 +35,7 @@ class mpi_job final : public job {
     if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
   }
   void has_refused(std::string_view why) override { world_.remember(why); }
-  void run(int, processor_work work) override {
+  void run(int, rank_work work) override {
     world_.remember("");
     try {
       work(world_.rank(), *end_);
@@ -49,7 +49,7 @@ class mpi_job final : public job {
   }
 
  private:
-  mpi_job(MPI_Comm user, bool guest)
+  mpi_runner(MPI_Comm user, bool guest)
       : world_(user, {.limits = waits_of_a_job(), .in_background = progress_by_thread(), .throws = guest}),
         end_(std::make_unique<transport_over<mpi_world>>(world_)) {}
 

@@ -34,9 +34,10 @@ inline std::vector<bool> awaited_values(module const& m) {
   return all;
 }
 
-class processor {
+class rank_context {
  public:
-  processor(module const& m, plan const& p, mesh_shape const& mesh, int rank) : m_(m), p_(p), mesh_(mesh), rank_(rank) {
+  rank_context(module const& m, plan const& p, mesh_shape const& mesh, int rank)
+      : m_(m), p_(p), mesh_(mesh), rank_(rank) {
     views_.resize(static_cast<std::size_t>(m.value_count));
     for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
     for (int i = 0; i < m.node_count; ++i)
