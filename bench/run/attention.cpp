@@ -30,9 +30,9 @@ struct attend {
     auto q = s.input("q", mt::f32, batch, length, heads, d_head);
     auto k = s.input("k", mt::f32, batch, memory, heads, d_head);
     auto v = s.input("v", mt::f32, batch, memory, heads, d_head);
-    auto slope = s.input("slope", mt::f32, batch, length, heads, d_head);
+    auto score_gradient = s.input("score_gradient", mt::f32, batch, length, heads, d_head);
     auto y = mt::nn::causal_dot_product_attention(q, k, v, length, memory, d_head);
-    auto [dq, dk, dv] = gradient(sum(y * slope), q, k, v);
+    auto [dq, dk, dv] = gradient(sum(y * score_gradient), q, k, v);
     s.output("sum", sum(y) + sum(dq) + sum(dk) + sum(dv));
   }
 };
@@ -50,7 +50,7 @@ void run(mt::job const& job, std::int64_t n, int steps) {
     x.resize(static_cast<std::size_t>(count * n * 8 * 64));
     for (float& e : x) e = normal(random);
   }
-  step(mt::feed<"q">(all[0]), mt::feed<"k">(all[1]), mt::feed<"v">(all[2]), mt::feed<"slope">(all[3]));
+  step(mt::feed<"q">(all[0]), mt::feed<"k">(all[1]), mt::feed<"v">(all[2]), mt::feed<"score_gradient">(all[3]));
   std::vector<double> took;
   for (int i = 0; i < steps; ++i) {
     double const begin = now();

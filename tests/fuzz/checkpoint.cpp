@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t siz
     return mt::io::file(path, bytes_of(path.ends_with(mt::io::index_name) ? text : file));
   };
   auto const before = t.all();
-  mt::together all_alike(t.weights.runner());
+  mt::all_or_throw all_alike(t.weights.runner());
   bool const taken = fuzz::refused_or([&] {
     auto const opened = mt::io::open_checkpoint("c", mt::io::process_of(t.weights.runner()), {}, open);
     mt::io::take_checkpoint(t.weights, "c", opened, all_alike);

@@ -48,7 +48,7 @@ using namespace lesson;
 static_assert(all_reduces<replicated> == 0 && all_reduces<data_parallel> == 0 && all_reduces<tensor_parallel> == 1);
 static_assert(mt::is_valid<graph<tensor_parallel>> && mt::is_valid<graph<by_scope>>);  // they fit, or say why not
 
-TEST_CASE("a sum over a sharded dim is unfinished until it is reduced") {
+TEST_CASE("a sum over a sharded dim is partial until it is reduced") {
   CHECK("\n" + text_of(graph<tensor_parallel>) == R"(
 dims batch = 8, in = 4, hidden = 6, out = 4
 mesh data = 2, model = 2

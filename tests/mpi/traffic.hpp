@@ -28,7 +28,7 @@ inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t
                                        {f::ialltoall, "ialltoall"},
                                        {f::ialltoallv, "ialltoallv"}};
   int const p = c.with.count;
-  mt::comm::mpi_form const form = mt::comm::mpi_form_of(c.call, p, mt::reductions::ordered);
+  mt::comm::mpi_algorithm const form = mt::comm::mpi_algorithm_of(c.call, p, mt::reductions::ordered);
   std::int64_t const bytes = mt::received_bytes_of(c.call, p, c.with.index);
   std::int64_t const n = mt::elements_of(c.call), each = mt::bytes_of(c.call) / std::max<std::int64_t>(n, 1);
   std::int64_t later = 0;  // by the second call: every part of the result but this rank's

@@ -79,7 +79,7 @@ TEST_CASE("every program of the catalogue is emitted, alone and on a mesh") {
     std::replace(name.begin(), name.end(), ' ', '_');
     CHECK(cases.add(name, mt::mesh_shape{}.add("ax", 1), {}));
     auto const dims = property::dims_in_use(cases.whole().graph()), scopes = property::scopes_of(cases.whole().graph());
-    for (property::chance c{3}; cases.emitted < 2;)
+    for (property::rng c{3}; cases.emitted < 2;)
       cases.add(name + "_spread", four, meshtensor_test::drawn_layout(dims, scopes, four, c));
   }
 }

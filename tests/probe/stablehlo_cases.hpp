@@ -27,7 +27,7 @@ class stablehlo_cases {
         extents_(std::move(extents)),
         whole_(traced, entry, extents_) {
     whole_.steps = 2;
-    whole_.fill(property::sort::reals, property::chance{11}, -1.5, 1.5, 11);
+    whole_.fill(property::fill_kind::reals, property::rng{11}, -1.5, 1.5, 11);
     whole_.expect();
     settings_.step = 1;
   }

@@ -11,7 +11,7 @@ namespace {
 
 struct breaker {
   mt::lowering const& good;
-  chance c;
+  rng c;
   std::vector<mt::id> placed;  // values that have an address of their own in the arena
   std::string what = "";       // was broken
 

@@ -41,7 +41,7 @@ mt::id einsum_of(graph& g, product const& p, mt::dtype type, mt::id_list<>& oper
   return mt::einsum(g.b, operands, g.dims(p.result));
 }
 
-how sums() { return {.filling = sort::integers, .drawn = 10}; }
+how sums() { return {.filling = fill_kind::integers, .drawn = 10}; }
 
 constexpr char const* subsets[] = {"a", "b", "c", "ab", "ac", "bc", "abc"};
 
@@ -94,7 +94,7 @@ TEST_CASE("reductions") {
 
 TEST_CASE("the greatest and the least of real numbers, and where the greatest is") {
   tally t;
-  how h{.filling = sort::reals, .low = -2, .high = 2};
+  how h{.filling = fill_kind::reals, .low = -2, .high = 2};
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::i64})
     for (char const* along : subsets) {
       graph g;
@@ -123,7 +123,7 @@ TEST_CASE("means and gradients of reductions") {
       g.output("dx", slopes.at[0]);
       g.output("dw", slopes.at[1]);
       g.output("mean", mt::mean(g.b, x, g.dims(along)));
-      check_graph(g, {.filling = sort::reals, .tolerance = 1e-13}, t);
+      check_graph(g, {.filling = fill_kind::reals, .tolerance = 1e-13}, t);
     }
   t.say("means and gradients of reductions");
   at_least(4300, t.tried);
@@ -139,7 +139,7 @@ TEST_CASE("sums of real numbers stay within their bound") {
       mt::id_list<> operands{};
       g.output("y", einsum_of(g, p, type, operands));
       double const eps = type == mt::dtype::f64 ? 0x1p-52 : type == mt::dtype::f32 ? 0x1p-23 : 0x1p-7;
-      check_graph(g, {.filling = sort::reals, .low = 0.5, .high = 1.5, .tolerance = 64 * eps}, t);
+      check_graph(g, {.filling = fill_kind::reals, .low = 0.5, .high = 1.5, .tolerance = 64 * eps}, t);
     }
   t.say("sums of real numbers");
   at_least(8600, t.tried);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs made by chance on the cpu device: fused, planned in place, under layouts made by chance; values are exact, so
+// Graphs made at random on the cpu device: fused, planned in place, under layouts made at random; values are exact, so
 // that every bit is known.
 //
 // timeout: 300
@@ -15,7 +15,7 @@ struct counts {
   long tried = 0, kernels = 0, steps = 0, refused = 0;
 };
 
-std::vector<mt::dim_extent> extents_of(mt::module const& m, std::int64_t processors, chance& c) {
+std::vector<mt::dim_extent> extents_of(mt::module const& m, std::int64_t processors, rng& c) {
   std::vector<mt::dim_extent> extents;
   for (int d = 0; d < m.dim_count; ++d)
     if (m.dims[d].kind == mt::dim_row::dynamic)
@@ -48,9 +48,9 @@ std::string outcome(mt::session<mt::cpu_device>& run, subject const& s, mt::bloc
   return "";
 }
 
-/// Some layouts, drawn by chance, of a graph on a mesh: what every processor gives is what the oracle gives.
+/// Some layouts, drawn at random, of a graph on a mesh: what every processor gives is what the oracle gives.
 void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mesh,
-                 std::vector<mt::dim_extent> const& extents, int count, chance& c, counts& seen) {
+                 std::vector<mt::dim_extent> const& extents, int count, rng& c, counts& seen) {
   auto const dims = dims_of(traced);
   for (int i = 0; i < count; ++i) {
     auto const rules = meshtensor_test::drawn_layout(dims, {"in", "op", "other", "out"}, mesh, c);
@@ -85,13 +85,13 @@ void try_layouts(mt::module const& traced, subject& s, mt::mesh_shape const& mes
 void try_graph(std::uint64_t seed, purpose what, counts& seen) {
   static auto const meshes = meshtensor_test::meshes();
   graph_fuzzer const a(seed, what);
-  chance c{seed + 1};
+  rng c{seed + 1};
   auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
   auto const extents = extents_of(a.g.module(), mesh.size(), c);
   subject s(a.g.module(), "main", extents);
   s.steps = 2;
   s.tolerance = what == purpose::values ? meshtensor_test::same_numbers : 1e-9;
-  s.fill(sort::integers, c, 0, 0, static_cast<int>(mesh.size()));
+  s.fill(fill_kind::integers, c, 0, 0, static_cast<int>(mesh.size()));
   s.expect();
   try_layouts(a.g.module(), s, mesh, extents, 4, c, seen);
 }
@@ -117,7 +117,7 @@ TEST_CASE("gradients") { at_least(700, try_graphs(purpose::gradients, 20000, 200
 
 TEST_CASE("every function of real numbers gives its bits, wherever an element lies and whatever it is fused with") {
   counts seen;
-  chance c{7};
+  rng c{7};
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16})
     for (auto const& mesh : meshtensor_test::meshes()) {
       graph g;
@@ -133,7 +133,7 @@ TEST_CASE("every function of real numbers gives its bits, wherever an element li
       g.output("chain", chain);
       auto const extents = extents_for(g.module(), mesh.size());
       subject s(g.module(), "main", extents);
-      s.fill(sort::reals, c, 0.25, 1.75);
+      s.fill(fill_kind::reals, c, 0.25, 1.75);
       s.expect();
       try_layouts(g.module(), s, mesh, extents, 8, c, seen);
     }

@@ -33,7 +33,7 @@ constexpr mt::dtype all_types[] = {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf
 
 how reals(mt::function f) {
   auto const [low, high] = domain_of(f);
-  return {.filling = sort::reals, .low = low, .high = high, .drawn = 4};
+  return {.filling = fill_kind::reals, .low = low, .high = high, .drawn = 4};
 }
 
 }  // namespace

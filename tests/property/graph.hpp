@@ -90,7 +90,7 @@ inline std::vector<mt::name> dims_of(mt::module const& m) {
 }
 
 struct how {
-  sort filling = sort::integers;
+  fill_kind filling = fill_kind::integers;
   double low = -1, high = 1;
   meshtensor_test::closeness tolerance = meshtensor_test::same_bits;
   int drawn = 8;  // layouts by scope, for each mesh
@@ -100,7 +100,7 @@ struct how {
 /// Runs a graph under every layout of every mesh, and under some with scopes.
 inline void check_graph(graph const& g, how const& h, tally& t) {
   static auto const all = meshtensor_test::meshes();
-  chance c{static_cast<std::uint64_t>(g.module().node_count)};
+  rng c{static_cast<std::uint64_t>(g.module().node_count)};
   std::unique_ptr<subject> s;
   std::int64_t size = 0;
   for (auto const& mesh : all) {
@@ -109,7 +109,7 @@ inline void check_graph(graph const& g, how const& h, tally& t) {
       size = mesh.size();
       s = std::make_unique<subject>(g.module(), mt::name("main"), extents_for(g.module(), size));
       s->tolerance = h.tolerance;
-      s->fill(h.filling, chance{7}, h.low, h.high, h.index_extent * static_cast<int>(size));
+      s->fill(h.filling, rng{7}, h.low, h.high, h.index_extent * static_cast<int>(size));
       s->expect();
     }
     auto const dims = dims_of(g.module());

@@ -415,7 +415,7 @@ class graph_fuzzer {
     }
   }
 
-  chance c_;
+  rng c_;
   bool differentiates_, stops_;
   mt::shape hidden_{};
   std::vector<mt::id> inputs_, indices_, state_;

@@ -34,7 +34,7 @@ TEST_CASE("a loss in parts on the cpu device") {
   subject s(*traced, program.entry, {});
   s.steps = 3;
   s.tolerance = 1e-9;
-  s.fill(sort::integers, chance{3}, 0, 0, 12);
+  s.fill(fill_kind::integers, rng{3}, 0, 0, 12);
   s.expect();
   auto const by_both = [] { return by_batch().shard("inner", {"by"}).shard("vocab", {"by"}); };
   struct {
@@ -75,7 +75,7 @@ TEST_CASE("gradients of gradients on the cpu device") {
     subject s(*traced, program.entry, {});
     s.steps = 2;
     s.tolerance = 1e-9;
-    s.fill(sort::reals, chance{3}, -1.5, 1.5, 11);
+    s.fill(fill_kind::reals, rng{3}, -1.5, 1.5, 11);
     s.expect();
     for (auto const& [mesh, rules] : spreads) {
       CAPTURE(std::string(label));

@@ -35,7 +35,7 @@ bool is_overlapped(mt::module const& m, mt::plan const& p, mt::id start) {
 whole_programs::whole_programs(random_programs programs, meshtensor_test::closeness tolerance, bool is_smooth)
     : programs_(std::move(programs)), tolerance_(tolerance), is_smooth_(is_smooth) {
   auto const differentiated = [](mt::module const& m, mt::name const& label) {
-    auto const one = mt::verified([&] { return mt::select(m, mt::find_entry(m, label)); });
+    auto const one = mt::verified([&] { return mt::extract_entry(m, mt::find_entry(m, label)); });
     return mt::verified([&] { return mt::differentiate(*one); });
   };
   for (mt::name const& label : programs_.entries) {
@@ -50,7 +50,7 @@ whole_programs::whole_programs(random_programs programs, meshtensor_test::closen
 }
 
 whole_programs whole_programs::of(std::uint64_t seed) {
-  chance c{seed};
+  rng c{seed};
   meshtensor_test::closeness const exact =
       meshtensor_test::same_numbers;  // of zeros of both signs the greatest is either
   meshtensor_test::closeness const rounded{1e-9, 1e-3}, single{2e-2, 0.1};
@@ -64,7 +64,7 @@ whole_programs whole_programs::of(std::uint64_t seed) {
 
 random_spread::random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by)
     : mesh(on), seed(by % 1000) {
-  chance c{by};
+  rng c{by};
   layouts.push_back(random_layout(programs.dims(), programs.scopes(), programs.large_scopes(), mesh, c));
   while (layouts.size() < programs.count())
     layouts.push_back(c.one_in(4) ? random_layout(programs.dims(), programs.scopes(), programs.large_scopes(), mesh, c)
@@ -112,7 +112,7 @@ mt::blocks layout_trial::inputs_of(std::size_t e) const {
   mt::module const& m = programs_.differentiated(e);
   auto const numbers = mt::on_heap([&] { return mt::bind(m, mt::mesh_shape{}, spread_.extents); });
   mt::raise(numbers->report);
-  chance c{spread_.seed};
+  rng c{spread_.seed};
   bool const exact = programs_.tolerance().tolerance <= 0;
   for (int i = 0; i < m.node_count; ++i) {
     mt::node const& n = m.nodes[i];

@@ -11,7 +11,7 @@ namespace {
 constexpr auto f64 = mt::dtype::f64;
 constexpr mt::dtype types[] = {mt::dtype::f64, mt::dtype::bf16, mt::dtype::i32, mt::dtype::boolean};
 
-how exact() { return {.filling = sort::integers, .drawn = 12}; }
+how exact() { return {.filling = fill_kind::integers, .drawn = 12}; }
 
 /// `make(graph, x, y)` of x [a, b, c] and y [a, d], for some dtypes, then with its gradients.
 template <class F>

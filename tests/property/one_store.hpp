@@ -172,7 +172,7 @@ inline std::vector<std::pair<mt::mesh_shape, mt::layout_rules>> all_spreads() {
 /// Orders of steps drawn at random: whatever came between, a program's steps are those that it makes alone.
 inline int hold(mt::job const& job, int orders, std::uint64_t seed) {
   auto const programs = all_programs();
-  meshtensor_test::chance c{seed};
+  meshtensor_test::rng c{seed};
   int compared = 0;
   for (auto const& [mesh, rules] : all_spreads()) {
     if (job.get().size() != 0 && job.get().size() != mesh.size()) continue;

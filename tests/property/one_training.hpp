@@ -81,7 +81,7 @@ course train(mt::job const& job, mt::module const& traced, spread const& how, De
   auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {}, mt::capabilities_of<Device>);
   mt::store values(job, 5);
   mt::session<Device> run(values, low->graph, low->planned, how.mesh, low->entry, device);
-  meshtensor_test::chance c{17};
+  meshtensor_test::rng c{17};
   std::vector<std::int32_t> text(batch.rule.value * length.rule.value), next(text.size());
   course all;
   for (int i = 0; i < low->graph.node_count; ++i) {

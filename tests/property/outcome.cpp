@@ -32,7 +32,7 @@ outcome run_with(mt::job const& job, mt::module const& graph, mt::plan const& pl
 namespace {
 
 /// Legal layouts of a program on a mesh: data parallel, then two that are drawn, with lists of axes and scopes.
-std::vector<mt::layout_rules> three_layouts(subject const& s, mt::mesh_shape const& mesh, chance c) {
+std::vector<mt::layout_rules> three_layouts(subject const& s, mt::mesh_shape const& mesh, rng c) {
   std::vector<mt::layout_rules> all;
   auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
   auto const legal = [&](mt::layout_rules const& rules) {
@@ -61,7 +61,7 @@ std::vector<std::string> outputs_of(mt::module const& traced) {
 }
 mt::blocks inputs_of(mt::module const& traced, mt::name const& entry) {
   subject s(traced, entry, {});
-  s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);
+  s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
   return s.inputs;
 }
 
@@ -69,7 +69,7 @@ void each_of_three(listed const& program, mt::mesh_shape const& mesh, on_lowerin
   auto const traced = program.trace();
   mt::blocks const inputs = inputs_of(*traced, program.entry);
   auto const outputs = outputs_of(*traced);
-  for (auto const& rules : three_layouts(subject(*traced, program.entry, {}), mesh, chance{3})) {
+  for (auto const& rules : three_layouts(subject(*traced, program.entry, {}), mesh, rng{3})) {
     auto const low = mt::lower(*traced, program.entry, mesh, rules, {});
     INFO(std::string(program.label) << " on " << meshtensor_test::text_of(mesh) << ": "
                                     << meshtensor_test::text_of(rules));

@@ -44,10 +44,10 @@ inline void hold_under_every_layout(char const* what, mt::module const& traced, 
   subject s(traced, entry, {});
   s.steps = how.steps;
   s.tolerance = how.tolerance;
-  s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);
+  s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
   s.expect();
   auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
-  chance c{1};
+  rng c{1};
   tally t;
   int enumerated = 0;
   for (auto const& mesh : meshtensor_test::meshes()) {

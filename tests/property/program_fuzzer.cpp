@@ -34,7 +34,7 @@ constexpr auto real = mt::dtype::f64;
 using any = mt::any_tensor<real>;
 using index = mt::any_tensor<mt::dtype::i32>;
 using scope = mt::trace_scope<real>;
-using meshtensor_test::chance;
+using meshtensor_test::rng;
 
 /// What a program is fed beside the tensor that its network begins with.
 struct fed {
@@ -319,7 +319,7 @@ class network {
 
   mt::builder& b_;
   mt::id entry_;
-  chance c_;
+  rng c_;
   bool training_;
 };
 
@@ -481,7 +481,7 @@ class program {
 
   mt::builder& b_;
   mt::id entry_;
-  chance shared_, c_;  // of what the programs have in common, of this one
+  rng shared_, c_;  // of what the programs have in common, of this one
   bool with_time_ = false, token_by_time_ = false, token_by_batch_ = false, has_state_ = false, embeds_ = false;
   bool keeps_ = false, trades_ = false;
   std::uint64_t network_ = 0;
@@ -500,7 +500,7 @@ void make_single(mt::module& m) {
 
 random_programs write_programs(std::uint64_t seed) {
   random_programs all{std::make_unique<mt::module>(), {}, nullptr};
-  chance c{seed};
+  rng c{seed};
   std::uint64_t const shared = c.next();
   auto const entry = [&](mt::name const& label, auto f) {
     mt::builder b(*all.traced);

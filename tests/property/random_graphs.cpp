@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs made by chance: loops, composites, state and every operation between them, under layouts made by chance.
+// Graphs made at random: loops, composites, state and every operation between them, under layouts made at random.
 // timeout: 300
 #include "property/graph_fuzzer.hpp"
 
@@ -40,13 +40,13 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
   variety seen;
   each_seed(first, count, [&](std::uint64_t seed) {
     graph_fuzzer const a(seed, what);
-    chance c{seed + 1};
+    rng c{seed + 1};
     auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
     subject s(a.g.module(), "main", extents_of(a.g.module(), mesh.size()));
     s.steps = 2;
     // Of zeros of both signs the greatest is either.
     s.tolerance = what == purpose::values ? meshtensor_test::same_numbers : 1e-9;
-    s.fill(sort::integers, c, 0, 0, static_cast<int>(mesh.size()));
+    s.fill(fill_kind::integers, c, 0, 0, static_cast<int>(mesh.size()));
     s.expect();
     seen.add(s.expected_outputs());
     auto const dims = dims_of(a.g.module());
@@ -66,8 +66,8 @@ double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
 
 }  // namespace
 
-TEST_CASE("graphs made by chance") { at_least(17000, try_graphs(purpose::values, 1, quick() ? 60 : 1500)); }
-TEST_CASE("gradients of graphs made by chance") {
+TEST_CASE("graphs made at random") { at_least(17000, try_graphs(purpose::values, 1, quick() ? 60 : 1500)); }
+TEST_CASE("gradients of graphs made at random") {
   at_least(8800, try_graphs(purpose::gradients, 1000001, quick() ? 60 : 750));
 }
 
@@ -77,13 +77,13 @@ TEST_CASE("gradients are derivatives") {
   each_seed(2000001, quick() ? 60 : 3000, [&](std::uint64_t seed) {
     graph_fuzzer const a(seed, purpose::derivatives);
     subject s(a.g.module(), "main", extents_of(a.g.module(), 2));
-    s.fill(sort::reals, chance{seed}, -2, 2, 2);
+    s.fill(fill_kind::reals, rng{seed}, -2, 2, 2);
     auto const whole_module = mt::on_heap([&] { return mt::differentiate(a.g.module()); });
     mt::interpreter whole(*whole_module, s.numbers());
     mt::blocks variables;
     mt::blocks const given = whole.run(0, s.inputs, variables, {});
     mt::blocks above = s.inputs, below = s.inputs;
-    chance c{seed};
+    rng c{seed};
     double slope = 0;
     constexpr double step = 1e-6;
     char const* labels[] = {"x", "y", "z"};

@@ -12,14 +12,14 @@
 namespace property {
 
 namespace mt = meshtensor;
-using meshtensor_test::chance;
+using meshtensor_test::rng;
 
 namespace detail {
 
 /// Rules of one scope, the whole program's if it is empty: each axis takes some dims, each dim its axes in any order.
 /// Inside a scope what the rules outside say of the same axis is often undone.
 inline void draw_rules(mt::layout_rules& rules, mt::name const& scope, std::vector<mt::name> const& dims,
-                       mt::mesh_shape const& mesh, chance& c) {
+                       mt::mesh_shape const& mesh, rng& c) {
   std::vector<std::vector<int>> axes(dims.size());
   std::vector<bool> undone(dims.size());
   auto const batch = static_cast<std::size_t>(std::find(dims.begin(), dims.end(), mt::name("batch")) - dims.begin());
@@ -73,7 +73,7 @@ inline std::vector<std::int64_t> divisors(mt::module const& m, mt::mesh_shape co
 /// A layout with rules for the whole program and for some of its scopes, half of these for one that is `large`; not all
 /// layouts are legal.
 inline mt::layout_rules random_layout(std::vector<mt::name> const& dims, std::vector<mt::name> const& scopes,
-                                      std::vector<mt::name> const& large, mt::mesh_shape const& mesh, chance& c) {
+                                      std::vector<mt::name> const& large, mt::mesh_shape const& mesh, rng& c) {
   mt::layout_rules rules{};
   detail::draw_rules(rules, {}, dims, mesh, c);
   constexpr int counts[] = {0, 1, 1, 2, 3};
@@ -89,7 +89,7 @@ inline mt::layout_rules random_layout(std::vector<mt::name> const& dims, std::ve
 
 /// Small extents of the dims that are open, which all the layouts divide.
 inline std::vector<mt::dim_extent> fitting_extents(mt::module const& m, mt::mesh_shape const& mesh,
-                                                   std::span<mt::layout_rules const> layouts, chance& c) {
+                                                   std::span<mt::layout_rules const> layouts, rng& c) {
   auto const least = detail::divisors(m, mesh, layouts);
   std::vector<mt::dim_extent> all;
   for (int d = 0; d < m.dim_count; ++d) {

@@ -37,7 +37,7 @@ void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault con
     INFO(again);
     if (talks) std::fprintf(stderr, "seed %lu, %ld of %ld\n", static_cast<unsigned long>(seed), counted_, count_);
     whole_programs const programs = whole_programs::of(seed);
-    chance c{seed};
+    rng c{seed};
     for (int i = 0; i < layouts_each && counted_ < count_; ++i) {
       auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
       random_spread const spread(programs, mesh, c.next());

@@ -96,9 +96,9 @@ class journey {
   }
   static double whole(std::uint64_t index) { return static_cast<double>(index * 7919 % 1009) - 500; }
 
-  // ---- what unfinished means ----
+  // ---- what partial means ----
 
-  // Along the axes that are unfinished in one way: where a processor stands, and of how many.
+  // Along the axes that are partial in one way: where a processor stands, and of how many.
   struct stand {
     std::uint64_t at = 0, count = 1;
   };
@@ -127,7 +127,7 @@ class journey {
       });
     }
   }
-  /// What all processors together say of an element, reduced over the axes from `axis` on that are still unfinished.
+  /// What all processors together say of an element, reduced over the axes from `axis` on that are still partial.
   double reduced(mt::id v, std::size_t rank, std::size_t i, int axis = 0) const {
     mt::placement const& p = m_->values[v].layout;
     while (axis < mesh_.count && p.part[axis] == mt::partial::none) ++axis;
@@ -203,7 +203,7 @@ mt::mesh_shape mesh_of(std::vector<int> const& sizes) {
   return mesh;
 }
 
-/// What is finished may not become unfinished.
+/// What is reduced may not become partial.
 bool leads_to(mt::placement const& from, mt::placement const& to) {
   for (int a = 0; a < mt::max_axes; ++a)
     if (to.part[a] != mt::partial::none && to.part[a] != from.part[a]) return false;

@@ -149,7 +149,7 @@ TEST_CASE("rows of -inf alone, and positions that nobody sees, leave it finite")
   listed const& program = program_named("not_finite");
   second_order const twice(*program.trace());
   subject s(*twice.graph, program.entry, {});
-  s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);
+  s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
   s.expect();
   CHECK(twice.by.size() == 3);
   for (auto const& by : twice.by) {

@@ -100,7 +100,7 @@ inline void check_differences(char const* what, second_order const& program, mt:
                               std::string const& suffix = "", double tolerance = 1e-6) {
   INFO(std::string(what) << suffix);
   subject s(*program.graph, entry, {});
-  s.fill(sort::reals, chance{11}, -1.5, 1.5, 11);
+  s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
   mt::blocks inputs = s.inputs, variables;
   for (int i = 0; i < s.graph().variable_count; ++i) {
     mt::variable const& v = s.graph().variables[i];
@@ -112,7 +112,7 @@ inline void check_differences(char const* what, second_order const& program, mt:
     return mt::interpreter(s.graph(), s.numbers()).run(mt::find_entry(s.graph(), entry), inputs, kept, {});
   };
   mt::blocks const given = run();
-  chance c{5};
+  rng c{5};
   for (auto const& by : program.by) {
     mt::block& moved = (by.is_input ? inputs : variables).at(by.name);
     mt::block const here = moved, &gradient = given.at(by.gradient);

@@ -44,7 +44,7 @@ std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape
 subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt::dim_extent> extents)
     : traced_(traced), label_(entry), extents_(std::move(extents)) {
   check("trace", mt::verify(traced));
-  auto const selected = mt::on_heap([&] { return mt::select(traced, mt::find_entry(traced, entry)); });
+  auto const selected = mt::on_heap([&] { return mt::extract_entry(traced, mt::find_entry(traced, entry)); });
   check("select", mt::verify(*selected));
   differentiated_ = mt::on_heap([&] { return mt::differentiate(*selected); });
   check("differentiate", mt::verify(*differentiated_));
@@ -62,14 +62,14 @@ subject::subject(mt::module const& traced, mt::name const& entry, std::vector<mt
   }
 }
 
-void subject::fill(sort what, chance c, double low, double high, int extent) {
+void subject::fill(fill_kind what, rng c, double low, double high, int extent) {
   for (auto& [label, b] : inputs)
     for (std::int64_t i = 0; i < b.size(); ++i) {
       bool const is_index = !mt::is_float(b.type());
       double const unit = static_cast<double>(c.next() >> 11) / 9007199254740992.0;
       b.set(i, b.type() == mt::dtype::boolean ? c.below(2)
                : is_index                     ? c.below(extent + 1)
-               : what == sort::integers       ? c.below(7) - 3
+               : what == fill_kind::integers  ? c.below(7) - 3
                                               : low + (high - low) * unit);
     }
 }

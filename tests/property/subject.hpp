@@ -24,7 +24,7 @@
 namespace property {
 
 namespace mt = meshtensor;
-using meshtensor_test::chance;
+using meshtensor_test::rng;
 
 /// How many cases were tried, and why other layouts are not legal. A case is one program on one mesh, partitioned in
 /// one way: a layout that leads to what was tried already is no other case.
@@ -37,7 +37,7 @@ struct tally {
 };
 
 /// What inputs are filled with.
-enum class sort { integers, reals };
+enum class fill_kind { integers, reals };
 
 /// A traced program as every processor of a mesh runs it.
 std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape const& mesh,
@@ -56,7 +56,7 @@ class subject {
 
   /// Fills every input: floats with small integers or with reals in [low, high), integers with 0, 1, …, among them some
   /// that no dim of `extent` has.
-  void fill(sort what, chance c, double low = -1, double high = 1, int extent = 6);
+  void fill(fill_kind what, rng c, double low = -1, double high = 1, int extent = 6);
 
   /// Asks the oracle: outputs and variables after every step.
   void expect();

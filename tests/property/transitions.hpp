@@ -24,7 +24,7 @@ inline std::uint64_t key(mt::placement const& p) {
 }
 
 /// All placements of a value with so many dims: every axis replicated, on a dim, at any place in its list, or
-/// unfinished.
+/// partial.
 inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool with_partial) {
   std::vector<mt::placement> found{mt::placement{}};
   for (int a = 0; a < mesh.count; ++a) {
@@ -110,19 +110,19 @@ inline double allowed(mt::placement const& from, mt::placement const& to, int di
 template <class F>
 void each_step(mt::placement const& p, int dims, mt::mesh_shape const& mesh, F f) {
   for (int a = 0; a < mesh.count; ++a) {
-    bool const unfinished = p.part[a] != mt::partial::none;
+    bool const is_partial = p.part[a] != mt::partial::none;
     bool const minor = p.dim[a] != 0 && p.order[a] + 1 == p.axes_of(p.sharded_at(a));
     mt::placement without = p;
     without.part[a] = mt::partial::none;
     if (minor) without.unshard(a);
-    if (unfinished) f(without, change::reduce, a);
+    if (is_partial) f(without, change::reduce, a);
     if (minor) f(without, change::gather, a);
-    if (!unfinished && !minor && p.dim[a] != 0) continue;
+    if (!is_partial && !minor && p.dim[a] != 0) continue;
     for (int d = 0; d < dims; ++d) {
       if (minor && p.sharded_at(a) == d) continue;
       mt::placement q = without;
       q.shard(d, a);
-      f(q, unfinished ? change::scatter : minor ? change::exchange : change::slice, a);
+      f(q, is_partial ? change::scatter : minor ? change::exchange : change::slice, a);
     }
   }
 }

@@ -65,7 +65,7 @@ class late_transport final : public mt::transport {
   }
 
   mt::transport& inner_;
-  chance c_;
+  rng c_;
   std::deque<held> held_;
   std::map<int, std::vector<std::byte>> started_;  // copies of operands, by number
 };

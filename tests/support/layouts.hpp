@@ -68,7 +68,7 @@ void each_assignment(std::vector<meshtensor::name> const& dims, meshtensor::mesh
 }
 
 /// Numbers of one sort, repeatable.
-struct chance {
+struct rng {
   std::uint64_t state;
   std::uint64_t next() {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -81,10 +81,10 @@ struct chance {
   bool one_in(int n) { return below(n) == 0; }
 };
 
-/// Calls f(rules) for as many assignments of each dim to one axis or none as `limit` says, drawn by chance; for all if
+/// Calls f(rules) for as many assignments of each dim to one axis or none as `limit` says, drawn at random; for all if
 /// there are no more. Says whether it was all.
 template <class F>
-bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, int limit, chance& c,
+bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, int limit, rng& c,
                   F f) {
   double all = 1;
   for (std::size_t d = 0; d < dims.size(); ++d) all *= mesh.count + 1;
@@ -98,10 +98,10 @@ bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_sh
   return false;
 }
 
-/// A layout with lists of several axes and with rules for some of the scopes, drawn by chance; not all are legal.
+/// A layout with lists of several axes and with rules for some of the scopes, drawn at random; not all are legal.
 inline meshtensor::layout_rules drawn_layout(std::vector<meshtensor::name> const& dims,
                                              std::vector<meshtensor::name> const& scopes,
-                                             meshtensor::mesh_shape const& mesh, chance& c) {
+                                             meshtensor::mesh_shape const& mesh, rng& c) {
   meshtensor::layout_rules rules{};
   auto draw = [&](meshtensor::name const& scope) {
     std::vector<std::vector<int>> axes(dims.size());

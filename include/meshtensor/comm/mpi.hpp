@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks as MPI processes. Reductions are made here, in one fixed order, unless they are handed to the MPI library;
-// comm/mpi_form.hpp says which MPI calls carry what.
+// comm/mpi_algorithm.hpp says which MPI calls carry what.
 #pragma once
 
 #include <algorithm>
@@ -77,11 +77,11 @@ class mpi_world {
     progress_.end();
     bool const silent = watch_.leave();
     if (has_failed()) {  // messages may be under way for ever: their communicators and their memory stay
-      flights_.leave();
+      pending_.leave();
       static_cast<void>(told_.release());
       return;
     }
-    flights_.end_listening();
+    pending_.end_listening();
     if (notices_ != MPI_COMM_NULL && silent) MPI_Comm_free(&notices_);
     for (comm::mpi_circle& c : groups_) {
       if (c.first != world_) MPI_Comm_free(&c.first);
@@ -94,7 +94,7 @@ class mpi_world {
   int size() const { return size_; }
   MPI_Comm handle() const { return world_; }
   std::int64_t workspace_bytes(collective_call const& call, int count) const {
-    return comm::mpi_form_of(call, count, options_.made).workspace_bytes();
+    return comm::mpi_algorithm_of(call, count, options_.made).workspace_bytes();
   }
 
   /// Makes the MPI communicators of a group, collectively over its members. Nothing to make for one process.
@@ -127,7 +127,7 @@ class mpi_world {
     auto const held = progress_.lock();
     progress_.raise();
     if (told_) throw error("R21", "this rank has failed before, and has told the others");
-    comm::mpi_form const form = comm::mpi_form_of(call, g.count, options_.made);
+    comm::mpi_algorithm const form = comm::mpi_algorithm_of(call, g.count, options_.made);
     if (form.first == comm::mpi_function::none) {
       if (g.count == 1) reference(call, 1, &in, 0, out);
       return {};
@@ -141,14 +141,14 @@ class mpi_world {
       throw error("R23", {text_of(g), " was not prepared; call prepare for every group on all its ranks first"});
     if (workspace == nullptr && form.workspace_bytes() != 0)
       throw error("R20", {text_of(call), " needs a workspace of ", form.workspace_bytes(), " bytes"});
-    comm::mpi_flight f;
+    comm::mpi_pending f;
     f.index = g.index, f.count = g.count, f.members = over->members.data();
     f.sequence = over->next++, f.over = over, f.call = call, f.form = form;
     f.in = in, f.out = static_cast<std::byte*>(out);
     f.counts = static_cast<std::byte*>(workspace);
     f.packed = f.counts + form.counts_bytes;
     f.received = f.packed + form.packed_bytes;
-    request const r{flights_.begin(f)};
+    request const r{pending_.begin(f)};
     progress_.begun();
     return r;
   }
@@ -156,14 +156,14 @@ class mpi_world {
   /// Takes what is under way as far as it goes, where no thread does.
   void progress() {
     if (progress_.has_thread()) return;
-    while (flights_.under_way() && flights_.step(false));
+    while (pending_.under_way() && pending_.step(false));
   }
 
   bool test(request& r) {
     auto const held = progress_.lock();
     progress_.raise();
-    do flights_.release(r.slot);
-    while (r.slot != -1 && flights_.step(false));
+    do pending_.release(r.slot);
+    while (r.slot != -1 && pending_.step(false));
     return r.slot == -1;
   }
 
@@ -172,15 +172,15 @@ class mpi_world {
     progress_.raise();
     bool const endless = watch_.is_endless();
     watch_.begin();
-    for (flights_.release(r.slot); r.slot != -1; flights_.release(r.slot)) {
+    for (pending_.release(r.slot); r.slot != -1; pending_.release(r.slot)) {
       try {
-        if (flights_.step(endless) || watch_.look(flights_[r.slot])) continue;
+        if (pending_.step(endless) || watch_.look(pending_[r.slot])) continue;
         if (watch_.gone() >= 0) lose(watch_.gone(), held);
       } catch (error const&) {  // another one has given up waiting: so does this one, if it has waited as long
-        if (watch_.gone() >= 0 || !watch_.has_asked() || !flights_.notice().starts_with(comm::mpi_watch::begins_with))
+        if (watch_.gone() >= 0 || !watch_.has_asked() || !pending_.notice().starts_with(comm::mpi_watch::begins_with))
           throw;
       }
-      std::string const late = watch_.sentence(flights_[r.slot]);
+      std::string const late = watch_.sentence(pending_[r.slot]);
       held.unlock();
       if (!options_.throws) abort(late, "R22");
       tell(late);
@@ -197,7 +197,7 @@ class mpi_world {
   /// What went wrong on this rank last: told, if it leaves the world by an exception.
   void remember(std::string_view what) { last_ = what; }
   /// Whether this rank has told the others, or was told. What messages use must then stay where it is.
-  bool has_failed() const { return told_ != nullptr || flights_.failed() >= 0; }
+  bool has_failed() const { return told_ != nullptr || pending_.failed() >= 0; }
 
   /// What is under way is driven no more: it will not end, and its memory may go.
   void abandon() { progress_.end(); }
@@ -236,7 +236,7 @@ class mpi_world {
     std::string const sentence = watch_.neighbours().sentence(rank);
     held.unlock();
     if (options_.throws) {
-      tell(std::string(comm::mpi_flights::of_another) + sentence);
+      tell(std::string(comm::mpi_pending_collectives::of_another) + sentence);
       throw error("R21", sentence, rank);
     }
     if (watch_.neighbours().speaks_first()) std::fprintf(stderr, "meshtensor R21: %s\n", sentence.c_str());
@@ -256,7 +256,7 @@ class mpi_world {
     if (size_ == 1) return;
     comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
     watch_.introduce(notices_, !options_.throws);
-    if (options_.throws) flights_.listen(notices_);
+    if (options_.throws) pending_.listen(notices_);
   }
   /// What barriers are for, and the tag by which their messages are told apart: a rank that comes to another one than
   /// its peers waits, and they can say so.
@@ -267,13 +267,13 @@ class mpi_world {
   /// source  the dissemination barrier; Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
   void meet(group const& g, handshake m) {
     constexpr char const* names[] = {"the first collective", "a barrier", comm::mpi_watch::the_end};
-    comm::mpi_flight f;
+    comm::mpi_pending f;
     f.what = names[static_cast<int>(m) - 2], f.members = g.members, f.count = g.count;
     for (int step = 1; step < g.count; step *= 2) {
       request r;
       {
         auto const held = progress_.lock();
-        r.slot = flights_.token(f, notices_, static_cast<int>(m), g.members[(g.index + step) % g.count],
+        r.slot = pending_.token(f, notices_, static_cast<int>(m), g.members[(g.index + step) % g.count],
                                 g.members[(g.index + g.count - step) % g.count]);
       }
       wait(r);
@@ -315,9 +315,9 @@ class mpi_world {
   int rank_ = 0, size_ = 0;
   std::vector<int> everybody_;
   std::deque<comm::mpi_circle> groups_;
-  comm::mpi_flights flights_;
+  comm::mpi_pending_collectives pending_;
   comm::mpi_watch watch_{options_.limits};
-  comm::mpi_progress progress_{flights_};
+  comm::mpi_progress progress_{pending_};
 };
 
 static_assert(communicator<mpi_world>);

@@ -11,7 +11,7 @@
 
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/comm/fold.hpp"
-#include "meshtensor/comm/piece.hpp"
+#include "meshtensor/comm/strided_slice.hpp"
 
 namespace meshtensor {
 
@@ -22,7 +22,7 @@ inline void deliver(collective_call const& call, int count, int index, sources_o
   switch (call.kind) {
     case collective::all_reduce:
     case collective::reduce_scatter: {
-      piece const from = taken(call, count, index);
+      strided_slice const from = taken(call, count, index);
       auto const size = static_cast<std::int64_t>(bytes_of(call.type));
       for (std::int64_t begin = 0, at = from.offset; begin < from.bytes; begin += from.run, at += from.stride)
         fold(call.op, call.type, static_cast<std::byte*>(out) + begin, from.run / size, count,
@@ -31,7 +31,7 @@ inline void deliver(collective_call const& call, int count, int index, sources_o
     }
     case collective::all_gather:
     case collective::all_to_all: {
-      piece const from = taken(call, count, index);
+      strided_slice const from = taken(call, count, index);
       for (int j = 0; j < count; ++j) copy(out, placed(call, count, j), sources(j), from);
       return;
     }

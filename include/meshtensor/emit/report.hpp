@@ -20,15 +20,15 @@ namespace detail {
 inline std::vector<id> held_at_fullest(module const& m, plan const& p) {
   auto const again = on_heap([&] { return plan{}; });
   again->numbers = p.numbers, again->steps = p.steps;
-  std::unique_ptr<planner> const uses(new planner(m, *again));
+  std::unique_ptr<planner> const plan_again(new planner(m, *again));
   int entry = 0;
   while (m.regions[entry].kind != region_kind::entry || m.regions[entry].removed) ++entry;
-  uses->run(entry);
+  plan_again->run(entry);
   int time = 0;
-  while (time < max_nodes - 1 && uses->event_node[time] != p.fullest) ++time;
+  while (time < max_nodes - 1 && plan_again->event_node[time] != p.fullest) ++time;
   std::vector<id> all;
   for (int v = 0; v < m.value_count; ++v)
-    if (p.root[v] == v && p.where[v] == place::arena && uses->begin[v] <= time && time <= uses->end[v])
+    if (p.root[v] == v && p.where[v] == place::arena && plan_again->begin[v] <= time && time <= plan_again->end[v])
       all.push_back(static_cast<id>(v));
   return all;
 }

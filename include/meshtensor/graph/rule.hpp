@@ -11,11 +11,11 @@
 
 namespace meshtensor {
 
-/// How an operation treats an operand that is an unfinished reduction.
+/// How an operation treats an operand that is a partial reduction.
 enum class linearity : std::uint8_t {
-  none,      // it must be finished first
-  alone,     // it may stay unfinished while all others are whole copies
-  together,  // it may stay unfinished if all are, alike
+  none,      // it must be reduced first
+  alone,     // it may stay partial while all others are whole copies
+  together,  // it may stay partial if all are, alike
 };
 
 /// What differs from step to step and from iteration to iteration.

@@ -96,7 +96,7 @@ class reference_check {
 
  private:
   /// Whether two ranks hold parts of one copy of a value: they differ only along axes over which it is spread or
-  /// unfinished.
+  /// partial.
   static bool share_copy(placement const& p, mesh_shape const& mesh, int a, int b) {
     for (int x = 0; x < mesh.count; ++x)
       if (p.dim[x] == 0 && p.part[x] == partial::none && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
@@ -108,7 +108,7 @@ class reference_check {
     return true;
   }
 
-  /// The whole of the copy that begins on `first`, with its unfinished parts put together.
+  /// The whole of the copy that begins on `first`, with its partial parts put together.
   std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, id v,
                                 std::span<rank_context const> all, int first, view const& whole) const {
     partial kind = partial::none;

@@ -58,13 +58,13 @@ class simulated_runner final : public job_runner {
     int prepare(planned_collective const& c) override;
     void start(int number, planned_collective const& c, void const* in, void* out) override;
     void wait(int number) override {
-      ahead_ += std::max<std::int64_t>(0, flights_[static_cast<std::size_t>(number)].done - now());
+      ahead_ += std::max<std::int64_t>(0, pending_[static_cast<std::size_t>(number)].done - now());
     }
     std::int64_t ahead() const override { return ahead_; }
     std::int64_t taken() const { return taken_; }
 
    private:
-    struct flight {
+    struct pending_collective {
       std::vector<std::size_t> over;  // links
       std::int64_t takes = 0, done = 0;
     };
@@ -72,7 +72,7 @@ class simulated_runner final : public job_runner {
 
     std::vector<link> links_;
     std::vector<std::int64_t> busy_;  // of a link: until when, in nanoseconds of the job's clock, as all times here
-    std::vector<flight> flights_;     // by number
+    std::vector<pending_collective> pending_;  // by number
     std::int64_t ahead_ = 0, taken_ = 0;
   };
 
@@ -80,7 +80,7 @@ class simulated_runner final : public job_runner {
 };
 
 inline int simulated_runner::network::prepare(planned_collective const& c) {
-  flight f;
+  pending_collective f;
   for (name const& axis : c.axes) {
     std::size_t i = 0;
     while (i < links_.size() && !(links_[i].axis == axis)) ++i;
@@ -92,13 +92,13 @@ inline int simulated_runner::network::prepare(planned_collective const& c) {
     f.over.push_back(i);
     f.takes = std::max(f.takes, static_cast<std::int64_t>(seconds_of(links_[i], c.call, c.with.count) * 1e9));
   }
-  flights_.push_back(std::move(f));
-  return static_cast<int>(flights_.size()) - 1;
+  pending_.push_back(std::move(f));
+  return static_cast<int>(pending_.size()) - 1;
 }
 
 inline void simulated_runner::network::start(int number, planned_collective const& c, void const* in, void* out) {
   std::int64_t const begin = timeline::now();
-  flight& f = flights_[static_cast<std::size_t>(number)];
+  pending_collective& f = pending_[static_cast<std::size_t>(number)];
   std::int64_t free = now();
   for (std::size_t i : f.over) free = std::max(free, busy_[i]);
   f.done = free + f.takes;

@@ -207,7 +207,7 @@ class checkpoints {
   std::string folder_;
   checkpoint_options how_;
   std::uint64_t saved_step_;
-  together all_;
+  all_or_throw all_;
   agreement greatest_;
   numbers_of_all numbers_;
   int exceptions_ = std::uncaught_exceptions();

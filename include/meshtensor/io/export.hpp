@@ -71,7 +71,7 @@ inline std::string dims_text(std::vector<dim_extent> const& dims) {
 /// errors  C01 it cannot be written; C07 a name is not one of the store's; C08 dims are not a value's; C09 NaN
 inline void export_safetensors(store& weights, std::filesystem::path const& file, export_options const& how = {}) {
   job_runner& j = weights.runner();
-  together all(j);
+  all_or_throw all(j);
   std::string const path = file.string();
   std::map<std::string, io::exported> written;  // by tensor
   std::vector<io::new_tensor> tensors;

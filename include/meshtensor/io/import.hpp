@@ -78,7 +78,7 @@ inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, i
 }
 
 inline loaded import_by(file_opener const& open, store& weights, std::string const& path, import_options const& how) {
-  together all(weights.runner());
+  all_or_throw all(weights.runner());
   std::shared_ptr<saved_values> values;
   all([&] {
     values = open_safetensors(path, how, open);

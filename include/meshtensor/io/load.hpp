@@ -50,7 +50,7 @@ namespace io {
 
 /// Fills what a store has of values in files, and makes it begin with the rest; all processes call it. Before it
 /// changes anything it has seen that all fits.
-inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, together& all) {
+inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, all_or_throw& all) {
   all([&] {
     for (auto const& [label, s] : weights.values()) from->require_fits(label, s);
   });
@@ -87,7 +87,7 @@ inline opened_checkpoint open_checkpoint(std::string const& path, process_of con
   return c;
 }
 
-inline loaded take_checkpoint(store& weights, std::string const& path, opened_checkpoint const& c, together& all) {
+inline loaded take_checkpoint(store& weights, std::string const& path, opened_checkpoint const& c, all_or_throw& all) {
   take_all(weights, c.values, all);
   weights.set_seed(c.index.seed);
   weights.take_counts(c.index.step, c.index.counts ? &c.index.counts->steps : nullptr);
@@ -98,7 +98,7 @@ inline loaded take_checkpoint(store& weights, std::string const& path, opened_ch
 /// the folder, for others may see it a moment later. errors C06 there are some, but none is whole
 inline std::optional<loaded> load_newest(store& weights, std::string const& folder, load_options const& how) {
   job_runner& j = weights.runner();
-  together all(j);
+  all_or_throw all(j);
   agreement greatest(j);
   std::vector<checkpoint_name> there;
   all([&] {
@@ -147,7 +147,7 @@ inline loaded load(store& weights, std::filesystem::path const& folder, load_opt
   bool alone = j.speaks() && io::is_there(path + "/" + io::index_name);
   alone = agreement(j)(alone ? 1 : 0) > 0;
   if (alone) {
-    together all(j);
+    all_or_throw all(j);
     io::opened_checkpoint c;
     all([&] { c = io::open_checkpoint(path, io::process_of(j), how); });
     return io::take_checkpoint(weights, path, c, all);

@@ -57,11 +57,11 @@ class numbers_of_all {
 /// Calls a function on every process: either it goes well on all of them, or all throw. What a process has thrown
 /// itself it throws on; the others throw the sentence of the last rank that failed, `e.rank()`.
 ///
-///     together all(job);
+///     all_or_throw all(job);
 ///     all([&] { file.write(part); });
-class together {
+class all_or_throw {
  public:
-  explicit together(job_runner& j)
+  explicit all_or_throw(job_runner& j)
       : failed_(j), said_(j, collective::all_reduce, u8, static_cast<std::int64_t>(room), "an agreement") {}
 
   void operator()(function_ref<void()> f) {

@@ -42,23 +42,23 @@ class transport_over final : public transport {
   int prepare(planned_collective const& c) override {
     c_.prepare(c.with);
     auto const bytes = static_cast<std::size_t>(c_.workspace_bytes(c.call, c.with.count));
-    flights_.emplace_back();
-    flights_.back().workspace.resize(bytes == 0 ? 0 : bytes / 8 + 16);
-    return static_cast<int>(flights_.size()) - 1;
+    pending_.emplace_back();
+    pending_.back().workspace.resize(bytes == 0 ? 0 : bytes / 8 + 16);
+    return static_cast<int>(pending_.size()) - 1;
   }
   void start(int number, planned_collective const& c, void const* in, void* out) override {
-    flight& f = flights_[static_cast<std::size_t>(number)];
+    pending_collective& f = pending_[static_cast<std::size_t>(number)];
     auto const address = reinterpret_cast<std::uintptr_t>(f.workspace.data());
     void* const aligned = reinterpret_cast<std::byte*>(f.workspace.data()) + (64 - address % 64) % 64;
     f.request = c_.start(c.call, c.with, in, out, aligned);
   }
-  void wait(int number) override { c_.wait(flights_[static_cast<std::size_t>(number)].request); }
+  void wait(int number) override { c_.wait(pending_[static_cast<std::size_t>(number)].request); }
   void progress() override {
     if constexpr (requires { c_.progress(); }) c_.progress();
   }
   std::int64_t workspace_bytes() const override {
     std::size_t words = 0;
-    for (flight const& f : flights_) words += f.workspace.size();
+    for (pending_collective const& f : pending_) words += f.workspace.size();
     return static_cast<std::int64_t>(words * sizeof(double));
   }
   void abandon() override {
@@ -66,12 +66,12 @@ class transport_over final : public transport {
   }
 
  private:
-  struct flight {
+  struct pending_collective {
     std::vector<double> workspace;
     typename C::request request;
   };
   C& c_;
-  std::deque<flight> flights_;
+  std::deque<pending_collective> pending_;
 };
 
 /// The limits that the environment gives, with warnings where all warnings go. errors R29

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: every position takes a mean of what others hold, weighted by how well they answer its question.
+// Attention: every position takes a mean of what others hold, weighted by how well they key its query.
 #pragma once
 
 #include <tuple>
@@ -33,19 +33,19 @@ constexpr auto einsum_like(Like const& like, H const&... operands) {
   return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
 }
 
-/// `x` where a question sees the answer, elsewhere `hidden`; `seen`: nothing, or which positions may be seen.
-template <bool Causal, handle H, class Length, class Memory, handle... Seen>
-constexpr H shown(H const& x, number const& hidden, Length length, Memory memory, Seen const&... seen) {
+/// `x` where a query sees the key, elsewhere `hidden`; `visible`: nothing, or which positions may be visible.
+template <bool Causal, handle H, class Length, class Memory, handle... Visible>
+constexpr H shown(H const& x, number const& hidden, Length length, Memory memory, Visible const&... visible) {
   if constexpr (Causal) return select(meshtensor::detail::not_after(*x.owner, length, memory), x, hidden);
-  else if constexpr (sizeof...(Seen) > 0) return select(seen..., x, hidden);
+  else if constexpr (sizeof...(Visible) > 0) return select(visible..., x, hidden);
   else return x;
 }
 
 /// Those that are hidden are the least finite number, whatever the others are.
-template <bool Causal, handle Q, handle K, class Length, class Memory, class Head, handle... Seen>
-constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head, Seen const&... seen) {
+template <bool Causal, handle Q, handle K, class Length, class Memory, class Head, handle... Visible>
+constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head, Visible const&... visible) {
   auto const all = meshtensor::detail::einsum_by<scores_rule, dims<Head>>(q, k) * rsqrt(extent(head));
-  return shown<Causal>(all, meshtensor::detail::least_finite_like<Q>, length, memory, seen...);
+  return shown<Causal>(all, meshtensor::detail::least_finite_like<Q>, length, memory, visible...);
 }
 
 template <class Q, class K, class V, class Length, class Memory, class Head>
@@ -53,55 +53,56 @@ concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> &
                   has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
 
 /// The mean of the values, and the logarithm of the sum of their weights, of which a gradient comes only if `BySum`.
-template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head, handle... Seen>
+template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head,
+          handle... Visible>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
-                      Seen const&... seen) {
+                      Visible const&... visible) {
   if constexpr (!(has_dim<Q, Length> && has_dim<Q, Head>))
     static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the queries lack a dim", Q, Length, Head>>);
   if constexpr (!(has_dim<K, Memory> && has_dim<K, Head>))
     static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the keys lack a dim", K, Memory, Head>>);
   if constexpr (!has_dim<V, Memory>)
     static_assert(
-        is_valid<meshtensor::detail::wrong<"T01 attention: the values lack the dim of the positions that answer", V,
-                                           Memory>>);
+        is_valid<meshtensor::detail::wrong<"T01 attention: the values lack the dim of the key positions", V, Memory>>);
   if constexpr (!(same_dtype_as<Q, K> && same_dtype_as<Q, V>))
     static_assert(
         is_valid<meshtensor::detail::wrong<"T02 the dtypes of the operands differ: cast one of them", Q, K, V>>);
   if constexpr (!of_float<Q>)
     static_assert(
         is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", Q>>);
-  static_assert((of_bool<Seen> && ...) && (has_dim<Seen, Memory> && ...),
-                "meshtensor T01: attention: what may be seen is a tensor of bools with the dim of the positions that "
-                "answer");
+  static_assert(
+      (of_bool<Visible> && ...) && (has_dim<Visible, Memory> && ...),
+      "meshtensor T01: attention: what may be visible is a tensor of bools with the dim of the key positions");
   if constexpr (attends<Q, K, V, Length, Memory, Head>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
     return composite_with_gradient(
-        Causal                ? name("nn.causal_attention")
-        : sizeof...(Seen) > 0 ? name("nn.masked_attention")
-                              : name("nn.attention"),
-        [=](Q const& a, K const& b, V const& c, Seen const&... open) {
+        Causal                   ? name("nn.causal_attention")
+        : sizeof...(Visible) > 0 ? name("nn.masked_attention")
+                                 : name("nn.attention"),
+        [=](Q const& a, K const& b, V const& c, Visible const&... open) {
           auto const s = scores<Causal>(a, b, length, memory, head, open...);
           auto const greatest = meshtensor::detail::kept_finite(max(s, memory));
           auto const e = shown<Causal>(exp(s - greatest), 0, length, memory, open...);
           auto const total = meshtensor::detail::as_divisor(sum(e, memory));
-          auto const mixed = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
-          return std::tuple(mixed, log(total) + greatest);
+          auto const accumulated = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
+          return std::tuple(accumulated, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
-        [=](Q const& a, K const& b, V const& c, Seen const&... open, auto y, auto log_sum, auto dy, auto... d_log_sum)
+        [=](Q const& a, K const& b, V const& c, Visible const&... open, auto y, auto log_sum, auto dy,
+            auto... d_log_sum)
         requires(sizeof...(d_log_sum) == (BySum ? 1 : 0))
         {
           auto const s = scores<Causal>(a, b, length, memory, head, open...);
           auto const weights = shown<Causal>(exp(s - log_sum), 0, length, memory, open...);
           auto const dc = einsum_like(c, weights, dy);
           auto const d_weights = einsum_like(weights, dy, c);
-          auto const straight = ((d_weights - einsum_like(log_sum, dy, y)) + ... + d_log_sum);
-          auto const d_scores = weights * straight * rsqrt(extent(head));
+          auto const delta = ((d_weights - einsum_like(log_sum, dy, y)) + ... + d_log_sum);
+          auto const d_scores = weights * delta * rsqrt(extent(head));
           auto const da = einsum_like(a, d_scores, b);
           auto const db = einsum_like(b, d_scores, a);
           return std::tuple(da, db, dc, open...);  // bools have no gradient
         },
-        q, k, v, seen...);
+        q, k, v, visible...);
   } else {
     return std::tuple(q, q);
   }
@@ -109,9 +110,9 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
 
 template <bool Causal>
 struct attention_body {
-  template <scope S, handle X, handle Y, handle... Seen>
+  template <scope S, handle X, handle Y, handle... Visible>
   constexpr auto operator()(S const& s, X const& x, Y const& y, auto length, auto memory, auto model, auto heads,
-                            auto head, Seen const&... seen) const {
+                            auto head, Visible const&... visible) const {
     if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
       static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
                                                        decltype(model)>>);
@@ -128,9 +129,9 @@ struct attention_body {
       auto const q = project(x, s.parameter("query", model, heads, head, start));
       auto const k = project(y, s.parameter("key", model, heads, head, start));
       auto const v = project(y, s.parameter("value", model, heads, head, start));
-      auto const mixed = std::get<0>(attend<Causal, false>(q, k, v, length, memory, head, s.where(), seen...));
+      auto const accumulated = std::get<0>(attend<Causal, false>(q, k, v, length, memory, head, s.where(), visible...));
       auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
-      return einsum_like(x, mixed, out);
+      return einsum_like(x, accumulated, out);
     } else {
       return x;
     }
@@ -139,14 +140,14 @@ struct attention_body {
 
 template <bool Causal>
 struct self_attention_body {
-  template <scope S, handle X, handle... Seen>
+  template <scope S, handle X, handle... Visible>
   constexpr auto operator()(S const& s, X const& x, auto length, auto memory, auto model, auto heads, auto head,
-                            Seen const&... seen) const {
+                            Visible const&... visible) const {
     if constexpr (!(has_dim<X, decltype(length)> && has_dim<X, decltype(model)>))
       static_assert(is_valid<meshtensor::detail::wrong<"T01 attention: the operand lacks a dim", X, decltype(length),
                                                        decltype(model)>>);
     if constexpr (has_dim<X, decltype(length)> && has_dim<X, decltype(model)>) {
-      return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, seen...);
+      return attention_body<Causal>{}(s, x, rename(x, length, memory), length, memory, model, heads, head, visible...);
     } else {
       return x;
     }
@@ -161,7 +162,7 @@ struct self_attention_body {
 /// v, all
 ///         without `memory`
 /// layout  any dim but `head` and `memory` may be sharded without communication
-/// grad    weights are made again from one number for each question, nothing of length × memory is kept
+/// grad    weights are made again from one number for each query, nothing of length × memory is kept
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ
 /// source  Vaswani et al., arXiv:1706.03762, section 3.2.1
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
@@ -169,13 +170,13 @@ constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length 
                                      line const& where = {}) {
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where));
 }
-/// The same, of which only those positions of `memory` take part where `seen` holds: the composite
+/// The same, of which only those positions of `memory` take part where `visible` holds: the composite
 /// `nn.masked_attention`. Where no position does, the result and its gradient are zero. Sentences that are padded to
-/// one length: `seen` [batch, memory]. Positions that nobody sees need not be read: a nan there may not show.
-template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Seen>
+/// one length: `visible` [batch, memory]. Positions that nobody sees need not be read: a nan there may not show.
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Visible>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
-                                     Seen const& seen, line const& where = {}) {
-  return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where, seen));
+                                     Visible const& visible, line const& where = {}) {
+  return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where, visible));
 }
 /// The same, where no position sees those after it: the composite `nn.causal_attention`.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
@@ -186,7 +187,7 @@ constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, 
 
 /// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With it
 /// attention to some positions and to others becomes attention to all: the mean of both, by the exponentials of their
-/// logarithms. Where no position may be seen, the logarithm is the least finite number.
+/// logarithms. Where no position may be visible, the logarithm is the least finite number.
 ///
 /// dims    of the logarithm: those of q and k without `head` and `memory`
 /// grad    of both results
@@ -195,15 +196,15 @@ constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length
                                       line const& where = {}) {
   return detail::attend<false, true>(q, k, v, length, memory, head, where);
 }
-template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Seen>
+template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Visible>
 constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
-                                      Seen const& seen, line const& where = {}) {
-  return detail::attend<false, true>(q, k, v, length, memory, head, where, seen);
+                                      Visible const& visible, line const& where = {}) {
+  return detail::attend<false, true>(q, k, v, length, memory, head, where, visible);
 }
 
 /// Attention of a sequence to itself, by several heads: `attention(s / "attention", x, length, memory, d_model, heads,
 /// d_head)`, where `memory` is a second name for `length`, of the same extent. A tensor of bools with `memory` may
-/// follow: which positions may be seen.
+/// follow: which positions may be visible.
 ///
 /// parameters  query, key, value [model, heads, head]; out [heads, head, model]
 /// dims        those of `x`

@@ -42,7 +42,7 @@ inline constexpr library_layer linear = [](scope auto s, auto x, auto from, auto
 ///
 /// parameters  table [vocab, model], normal with standard deviation 1/√model
 /// dims        those of the integers, then `model`
-/// layout      `vocab` sharded over an axis: the result is an unfinished sum over that axis
+/// layout      `vocab` sharded over an axis: the result is a partial sum over that axis
 inline constexpr library_layer embed = [](scope auto s, auto ids, auto vocab, auto model) {
   return gather(s.parameter("table", vocab, model, normal(1 / sqrt(extent(model)))), ids, vocab);
 };

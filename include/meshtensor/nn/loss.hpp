@@ -36,7 +36,7 @@ constexpr H weighted(H const& x, number const& weight) {
 ///
 /// dims    those of the logits without `vocab`, then what else the targets have
 /// dtype   of bf16 the loss is f32, in which it is computed; otherwise that of the logits
-/// layout  `vocab` sharded over an axis: a max and two sums without it, with `smoothing` three, are finished over that
+/// layout  `vocab` sharded over an axis: a max and two sums without it, with `smoothing` three, are reduced over that
 ///         axis; logits are never gathered
 /// grad    (softmax(logits) − (1 − ε) · one_hot(target) − ε / vocab) · dy, without another reduction
 /// errors  T01 the logits lack `vocab`; T02 the targets are not integers; T03 the targets have `vocab`

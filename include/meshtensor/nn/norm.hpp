@@ -16,7 +16,7 @@ inline constexpr double norm_epsilon = 1e-5;
 ///
 /// parameters  gain [dim], ones; bias [dim], zeros
 /// dims        those of `x`
-/// layout      `dim` sharded over an axis: two sums without it are finished over that axis
+/// layout      `dim` sharded over an axis: two sums without it are reduced over that axis
 /// errors      T01 `x` lacks the dim
 /// source      Ba, Kiros and Hinton, arXiv:1607.06450
 inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
@@ -37,9 +37,9 @@ inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along)
         [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
           auto const normal_a = (a - centre) * scale;
           auto const d_normal = dy * g;
-          auto const straight = d_normal - mean(d_normal, along);
-          auto const turned = normal_a * mean(d_normal * normal_a, along);
-          auto const da = meshtensor::detail::summed_like((straight - turned) * scale, a);
+          auto const centered = d_normal - mean(d_normal, along);
+          auto const projected = normal_a * mean(d_normal * normal_a, along);
+          auto const da = meshtensor::detail::summed_like((centered - projected) * scale, a);
           auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
           auto const db = meshtensor::detail::summed_like(dy, b);
           return std::tuple(da, dg, db);
@@ -72,8 +72,8 @@ inline constexpr library_layer rms_norm = [](scope auto s, auto x, auto along) {
         [=](auto a, auto g, auto, auto scale, auto dy) {
           auto const normal_a = a * scale;
           auto const d_normal = dy * g;
-          auto const turned = normal_a * mean(d_normal * normal_a, along);
-          auto const da = meshtensor::detail::summed_like((d_normal - turned) * scale, a);
+          auto const projected = normal_a * mean(d_normal * normal_a, along);
+          auto const da = meshtensor::detail::summed_like((d_normal - projected) * scale, a);
           auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
           return std::tuple(da, dg);
         },

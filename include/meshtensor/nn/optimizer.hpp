@@ -85,8 +85,8 @@ constexpr void minimize(How const& how, S const& s, What const& what, P const& p
     auto const step = how.template prepare<T>(s);
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];
-      any_tensor<T> const slope = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
-      s.counted_update(p, step(s, p, slope), s.path_for(p));
+      any_tensor<T> const clipped = clips ? any_tensor<T>(dp * tensor<T>(&b, factor)) : dp;
+      s.counted_update(p, step(s, p, clipped), s.path_for(p));
     }
   }
 }

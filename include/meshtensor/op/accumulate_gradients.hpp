@@ -83,7 +83,7 @@ inline constexpr bool all_have<D, std::tuple<H...>> =
 ///
 /// dims    all that it runs along has `dim`, what it lacks is used from outside; parameters do not get `dim`, and are
 ///         the same as if the body were called without parts
-/// layout  gradients stay unfinished sums until the last part is done: they are reduced once a step
+/// layout  gradients stay partial sums until the last part is done: they are reduced once a step
 /// grad    taken here; random numbers are others in each part
 /// errors  G26 inside a loop or branch; G28 no parameter is read; G34 a tensor made from parameters outside is used;
 ///         T01 a tensor lacks the dim; T03 the body's loss has dims

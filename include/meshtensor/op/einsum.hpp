@@ -168,7 +168,7 @@ inline constexpr bool names_dims<to_dims<D...>> = true;
 /// `einsum(x, w, to(batch, d_ff))`. Dims are matched by name.
 ///
 /// dims    those of `to`, in its order
-/// layout  a summed dim sharded over an axis: the result is an unfinished sum over that axis
+/// layout  a summed dim sharded over an axis: the result is a partial sum over that axis
 /// grad    for each operand the einsum of the cotangent with all others
 /// errors  T01 no operand has a dim of the result; T02 the dtypes differ
 /// source  Einstein's sum convention; Mesh-TensorFlow, arXiv:1811.02084, section 3

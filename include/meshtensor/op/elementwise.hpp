@@ -207,7 +207,7 @@ struct elementwise_rule {
 /// A scalar function of every element; operands broadcast by name, numbers take the dtype of the tensors.
 ///
 /// dims    the dims of all operands, in order of first appearance
-/// layout  each dim as it is; unfinished sums pass through what is linear
+/// layout  each dim as it is; partial sums pass through what is linear
 /// grad    the function's derivative, summed over broadcast dims
 /// errors  T02 the operands' dtypes differ: cast one of them
 template <function F, operand_like... H>

@@ -59,7 +59,7 @@ struct gather_rule {
     shape const rest = without(m.operand_value(n, 0).dims, along.add(n.attribute[0]));
     return united(m.operand_value(n, 1).dims, rest) == m.result_value(n).dims ? nullptr : "gather gives other dims";
   }
-  // Each processor looks into its own part of the table and gives zeros for the rest: an unfinished sum.
+  // Each processor looks into its own part of the table and gives zeros for the rest: a partial sum.
   static constexpr partial contracted(node const&) { return partial::sum; }
   static constexpr linearity linear(node const&, int operand, partial kind) {
     return operand == 0 && kind == partial::sum ? linearity::alone : linearity::none;
@@ -132,7 +132,7 @@ constexpr shape with_rule_of(shape const& x, shape const& more) { return united(
 /// gives zeros. Dims that both have are matched by name.
 ///
 /// dims    those of the index, then those of the table without `dim`
-/// layout  `dim` sharded over an axis: each processor looks into its part, the result is an unfinished sum
+/// layout  `dim` sharded over an axis: each processor looks into its part, the result is a partial sum
 /// grad    scatter_add of the cotangent
 /// errors  T01 the table lacks the dim; T02 the index is not an integer; T03 the index has the dim itself
 template <handle Table, handle Index, dim_type D>
@@ -157,7 +157,7 @@ constexpr auto gather(Table const& table, Index const& index, D along, line cons
 /// range adds nothing; a dim that only `x` has is summed.
 ///
 /// dims    those of `to`
-/// layout  a dim of the index sharded over an axis: the result is an unfinished sum
+/// layout  a dim of the index sharded over an axis: the result is a partial sum
 /// grad    gather of the cotangent
 /// errors  T01 `to` lacks the dim, or `x` a dim of the index or of `to`; T02 the index is not an integer
 template <handle X, handle Index, dim_type D, dim_type... To>

@@ -189,7 +189,7 @@ constexpr auto reduction(id x) {
 /// The sum of `x` along one to four dims: `sum(x, heads, d_head)`; along all its dims if none is named.
 ///
 /// dims    those of `x` that are not named
-/// layout  a named dim sharded over an axis: the sum is unfinished over that axis until something needs it whole
+/// layout  a named dim sharded over an axis: the sum is partial over that axis until something needs it whole
 /// grad    the cotangent, repeated along the named dims
 /// errors  T01 `x` lacks a dim; T04 `x` is bool
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,

@@ -52,7 +52,7 @@ constexpr char const* verify_node(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() { return R::verify(m, n); });
 }
 
-/// How an unfinished reduction passes through an operand; an operation that does not say lets none pass.
+/// How a partial reduction passes through an operand; an operation that does not say lets none pass.
 constexpr linearity linear(node const& n, int operand, partial kind) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::linear(n, operand, kind); }) return R::linear(n, operand, kind);

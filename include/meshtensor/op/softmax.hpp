@@ -31,7 +31,7 @@ constexpr auto composite_along(name const& label, H const& x, D, line const& whe
 /// are all -inf it gives zeros.
 ///
 /// dims    those of `x`
-/// layout  `dim` sharded over an axis: one max and one sum without it are finished over that axis
+/// layout  `dim` sharded over an axis: one max and one sum without it are reduced over that axis
 /// grad    y · (dy − Σ y·dy)
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>

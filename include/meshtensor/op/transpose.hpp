@@ -125,7 +125,7 @@ concept has_only_dims = is_within_v<typename H::dim_list, dims<D...>>;
 /// The same tensor with its dims in another order: `transpose(x, to(length, batch, d_model))`.
 ///
 /// dims    those of `to`
-/// layout  each dim as it is; unfinished reductions pass
+/// layout  each dim as it is; partial reductions pass
 /// grad    the cotangent
 /// errors  T03 `to` does not name exactly the dims of `x`
 template <handle H, dim_type... D>

@@ -4,18 +4,18 @@
 // will be found, as a slice of a stacked result.
 #pragma once
 
+#include "meshtensor/pass/liveness.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
-#include "meshtensor/pass/uses.hpp"
 
 namespace meshtensor::detail {
 
-struct buffer_reuse : uses {
+struct buffer_reuse : liveness {
   int made[max_values], last[max_values];  // of values, in the survey: first and last time of use
   id next_value[max_values];               // of a value: whose next one it is, plus 1
   bool fills[max_values];                  // values that are slices of a stacked result
 
   constexpr buffer_reuse(module const& source, plan& target)
-      : uses(source, target), made{}, last{}, next_value{}, fills{}, overwrites{}, is_read{} {}
+      : liveness(source, target), made{}, last{}, next_value{}, fills{}, overwrites{}, is_read{} {}
 
   /// The operands whose memory a result of a kernel may take: read for the last time when it is written, and no other
   /// operand's memory.

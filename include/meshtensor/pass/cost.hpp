@@ -40,7 +40,7 @@ struct planned_exchange {
   std::int64_t members, bytes;
 };
 
-/// source  comm/mpi_form.hpp: the messages that carry each collective; what they bring is what is counted here
+/// source  comm/mpi_algorithm.hpp: the messages that carry each collective; what they bring is what is counted here
 constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
   value const& v = m.operand_value(n, 0);
   std::int64_t const p = numbers.members(n.attribute[0]), elements = numbers.local_size(v);

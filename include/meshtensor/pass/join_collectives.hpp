@@ -4,7 +4,7 @@
 // which all start. why: a message costs its latency however short it is, and biases and norms are many and short.
 #pragma once
 
-#include "meshtensor/pass/uses.hpp"
+#include "meshtensor/pass/liveness.hpp"
 
 namespace meshtensor {
 

@@ -9,6 +9,7 @@
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/pass/device_capabilities.hpp"
 #include "meshtensor/pass/differentiate.hpp"
+#include "meshtensor/pass/extract_entry.hpp"
 #include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
@@ -17,7 +18,6 @@
 #include "meshtensor/pass/plan_memory.hpp"
 #include "meshtensor/pass/prune.hpp"
 #include "meshtensor/pass/save_or_recompute.hpp"
-#include "meshtensor/pass/select.hpp"
 #include "meshtensor/pass/simplify.hpp"
 #include "meshtensor/pass/slice_collectives.hpp"
 #include "meshtensor/pass/verify.hpp"
@@ -54,7 +54,7 @@ template <class Programs, class Entry, std::uint64_t Mark>
 struct whole_program : traced_programs<Programs, Mark> {
   static_assert(is_valid<detail::traced<Programs>>);  // nvcc would take the address of a member
   static constexpr module selected =
-      select(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
+      extract_entry(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
   static constexpr module differentiated = differentiate(selected);
   static constexpr module saved = save_or_recompute(differentiated);
   static constexpr module simplified = simplify(saved);
@@ -101,7 +101,7 @@ auto verified(F const& f) {
 
 /// What the user wrote, and its gradients, on whole tensors: the entry called `label`, ready for `partition`.
 inline std::unique_ptr<module> whole_entry(module const& traced, name const& label) {
-  auto const selected = verified([&] { return select(traced, find_entry(traced, label)); });
+  auto const selected = verified([&] { return extract_entry(traced, find_entry(traced, label)); });
   auto const differentiated = verified([&] { return differentiate(*selected); });
   auto const saved = verified([&] { return save_or_recompute(*differentiated); });
   return verified([&] { return simplify(*saved); });

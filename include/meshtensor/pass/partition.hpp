@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a program on whole tensors into the program of one processor, and inserts what communicates.
 // before: differentiated.  after: every value has a placement, every change of placement is a node with its user's
-// line. why: a value lies as its dims and its path imply; sums stay unfinished until something needs them whole.
+// line. why: a value lies as its dims and its path imply; sums stay partial until something needs them whole.
 #pragma once
 
 #include "meshtensor/mesh/mesh.hpp"
@@ -11,11 +11,11 @@
 namespace meshtensor {
 namespace detail {
 
-struct partitioner : placer {
+struct partitioner : placement_rules {
   id owner[max_regions];  // node of `from` that owns a region
 
   constexpr partitioner(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
-      : placer(source, target, rules, findings), owner{} {}
+      : placement_rules(source, target, rules, findings), owner{} {}
 
   constexpr void run() {
     for (int i = 0; i < from.node_count; ++i)
@@ -28,7 +28,7 @@ struct partitioner : placer {
     for (int i = 0; i < from.node_count && report.empty(); ++i) step(from.nodes[i]);
   }
 
-  // A value that some user needs finished is finished once, for all.
+  // A value that some user needs reduced is reduced once, for all.
   constexpr void find_uses() {
     for (int i = 0; i < from.node_count; ++i) {
       node const& n = from.nodes[i];
@@ -40,7 +40,7 @@ struct partitioner : placer {
             n.results.count == 1 && n.regions.count == 0 && !twice &&
             (linear(n, k, partial::sum) != linearity::none || linear(n, k, partial::max) != linearity::none ||
              linear(n, k, partial::min) != linearity::none);
-        if (!passes) finished_early[v] = true;
+        if (!passes) reduced_early[v] = true;
       }
     }
   }
@@ -66,7 +66,7 @@ struct partitioner : placer {
     }
   }
   constexpr void effect(node const& n, placement const& p) {
-    id v = form(from.operand(n, 0), p);
+    id v = copy_at(from.operand(n, 0), p);
     // What lies in another variable's memory is put aside, so that variables may trade values.
     node const& maker = m.nodes[m.values[owner_of_memory(v)].node];
     if (n.kind == primitive::write && maker.kind == primitive::read && maker.attribute[0] != n.attribute[0])
@@ -125,7 +125,7 @@ struct partitioner : placer {
     }
     if (!report.empty()) return;
     id_list<> operands{};
-    operands.add(form(old, to));
+    operands.add(copy_at(old, to));
     give(make(n, operands), from.result(n), to);
   }
 
@@ -149,13 +149,13 @@ struct partitioner : placer {
     if (o.kind == primitive::repeat && place < loop::of(o).carries) {
       to = implied(old, o);
     } else {
-      id const f = finished_form(old);
+      id const f = reduced_copy(old);
       to = m.values[f].layout.has_partial() ? implied(old, o) : m.values[f].layout;
       if (is_stacked(o, place))
         for (int a = 0; a < max_axes; ++a)
           if (to.sharded_at(a) == 0) to.unshard(a);
     }
-    id const made = form(old, to);
+    id const made = copy_at(old, to);
     b.path = path, b.site = site;
     return made;
   }
@@ -189,7 +189,7 @@ struct partitioner : placer {
       id const old = from.link(body.results, i);
       if (i < l.carries) results.add(next_carry(old, called[from.link(body.arguments, i)]));
       else if (i < l.carries + l.sums) results.add(term_of_sum(old));
-      else results.add(finished_form(old));
+      else results.add(reduced_copy(old));
     }
     close(r, results);
     id const made = make(n, operands);
@@ -204,16 +204,16 @@ struct partitioner : placer {
 
   /// A carry lies as its argument does. One that is another argument is copied, so that carries may trade places.
   constexpr id next_carry(id old, id argument_now) {
-    id const next = form(old, m.values[argument_now].layout);
+    id const next = copy_at(old, m.values[argument_now].layout);
     return owner_of_memory(next) == argument_now || !is_argument(next) ? next : copied(next);
   }
 
-  /// Added up over the iterations it may stay an unfinished sum, but no other unfinished reduction.
+  /// Added up over the iterations it may stay a partial sum, but no other partial reduction.
   constexpr id term_of_sum(id old) {
     placement p = m.values[called[old]].layout;
     for (int a = 0; a < max_axes; ++a)
       if (p.part[a] != partial::sum) p.part[a] = partial::none;
-    return form(old, p);
+    return copy_at(old, p);
   }
 
   constexpr void composite(node const& n) {
@@ -222,7 +222,7 @@ struct partitioner : placer {
     id_list<> operands{}, results{};
     for (int i = 0; i < n.operands.count; ++i) operands.add(operand_form(n, i));
     for (int i = 0; i < body.results.count; ++i) {
-      id const v = finished_form(from.link(body.results, i));
+      id const v = reduced_copy(from.link(body.results, i));
       results.add(is_argument(v) ? copied(v) : v);  // what a composite gives has memory of its own
     }
     close(r, results);
@@ -241,7 +241,7 @@ struct partitioner : placer {
 /// errors  S04 an axis that the mesh does not have; S05 one axis shards two dims that meet; S21 a node that cannot be
 /// spread
 ///
-/// source  Mesh-TensorFlow, arXiv:1811.02084, section 3; unfinished sums as in GSPMD, arXiv:2105.04663
+/// source  Mesh-TensorFlow, arXiv:1811.02084, section 3; partial sums as in GSPMD, arXiv:2105.04663
 constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {
   meshtensor::module m{};
   copy_tables(m, from);

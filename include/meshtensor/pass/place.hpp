@@ -4,19 +4,19 @@
 
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/rules.hpp"
-#include "meshtensor/pass/forms.hpp"
 #include "meshtensor/pass/implied.hpp"
+#include "meshtensor/pass/placed_copies.hpp"
 
 namespace meshtensor::detail {
 
-struct placer : forms {
+struct placement_rules : placed_copies {
   meshtensor::module const& from;
   diagnostic& report;
   implied_layout layout;
-  bool finished_early[max_values];  // of an old value: something needs it finished, so all may use it so
+  bool reduced_early[max_values];  // of an old value: something needs it reduced, so all may use it so
 
-  constexpr placer(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
-      : forms(target), from(source), report(findings), layout(target, rules, findings), finished_early{} {}
+  constexpr placement_rules(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
+      : placed_copies(target), from(source), report(findings), layout(target, rules, findings), reduced_early{} {}
 
   /// Where an old value lies for a node that gives or takes it.
   constexpr placement implied(id old, node const& n, shape const& whole = {}) {
@@ -93,11 +93,11 @@ struct placer : forms {
     order_lists(n, target, result, p);
     fresh_dims(n, all, result, p);
     id_list<> operands{};
-    for (int i = 0; i < count; ++i) operands.add(form(from.operand(n, i), target[i]));
+    for (int i = 0; i < count; ++i) operands.add(copy_at(from.operand(n, i), target[i]));
     give(make(n, operands), from.result(n), p);
   }
 
-  // One mesh axis: which dim it shards in this operation, and whether the result is unfinished over it.
+  // One mesh axis: which dim it shards in this operation, and whether the result is partial over it.
   constexpr void axis(node const& n, int a, placement* target, shape const& result, placement& p) {
     int sharded = -1;
     for (int i = 0; i < n.operands.count; ++i) {
@@ -131,27 +131,27 @@ struct placer : forms {
     keep_partial(n, a, target, result, p);
   }
 
-  // No operand is spread over the axis: an unfinished operand may stay so if the operation is linear in it.
+  // No operand is spread over the axis: a partial operand may stay so if the operation is linear in it.
   constexpr void keep_partial(node const& n, int a, placement* target, shape const& result, placement& p) {
-    int unfinished = 0, first = -1;
+    int partials = 0, first = -1;
     partial kind = partial::none;
     bool alike = true;
     for (int i = 0; i < n.operands.count; ++i) {
-      id const best = best_form(from.operand(n, i), target[i]);
+      id const best = cheapest_copy(from.operand(n, i), target[i]);
       partial const part = m.values[best].layout.part[a];
       if (part == partial::none) continue;
-      if (finished_early[from.operand(n, i)]) return;
-      if (unfinished++ == 0) first = i, kind = part;
+      if (reduced_early[from.operand(n, i)]) return;
+      if (partials++ == 0) first = i, kind = part;
       alike = alike && part == kind;
     }
-    if (unfinished == 0) return;
-    // What makes the value larger finishes it first.
+    if (partials == 0) return;
+    // What makes the value larger reduces it first.
     if (!from.operand_value(n, first).dims.includes(result) && n.kind != primitive::rename &&
         n.kind != primitive::reshape)
       return;
     linearity const how = linear(n, first, kind);
     if (how == linearity::together) {
-      if (!alike || unfinished != n.operands.count) return;
+      if (!alike || partials != n.operands.count) return;
       for (int i = 0; i < n.operands.count; ++i) target[i].part[a] = kind;
       p.part[a] = kind;
     } else if (how == linearity::alone) {

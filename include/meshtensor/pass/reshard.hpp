@@ -10,7 +10,7 @@ namespace meshtensor {
 constexpr int transition_cost(placement const& from, placement const& to) {
   int cost = 0;
   for (int a = 0; a < max_axes; ++a) {
-    if (to.part[a] != partial::none && from.part[a] != to.part[a]) cost += 100;  // what is finished stays so
+    if (to.part[a] != partial::none && from.part[a] != to.part[a]) cost += 100;  // what is reduced stays so
     else if (from.part[a] != partial::none) cost += to.part[a] == from.part[a] ? 0 : to.dim[a] != 0 ? 1 : 2;
     else if (from.dim[a] != to.dim[a] || from.order[a] != to.order[a])
       cost += from.dim[a] == 0 ? 0 : to.dim[a] == 0 ? 2 : 1;
@@ -64,8 +64,8 @@ struct resharding {
     emit(primitive::reduce_scatter, kind, 1u << a, dim_at(position), no_id, p);
     return true;
   }
-  // All axes whose parts of one kind must be finished everywhere, in one collective.
-  constexpr bool finish() {
+  // All axes whose parts of one kind must be reduced everywhere, in one collective.
+  constexpr bool reduce() {
     for (partial kind : {partial::sum, partial::max, partial::min}) {
       unsigned mask = 0;
       placement p = at();
@@ -121,7 +121,7 @@ struct resharding {
     while (!(at() == to)) {
       if (any([&](int i) { return slice(i); })) continue;
       if (any([&](int i) { return scatter(i); })) continue;
-      if (finish()) continue;
+      if (reduce()) continue;
       if (any([&](int i) { return exchange(i); })) continue;
       if (any([&](int i) { return gather(i); })) continue;
       if (finish_blocked()) continue;

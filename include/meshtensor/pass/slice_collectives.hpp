@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Brings collectives of what loops give slice by slice into the loops: one of each slice, as soon as that is made.
 // before: partitioned.  after: the gradients of a layer are on their way while those of the next one are computed, and
-// of unfinished sums a loop stacks only what is finished. why: behind a loop all of it would be waited for at once.
+// of partial sums a loop stacks only what is reduced. why: behind a loop all of it would be waited for at once.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -54,8 +54,8 @@ struct collective_slicer {
     return false;
   }
 
-  /// What a number scales: g of `g * rate`. It lies as the product does, also where that is unfinished: partition
-  /// brings operands there, and finishes a number before it multiplies something larger.
+  /// What a number scales: g of `g * rate`. It lies as the product does, also where that is partial: partition
+  /// brings operands there, and reduces a number before it multiplies something larger.
   constexpr id scaled_by_number(id v) const {
     node const& n = from.nodes[from.values[v].node];
     if (n.kind != primitive::elementwise || n.function != static_cast<std::uint8_t>(function::multiply)) return no_id;
@@ -98,8 +98,8 @@ struct collective_slicer {
   constexpr void stands_for(node const& c) {
     id const stack = unscaled(c);
     for (id v = from.operand(c, 0);; v = scaled_by_number(v)) {
-      value& finished = w.m.values[w[v]];
-      finished.layout = of_dims(from.result_value(c), finished.dims);
+      value& reduced = w.m.values[w[v]];
+      reduced.layout = of_dims(from.result_value(c), reduced.dims);
       if (v == stack) break;
     }
     w.replace(from.result(c), w[from.operand(c, 0)]);

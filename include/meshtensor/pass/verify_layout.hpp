@@ -32,7 +32,7 @@ struct layout_verifier {
   static constexpr placement const& at(value const& v) { return v.layout; }
   constexpr placement const& at(id v) const { return m.values[v].layout; }
 
-  // A mesh axis shards at most one dim, or else is unfinished; the axes of a dim have the places 0, 1, ….
+  // A mesh axis shards at most one dim, or else is partial; the axes of a dim have the places 0, 1, ….
   constexpr char const* check_placement(value const& v) const {
     placement const& p = v.layout;
     unsigned places[shape::capacity + 1] = {}, count[shape::capacity + 1] = {};
@@ -40,7 +40,7 @@ struct layout_verifier {
       if (p.dim[a] == 0 && p.part[a] == partial::none) continue;
       if (a >= m.axis_count) return "a value lies along a mesh axis that is not there";
       if (p.dim[a] == 0) continue;
-      if (p.part[a] != partial::none) return "a mesh axis shards a value that is unfinished over it";
+      if (p.part[a] != partial::none) return "a mesh axis shards a value that is partial over it";
       if (p.dim[a] > v.dims.count) return "a mesh axis shards a dim that the value does not have";
       places[p.dim[a]] |= 1u << p.order[a], ++count[p.dim[a]];
     }
@@ -58,8 +58,8 @@ struct layout_verifier {
         return p == m.variables[n.attribute[0]].layout ? nullptr
                                                        : "a variable lies elsewhere than its next value or its reads";
       }
-      case primitive::output: return at(m.operand(n, 0)).has_partial() ? "an output is unfinished" : nullptr;
-      case primitive::input: return at(m.result(n)).has_partial() ? "an input is unfinished" : nullptr;
+      case primitive::output: return at(m.operand(n, 0)).has_partial() ? "an output is partial" : nullptr;
+      case primitive::input: return at(m.result(n)).has_partial() ? "an input is partial" : nullptr;
       case primitive::wait:
         return at(m.result(n)) == at(m.operand(n, 0)) ? nullptr : "a wait changes the placement of a value";
       case primitive::gradient: return "a gradient is left after partition";
@@ -81,7 +81,7 @@ struct layout_verifier {
   constexpr char const* check_axis(node const& n, int a) const {
     shape const& result = m.result_value(n).dims;
     placement const& p = at(m.result(n));
-    int sharded = -1, first = -1, unfinished = 0;
+    int sharded = -1, first = -1, partials = 0;
     for (int i = 0; i < n.operands.count; ++i) {
       value const& v = m.operand_value(n, i);
       if (v.layout.dim[a] != 0) {
@@ -90,11 +90,11 @@ struct layout_verifier {
           return "one mesh axis shards different dims of the operands";
         if (sharded < 0) sharded = v.layout.sharded_at(a), first = i;
       }
-      if (v.layout.part[a] != partial::none && unfinished++ == 0 && first < 0) first = i;
+      if (v.layout.part[a] != partial::none && partials++ == 0 && first < 0) first = i;
     }
     if (first < 0) return check_fresh(n, a);
-    if (sharded < 0) return check_unfinished(n, a, first, unfinished);
-    if (unfinished != 0) return "an operand is unfinished over a mesh axis that shards another";
+    if (sharded < 0) return check_partial(n, a, first, partials);
+    if (partials != 0) return "an operand is partial over a mesh axis that shards another";
 
     value const& v = m.operand_value(n, first);
     int const dim = v.dims.at[sharded], position = result.find(relabel(m, n, dim));
@@ -105,25 +105,25 @@ struct layout_verifier {
     if (position < 0)
       return contracted(m, n) != partial::none && p.part[a] == contracted(m, n)
                  ? nullptr
-                 : "what is summed over a sharded dim is not unfinished";
+                 : "what is summed over a sharded dim is not partial";
     return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a] ? nullptr
                                                                        : "a result does not lie as its operands do";
   }
-  constexpr char const* check_unfinished(node const& n, int a, int first, int unfinished) const {
+  constexpr char const* check_partial(node const& n, int a, int first, int partials) const {
     partial const kind = m.operand_value(n, first).layout.part[a];
     linearity const how = linear(n, first, kind);
-    if (how == linearity::none || (how == linearity::alone && unfinished != 1) ||
-        (how == linearity::together && unfinished != n.operands.count))
-      return "an unfinished operand goes through an operation that needs it finished";
+    if (how == linearity::none || (how == linearity::alone && partials != 1) ||
+        (how == linearity::together && partials != n.operands.count))
+      return "a partial operand goes through an operation that needs it reduced";
     for (int i = 0; i < n.operands.count; ++i)
       if (m.operand_value(n, i).layout.part[a] != kind && how == linearity::together)
-        return "operands are unfinished in different ways";
-    return at(m.result(n)).part[a] == kind ? nullptr : "the result of an unfinished operand is not unfinished";
+        return "operands are partial in different ways";
+    return at(m.result(n)).part[a] == kind ? nullptr : "the result of a partial operand is not partial";
   }
   // No operand says anything about the axis: only a dim that is made here may be spread over it.
   constexpr char const* check_fresh(node const& n, int a) const {
     placement const& p = at(m.result(n));
-    if (p.part[a] != partial::none) return "a result is unfinished though no operand is";
+    if (p.part[a] != partial::none) return "a result is partial though no operand is";
     if (p.dim[a] == 0) return nullptr;
     int const dim = m.result_value(n).dims.at[p.sharded_at(a)];
     if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
@@ -159,7 +159,7 @@ struct layout_verifier {
         continue;
       }
       if (p.part[a] != (reduces ? static_cast<partial>(n.function + 1) : partial::none) || q.part[a] != partial::none)
-        return "a collective does not finish what is unfinished";
+        return "a collective does not reduce what is partial";
       if (takes ? p.sharded_at(a) != from || p.order[a] < p.axes_of(from) - members : p.dim[a] != 0)
         return "a collective takes other than the minor end of a dim's axes";
       if (gives ? q.sharded_at(a) != to || q.order[a] < q.axes_of(to) - members : q.dim[a] != 0)
@@ -180,7 +180,7 @@ struct layout_verifier {
         return false;
     return true;
   }
-  // A sum that starts at zero may stay unfinished while it is only added to.
+  // A sum that starts at zero may stay partial while it is only added to.
   constexpr bool is_zero(id v) const {
     node const* n = &m.nodes[m.values[v].node];
     if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
@@ -201,7 +201,7 @@ struct layout_verifier {
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
           return "an argument lies elsewhere than its operand";
         if (at(outer).has_partial() && n.kind != primitive::kernel && !(i < carries && is_zero(outer)))
-          return "an operand of a region is unfinished";
+          return "an operand of a region is partial";
       }
       if (whiles && k == 0) continue;
       for (int i = 0; i < g.results.count; ++i) {
@@ -213,7 +213,7 @@ struct layout_verifier {
           return "a result lies elsewhere than what its region gives";
         for (int a = 0; a < m.axis_count && repeats && i >= carries && !stacked; ++a)
           if (at(inner).part[a] == partial::max || at(inner).part[a] == partial::min)
-            return "an unfinished reduction that is no sum is added up";
+            return "a partial reduction that is no sum is added up";
       }
     }
     return nullptr;

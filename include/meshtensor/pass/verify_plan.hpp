@@ -6,9 +6,9 @@
 // place); the planner reasons about each, this check knows only addresses and what was written last.
 #pragma once
 
+#include "meshtensor/pass/liveness.hpp"
 #include "meshtensor/pass/plan_contents.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
-#include "meshtensor/pass/uses.hpp"
 #include "meshtensor/pass/verify_waits.hpp"
 
 namespace meshtensor {

@@ -15,7 +15,7 @@
 namespace meshtensor {
 
 /// Where a processor finds what lies outside its arena during a step.
-struct outside {
+struct external_buffers {
   std::vector<std::byte*> variables;  // by variable id
   std::vector<std::byte*> fed;        // by node id of the input
   std::vector<std::byte*> given;      // by node id of the output: where a copy goes
@@ -57,8 +57,9 @@ class engine {
   }
 
   /// One step of an entry. `numbers` are the module's, evaluated.
-  void run(int entry, std::span<outside> around, double const* numbers, std::uint64_t seed, std::uint64_t step) {
-    around_ = around;
+  void run(int entry, std::span<external_buffers> external, double const* numbers, std::uint64_t seed,
+           std::uint64_t step) {
+    external_ = external;
     for (rank_context& p : processors_) p.context = {numbers, seed, step, 0, 0};
     if (record_) record_->begin_step(now());
     region_nodes(static_cast<id>(entry));
@@ -137,21 +138,23 @@ class engine {
         if (is_whole(n)) break;
         return region_nodes(m_.region_of(n, 0));
       case primitive::input:
-        return each([&](rank_context& p, outside& o) { p.set_pointer(m_.result(n), o.fed[node_id]); });
+        return each([&](rank_context& p, external_buffers& o) { p.set_pointer(m_.result(n), o.fed[node_id]); });
       case primitive::read:
-        return each([&](rank_context& p, outside& o) { p.set_pointer(m_.result(n), o.variables[n.attribute[0]]); });
+        return each(
+            [&](rank_context& p, external_buffers& o) { p.set_pointer(m_.result(n), o.variables[n.attribute[0]]); });
       case primitive::write:
-        return each([&](rank_context& p, outside& o) { copy(o.variables[n.attribute[0]], p, m_.operand(n, 0)); });
+        return each(
+            [&](rank_context& p, external_buffers& o) { copy(o.variables[n.attribute[0]], p, m_.operand(n, 0)); });
       case primitive::output:
-        return each([&](rank_context& p, outside& o) {
+        return each([&](rank_context& p, external_buffers& o) {
           if (o.given[node_id] != nullptr) copy(o.given[node_id], p, m_.operand(n, 0));
         });
-      case primitive::local_slice: return each([&](rank_context& p, outside&) { cut(p, n); });
+      case primitive::local_slice: return each([&](rank_context& p, external_buffers&) { cut(p, n); });
       default: break;
     }
     if (is_collective(n.kind)) {
       if (!is_alone(node_id)) return start(node_id);
-      return each([&](rank_context& p, outside&) { copy(p.pointer(m_.result(n)), p, m_.operand(n, 0)); });
+      return each([&](rank_context& p, external_buffers&) { copy(p.pointer(m_.result(n)), p, m_.operand(n, 0)); });
     }
     if (n.kind == primitive::wait) {
       node const& started = awaited(m_, n);
@@ -186,7 +189,7 @@ class engine {
 
   template <class F>
   void each(F f) {
-    for (std::size_t k = 0; k < processors_.size(); ++k) f(processors_[k], around_[k]);
+    for (std::size_t k = 0; k < processors_.size(); ++k) f(processors_[k], external_[k]);
   }
   static void copy(std::byte* to, rank_context const& p, id v) {
     if (to != p.pointer(v)) std::memcpy(to, p.pointer(v), static_cast<std::size_t>(p.bytes(v)));
@@ -207,14 +210,14 @@ class engine {
     auto given = [&](int i) { return m_.link(body.results, i); };
     std::uint64_t const before = processors_[0].context.iteration;
     std::int64_t const index_before = processors_[0].context.index;
-    each([&](rank_context& p, outside&) {
+    each([&](rank_context& p, external_buffers&) {
       for (int i = 0; i < l.carries; ++i) copy(p.pointer(argument(i)), p, m_.operand(n, i));
       for (int i = l.carries; i < l.carries + l.sums; ++i)
         std::memset(p.pointer(m_.result(n, i)), 0, static_cast<std::size_t>(p.bytes(m_.result(n, i))));
     });
     for (std::int64_t t = 0; t < trips; ++t) {
       std::int64_t const index = l.reversed ? trips - 1 - t : t;
-      each([&](rank_context& p, outside&) {
+      each([&](rank_context& p, external_buffers&) {
         p.context.index = index;
         p.context.iteration = before * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(index);
         for (int i = l.carries; i < l.carries + l.stacked; ++i)
@@ -224,7 +227,7 @@ class engine {
             p.set_pointer(given(i), p.pointer(m_.result(n, i)) + index * p.bytes(given(i)));
       });
       region_nodes(m_.region_of(n, 0));
-      each([&](rank_context& p, outside&) {
+      each([&](rank_context& p, external_buffers&) {
         for (int i = l.carries; i < body.results.count; ++i) {
           if (i < l.carries + l.sums) add_to(p.at(m_.result(n, i)), p.at(given(i)));
           else copy(p.pointer(m_.result(n, i)) + index * p.bytes(given(i)), p, given(i));
@@ -232,7 +235,7 @@ class engine {
         for (int i = 0; i < l.carries; ++i) copy(p.pointer(argument(i)), p, given(i));
       });
     }
-    each([&](rank_context& p, outside&) { p.context.iteration = before, p.context.index = index_before; });
+    each([&](rank_context& p, external_buffers&) { p.context.iteration = before, p.context.index = index_before; });
   }
   /// A term of a loop's sum.
   void add_to(view const& total, view const& term) {
@@ -246,7 +249,7 @@ class engine {
   std::span<rank_context> processors_;
   std::unique_ptr<exchanges> exchange_;
   std::vector<typename Device::kernel> kernels_;
-  std::span<outside> around_;
+  std::span<external_buffers> external_;
   std::unique_ptr<timeline> record_;
   observer observer_, before_;
   view operands_[192], results_[8];

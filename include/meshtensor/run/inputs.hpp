@@ -37,8 +37,8 @@ auto& port_of(Ports& ports, std::string_view label, char const* code, char const
 class fed_inputs {
  public:
   /// `m`, `processors` and `around`, which says where each of these finds its parts, must outlive it.
-  fed_inputs(module const& m, std::vector<rank_context> const& processors, std::vector<outside>& around)
-      : m_(m), processors_(processors), around_(around) {}
+  fed_inputs(module const& m, std::vector<rank_context> const& processors, std::vector<external_buffers>& external)
+      : m_(m), processors_(processors), external_(external) {}
 
   /// One more: node `input_node`.
   void add(id input_node) { ports_.push_back({m_.names[m_.nodes[input_node].attribute[0]].text(), input_node}); }
@@ -47,7 +47,7 @@ class fed_inputs {
   /// What the `k`-th processor held here has been fed.
   view part(port const& p, std::size_t k) const {
     view v = processors_[k].windows()[value_of(p)];
-    v.data = around_[k].fed[p.node_id];
+    v.data = external_[k].fed[p.node_id];
     return v;
   }
   /// errors  R02 an input has not been fed
@@ -78,7 +78,7 @@ class fed_inputs {
       view to = processors_[k].windows()[value_of(p)];
       std::int64_t first = 0;
       for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
-      to.data = around_[k].fed[p.node_id] = p.buffer(k, to.bytes());
+      to.data = external_[k].fed[p.node_id] = p.buffer(k, to.bytes());
       detail::copy_by_name(whole, first, to, 0, no_id, no_id, to.extent);
       copied_ += to.bytes();
     }
@@ -102,7 +102,7 @@ class fed_inputs {
     if (elements != 0 && elements != wanted)
       throw error("R11", {"this processor's part of the input '", p.label, "' has ", wanted, " elements, but ",
                           elements, " were fed"});
-    around_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
+    external_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }
   /// The same of a part with the input's dims; one whose elements lie apart is copied now.
@@ -125,7 +125,7 @@ class fed_inputs {
  private:
   meshtensor::module const& m_;
   std::vector<rank_context> const& processors_;
-  std::vector<outside>& around_;
+  std::vector<external_buffers>& external_;
   std::vector<port> ports_;
   std::int64_t copied_ = 0;
 };

@@ -46,7 +46,7 @@ class session {
       processors_.reserve(ranks_.size());
       for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
       find_memory();
-      around_.resize(ranks_.size());
+      external_.resize(ranks_.size());
       connect();
     });
     ready();
@@ -108,7 +108,7 @@ class session {
   view local(std::string_view label, std::size_t k = 0) const {
     id const n = port_of(outputs_, label, "R08", "output").node_id;
     view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
-    v.data = around_[k].given[n];
+    v.data = external_[k].given[n];
     return v;
   }
   /// What is given back under a name, and how it lies.
@@ -193,13 +193,13 @@ class session {
     for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
   }
   void run_all() {
-    auto const run = [this](std::size_t k, std::span<outside> around) {
-      within_memory(p_, [&] { engines_[k]->run(entry_, around, numbers_.data(), settings_.seed, settings_.step); });
+    auto const run = [this](std::size_t k, std::span<external_buffers> external) {
+      within_memory(p_, [&] { engines_[k]->run(entry_, external, numbers_.data(), settings_.seed, settings_.step); });
     };
-    if (store_.runner().in_lockstep()) return run(0, around_);
+    if (store_.runner().in_lockstep()) return run(0, external_);
     store_.runner().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
       std::size_t const k = index_of(rank);
-      run(k, {&around_[k], 1});
+      run(k, {&external_[k], 1});
     });
   }
 
@@ -220,7 +220,7 @@ class session {
     for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
     std::vector<rank_context*> held;
     for (rank_context& p : processors_) held.push_back(&p);
-    for (outside& o : around_) {
+    for (external_buffers& o : external_) {
       o.variables.resize(static_cast<std::size_t>(m_.variable_count));
       o.fed.resize(static_cast<std::size_t>(m_.node_count));
       o.given.resize(static_cast<std::size_t>(m_.node_count));
@@ -234,8 +234,8 @@ class session {
                                      if constexpr (requires { device_.fill(block, first); }) device_.fill(block, first);
                                      else if (!first.is_zero()) fill(block, first);
                                    });
-        for (std::size_t k = 0; k < around_.size(); ++k) {
-          std::byte*& block = around_[k].variables[n.attribute[0]];
+        for (std::size_t k = 0; k < external_.size(); ++k) {
+          std::byte*& block = external_[k].variables[n.attribute[0]];
           if (block == nullptr) variables_.emplace_back(s.block_of(k), static_cast<std::size_t>(s.local_bytes()));
           block = s.block_of(k);
         }
@@ -245,8 +245,8 @@ class session {
       if (n.kind != primitive::output) continue;
       port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<id>(i)});
       p.memory.resize(processors_.size());
-      for (std::size_t k = 0; k < around_.size(); ++k)
-        around_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
+      for (std::size_t k = 0; k < external_.size(); ++k)
+        external_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
     }
   }
   void make_engine(int rank, transport& t) {
@@ -276,10 +276,10 @@ class session {
   Device device_;
   std::vector<int> ranks_;
   std::vector<rank_context> processors_;
-  std::vector<outside> around_;
+  std::vector<external_buffers> external_;
   std::vector<std::span<std::byte const>> variables_;     // blocks of the store, of all processors held here
   std::vector<std::unique_ptr<engine<Device>>> engines_;  // of each processor held here; in lockstep one for all
-  fed_inputs inputs_{m_, processors_, around_};
+  fed_inputs inputs_{m_, processors_, external_};
   std::vector<port> outputs_;
   settings settings_;
   std::vector<double> numbers_;

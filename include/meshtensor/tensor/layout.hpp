@@ -116,7 +116,7 @@ concept layout_type = requires {
   { L::rules } -> std::same_as<layout_rules const&>;
 };
 
-/// An unfinished reduction over an axis: each processor holds a part.
+/// A partial reduction over an axis: each processor holds a part.
 enum class partial : std::uint8_t { none, sum, max, min };
 
 constexpr char const* text_of(partial p) {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "meshtensor/comm/mpi_form.hpp"
+#include "meshtensor/comm/mpi_algorithm.hpp"
 
 namespace mt = meshtensor;
 using mt::collective;
@@ -123,34 +123,35 @@ TEST_CASE("a call says what it is") {
 
 TEST_CASE("the MPI calls of a collective, and their workspace") {
   using mt::reductions;
-  using mt::comm::mpi_form_of;
+  using mt::comm::mpi_algorithm_of;
   using mt::comm::mpi_function;
   auto big = block(collective::all_reduce);
   big.extent[0] = 1000;  // 16,000 bytes
-  constexpr auto small = mpi_form_of(block(collective::all_reduce), 4, reductions::ordered);
+  constexpr auto small = mpi_algorithm_of(block(collective::all_reduce), 4, reductions::ordered);
   static_assert(small.first == mpi_function::iallgather && small.second == mpi_function::none && small.folds);
   static_assert(small.workspace_bytes() == 4 * 96);
-  auto const even = mpi_form_of(big, 4, reductions::ordered);
+  auto const even = mpi_algorithm_of(big, 4, reductions::ordered);
   CHECK(even.first == mpi_function::ialltoall);
   CHECK(even.second == mpi_function::iallgather);
   CHECK(even.workspace_bytes() == 16000);
-  auto const uneven = mpi_form_of(big, 3, reductions::ordered);
+  auto const uneven = mpi_algorithm_of(big, 3, reductions::ordered);
   CHECK(uneven.first == mpi_function::ialltoallv);
   CHECK(uneven.second == mpi_function::iallgatherv);
-  CHECK(mpi_form_of(big, 4, reductions::native).first == mpi_function::iallreduce);
+  CHECK(mpi_algorithm_of(big, 4, reductions::native).first == mpi_function::iallreduce);
   big.type = mt::bf16;  // the MPI library never adds those
-  CHECK(mpi_form_of(big, 4, reductions::native).first == mpi_function::ialltoall);
+  CHECK(mpi_algorithm_of(big, 4, reductions::native).first == mpi_function::ialltoall);
 
   // The outermost dim needs no packing, an inner one does.
-  constexpr auto outer = mpi_form_of(block(collective::reduce_scatter, 0), 2, reductions::ordered);
+  constexpr auto outer = mpi_algorithm_of(block(collective::reduce_scatter, 0), 2, reductions::ordered);
   static_assert(outer.first == mpi_function::ialltoall && !outer.packs && outer.workspace_bytes() == 128);
-  constexpr auto inner = mpi_form_of(block(collective::reduce_scatter, 1), 2, reductions::ordered);
+  constexpr auto inner = mpi_algorithm_of(block(collective::reduce_scatter, 1), 2, reductions::ordered);
   static_assert(inner.packs && inner.workspace_bytes() == 256);
-  static_assert(mpi_form_of(block(collective::all_gather, -1, 0), 2, reductions::ordered).workspace_bytes() == 0);
-  static_assert(mpi_form_of(block(collective::all_gather, -1, 1), 2, reductions::ordered).unpacks);
-  static_assert(mpi_form_of(block(collective::all_to_all, 0, 1), 2, reductions::ordered).unpacks);
-  static_assert(!mpi_form_of(block(collective::all_to_all, 0, 0), 2, reductions::ordered).packs);
-  static_assert(mpi_form_of(block(collective::all_gather, -1, 0), 1, reductions::ordered).first == mpi_function::none);
+  static_assert(mpi_algorithm_of(block(collective::all_gather, -1, 0), 2, reductions::ordered).workspace_bytes() == 0);
+  static_assert(mpi_algorithm_of(block(collective::all_gather, -1, 1), 2, reductions::ordered).unpacks);
+  static_assert(mpi_algorithm_of(block(collective::all_to_all, 0, 1), 2, reductions::ordered).unpacks);
+  static_assert(!mpi_algorithm_of(block(collective::all_to_all, 0, 0), 2, reductions::ordered).packs);
+  static_assert(mpi_algorithm_of(block(collective::all_gather, -1, 0), 1, reductions::ordered).first ==
+                mpi_function::none);
   static_assert(mt::workspace_bytes_of(block(collective::reduce_scatter, 1), 2) == 256);
 }
 

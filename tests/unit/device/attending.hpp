@@ -80,7 +80,7 @@ class subject {
   }
   template <class Session>
   void feed(Session& run) {
-    meshtensor_test::chance c{5};
+    meshtensor_test::rng c{5};
     for (char const* label : Program::inputs) {
       mt::view v = run.inputs().window(label);
       std::vector<double> bytes(static_cast<std::size_t>(v.size()) + 1);

@@ -60,9 +60,9 @@ struct namesake {
         },
         [](auto a, auto b, auto c, auto, auto, auto dy, auto d_total) {
           auto const scores = einsum(a, b, mt::to(batch, length, heads, memory));
-          auto const slopes = einsum(dy, c, mt::to(batch, length, heads, memory)) + d_total;
-          return std::tuple(einsum(slopes, b, mt::to(batch, length, heads, head)),
-                            einsum(slopes, a, mt::to(batch, memory, heads, head)),
+          auto const gradients = einsum(dy, c, mt::to(batch, length, heads, memory)) + d_total;
+          return std::tuple(einsum(gradients, b, mt::to(batch, length, heads, head)),
+                            einsum(gradients, a, mt::to(batch, memory, heads, head)),
                             einsum(scores, dy, mt::to(batch, memory, heads, head)));
         },
         q, k, v);
@@ -101,6 +101,6 @@ TEST_CASE("under every layout; where parts must be brought together within, by k
     });
   }
   CHECK(whole == 7);  // nothing spread; length, heads; batch over two processors
-  CHECK(half == 2);   // memory: each processor has the slopes by its answers
+  CHECK(half == 2);   // memory: each processor has the gradients by its keys
   CHECK(other == 1);  // head
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels made by chance, of every dtype and function, over extents around the widths of registers and blocks: fused
+// Kernels made at random, of every dtype and function, over extents around the widths of registers and blocks: fused
 // and interpreted against the rules' plain loops. What is no sum must be the same bit for bit.
 //
 // arch: baseline native
@@ -18,7 +18,7 @@
 namespace {
 
 namespace mt = meshtensor;
-using meshtensor_test::chance;
+using meshtensor_test::rng;
 using mt::dtype;
 using mt::function;
 
@@ -176,7 +176,7 @@ class maker {
     add(v, x.exact && !rounds);
   }
 
-  chance c_;
+  rng c_;
   std::vector<mt::id> dims_;
   std::vector<known> pool_;
 };
@@ -185,7 +185,7 @@ constexpr std::int64_t extents[] = {1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 100, 255,
 
 void try_kernel(std::uint64_t seed, long& kernels, long& exact) {
   maker const made(seed);
-  chance c{seed + 77};
+  rng c{seed + 77};
   std::vector<mt::dim_extent> sizes;
   std::int64_t room = 20000;
   for (int d = made.g.module().dim_count; d-- > 0;) {
@@ -245,7 +245,7 @@ void try_kernel(std::uint64_t seed, long& kernels, long& exact) {
 
 }  // namespace
 
-TEST_CASE("kernels made by chance") {
+TEST_CASE("kernels made at random") {
   std::uint64_t first = 1, count = property::quick() ? 60 : 600;
   if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
   long kernels = 0, exact = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention to those positions that a mask leaves open, run whole by the cpu device: as the oracle has it where some
-// questions have no answer, in blocks that nothing fills, beside a nan, of masks with any dims.
+// queries have no key, in blocks that nothing fills, beside a nan, of masks with any dims.
 //
 // needs: cpu
 // arch: baseline native
@@ -14,15 +14,15 @@ namespace {
 /// The result and the three gradients; the mask has these dims and `memory`.
 template <mt::dtype Type, auto const&... MaskDims>
 struct attends_to_some {
-  static constexpr char const* inputs[] = {"q", "k", "v", "seen", "weights"};
+  static constexpr char const* inputs[] = {"q", "k", "v", "visible", "weights"};
   static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
   constexpr void operator()(mt::scope auto s) const {
     constexpr mt::dtype_constant<Type> type;
     auto const q = s.input("q", type, batch, length, heads, head);
     auto const k = s.input("k", type, batch, memory, heads, head);
     auto const v = s.input("v", type, batch, memory, heads, head);
-    auto const seen = s.input("seen", mt::boolean, MaskDims..., memory);
-    auto const y = mt::nn::dot_product_attention(q, k, v, length, memory, head, seen);
+    auto const visible = s.input("visible", mt::boolean, MaskDims..., memory);
+    auto const y = mt::nn::dot_product_attention(q, k, v, length, memory, head, visible);
     auto const weights = s.input("weights", type, batch, length, heads);
     auto const [dq, dk, dv] = mt::gradient(sum(mt::cast<mt::dtype::f32>(y * weights)), q, k, v);
     s.output("y", y), s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
@@ -35,8 +35,8 @@ using in_f64 = attends_to_some<mt::dtype::f64, batch>;
 TEST_CASE("f32") { hold<attends_to_some<mt::dtype::f32, batch>>(1e-4); }
 TEST_CASE("f64, a mask for each batch and head") { hold<attends_to_some<mt::dtype::f64, heads, batch>>(1e-12); }
 TEST_CASE("f64, one mask for all") { hold<attends_to_some<mt::dtype::f64>>(1e-12); }
-TEST_CASE("f64, a mask for each question") { hold<attends_to_some<mt::dtype::f64, length>>(1e-12); }
-TEST_CASE("f32, a mask for each question of a batch") { hold<attends_to_some<mt::dtype::f32, length, batch>>(1e-4); }
+TEST_CASE("f64, a mask for each query") { hold<attends_to_some<mt::dtype::f64, length>>(1e-12); }
+TEST_CASE("f32, a mask for each query of a batch") { hold<attends_to_some<mt::dtype::f32, length, batch>>(1e-4); }
 TEST_CASE("bf16, a mask for each head") { hold<attends_to_some<mt::dtype::bf16, heads>>(0.05); }
 
 TEST_CASE("a nan reaches what it reaches without the kernel: not what hides it") {
@@ -64,7 +64,7 @@ TEST_CASE("under every layout") {
     ++(s.composites() == 2 ? whole : s.composites() == 1 ? half : other);
   });
   CHECK(whole == 4);  // nothing spread; batch, length, heads
-  CHECK(half == 1);   // memory: each processor has the slopes by its answers
+  CHECK(half == 1);   // memory: each processor has the gradients by its keys
   CHECK(other == 1);  // head
 
   subject<attends_to_some<mt::dtype::f64, batch, length>> each({2, 12, 12, 6, 4});

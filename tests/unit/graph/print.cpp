@@ -79,7 +79,7 @@ entry loops
 )");
 }
 
-TEST_CASE("partitioned: layouts, unfinished sums and what communicates") {
+TEST_CASE("partitioned: layouts, partial sums and what communicates") {
   mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 0).add("model", 2);
   mt::layout_rules rules{};
   rules.shard("batch", {"data"}).shard("out", {"model"});
@@ -102,7 +102,7 @@ entry parallel
 )");
 }
 
-TEST_CASE("two axes of one dim, and other kinds of unfinished values") {
+TEST_CASE("two axes of one dim, and other kinds of partial values") {
   mt::module m{};
   mt::builder b(m);
   for (char const* label : {"data", "model", "pipe"}) m.axes[m.axis_count++] = {b.intern(mt::name::of(label)), 2, {}};

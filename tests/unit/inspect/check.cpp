@@ -164,7 +164,7 @@ TEST_CASE("defects, each named by the user's line") {
     expected = "all_reduce of einsum in blocks (" + at(line_of_down) + ") gives f32[batch/data, width]";
     look();
   }
-  SUBCASE("a sum that is taken for finished") {
+  SUBCASE("a sum that is taken for reduced") {
     mt::node& n = program.find(primitive::einsum, [&](auto const& c) { return program.line(c) == line_of_down; });
     for (auto& part : program.graph().values[program.graph().result(n)].layout.part) part = mt::partial::none;
     expected = "einsum in blocks (" + at(line_of_down) + ") gives f32[batch/data, width]";

@@ -23,7 +23,7 @@ std::int64_t size_of(mt::io::file_box const& b, std::int64_t const* extents) {
 
 }  // namespace
 
-TEST_CASE("boxes made by chance") {
+TEST_CASE("boxes made at random") {
   meshtensor_test::own_folder const folder;
   std::mt19937 random(3);
   auto const below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };

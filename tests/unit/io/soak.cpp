@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training to which something happens by chance, again and again, in one process: calls of the system that fail,
+// A training to which something happens at random, again and again, in one process: calls of the system that fail,
 // files that are damaged, a start anew on another mesh. It ends with the bits of one that was left alone, and leaves
 // nothing open. MESHTENSOR_SOAK_STEPS and MESHTENSOR_SOAK_SEED: how long, and which.
 //
@@ -60,8 +60,8 @@ std::ptrdiff_t count_of(char const* folder) { return std::distance(std::filesyst
 
 TEST_CASE("a long training, and much that goes wrong") {
   auto const steps = static_cast<std::uint64_t>(number("MESHTENSOR_SOAK_STEPS", 400));
-  std::mt19937 chance(static_cast<unsigned>(number("MESHTENSOR_SOAK_SEED", 1)));
-  auto const one_of = [&](unsigned n) { return static_cast<int>(chance() % n); };
+  std::mt19937 rng(static_cast<unsigned>(number("MESHTENSOR_SOAK_SEED", 1)));
+  auto const one_of = [&](unsigned n) { return static_cast<int>(rng() % n); };
 
   training whole(1);
   for (std::int64_t i = 0; static_cast<std::uint64_t>(i) < steps; ++i) whole.once(i * 32);

@@ -22,12 +22,12 @@ struct plain_body {
     auto const k = einsum(y, s.parameter("key", model, heads, head), to(batch, heads, memory, head));
     auto const v = einsum(y, s.parameter("value", model, heads, head), to(batch, heads, memory, head));
     auto const scores = einsum(q, k, to(batch, heads, length, memory)) / sqrt(extent(head));
-    auto const seen = [&] {
+    auto const visible = [&] {
       if constexpr (!Causal) return scores;
       else return select(iota(s, memory, mt::i64) <= iota(s, length, mt::i64), scores, -1e30);
     }();
-    auto const mixed = einsum(plain_softmax(seen, memory), v, to(batch, heads, length, head));
-    return einsum(mixed, s.parameter("out", heads, head, model), to(batch, length, model));
+    auto const accumulated = einsum(plain_softmax(visible, memory), v, to(batch, heads, length, head));
+    return einsum(accumulated, s.parameter("out", heads, head, model), to(batch, length, model));
   }
 };
 inline constexpr mt::layer plain_attention = plain_body<false>{};
@@ -51,9 +51,9 @@ struct plain_masked_body {
     auto const k = einsum(y, s.parameter("key", model, heads, head), to(batch, heads, memory, head));
     auto const v = einsum(y, s.parameter("value", model, heads, head), to(batch, heads, memory, head));
     auto const scores = einsum(q, k, to(batch, heads, length, memory)) / sqrt(extent(head));
-    auto const seen = select(open_to(s, chosen), scores, -1e30);
-    auto const mixed = einsum(plain_softmax(seen, memory), v, to(batch, heads, length, head));
-    return einsum(mixed, s.parameter("out", heads, head, model), to(batch, length, model));
+    auto const visible = select(open_to(s, chosen), scores, -1e30);
+    auto const accumulated = einsum(plain_softmax(visible, memory), v, to(batch, heads, length, head));
+    return einsum(accumulated, s.parameter("out", heads, head, model), to(batch, length, model));
   }
 };
 inline constexpr mt::layer plain_masked_attention = plain_masked_body{};
@@ -127,10 +127,10 @@ TEST_CASE("operands need not have the same other dims") {
   check_gradients("shared keys", [](auto s, auto x, auto) {
     auto const keys = rename(mean(x * s.parameter("scale", model, mt::ones), batch), length, memory);
     auto const values = rename(x * 2, length, memory);
-    auto const mixed = mt::nn::dot_product_attention(x, keys, values, length, memory, model);
-    static_assert(
-        std::is_same_v<std::remove_cvref_t<decltype(mixed)>, mt::tensor<mt::f64, batch_dim, length_dim, model_dim>>);
-    return mixed;
+    auto const accumulated = mt::nn::dot_product_attention(x, keys, values, length, memory, model);
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(accumulated)>,
+                                 mt::tensor<mt::f64, batch_dim, length_dim, model_dim>>);
+    return accumulated;
   });
 }
 
@@ -153,7 +153,7 @@ struct sees_nothing {
 
 }  // namespace
 
-TEST_CASE("a question that sees nothing gets zeros, and its gradient is zero") {
+TEST_CASE("a query that sees nothing gets zeros, and its gradient is zero") {
   trial::program p = trial::program::of<sees_nothing>();
   p.fill_at_random(-1, 1);
   mt::blocks const r = p.run();
@@ -162,7 +162,7 @@ TEST_CASE("a question that sees nothing gets zeros, and its gradient is zero") {
     std::int64_t const each = values.size() / 2;
     for (std::int64_t i = 0; i < values.size(); ++i) {
       double const v = values.number_at(i);
-      bool const unseen = label == "d_keys" && i % 12 >= 8;  // the third position, which no question sees
+      bool const unseen = label == "d_keys" && i % 12 >= 8;  // the third position, which no query sees
       if (label == "log_sum" && i >= each) CHECK(v == std::numeric_limits<double>::lowest());
       else CHECK((v == 0) == (i >= each || unseen));
     }

@@ -21,7 +21,7 @@ struct drawn {
     s.output("again", uniform(s / "a", mt::f64, to(many)));
     s.output("other", uniform(s / "b", mt::f64, to(many)));
     s.output("normal", normal(s / "a", mt::f32, to(many)));
-    s.output("coin", bernoulli(s / "coin", s.number("chance", 0.25), to(many)));
+    s.output("coin", bernoulli(s / "coin", s.number("rng", 0.25), to(many)));
   }
 };
 
@@ -77,7 +77,7 @@ TEST_CASE("moments") {
   CHECK(std::abs(mean_of(r.at("normal"))) < 0.03);
   CHECK(std::abs(mean_square_of(r.at("normal")) - 1) < 0.04);
   CHECK(std::abs(mean_of(r.at("coin")) - 0.25) < 0.015);
-  p.settings.named["chance"] = 0.75;
+  p.settings.named["rng"] = 0.75;
   CHECK(std::abs(mean_of(p.run().at("coin")) - 0.75) < 0.015);
 }
 

@@ -57,16 +57,16 @@ TEST_CASE("a result of which the gradient takes no cotangent is differentiated b
 TEST_CASE("what the body computes once more are the same random numbers") {
   mt::eager<> s;
   auto const h = s(x);
-  auto const [y, kept, chance] = composite_with_gradient(
+  auto const [y, kept, rng] = composite_with_gradient(
       "scaled",
       [&](auto a) {
-        auto const other = uniform(s / "chance", mt::f32, mt::to(in));
-        auto const u = uniform(s / "chance", mt::f32, mt::to(in));
+        auto const other = uniform(s / "rng", mt::f32, mt::to(in));
+        auto const u = uniform(s / "rng", mt::f32, mt::to(in));
         return std::tuple(u * a * a + other * 0, u * a, u);
       },
       [](auto, auto, auto u_a, auto, auto dy) { return dy * u_a * 2; }, h);
   auto const curve = s.value(mt::gradient(sum(mt::gradient(sum(y), h)), h));
-  for (int i = 0; i < 3; ++i) CHECK(curve(in(i)) == s.value(chance)(in(i)) * 2);
+  for (int i = 0; i < 3; ++i) CHECK(curve(in(i)) == s.value(rng)(in(i)) * 2);
 }
 
 TEST_CASE("one that uses a result, and leaves out its cotangent, is refused where that is wanted") {

@@ -97,7 +97,7 @@ struct descends {
   }
 };
 
-/// The stacked gradient has another use, in which it stays unfinished.
+/// The stacked gradient has another use, in which it stays partial.
 struct looks_at_gradients {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, rows, width);
@@ -114,7 +114,7 @@ struct looks_at_gradients {
   }
 };
 
-/// What a number has made of the stacked gradient has another use, in which it stays unfinished.
+/// What a number has made of the stacked gradient has another use, in which it stays partial.
 struct looks_at_changes {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, rows, width);

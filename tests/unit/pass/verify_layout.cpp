@@ -95,7 +95,7 @@ TEST_CASE("damaged placements are found, with the node and the line") {
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[0] = 9; }),
              "a dim that the value does not have"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.part[0] = mt::partial::sum; }),
-             "shards a value that is unfinished over it"));
+             "shards a value that is partial over it"));
   CHECK(
       says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }), "do not stand in a row"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[3] = 1; }),
@@ -103,11 +103,11 @@ TEST_CASE("damaged placements are found, with the node and the line") {
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.unshard(0); }),
              "a result does not lie as its operands do"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::partial::none; }),
-             "is not unfinished"));
+             "is not partial"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::partial::max; }),
-             "is not unfinished"));
+             "is not partial"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::constant).layout.part[0] = mt::partial::sum; }),
-             "a result is unfinished though no operand is"));
+             "a result is partial though no operand is"));
   CHECK(
       says(damaged([](mt::module& m) { result(m, primitive::read).layout.unshard(1); }), "a variable lies elsewhere"));
   CHECK(says(damaged([](mt::module& m) {
@@ -119,7 +119,7 @@ TEST_CASE("damaged placements are found, with the node and the line") {
                for (int i = 0; i < m.node_count; ++i)
                  if (m.nodes[i].kind == primitive::all_reduce) m.nodes[i].function = 1;
              }),
-             "does not finish what is unfinished"));
+             "does not finish what is partial"));
 }
 
 TEST_CASE("regions take and give what lies alike") {

@@ -219,7 +219,7 @@ void copy_values(mt::store& from, mt::store& to, std::string const& under) {
 }  // namespace
 
 TEST_CASE("a generator and a discriminator on one store are those with stores of their own") {
-  meshtensor_test::chance c{3};
+  meshtensor_test::rng c{3};
   for (int round = 0; round < 4; ++round) {
     mt::store both(turns(), 2), first(turns(), 2), second(turns(), 2);
     running<generator_step> makes(both), makes_alone(first);
@@ -242,7 +242,7 @@ TEST_CASE("a generator and a discriminator on one store are those with stores of
 
 TEST_CASE("programs of an eager scope count by themselves, too") {
   mt::eager both, first, second;
-  meshtensor_test::chance c{5};
+  meshtensor_test::rng c{5};
   mt::array<float, rows> x;
   for (float n = 1; float& e : x) e = n++;
   for (int t = 0; t < 12; ++t) {

@@ -64,7 +64,7 @@ class local_member {
     if (world_.failed()) world_.raise();
     place& p = find(g);
     std::size_t const slot = free_slot();
-    flight& f = *flights_[slot];
+    pending_collective& f = *pending_[slot];
     f.sequence = p.next++, f.over = p.over, f.index = g.index, f.call = call, f.in = in, f.out = out;
     try {
       f.exchange = &p.over->join(f.sequence, call, g.index);
@@ -85,8 +85,8 @@ class local_member {
   /// Takes every collective in flight as far as it goes, so that waits may come in any order.
   void progress() {
     if (world_.failed()) world_.raise();
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      flight& f = *flights_[i];
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      pending_collective& f = *pending_[i];
       while (f.active && !f.done && f.exchange->complete(f.stage, f.over->count())) {
         world_.while_reading(rank_, [&] { act(f); });
         if (++f.stage < f.stages) arrive(f);
@@ -98,8 +98,8 @@ class local_member {
   bool test(request& r) {
     if (r.owner_ == nullptr) return true;
     progress();
-    if (!flights_[r.slot_]->done) return false;
-    flights_[r.slot_]->active = false;
+    if (!pending_[r.slot_]->done) return false;
+    pending_[r.slot_]->active = false;
     r.owner_ = nullptr;
     return true;
   }
@@ -111,7 +111,7 @@ class local_member {
     for (bool first = true;; first = false) {
       std::uint64_t const seen = world_.at(rank_).events();
       if (test(r)) return;
-      flight const& f = *flights_[r.slot_];
+      pending_collective const& f = *pending_[r.slot_];
       look_for_the_gone(f);
       if (first) waited.restart();
       if (world_.at(rank_).sleep(seen, limits_.endless() ? clock::time_point::max() : clock::now() + one_sleep))
@@ -141,7 +141,7 @@ class local_member {
     std::int64_t next = 0;
     int prepared = 0;  // collectives that may be in flight
   };
-  struct flight {
+  struct pending_collective {
     bool active = false, done = false, small = false;
     int stage = 0, stages = 0, index = 0;
     std::int64_t sequence = 0;
@@ -160,20 +160,20 @@ class local_member {
   }
 
   std::size_t free_slot() {
-    for (std::size_t i = 0; i < flights_.size(); ++i)
-      if (!flights_[i]->active) return i;
-    flights_.push_back(std::make_unique<flight>());
-    return flights_.size() - 1;
+    for (std::size_t i = 0; i < pending_.size(); ++i)
+      if (!pending_[i]->active) return i;
+    pending_.push_back(std::make_unique<pending_collective>());
+    return pending_.size() - 1;
   }
 
-  void arrive(flight& f) {
+  void arrive(pending_collective& f) {
     comm::rank_group const& over = *f.over;
     if (f.exchange->arrive(f.stage, f.index, over.count()))
       for (int rank : over.members) world_.at(rank).post();
   }
 
   // What a member does once all have come to a stage.
-  void act(flight& f) {
+  void act(pending_collective& f) {
     if (f.stages == 1 || f.stage == 2) return;
     int const count = f.over->count();
     auto const participant = [&](int j) -> comm::rendezvous::participant& {
@@ -203,19 +203,19 @@ class local_member {
   }
 
   // The members that have not come to the stage for which `f` waits.
-  std::vector<int> missing(flight const& f) const {
+  std::vector<int> missing(pending_collective const& f) const {
     std::vector<int> ranks;
     for (int j = 0; j < f.over->count(); ++j)
       if (f.exchange->participants[static_cast<std::size_t>(j)].stages.load() <= f.stage)
         ranks.push_back(f.over->members[static_cast<std::size_t>(j)]);
     return ranks;
   }
-  static std::string what_is_missing(flight const& f) {
+  static std::string what_is_missing(pending_collective const& f) {
     return (f.stage == 0 ? "did not start collective " : "did not complete collective ") + std::to_string(f.sequence) +
            " of " + f.over->text() + " (" + comm::describe(f.call) + ")";
   }
   // Fails everybody if a rank that `f` waits for has returned from its program.
-  void look_for_the_gone(flight const& f) {
+  void look_for_the_gone(pending_collective const& f) {
     for (int const rank : f.over->members)
       if (world_.at(rank).gone.load())  // before its stages: they are final then
         if (auto const late = missing(f); std::find(late.begin(), late.end(), rank) != late.end())
@@ -223,7 +223,7 @@ class local_member {
                       "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
   }
   // Says who is late, once for a collective; or fails everybody.
-  void look_for_the_late(flight const& f, bool ends) {
+  void look_for_the_late(pending_collective const& f, bool ends) {
     auto const late = missing(f);
     if (late.empty() || (!ends && (!limits_.say || f.exchange->warned.exchange(true)))) return;
     std::string const sentence = text_of_ranks(late) + " " + what_is_missing(f) + " within " +
@@ -233,7 +233,7 @@ class local_member {
   }
 
   void abandon(std::size_t slot) noexcept {
-    flight& f = *flights_[slot];
+    pending_collective& f = *pending_[slot];
     if (!f.done)
       world_.poison("R21", rank_,
                     "rank " + std::to_string(rank_) + " failed: it abandoned collective " + std::to_string(f.sequence) +
@@ -246,7 +246,7 @@ class local_member {
   wait_limits limits_;
   std::vector<int> everybody_;
   std::vector<place> places_;
-  std::vector<std::unique_ptr<flight>> flights_;
+  std::vector<std::unique_ptr<pending_collective>> pending_;
 };
 
 static_assert(communicator<local_member>);

@@ -89,11 +89,11 @@ class rank_group {
     return exchange;
   }
 
-  /// A member may have `flights` collectives in flight: makes as many exchanges as there can be at once, for one member
+  /// A member may have `pending` collectives in flight: makes as many exchanges as there can be at once, for one member
   /// may be that far ahead of what another has in flight. More come when they are needed.
-  void expect(int flights) {
+  void expect(int pending) {
     std::lock_guard const lock(mutex_);
-    while (static_cast<int>(exchanges_.size()) < 2 * flights + 2) grow();
+    while (static_cast<int>(exchanges_.size()) < 2 * pending + 2) grow();
   }
 
   /// A member needs the exchange no longer; after the last one it is free again.

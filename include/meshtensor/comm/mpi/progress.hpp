@@ -10,14 +10,15 @@
 #include <system_error>
 #include <thread>
 
-#include "meshtensor/comm/mpi/flight.hpp"
+#include "meshtensor/comm/mpi/pending_collective.hpp"
 
 namespace meshtensor::comm {
 
-/// Whoever touches the flights holds `lock()`: at most one thread calls MPI at a time (MPI_THREAD_SERIALIZED).
+/// Whoever touches the pending collectives holds `lock()`: at most one thread calls MPI at a time
+/// (MPI_THREAD_SERIALIZED).
 class mpi_progress {
  public:
-  explicit mpi_progress(mpi_flights& flights) : flights_(flights) {}
+  explicit mpi_progress(mpi_pending_collectives& pending) : pending_(pending) {}
   mpi_progress(mpi_progress const&) = delete;
   mpi_progress& operator=(mpi_progress const&) = delete;
   ~mpi_progress() { end(); }
@@ -57,18 +58,18 @@ class mpi_progress {
   void run() {
     std::unique_lock held(mutex_);
     while (!ended_ && !failed_) {
-      begun_.wait(held, [this] { return ended_ || flights_.under_way(); });
+      begun_.wait(held, [this] { return ended_ || pending_.under_way(); });
       try {
-        while (!ended_ && flights_.under_way() && flights_.step(false));
+        while (!ended_ && pending_.under_way() && pending_.step(false));
       } catch (...) { failed_ = std::current_exception(); }
-      if (!flights_.under_way()) continue;
+      if (!pending_.under_way()) continue;
       held.unlock();
       std::this_thread::sleep_for(pause);
       held.lock();
     }
   }
 
-  mpi_flights& flights_;
+  mpi_pending_collectives& pending_;
   std::mutex mutex_;
   std::condition_variable begun_;
   std::exception_ptr failed_;

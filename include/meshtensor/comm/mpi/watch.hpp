@@ -13,8 +13,8 @@
 
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/base/process.hpp"
-#include "meshtensor/comm/mpi/flight.hpp"
 #include "meshtensor/comm/mpi/neighbours.hpp"
+#include "meshtensor/comm/mpi/pending_collective.hpp"
 #include "meshtensor/comm/wait_limits.hpp"
 
 namespace meshtensor::comm {
@@ -68,7 +68,7 @@ class mpi_watch {
   /// A wait begins.
   void begin() { looks_ = 0, asked_ = warned_ = false, waited_ = looked_around_at_ = {}, gone_ = -1; }
   /// Nothing has come. False: the limit is reached, or a neighbour is gone.
-  bool look(mpi_flight const& f) {
+  bool look(mpi_pending const& f) {
     bool const young = is_short();
     if (talk_ == MPI_COMM_NULL) return true;
     if (is_somebody_gone()) return false;
@@ -104,7 +104,7 @@ class mpi_watch {
 
   /// `it waited 60 s for collective 7 of ranks 0, 1: all_reduce sum f32[8] (train.cpp:31); rank 1 did not come to it
   /// (process 4711 on node17, which is stopped by a signal)`
-  std::string sentence(mpi_flight const& f, duration limit) const {
+  std::string sentence(mpi_pending const& f, duration limit) const {
     std::vector<int> absent, elsewhere;
     for (int j = 0; j < f.count; ++j) {
       int const r = f.members[j];
@@ -119,7 +119,7 @@ class mpi_watch {
       return text + "; " + text_of_ranks(others) + (others.size() == 1 ? " does" : " do") + " not wait" + about(others);
     return elsewhere.empty() ? text + "; all have come to it, but their messages have not" : text;
   }
-  std::string sentence(mpi_flight const& f) const {
+  std::string sentence(mpi_pending const& f) const {
     bool const ended = limits_.end.count() != 0 && waited_ + answers_ > limits_.end;
     return sentence(f, ended ? limits_.end : waited_);
   }
@@ -215,10 +215,10 @@ class mpi_watch {
             "MPI_Isend");
   }
 
-  bool somebody_is_at_end(mpi_flight const& f) const {
+  bool somebody_is_at_end(mpi_pending const& f) const {
     return std::any_of(f.members, f.members + f.count, [&](int r) { return waiting(r).starts_with(the_end); });
   }
-  static std::string what(mpi_flight const& f) {
+  static std::string what(mpi_pending const& f) {
     std::vector<int> members(f.members, f.members + f.count);
     std::sort(members.begin(), members.end());
     if (f.over == nullptr) return f.what + (" of " + text_of_ranks(members));

@@ -17,11 +17,11 @@ inline namespace MESHTENSOR_ARCH {
 
 /// Which dims of an attention are what, read from its operands.
 struct attention_form {
-  bool found, causal, masked, each, backward;  // each: a mask for each question
+  bool found, causal, masked, each, backward;  // each: a mask for each query
   int length, memory, head, value_head;        // dims
 };
 
-/// found: this device can run it. Operands: q, k, v; if masked, which answers may be seen; of a gradient also y,
+/// found: this device can run it. Operands: q, k, v; if masked, which keys may be visible; of a gradient also y,
 /// log_sum, dy.
 constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
@@ -58,9 +58,10 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
             y.has(f.length) && y.has(f.value_head) && y.count == log_sum.count + 1 && log_sum.count + 1 == q.count &&
             v.count == k.count;
   if (f.found && f.masked) {
-    shape const& seen = dims(3);
-    f.found = seen.has(f.memory), f.each = seen.has(f.length);
-    for (int i = 0; i < seen.count; ++i) f.found = f.found && (seen.at[i] == f.memory || log_sum.has(seen.at[i]));
+    shape const& visible = dims(3);
+    f.found = visible.has(f.memory), f.each = visible.has(f.length);
+    for (int i = 0; i < visible.count; ++i)
+      f.found = f.found && (visible.at[i] == f.memory || log_sum.has(visible.at[i]));
   }
   return f;
 }
@@ -148,8 +149,8 @@ class attention final : public composite_kernel {
       if (int const at = x.find(outer_[i].dim); at >= 0) offset += head % outer_[i].extent * x.stride[at];
     return {x.as<Of>() + offset, x.stride[x.find(row)], column < 0 ? 1 : x.stride[x.find(column)]};
   }
-  /// Which answers may be seen; without a mask nothing.
-  attention_rows seen(view const* in, std::int64_t head) const {
+  /// Which keys may be visible; without a mask nothing.
+  attention_rows visible(view const* in, std::int64_t head) const {
     return form_.masked ? rows<bool>(in[3], head, form_.memory, form_.each ? form_.length : -1) : attention_rows{};
   }
 
@@ -159,20 +160,20 @@ class attention final : public composite_kernel {
                y = rows(out[0], head, form_.length, form_.value_head), log_sum = rows(out[1], head, form_.length, -1);
     if (few_) {
       auto const next_k = rows(in[1], std::min(head + 1, heads_ - 1), form_.memory, form_.head);
-      return few(sizes_).run(q, k, v, seen(in, head), y, log_sum, next_k, own);
+      return few(sizes_).run(q, k, v, visible(in, head), y, log_sum, next_k, own);
     }
     blocks b(sizes_);
-    b.prepare_forward(k, v, seen(in, head), own);
+    b.prepare_forward(k, v, visible(in, head), own);
     std::int64_t const end = start(part + 1, sizes_.length);
     for (std::int64_t i = start(part, sizes_.length); i < end; i += blocks::block)
       b.forward(q, y, log_sum, i, std::min(blocks::block, end - i));
   }
-  /// Slopes of answers [first, last) asked by all, or of questions [from, to) by all answers, or both of all.
+  /// Gradients of keys [first, last) read by all, or of queries [from, to) by all keys, or both of all.
   void backward(view const* in, view const* out, std::int64_t head, std::int64_t first, std::int64_t last,
                 std::int64_t from, std::int64_t to, std::byte* own) const {
-    bool const answers = first >= 0, questions = from >= 0;
-    if (!answers) first = 0, last = sizes_.memory;
-    if (!questions) from = 0, to = sizes_.length;
+    bool const keys = first >= 0, queries = from >= 0;
+    if (!keys) first = 0, last = sizes_.memory;
+    if (!queries) from = 0, to = sizes_.length;
     auto const k = rows(in[1], head, form_.memory, form_.head), v = rows(in[2], head, form_.memory, form_.value_head);
     auto const dk = rows(out[1], head, form_.memory, form_.head),
                dv = rows(out[2], head, form_.memory, form_.value_head);
@@ -180,11 +181,11 @@ class attention final : public composite_kernel {
     view const *const y = in + (form_.masked ? 4 : 3), *const log_sum = y + 1, *const dy = y + 2;
     b.prepare_backward(rows(in[0], head, form_.length, form_.head), rows(*y, head, form_.length, form_.value_head),
                        rows(*log_sum, head, form_.length, -1), rows(*dy, head, form_.length, form_.value_head),
-                       seen(in, head), own);
+                       visible(in, head), own);
     for (std::int64_t m = first; m < last; m += blocks::block)
-      b.backward(k, v, answers ? &dk : nullptr, answers ? &dv : nullptr, m, std::min(blocks::block, last - m), from, to,
-                 questions);
-    if (questions) b.store_question_slopes(rows(out[0], head, form_.length, form_.head), from, to);
+      b.backward(k, v, keys ? &dk : nullptr, keys ? &dv : nullptr, m, std::min(blocks::block, last - m), from, to,
+                 queries);
+    if (queries) b.store_query_gradients(rows(out[0], head, form_.length, form_.head), from, to);
   }
 
   attention_form form_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves elements from one strided block to another: whole runs where both are contiguous, small square tiles where they
-// are turned against each other.
+// are transposed against each other.
 #pragma once
 
 #include <algorithm>

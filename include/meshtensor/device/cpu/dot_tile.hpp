@@ -9,7 +9,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
 /// c[r][j] = Σ_p a[r][p]·b[j][p] for as many j as a register has lanes; those from `columns` on repeat the last. Sums
-/// are made lane by lane, then over the lanes, so that nothing is turned.
+/// are made lane by lane, then over the lanes, so that nothing is transposed.
 template <class T>
 [[gnu::always_inline]] inline void dot_tile(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                                             block_view<T const> a, block_view<T const> b, block_view<T> c) {

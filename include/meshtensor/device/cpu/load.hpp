@@ -223,8 +223,8 @@ inline void store(vec<T> v, E* p, int n) {
   all.copy_to(p, n);
 }
 
-/// A square of `turned` times `turned` floats, rows for columns.
-inline constexpr std::int64_t turned = 8;
+/// A square of `transpose_tile` times `transpose_tile` floats, rows for columns.
+inline constexpr std::int64_t transpose_tile = 8;
 inline void turn_square(float const* from, std::int64_t row, float* to, std::int64_t to_row) {
 #if defined(XSIMD_HPP) && defined(__AVX__)
   __m256 r[8], s[8];
@@ -241,8 +241,8 @@ inline void turn_square(float const* from, std::int64_t row, float* to, std::int
     _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
   }
 #else
-  for (int i = 0; i < turned; ++i)
-    for (int j = 0; j < turned; ++j) to[j * to_row + i] = from[i * row + j];
+  for (int i = 0; i < transpose_tile; ++i)
+    for (int j = 0; j < transpose_tile; ++j) to[j * to_row + i] = from[i * row + j];
 #endif
 }
 

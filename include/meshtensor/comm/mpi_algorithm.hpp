@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "meshtensor/comm/piece.hpp"
+#include "meshtensor/comm/strided_slice.hpp"
 
 namespace meshtensor {
 
@@ -27,7 +27,7 @@ enum class mpi_function : std::uint8_t {
 };
 
 /// How one collective is carried out: pack, first call, fold or unpack, second call.
-struct mpi_form {
+struct mpi_algorithm {
   mpi_function first = mpi_function::none;
   mpi_function second = mpi_function::none;  // of an all_reduce by parts: collects the reduced parts
   bool packs = false;                        // the pieces for the members are not contiguous in the block
@@ -47,8 +47,8 @@ constexpr bool may_be_native(collective_call const& call) {
   return is_float(call.type) ? call.type != dtype::bf16 && call.op == reduction::sum : bytes_of(call.type) > 1;
 }
 
-constexpr mpi_form mpi_form_of(collective_call const& call, int count, reductions made) {
-  mpi_form form;
+constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count, reductions made) {
+  mpi_algorithm form;
   std::int64_t const block = bytes_of(call), n = elements_of(call);
   auto const size = static_cast<std::int64_t>(bytes_of(call.type));
   if (count == 1 || block == 0) return form;
@@ -98,8 +98,8 @@ constexpr mpi_form mpi_form_of(collective_call const& call, int count, reduction
 /// Workspace that is enough for this call over `count` members on every transport and with either kind of reductions:
 /// what a plan reserves.
 constexpr std::int64_t workspace_bytes_of(collective_call const& call, int count) {
-  std::int64_t const ordered = comm::mpi_form_of(call, count, reductions::ordered).workspace_bytes();
-  std::int64_t const native = comm::mpi_form_of(call, count, reductions::native).workspace_bytes();
+  std::int64_t const ordered = comm::mpi_algorithm_of(call, count, reductions::ordered).workspace_bytes();
+  std::int64_t const native = comm::mpi_algorithm_of(call, count, reductions::native).workspace_bytes();
   return ordered > native ? ordered : native;
 }
 

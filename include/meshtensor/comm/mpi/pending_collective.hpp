@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "meshtensor/comm/mpi/library.hpp"
-#include "meshtensor/comm/mpi_form.hpp"
+#include "meshtensor/comm/mpi_algorithm.hpp"
 #include "meshtensor/comm/reference.hpp"
 
 namespace meshtensor::comm {
@@ -28,7 +28,7 @@ struct mpi_circle {
 };
 
 /// One collective: reduces and copies between its MPI calls are made when `step` sees a message complete.
-struct mpi_flight {
+struct mpi_pending {
   enum class stage : std::uint8_t { free, first, reduced, second, done };
   stage at = stage::free;
   int open = 0;  // MPI requests that are not complete
@@ -38,17 +38,17 @@ struct mpi_flight {
   char const* what = nullptr;    // this: `a barrier`
   int const* members = nullptr;  // the ranks that take part, `count` of them
   collective_call call = {};
-  mpi_form form = {};
+  mpi_algorithm form = {};
   void const* in = nullptr;
   std::byte* out = nullptr;
   std::byte *counts = nullptr, *packed = nullptr, *received = nullptr;  // in the workspace
 };
 
-class mpi_flights {
-  using stage = mpi_flight::stage;
+class mpi_pending_collectives {
+  using stage = mpi_pending::stage;
 
  public:
-  mpi_flight& operator[](int slot) { return flights_[static_cast<std::size_t>(slot)]; }
+  mpi_pending& operator[](int slot) { return pending_[static_cast<std::size_t>(slot)]; }
 
   /// Whether a message is waited for.
   bool under_way() const { return requests_.size() > (listens_ ? 1u : 0u); }
@@ -85,7 +85,7 @@ class mpi_flights {
   }
 
   /// Begins one round of a barrier, which `f` describes: an empty message to a rank, another one from a rank.
-  int token(mpi_flight const& f, MPI_Comm over, int tag, int to, int from) {
+  int token(mpi_pending const& f, MPI_Comm over, int tag, int to, int from) {
     int const slot = claim(2);
     (*this)[slot] = f;
     (*this)[slot].at = stage::first;
@@ -95,7 +95,7 @@ class mpi_flights {
   }
 
   /// Begins the collective that `f` describes.
-  int begin(mpi_flight const& f) {
+  int begin(mpi_pending const& f) {
     bool const one = f.form.first != mpi_function::isend_irecv;
     int const slot = claim(one ? 1 : static_cast<std::size_t>(f.count));
     (*this)[slot] = f;
@@ -104,7 +104,7 @@ class mpi_flights {
     return slot;
   }
 
-  /// Completes one MPI request of any flight and does what follows from it; false if none is complete.
+  /// Completes one MPI request of any collective and does what follows from it; false if none is complete.
   bool step(bool block) {
     int index = MPI_UNDEFINED, complete = 1;
     int const n = static_cast<int>(requests_.size());
@@ -118,7 +118,7 @@ class mpi_flights {
     if (index == MPI_UNDEFINED) return false;
     auto const i = static_cast<std::size_t>(index);
     if (owners_[i] < 0) failed_ = status.MPI_SOURCE, raise();
-    mpi_flight& f = (*this)[owners_[i]];
+    mpi_pending& f = (*this)[owners_[i]];
     requests_[i] = requests_.back(), requests_.pop_back();
     owners_[i] = owners_.back(), owners_.pop_back();
     if (--f.open == 0) advance(f);
@@ -140,14 +140,14 @@ class mpi_flights {
   static constexpr std::string_view of_another = "meshtensor R21: ";
 
  private:
-  // A free flight, and room for the messages of all that there are, each having at most `messages`.
+  // A free slot, and room for the messages of all that there are, each having at most `messages`.
   int claim(std::size_t messages) {
     std::size_t i = 0;
-    while (i < flights_.size() && flights_[i].at != stage::free) ++i;
-    if (i == flights_.size()) flights_.emplace_back();
+    while (i < pending_.size() && pending_[i].at != stage::free) ++i;
+    if (i == pending_.size()) pending_.emplace_back();
     most_messages_ = std::max(most_messages_, messages);
-    requests_.reserve(flights_.size() * most_messages_ + 1);
-    owners_.reserve(flights_.size() * most_messages_ + 1);
+    requests_.reserve(pending_.size() * most_messages_ + 1);
+    owners_.reserve(pending_.size() * most_messages_ + 1);
     return static_cast<int>(i);
   }
 
@@ -158,7 +158,7 @@ class mpi_flights {
   }
 
   void send(int slot) {
-    mpi_flight& f = (*this)[slot];
+    mpi_pending& f = (*this)[slot];
     using enum mpi_function;
     collective_call const& call = f.call;
     MPI_Datatype const type = moved(call.type);
@@ -210,8 +210,8 @@ class mpi_flights {
     if (--f.open == 0) advance(f);
   }
 
-  // What a flight does when all its MPI requests are complete.
-  void advance(mpi_flight& f) {
+  // What a collective does when all its MPI requests are complete.
+  void advance(mpi_pending& f) {
     if (f.at == stage::second || f.form.first == mpi_function::none) {
       f.at = stage::done;
       return;
@@ -236,15 +236,15 @@ class mpi_flights {
   // agree on the order.
   void collect(mpi_circle const& over) {
     for (;;) {
-      std::size_t next = flights_.size();
-      for (std::size_t i = 0; i < flights_.size(); ++i) {
-        mpi_flight const& f = flights_[i];
+      std::size_t next = pending_.size();
+      for (std::size_t i = 0; i < pending_.size(); ++i) {
+        mpi_pending const& f = pending_[i];
         if (f.over != &over || f.form.second == mpi_function::none) continue;
         if (f.at != stage::first && f.at != stage::reduced) continue;
-        if (next == flights_.size() || f.sequence < flights_[next].sequence) next = i;
+        if (next == pending_.size() || f.sequence < pending_[next].sequence) next = i;
       }
-      if (next == flights_.size() || flights_[next].at == stage::first) return;
-      mpi_flight& f = flights_[next];
+      if (next == pending_.size() || pending_[next].at == stage::first) return;
+      mpi_pending& f = pending_[next];
       MPI_Datatype const type = moved(f.call.type);
       MPI_Request* const pending = post(static_cast<int>(next));
       if (int const* const counts = reinterpret_cast<int const*>(f.counts); f.form.counts_bytes != 0)
@@ -258,9 +258,9 @@ class mpi_flights {
     }
   }
 
-  std::deque<mpi_flight> flights_;
+  std::deque<mpi_pending> pending_;
   std::vector<MPI_Request> requests_;
-  std::vector<int> owners_;  // the flight of each request; -1: of none, a notice
+  std::vector<int> owners_;  // the collective of each request; -1: of none, a notice
   std::size_t most_messages_ = 1;
   bool listens_ = false;          // the first request is the notice's
   std::atomic<int> failed_ = -1;  // set by whoever drives, asked by all

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads an unfinished sum, maximum or minimum finishes it, or leaves that to a later one: the result is the same.
+// What reads a partial sum, maximum or minimum reduces it, or leaves that to a later one: the result is the same.
 // timeout: 300
 
 #include "property/graph.hpp"
@@ -13,7 +13,7 @@ constexpr mt::reduction_kind kinds[] = {mt::reduction_kind::sum, mt::reduction_k
 
 enum class reads { one, both };
 
-/// `make(graph, u, v, w)` of u and v, reduced along n, unfinished wherever n is sharded, and w; all are [a, c]. Those
+/// `make(graph, u, v, w)` of u and v, reduced along n, partial wherever n is sharded, and w; all are [a, c]. Those
 /// of the two that it reads are reduced in all ways, for what may stay as it is depends on that.
 template <class F>
 void hold(char const* what, reads which, F make, tally& t) {
@@ -28,7 +28,7 @@ void hold(char const* what, reads which, F make, tally& t) {
       mt::id const u = mt::reduce(g.b, first, x, g.dims("n")), v = mt::reduce(g.b, second, y, g.dims("n"));
       g.output("z", make(g, u, v, w));
       // off by rounding, for what is linear may be done before parts are added and after
-      check_graph(g, {.filling = sort::integers, .tolerance = 1e-12, .drawn = 3}, t);
+      check_graph(g, {.filling = fill_kind::integers, .tolerance = 1e-12, .drawn = 3}, t);
     }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("elementwise functions") {
       },
       t);
   hold("cast", reads::one, [](graph& g, mt::id u, mt::id, mt::id) { return mt::cast(g.b, u, mt::dtype::i32); }, t);
-  t.say("elementwise functions of what is unfinished");
+  t.say("elementwise functions of what is partial");
   at_least(52000, t.tried);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("products and reductions") {
     hold(
         "reduce", reads::one, [&](graph& g, mt::id u, mt::id, mt::id) { return mt::reduce(g.b, kind, u, g.dims("a")); },
         t);
-  t.say("products and reductions of what is unfinished");
+  t.say("products and reductions of what is partial");
   at_least(17000, t.tried);
 }
 
@@ -127,6 +127,6 @@ TEST_CASE("movement") {
     hold(what,
          std::string_view(what) == "concat" || std::string_view(what).starts_with("put") ? reads::both : reads::one,
          make, t);
-  t.say("movement of what is unfinished");
+  t.say("movement of what is partial");
   at_least(7600, t.tried);
 }

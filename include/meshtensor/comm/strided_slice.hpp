@@ -10,8 +10,8 @@
 
 namespace meshtensor::comm {
 
-/// Bytes in the order of a dense piece, lying in a larger block: byte x lies at offset + x / run · stride + x mod run.
-struct piece {
+/// Bytes in the order of a dense slice, lying in a larger block: byte x lies at offset + x / run · stride + x mod run.
+struct strided_slice {
   std::int64_t bytes;
   std::int64_t run;
   std::int64_t stride;
@@ -19,31 +19,32 @@ struct piece {
   constexpr bool contiguous() const { return run == bytes; }
 };
 
-constexpr piece whole(std::int64_t bytes) { return {bytes, bytes, bytes, 0}; }
+constexpr strided_slice whole(std::int64_t bytes) { return {bytes, bytes, bytes, 0}; }
 
 /// Slice `index` of `parts` along one dim of the block that `call` describes.
-constexpr piece slice_of(collective_call const& call, int dim, int parts, int index) {
+constexpr strided_slice slice_of(collective_call const& call, int dim, int parts, int index) {
   auto inner = static_cast<std::int64_t>(bytes_of(call.type));
   for (int d = dim; d < call.dims; ++d) inner *= call.extent[d];
   std::int64_t const run = inner / parts, bytes = bytes_of(call) / parts;
-  return run == bytes ? piece{bytes, bytes, bytes, index * run} : piece{bytes, run, inner, index * run};
+  return run == bytes ? strided_slice{bytes, bytes, bytes, index * run} : strided_slice{bytes, run, inner, index * run};
 }
 
 /// What member `receiver` takes of any member's block.
-constexpr piece taken(collective_call const& call, int count, int receiver) {
+constexpr strided_slice taken(collective_call const& call, int count, int receiver) {
   return splits(call.kind) ? slice_of(call, call.split, count, receiver) : whole(bytes_of(call));
 }
 
-/// Where the piece that comes from member `sender` lies in the result.
-constexpr piece placed(collective_call const& call, int count, int sender) {
+/// Where the slice that comes from member `sender` lies in the result.
+constexpr strided_slice placed(collective_call const& call, int count, int sender) {
   collective_call const result = result_of(call, count);
   return joins(call.kind) ? slice_of(result, call.join, count, sender) : whole(bytes_of(result));
 }
 
 namespace detail {
-// Both runs are products of the trailing extents of one piece, so one divides the other.
+// Both runs are products of the trailing extents of one slice, so one divides the other.
 template <std::int64_t Step>
-void copy_steps(std::byte* to, piece const& a, std::byte const* from, piece const& b, std::int64_t step) {
+void copy_steps(std::byte* to, strided_slice const& a, std::byte const* from, strided_slice const& b,
+                std::int64_t step) {
   if constexpr (Step != 0) step = Step;
   std::int64_t to_run = 0, from_run = 0, i = 0, j = 0;  // where the present run of each begins, and how far into it
   for (std::int64_t done = 0; done < a.bytes; done += step) {
@@ -54,8 +55,8 @@ void copy_steps(std::byte* to, piece const& a, std::byte const* from, piece cons
 }
 }  // namespace detail
 
-/// Copies piece `b` of the block `source` to piece `a` of the block `target`; both have the same bytes.
-inline void copy(void* target, piece const& a, void const* source, piece const& b) {
+/// Copies slice `b` of the block `source` to slice `a` of the block `target`; both have the same bytes.
+inline void copy(void* target, strided_slice const& a, void const* source, strided_slice const& b) {
   if (a.bytes == 0) return;
   auto* const to = static_cast<std::byte*>(target) + a.offset;
   auto const* const from = static_cast<std::byte const*>(source) + b.offset;

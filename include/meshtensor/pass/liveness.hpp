@@ -38,7 +38,7 @@ constexpr bool is_filled_by(module const& m, plan const& p, id body, id v) {
 namespace detail {
 
 /// Filled by a walk through the nodes as they run: `now` counts them.
-struct uses {
+struct liveness {
   meshtensor::module const& m;
   plan& p;
   int now;
@@ -49,7 +49,7 @@ struct uses {
   bool wants_copy[max_values];             // that something besides products and attention of their own region reads
   bool put_into[max_values];               // of which a put makes the next one, by any name
 
-  constexpr uses(module const& source, plan& target)
+  constexpr liveness(module const& source, plan& target)
       : m(source), p(target), now(0), begin{}, end{}, read{}, within{}, replaces{}, wants_copy{}, put_into{} {
     find_what_replaces();
     find_readers();

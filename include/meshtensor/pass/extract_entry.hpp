@@ -9,7 +9,7 @@
 namespace meshtensor {
 
 /// The module with the entry at region `entry` alone.
-constexpr module select(module const& m, int entry) {
+constexpr module extract_entry(module const& m, int entry) {
   meshtensor::module result{};
   result.report = m.report;
   if (!m.report.empty()) return result;

@@ -7,28 +7,28 @@
 namespace meshtensor::detail {
 
 /// Values of a module that is being partitioned, by what they are called in the module before.
-struct forms {
+struct placed_copies {
   meshtensor::module& m;
   builder b;
-  id called[max_values];     // an old value's first form
-  id next_form[max_values];  // another placement of the same value, plus 1
+  id called[max_values];     // an old value's first copy
+  id next_copy[max_values];  // another placement of the same value, plus 1
 
-  constexpr explicit forms(module& target) : m(target), b(target), called{}, next_form{} {}
+  constexpr explicit placed_copies(module& target) : m(target), b(target), called{}, next_copy{} {}
 
   constexpr void define(id old, id made) { called[old] = made; }
 
-  /// The form of an old value that is cheapest to bring to `to`: the one that lies so, where it exists.
-  constexpr id best_form(id old, placement const& to) const {
+  /// The copy of an old value that is cheapest to bring to `to`: the one that lies so, where it exists.
+  constexpr id cheapest_copy(id old, placement const& to) const {
     id best = called[old];
-    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
+    for (id f = called[old];; f = static_cast<id>(next_copy[f] - 1)) {
       if (m.values[f].layout == to) return f;
       if (transition_cost(m.values[f].layout, to) < transition_cost(m.values[best].layout, to)) best = f;
-      if (next_form[f] == 0) return best;
+      if (next_copy[f] == 0) return best;
     }
   }
   /// The old value as it lies at `to`, brought there in the region of the value.
-  constexpr id form(id old, placement const& to) {
-    id const source = best_form(old, to);
+  constexpr id copy_at(id old, placement const& to) {
+    id const source = cheapest_copy(old, to);
     if (m.values[source].layout == to) return source;
     id const here = b.region;
     b.region = m.values[source].region;
@@ -36,17 +36,17 @@ struct forms {
     id const made = reshard(b, source, to);
     b.region = here;
     for (int v = first; v < m.value_count; ++v) {  // what lies on the way serves others too
-      next_form[v] = next_form[called[old]];
-      next_form[called[old]] = static_cast<id>(v + 1);
+      next_copy[v] = next_copy[called[old]];
+      next_copy[called[old]] = static_cast<id>(v + 1);
       m.values[v].origin = static_cast<id>(old + 1);
     }
     return made;
   }
-  /// A form without unfinished sums, where one exists; else the first form.
-  constexpr id finished_form(id old) const {
-    for (id f = called[old];; f = static_cast<id>(next_form[f] - 1)) {
+  /// A copy without partial sums, where one exists; else the first copy.
+  constexpr id reduced_copy(id old) const {
+    for (id f = called[old];; f = static_cast<id>(next_copy[f] - 1)) {
       if (!m.values[f].layout.has_partial()) return f;
-      if (next_form[f] == 0) return called[old];
+      if (next_copy[f] == 0) return called[old];
     }
   }
 };
