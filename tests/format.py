@@ -4,8 +4,8 @@
 
     tests/format.py [--fix] [--formatter CLANG_FORMAT] [FILE...]       all sources, if no file is named
 
-The formatter is clang-format of the version that tests/requirements.txt pins, from PyPI: versions format differently. One
-rule is ours: a dim or an axis, declared as an empty struct with one constant of it, stands on one line.
+The formatter is clang-format of the version that tests/requirements.txt pins, from PyPI: versions format differently.
+One rule is ours: a dim or an axis, declared as an empty struct with one constant of it, stands on one line.
 """
 
 import argparse
@@ -33,7 +33,8 @@ def found(given):
     """The formatter's path; ends the process if it is not there in the pinned version."""
     own = PROJECT / "build/python/bin/clang-format"
     path = given or (own if own.exists() else shutil.which("clang-format"))
-    said = subprocess.run([path, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout if path else "absent"
+    version = subprocess.run([path, "--version"], stdout=subprocess.PIPE, text=True, check=True) if path else None
+    said = version.stdout if version else "absent"
     if f"version {pinned()}" not in said:
         print(f"clang-format is {said.strip()}; needed is {pinned()}: pip install clang-format=={pinned()}")
         sys.exit(1 if os.environ.get("CI") == "true" or given else SKIPPED)
@@ -45,7 +46,8 @@ def on_one_line(text):
         line = f"{match[1]} {{}} {match[2]}"
         return line if len(line) <= COLUMNS else match[0]
 
-    return re.sub(r"^( *(?:inline |static )?constexpr struct [^\n{]*) \{\n *\} (\w+;.*)$", joined, text, flags=re.MULTILINE)
+    split = r"^( *(?:inline |static )?constexpr struct [^\n{]*) \{\n *\} (\w+;.*)$"
+    return re.sub(split, joined, text, flags=re.MULTILINE)
 
 
 def formatted(formatter, path):
@@ -54,9 +56,21 @@ def formatted(formatter, path):
     return on_one_line(run.stdout)
 
 
+# Words that had a meaning of their own here and have a name in the field; one of them is an identifier again only by
+# mistake.
+RETIRED = re.compile(
+    r"\b(hall_|crew_?|patience|device_wishes|wishes_of|wisher|mixed_words|over_all|heirs|side_by_side|when_used|"
+    r"mpi_flights?|unfinished|placer|threads_job|lockstep_job|mpi_job|mt::processors)\b")
+
+
 def lints(path, text):
     if LICENCE not in text[:80]:
         yield f"{path}: the first line is not // {LICENCE}"
+    riddle = re.match(r"// SPDX.*\n// ((What|Which|Where|How|That|Whether|When|Who)\b.*)", text)
+    if path.suffix == ".hpp" and riddle:
+        yield f"{path}: begins with '{riddle[2]}': say what the header does, verb first, or name the thing"
+    for retired in RETIRED.finditer(text):
+        yield f"{path}: '{retired[0]}' is a retired name"
     for number, line in enumerate(text.splitlines(), 1):
         width = sum(not unicodedata.combining(letter) for letter in line)
         if width > COLUMNS and "http" not in line:

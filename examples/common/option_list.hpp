@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command lines of the examples have in common.
+// Options that the command lines of the examples share.
 #pragma once
 
 #include <CLI/CLI.hpp>

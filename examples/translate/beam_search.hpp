@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the likeliest ways to go on are followed, and when a translation is complete.
+// Beam search: follows the likeliest continuations, and decides when a translation is complete.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training asks of the programs that learn, whichever they are: each combination of an optimizer and a dtype is
+// Interface of the programs that learn, as a training sees them: each combination of an optimizer and a dtype is
 // compiled by a file of its own.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What first attempts share: dims, and how a program is refused. Those who know PyTorch write them so.
+// Dims of first attempts, which those who know PyTorch write, and the way in which a program is refused.
 #pragma once
 
 #include "meshtensor/graph/trace.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the snippets of docs/ may use without declaring it: dims, axes, a program and its executable.
+// Declares what the snippets of docs/ use: dims, axes, a program and its executable.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzzed functions share: each takes any bytes, and either throws an mt::error or does all that it promises.
+// Runs the fuzzed functions: each takes any bytes, and either throws an mt::error or does all that it promises.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an element of a kernel's result is, read from the graph: the compiler walks from a value to what it is made of,
+// Computes an element of a kernel's result from the graph: the compiler walks from a value to what it is made of,
 // node by node. One text for host and device; it shows that a graph can be bound, not how a fast kernel is cut.
 #pragma once
 

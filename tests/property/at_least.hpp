@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cases a test tries at least: numbers that tests/cases.py adds up over all files.
+// Checks that a test tried at least so many cases: numbers that tests/cases.py adds up over all files.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests use of xtensor besides its arrays, in the folders of either version.
+// Includes those headers of xtensor that tests use, from the folders of either version.
 #pragma once
 
 #if __has_include(<xtensor/containers/xtensor.hpp>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an all_reduce travels when this library makes the sums: whole if it is small, else by parts. Transports carry it
-// out and plans count it by these functions.
+// Says how this library's own all_reduce travels: whole if it is small, else by parts. Transports carry it out and
+// plans count its bytes by these functions.
 #pragma once
 
 #include <cstdint>

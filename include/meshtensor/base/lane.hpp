@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of math.hpp need to know of a number, so that one text serves a float, a double and a register of
+// Describes a number to the functions of math.hpp, so that one text serves a float, a double and a SIMD register of
 // them, with the same bits in every lane.
 #pragma once
 

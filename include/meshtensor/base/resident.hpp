@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the memory that a process has asked for it has really got: pages come when they are first written.
+// Resident set size of the process: pages that were really given, which happens when they are first written.
 #pragma once
 
 #include <sys/mman.h>

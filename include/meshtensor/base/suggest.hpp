@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was probably meant: the known name that is nearest to one that does not exist.
+// Finds the known name that is nearest to one that does not exist: "did you mean".
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where warnings go: what is not wrong but hardly meant, or not wrong yet.
+// Warnings: legal but suspicious conditions, and the function that receives them.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transport is: start this collective over these members on this buffer, test, wait.
+// The communicator concept: start a collective over some members on a buffer, test it, wait for it.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which MPI calls carry each collective, and the workspace they need: the table that a transport, a report and a test
-// of traffic read. Knows no MPI.
+// Table of the MPI calls that carry each collective, and of the workspace that they need. A transport, a report and
+// a test of traffic read it; it knows no MPI.
 #pragma once
 
 #include <cstdint>

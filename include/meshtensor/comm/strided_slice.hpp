@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of a block a member takes and where they go: one strided description for every transport.
+// Describes the bytes of a block that a member takes, and where they go: one strided description for every
+// transport.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a rank waits for its peers: when it says so, and when it gives up.
+// Limits of a rank's wait for its peers: after which time it warns, and after which it gives up.
 #pragma once
 
 #include <algorithm>

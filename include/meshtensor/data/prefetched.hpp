@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the next steps need, prepared by threads while a step runs: the same in the same order, whatever their number.
+// Prepares the data of the next steps on threads while a step runs: the same data in the same order, whatever the
+// number of threads.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sentencepiece trusts in a model and does not look into: the tables by which it normalizes text. A damaged one
-// would have it read anywhere in memory.
+// Checks the tables by which a sentencepiece model normalizes text. The library trusts them: a damaged one would
+// have it read anywhere in memory.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a node that owns regions hands its operands to them.
+// Maps the operands and results of a node that owns regions to the arguments and results of these.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"

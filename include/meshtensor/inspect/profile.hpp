@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a step went: a table of what took longest, with the rate that each reached.
+// Prints where the time of a step went: a table of what took longest, with the rate that each reached.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program watches, as text: what the numbers of each tensor are like.
+// Prints the tensors that a program watches: range, mean and spread of each.
 #pragma once
 
 #include <algorithm>

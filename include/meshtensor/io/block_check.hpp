@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the elements of a block are those that were written, and numbers.
+// Checks the elements of a block in a file: that they are those that were written, and that they are numbers.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells bytes that are as they were written from others: 64 bits by XXH3, and their text.
+// Checksums of 64 bits by XXH3, and their text.
 #pragma once
 
 #include <xxhash.h>

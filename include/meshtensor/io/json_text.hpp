@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How JSON quotes text.
+// Quotes text as JSON.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program notes beside its values: how far its data are read, the state of a random number generator.
+// Notes that a program saves beside its values: how far its data are read, the state of a random number generator.
 #pragma once
 
 #include <cmath>

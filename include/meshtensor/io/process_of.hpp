@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a job's processes this one is.
+// Number of this process among those of a job.
 #pragma once
 
 #include "meshtensor/job/transport.hpp"

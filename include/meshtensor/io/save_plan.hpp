@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processor writes what: each block once, by one of those that hold it, so that all write about as much.
+// Plans which processor writes which block of a checkpoint: each block once, by one of those that hold it, so that
+// all write about as much.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the elements of a tensor in a file are.
+// Element types of tensors in files.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What values of a store are called in somebody else's file, and in which order their dims stand there.
+// Maps names and dims of a store's values to those of somebody else's file.
 #pragma once
 
 #include <string>

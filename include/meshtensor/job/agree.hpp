@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the processes of a job decide alike on what each sees differently: a clock, the load of a machine, a full disk.
+// Lets the processes of a job decide alike on what each sees differently: a clock, the load of a machine, a full
+// disk.
 #pragma once
 
 #include <algorithm>

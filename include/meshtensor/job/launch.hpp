@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a launcher started this process, and how many with it: decides between threads and MPI.
+// Detects whether a launcher started this process, and with how many others: decides between threads and MPI.
 #pragma once
 
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of a job send each other beside their plans.
+// Collectives of all processes of a job, beside those of plans.
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a plan's collectives reach a communicator, and the processors of a job: threads of this process, or ranks.
+// Carries a plan's collectives to a communicator, and runs the ranks of a job: threads of this process, or processes
+// under MPI.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values take the memory of another one: the next value of a variable or of a carry its memory, also where a loop
-// along a variable stacks it, what a kernel makes that of what it read for the last time; and what is made where it
-// will be found, as a slice of a stacked result.
+// Decides which results reuse an operand's buffer: the next value of a variable or of a carry, also where a loop
+// along a variable stacks it; the result of a kernel that reads an operand for the last time; and what a loop
+// stacks, made in its slice of the stack.
 #pragma once
 
 #include "meshtensor/pass/liveness.hpp"

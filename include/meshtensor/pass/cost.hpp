@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step costs one processor: what it exchanges and what it computes, from the graph and its numbers alone.
+// Computes the cost of a step for one processor, bytes exchanged and operations, from the graph and its numbers alone.
 // before: partitioned and bound.  after: counts, bytes and operations, constants where the program is static.
 // why: a layout is chosen by what it exchanges; a test or a static_assert can say what that is.
 #pragma once

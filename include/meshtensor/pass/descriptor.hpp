@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel does, as a small value: equal layers have equal descriptors, whatever their extents, constants and
+// Describes a kernel as a small value: equal layers have equal descriptors, whatever their extents, constants and
 // seeds. A descriptor is a key, a template argument of short symbols, and a program that can be interpreted.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device wants of the modules that it runs.
+// Capabilities of a device that the passes ask for: whether it runs fused kernels, and which composites whole.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is free of a memory that has no end, while it is handed out and given back.
+// Best-fit free list over an unbounded arena.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one processor's engine exchanges, by its transport: each collective by itself, or small ones as one.
+// Exchanges the data of one processor's engine by its transport: each collective by itself, or small ones as one.
 #pragma once
 
 #include <algorithm>

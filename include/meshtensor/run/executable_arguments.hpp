@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an executable is declared with, and the axis of its mesh that the processes which were started decide.
+// Reads the template arguments of an executable, and gives the open axis of its mesh the number of ranks.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is the same for all programs and is linked instead of compiled with each, where the build has it
-// (MESHTENSOR_COMPILED, the target meshtensor::compiled): here engines and sessions of the devices; functions that are
-// linked say so where they stand.
+// Declares the engines and sessions that a build links instead of compiling them with each program
+// (MESHTENSOR_COMPILED, the target meshtensor::compiled). Functions that are linked say so where they stand.
 #pragma once
 
 #include "meshtensor/device/reference.hpp"

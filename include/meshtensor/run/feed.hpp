@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step is given, by name: whole arrays, this processor's parts of them, numbers.
+// Arguments of a step, by name: whole arrays, this processor's parts of them, numbers.
 #pragma once
 
 #include <ranges>

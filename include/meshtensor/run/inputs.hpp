@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session is fed: of each input, by name, the parts of the processors that this process holds.
+// Buffers of a session's inputs: of each, by name, the parts of the processors that this process holds.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether executables can hold their parameters in one store: what two of them share must lie and begin alike in both.
+// Checks in the compiler that executables can hold their parameters in one store: what two of them share must lie
+// and begin alike in both.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all ranks of a job must have alike before they step, by name: builds, programs, layouts, sizes.
+// Fingerprint of a launch: what all ranks of a job must have alike before they step, by name: builds, programs,
+// layouts, sizes.
 #pragma once
 
 #include <cstdint>

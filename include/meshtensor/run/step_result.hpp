@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes out of a step: numbers, and values with dims where they lie.
+// Results of a step: numbers, and values with dims where they lie.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a processor did in its steps, and when: times by node. Nothing is recorded unless somebody asks for it.
+// Records when a processor ran each node of its steps. Nothing is recorded unless somebody asks for it.
 #pragma once
 
 #include <chrono>

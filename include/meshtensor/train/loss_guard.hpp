@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a training has gone wrong: a loss that is no number, or far above those before it.
+// Detects that a training has gone wrong: a loss that is no number, or far above those before it.
 #pragma once
 
 #include <bit>

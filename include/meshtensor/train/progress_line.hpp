@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long job is, for who watches it: one line that changes in a terminal, a line every ten seconds elsewhere.
+// Shows how far a long job is: one line that changes in a terminal, a line every ten seconds elsewhere.
 #pragma once
 
 #include <unistd.h>

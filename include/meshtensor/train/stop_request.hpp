@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a training should save and leave: a signal, or the end of the time that it has.
+// Says when a training should save and leave: on a signal, or at the end of the time that it has.
 #pragma once
 
 #include <sys/auxv.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of every operation, checked for one at a time: its gradient is that of finite differences, and so are the
+// Laws of every operation, checked for one at a time: its gradient is that of finite differences, and so are the
 // gradient's gradient and that one's; a dim that is new to an operand appears in the result, slice by slice; tensors
 // whose dims are values give the same.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the passes ask of a module: how often it has something, and that it computes what another one does.
+// Questions of the tests of passes about a module: how often it has something, and whether it computes what another
+// one does.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the members of a group meet for one collective when all ranks are threads of one process: what each brings, and
-// how many have come how far.
+// One collective of ranks that are threads of one process: the buffers that each member brings, and how far each has
+// come.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of one process share: who sleeps, who reads a peer's buffer, who has left, and who failed first.
+// State that the ranks of one process share: who sleeps, who reads a peer's buffer, who has left, and who failed
+// first.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lanes of a register give together: sums and the greatest, as trees of fixed shape.
+// Horizontal reductions of a SIMD register: sum and maximum, as trees of fixed shape.
 #pragma once
 
 #include <cstddef>

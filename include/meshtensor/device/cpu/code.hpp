@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cpu device runs the nodes of a module with: code that the compiler made for this module, or code for any.
+// Chooses the code that runs a module's nodes on the cpu device: compiled for this module, or for any.
 #pragma once
 
 #include "meshtensor/device/cpu/attention.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loop of a descriptor must know of it, found once: the compiler asks many times.
+// Facts about a kernel's descriptor that its loop needs, computed once, since the compiler asks for them many times.
 #pragma once
 
 #include "meshtensor/pass/descriptor.hpp"

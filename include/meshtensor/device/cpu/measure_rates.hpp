@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this processor's threads reach at best, measured: a product large enough, and a walk over more memory than the
-// caches hold.
+// Measures the best rates of this processor's threads: a product that is large enough, and a walk over more memory
+// than the caches hold.
 #pragma once
 
 #include <chrono>

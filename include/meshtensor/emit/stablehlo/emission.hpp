@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text of a node is made from: the module with its numbers, and the values that are written already.
+// State of writing a module as StableHLO: the module with its numbers, and the values that are written already.
 #pragma once
 
 #include <optional>

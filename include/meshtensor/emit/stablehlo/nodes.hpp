@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node without regions is in the text.
+// Writes a node without regions as StableHLO.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/einsum.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the function of a call sees its operands: as spans, one for every point of the dims that are not its own.
+// Calls the user's function of a `call` once for every point of the dims that are not its own, with spans of its
+// operands.
 #pragma once
 
 #include <algorithm>
