@@ -153,10 +153,10 @@ struct kernel {
   static constexpr type<I> reduced(arguments const& a, place p) {
     using S = mt::sum_t<type<I>>;
     using limits = std::numeric_limits<S>;
-    constexpr auto kind = static_cast<mt::reduction_kind>(steps.at[I].function);
+    constexpr auto kind = static_cast<mt::reduction>(steps.at[I].function);
     constexpr S least = limits::has_infinity ? -limits::infinity() : limits::lowest();
     constexpr S most = limits::has_infinity ? limits::infinity() : limits::max();
-    S sum = kind == mt::reduction_kind::sum ? S(0) : kind == mt::reduction_kind::max ? least : most;
+    S sum = kind == mt::reduction::sum ? S(0) : kind == mt::reduction::max ? least : most;
     add_all<I, 0>(a, p, sum);
     return static_cast<type<I>>(sum);
   }
@@ -164,14 +164,14 @@ struct kernel {
   static constexpr void add_all(arguments const& a, place& p, S& sum) {
     constexpr step s = steps.at[I];
     constexpr mt::shape gone = mt::without(steps.at[s.from[0]].dims, s.dims);
-    constexpr auto kind = static_cast<mt::reduction_kind>(s.function);
+    constexpr auto kind = static_cast<mt::reduction>(s.function);
     if constexpr (Dim < gone.count) {
       constexpr int d = gone.at[Dim];
       for (p.at[d] = 0; p.at[d] < a.extent[d]; ++p.at[d]) add_all<I, Dim + 1>(a, p, sum);
     } else {
       auto const term = static_cast<S>(element<s.from[0]>(a, p));
-      if constexpr (kind == mt::reduction_kind::sum) sum = sum + term;
-      else sum = mt::apply(kind == mt::reduction_kind::max ? mt::function::maximum : mt::function::minimum, sum, term);
+      if constexpr (kind == mt::reduction::sum) sum = sum + term;
+      else sum = mt::apply(kind == mt::reduction::max ? mt::function::maximum : mt::function::minimum, sum, term);
     }
   }
 };

@@ -68,7 +68,7 @@ TEST_CASE("gradients of einsum") {
     mt::id const y = einsum_of(g, p, mt::dtype::f64, operands);
     mt::shape const dims = g.b.m.values[y].dims;
     mt::id const w = g.input("w", mt::dtype::f64, dims);
-    mt::id const loss = mt::reduce(g.b, mt::reduction_kind::sum, mt::multiply(g.b, y, w), dims);
+    mt::id const loss = mt::reduce(g.b, mt::reduction::sum, mt::multiply(g.b, y, w), dims);
     auto const slopes = mt::detail::record_gradient(g.b, loss, operands);
     char const* labels[] = {"dx", "dy", "dz", "du"};
     for (int i = 0; i < slopes.count; ++i) g.output(labels[i], slopes.at[i]);
@@ -81,9 +81,9 @@ TEST_CASE("gradients of einsum") {
 TEST_CASE("reductions") {
   tally t;
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::bf16, mt::dtype::i32, mt::dtype::boolean})
-    for (auto kind : {mt::reduction_kind::sum, mt::reduction_kind::max, mt::reduction_kind::min})
+    for (auto kind : {mt::reduction::sum, mt::reduction::max, mt::reduction::min})
       for (char const* along : subsets) {
-        if (type == mt::dtype::boolean && kind == mt::reduction_kind::sum) continue;
+        if (type == mt::dtype::boolean && kind == mt::reduction::sum) continue;
         graph g;
         g.output("y", mt::reduce(g.b, kind, g.input("x", type, "abc"), g.dims(along)));
         check_graph(g, sums(), t);
@@ -99,8 +99,8 @@ TEST_CASE("the greatest and the least of real numbers, and where the greatest is
     for (char const* along : subsets) {
       graph g;
       mt::id const x = g.input("x", type, "abc");
-      g.output("max", mt::reduce(g.b, mt::reduction_kind::max, x, g.dims(along)));
-      g.output("min", mt::reduce(g.b, mt::reduction_kind::min, x, g.dims(along)));
+      g.output("max", mt::reduce(g.b, mt::reduction::max, x, g.dims(along)));
+      g.output("min", mt::reduce(g.b, mt::reduction::min, x, g.dims(along)));
       g.output("argmax", mt::argmax(g.b, x, g.dims(along).at[0]));
       check_graph(g, h, t);
     }
@@ -110,14 +110,14 @@ TEST_CASE("the greatest and the least of real numbers, and where the greatest is
 
 TEST_CASE("means and gradients of reductions") {
   tally t;
-  for (auto kind : {mt::reduction_kind::sum, mt::reduction_kind::max, mt::reduction_kind::min})
+  for (auto kind : {mt::reduction::sum, mt::reduction::max, mt::reduction::min})
     for (char const* along : subsets) {
       graph g;
       mt::id const x = g.input("x", mt::dtype::f64, "abc");
       mt::id const y = mt::reduce(g.b, kind, x, g.dims(along));
       mt::id const w = g.input("w", mt::dtype::f64, g.b.m.values[y].dims);
       mt::id const weighed = mt::multiply(g.b, y, w);
-      mt::id const loss = mt::reduce(g.b, mt::reduction_kind::sum, weighed, g.b.m.values[weighed].dims);
+      mt::id const loss = mt::reduce(g.b, mt::reduction::sum, weighed, g.b.m.values[weighed].dims);
       mt::id const by[] = {x, w};
       auto const slopes = mt::detail::record_gradient(g.b, loss, by);
       g.output("dx", slopes.at[0]);

@@ -117,7 +117,7 @@ TEST_CASE("gradients, bit for bit without broadcasting, to rounding with it") {
                        : mt::arity(fun) == 2 ? mt::elementwise(g.b, fun, x, y)
                                              : mt::select(g.b, c, x, y);
       mt::id const w = g.input("w", mt::dtype::f64, g.b.m.values[z].dims);
-      mt::id const loss = mt::reduce(g.b, mt::reduction_kind::sum, mt::multiply(g.b, z, w), g.b.m.values[z].dims);
+      mt::id const loss = mt::reduce(g.b, mt::reduction::sum, mt::multiply(g.b, z, w), g.b.m.values[z].dims);
       mt::id const by[] = {x, y};
       auto const slopes = mt::detail::record_gradient(g.b, loss, by);
       g.output("dx", slopes.at[0]);

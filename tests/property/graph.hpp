@@ -58,7 +58,7 @@ class graph {
   void output_gradients(mt::id y, std::initializer_list<mt::id> xs) {
     mt::shape const all = m_->values[y].dims;
     mt::id const w = input("weights", m_->values[y].type, all);
-    mt::id const loss = mt::reduce(b, mt::reduction_kind::sum, mt::multiply(b, y, w), all);
+    mt::id const loss = mt::reduce(b, mt::reduction::sum, mt::multiply(b, y, w), all);
     auto const slopes = mt::detail::record_gradient(b, loss, mt::ids(xs.begin(), xs.size()));
     char const* labels[] = {"dx", "dy", "dz"};
     for (int i = 0; i < slopes.count; ++i) output(labels[i], slopes.at[i]);

@@ -138,8 +138,8 @@ class graph_fuzzer {
     for (int i = 0; i < dims(x.value).count; ++i)
       if (c_.one_in(2)) along.add(dims(x.value).at[i]);
     if (along.count == 0) return;
-    auto const kind = static_cast<mt::reduction_kind>(c_.below(3));
-    know(mt::reduce(g.b, kind, x.value, along), x.bits + (kind == mt::reduction_kind::sum ? 5 * along.count : 0),
+    auto const kind = static_cast<mt::reduction>(1 + c_.below(3));
+    know(mt::reduce(g.b, kind, x.value, along), x.bits + (kind == mt::reduction::sum ? 5 * along.count : 0),
          x.fraction);
   }
   mt::shape shuffled(mt::shape s) {
@@ -199,7 +199,7 @@ class graph_fuzzer {
     if (dims(i).has(along) || mt::united(dims(i), dims(x.value)).count > 4) return;
     if (c_.one_in(3)) {
       mt::shape one{};
-      mt::id const part = mt::reduce(g.b, mt::reduction_kind::max, x.value, one.add(along));
+      mt::id const part = mt::reduce(g.b, mt::reduction::max, x.value, one.add(along));
       return know(mt::put_rows(g.b, x.value, part, i, along), x.bits, x.fraction);
     }
     know(mt::gather(g.b, x.value, i, along), x.bits, x.fraction);
@@ -312,13 +312,13 @@ class graph_fuzzer {
   /// `v` summed over the dims that others lack, and broadcast to them.
   mt::id summed(mt::id v, mt::shape const& to) {
     mt::shape const lost = mt::without(dims(v), to);
-    if (lost.count != 0) v = mt::reduce(g.b, mt::reduction_kind::sum, v, lost);
+    if (lost.count != 0) v = mt::reduce(g.b, mt::reduction::sum, v, lost);
     return dims(v) == to ? v : mt::broadcast(g.b, v, to);
   }
   /// `v` reduced and broadcast to some dims.
   mt::id fitted(mt::id v, mt::shape const& to) {
     mt::shape const lost = mt::without(dims(v), to);
-    if (lost.count != 0) v = mt::reduce(g.b, static_cast<mt::reduction_kind>(c_.below(3)), v, lost);
+    if (lost.count != 0) v = mt::reduce(g.b, static_cast<mt::reduction>(1 + c_.below(3)), v, lost);
     if (!(dims(v) == to)) v = mt::broadcast(g.b, v, to);
     return c_.one_in(2) ? v : tamed(v);
   }
@@ -401,7 +401,7 @@ class graph_fuzzer {
       mt::id loss = mt::constant(g.b, 0, f64);
       for (std::size_t i = 0; i < 4 && i < pool_.size(); ++i) {
         mt::id const y = pool_[pool_.size() - 1 - i].value;
-        loss = mt::add(g.b, mt::scale(g.b, loss, 0.5), mt::reduce(g.b, mt::reduction_kind::sum, y, dims(y)));
+        loss = mt::add(g.b, mt::scale(g.b, loss, 0.5), mt::reduce(g.b, mt::reduction::sum, y, dims(y)));
       }
       g.output("loss", loss);
       auto const by = mt::detail::record_gradient(g.b, loss, inputs_);

@@ -86,7 +86,7 @@ TEST_CASE("slice, pad, concat") {
       "put",
       [](graph& g, mt::id x, mt::id) {
         mt::shape along{};
-        mt::id const part = mt::reduce(g.b, mt::reduction_kind::sum, x, along.add(g.dim("b")));
+        mt::id const part = mt::reduce(g.b, mt::reduction::sum, x, along.add(g.dim("b")));
         return mt::put(g.b, x, part, g.dim("b"), g.b.literal(1));
       },
       t);

@@ -9,7 +9,7 @@ using namespace property;
 namespace {
 
 constexpr auto f64 = mt::dtype::f64;
-constexpr mt::reduction_kind kinds[] = {mt::reduction_kind::sum, mt::reduction_kind::max, mt::reduction_kind::min};
+constexpr mt::reduction kinds[] = {mt::reduction::sum, mt::reduction::max, mt::reduction::min};
 
 enum class reads { one, both };
 
@@ -111,11 +111,11 @@ TEST_CASE("movement") {
                     mt::id) { return mt::gather(g.b, u, g.input("i", mt::dtype::i32, "d"), g.dim("c")); }},
       {"put",
        [](graph& g, mt::id u, mt::id v, mt::id) {
-         return mt::put(g.b, u, mt::reduce(g.b, mt::reduction_kind::sum, v, g.dims("c")), g.dim("c"), g.b.literal(0));
+         return mt::put(g.b, u, mt::reduce(g.b, mt::reduction::sum, v, g.dims("c")), g.dim("c"), g.b.literal(0));
        }},
       {"put at an index",
        [](graph& g, mt::id u, mt::id v, mt::id) {
-         mt::id const part = mt::reduce(g.b, mt::reduction_kind::sum, v, g.dims("c"));
+         mt::id const part = mt::reduce(g.b, mt::reduction::sum, v, g.dims("c"));
          return mt::put_rows(g.b, u, part, g.input("i", mt::dtype::i32, "a"), g.dim("c"));
        }},
       {"scatter_add",

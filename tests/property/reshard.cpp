@@ -102,7 +102,7 @@ class journey {
   struct stand {
     std::uint64_t at = 0, count = 1;
   };
-  stand along(mt::partial kind, std::size_t rank) const {
+  stand along(mt::reduction kind, std::size_t rank) const {
     stand s;
     for (int a = 0; a < mesh_.count; ++a)
       if (from_.part[a] == kind) {
@@ -116,7 +116,8 @@ class journey {
   void fill() {
     held_[start_] = empty(start_);
     for (std::size_t r = 0; r < ranks(); ++r) {
-      stand const sum = along(mt::partial::sum, r), max = along(mt::partial::max, r), min = along(mt::partial::min, r);
+      stand const sum = along(mt::reduction::sum, r), max = along(mt::reduction::max, r),
+                  min = along(mt::reduction::min, r);
       each(start_, r, [&](std::size_t i, std::uint64_t index) {
         auto const term = [&](std::uint64_t k) { return static_cast<double>((index + 3) * (k + 5) % 13) - 6; };
         double v = sum.at == 0 ? whole(index) : term(sum.at);
@@ -130,17 +131,17 @@ class journey {
   /// What all processors together say of an element, reduced over the axes from `axis` on that are still partial.
   double reduced(mt::id v, std::size_t rank, std::size_t i, int axis = 0) const {
     mt::placement const& p = m_->values[v].layout;
-    while (axis < mesh_.count && p.part[axis] == mt::partial::none) ++axis;
+    while (axis < mesh_.count && p.part[axis] == mt::reduction::none) ++axis;
     if (axis == mesh_.count) return held_[v][rank][i];
     double result = 0;
     for (std::int64_t c = 0; c < mesh_.axes[axis].extent; ++c) {
       auto const at = static_cast<std::int64_t>(rank);
       std::int64_t const other = at + (c - mesh_.coordinate(static_cast<int>(at), axis)) * mesh_.stride(axis);
       double const term = reduced(v, static_cast<std::size_t>(other), i, axis + 1);
-      result = c == 0                             ? term
-               : p.part[axis] == mt::partial::sum ? result + term
-               : p.part[axis] == mt::partial::max ? std::max(result, term)
-                                                  : std::min(result, term);
+      result = c == 0                               ? term
+               : p.part[axis] == mt::reduction::sum ? result + term
+               : p.part[axis] == mt::reduction::max ? std::max(result, term)
+                                                    : std::min(result, term);
     }
     return result;
   }
@@ -206,7 +207,7 @@ mt::mesh_shape mesh_of(std::vector<int> const& sizes) {
 /// What is reduced may not become partial.
 bool leads_to(mt::placement const& from, mt::placement const& to) {
   for (int a = 0; a < mt::max_axes; ++a)
-    if (to.part[a] != mt::partial::none && to.part[a] != from.part[a]) return false;
+    if (to.part[a] != mt::reduction::none && to.part[a] != from.part[a]) return false;
   return true;
 }
 

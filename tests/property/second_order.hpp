@@ -60,7 +60,7 @@ struct second_order {
       mt::value const v = m.values[gradients.at[k]];
       mt::id const label = b.intern(mt::name::of("along " + std::to_string(k) + suffix));
       mt::id const along = b.add(mt::primitive::input, {}, v.type, v.dims, {{label}});
-      mt::id const term = mt::reduce(b, mt::reduction_kind::sum, mt::multiply(b, gradients.at[k], along), v.dims);
+      mt::id const term = mt::reduce(b, mt::reduction::sum, mt::multiply(b, gradients.at[k], along), v.dims);
       bend = bend == mt::no_id ? term : mt::add(b, bend, term);
     }
     give(b, "bend" + suffix, bend);

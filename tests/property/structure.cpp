@@ -42,7 +42,7 @@ std::vector<std::string> sent(mt::module const& traced, layout_rules const& rule
     if (!mt::is_collective(n.kind)) continue;
     std::string text = inside[n.region] + mt::text_of(n.kind);
     if (n.kind == mt::primitive::all_reduce || n.kind == mt::primitive::reduce_scatter)
-      text += std::string(" ") + mt::text_of(static_cast<mt::partial>(n.function + 1));
+      text += std::string(" ") + mt::text_of(static_cast<mt::reduction>(n.function));
     text += " " + dims_text(*m, m->result_value(n)) + " over ";
     for (int a = 0; a < m->axis_count; ++a)
       if ((n.attribute[0] >> a & 1) != 0) text += m->names[m->axes[a].label].text();

@@ -39,7 +39,7 @@ inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool
           q.dim[a] = static_cast<std::uint8_t>(d + 1), q.order[a] = static_cast<std::uint8_t>(at);
           next.push_back(q);
         }
-      for (mt::partial kind : {mt::partial::sum, mt::partial::max, mt::partial::min}) {
+      for (mt::reduction kind : {mt::reduction::sum, mt::reduction::max, mt::reduction::min}) {
         if (!with_partial) break;
         mt::placement q = p;
         q.part[a] = kind;
@@ -77,7 +77,7 @@ inline double received(change c, double before, double p) {
 /// the block smaller comes first; -1: the axes are in each other's way, so that single changes alone do not lead there.
 inline double allowed(mt::placement const& from, mt::placement const& to, int dims, mt::mesh_shape const& mesh) {
   auto const change_of = [&](int a) {
-    if (from.part[a] != mt::partial::none) return to.dim[a] != 0 ? change::scatter : change::reduce;
+    if (from.part[a] != mt::reduction::none) return to.dim[a] != 0 ? change::scatter : change::reduce;
     return from.dim[a] == 0 ? change::slice : to.dim[a] == 0 ? change::gather : change::exchange;
   };
   for (int d = 0; d < dims; ++d) {
@@ -110,10 +110,10 @@ inline double allowed(mt::placement const& from, mt::placement const& to, int di
 template <class F>
 void each_step(mt::placement const& p, int dims, mt::mesh_shape const& mesh, F f) {
   for (int a = 0; a < mesh.count; ++a) {
-    bool const is_partial = p.part[a] != mt::partial::none;
+    bool const is_partial = p.part[a] != mt::reduction::none;
     bool const minor = p.dim[a] != 0 && p.order[a] + 1 == p.axes_of(p.sharded_at(a));
     mt::placement without = p;
-    without.part[a] = mt::partial::none;
+    without.part[a] = mt::reduction::none;
     if (minor) without.unshard(a);
     if (is_partial) f(without, change::reduce, a);
     if (minor) f(without, change::gather, a);

@@ -12,12 +12,11 @@
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/dtype.hpp"
+#include "meshtensor/base/reduction.hpp"
 
 namespace meshtensor {
 
 enum class collective : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, permute };
-enum class reduction : std::uint8_t { sum, max, min };
-
 /// The members that take part: ranks of a communicator, in the order of the mesh axes. `index` is this rank's place.
 /// The array must outlive every request made with it.
 struct group {
@@ -54,11 +53,6 @@ struct collective_call {
 constexpr char const* text_of(collective kind) {
   constexpr char const* names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "permute"};
   return names[static_cast<int>(kind)];
-}
-
-constexpr char const* text_of(reduction op) {
-  constexpr char const* names[] = {"sum", "max", "min"};
-  return names[static_cast<int>(op)];
 }
 
 constexpr bool reduces(collective kind) { return kind <= collective::reduce_scatter; }

@@ -151,7 +151,7 @@ class reporter : speller {
       if (e.members < 2) continue;
       std::string kind = text_of(n.kind);
       if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
-        kind += n.function == 0 ? " sum" : n.function == 1 ? " max" : " min";
+        kind += std::string(" ") + text_of(static_cast<reduction>(n.function));
       line_of_exchange const one{kind, axes(n.attribute[0]), origin(n), runs.of[n.region], runs.of[n.region] * e.bytes};
       auto const same = std::find_if(lines.begin(), lines.end(), [&](auto const& l) {
         return l.kind == one.kind && l.over == one.over && l.where == one.where;

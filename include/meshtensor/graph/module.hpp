@@ -30,9 +30,8 @@ struct list {
 
 struct node {
   primitive kind;
-  std::uint8_t function;  // elementwise: a function; reduce: a reduction_kind; random: a distribution; elsewhere 0
+  std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
   bool effect;            // never removed, merged, or reordered against another effect
-  std::uint8_t mesh;
   id region, path, site;
   id ordinal;  // random: which one of its path; with the path its identity
   id copy;     // of a layer that may be made again: merged only with nodes of the same copy; 0: of none
@@ -43,10 +42,7 @@ struct node {
 /// What a node gives. A value's layout is a matter of `partition`; before it, all values are whole.
 struct value {
   dtype type;
-  std::uint8_t index;   // which result of its node
-  std::uint8_t format;  // 0: plain, row-major in the order of `dims`
-  std::uint8_t space;   // memory space; 0: the device's own
-  std::uint8_t mesh;    // on which it lies; 0: the program's one
+  std::uint8_t index;  // which result of its node
   shape dims;
   placement layout;
   id node, region;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "meshtensor/base/reduction.hpp"
+
 namespace meshtensor {
 
 enum class primitive : std::uint8_t {
@@ -25,7 +27,7 @@ enum class primitive : std::uint8_t {
   elementwise,
   // contraction and reduction: the result's dims say what is kept
   einsum,
-  reduce,  // function: a reduction_kind
+  reduce,  // function: a reduction
   argmax,  // position of the greatest along attribute 0, the lowest of equals, i64
   // movement
   broadcast,
@@ -55,8 +57,7 @@ enum class primitive : std::uint8_t {
   all_gather,      // attribute 1: dim
   all_to_all,      // attribute 1: dim that becomes sharded, 2: dim that becomes whole
   local_slice,     // attribute 1: dim; no bytes move
-  collective_permute,
-  wait,  // operands: the result of a collective in flight, what it was started on; made by `overlap`
+  wait,            // operands: the result of a collective in flight, what it was started on; made by `overlap`
   // after `fuse`
   kernel,  // region: the fused nodes
   count_   // how many there are
@@ -80,18 +81,13 @@ constexpr char const* text_of(primitive p) {
       "random", "elementwise", "einsum", "reduce", "argmax", "broadcast", "transpose", "rename", "reshape",
       "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "call", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
-      "local_slice", "collective_permute", "wait", "kernel"};
+      "local_slice", "wait", "kernel"};
   // clang-format on
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_));
   return names[static_cast<int>(p)];
 }
 
-constexpr bool is_collective(primitive p) {
-  return p >= primitive::all_reduce && p <= primitive::collective_permute && p != primitive::local_slice;
-}
-
-/// What `reduce` does along the dims that its result lacks.
-enum class reduction_kind : std::uint8_t { sum, max, min };
+constexpr bool is_collective(primitive p) { return p >= primitive::all_reduce && p <= primitive::all_to_all; }
 
 enum class distribution : std::uint8_t { uniform, normal };
 

@@ -212,7 +212,7 @@ class printer : speller {
     return r;
   }
   std::string path_of_variable(id v) const { return v < m_.variable_count ? path(m_.variables[v].path) : "?"; }
-  static std::string kind_of_sum(node const& n) { return n.function == 0 ? "sum" : n.function == 1 ? "max" : "min"; }
+  static std::string kind_of_sum(node const& n) { return text_of(static_cast<reduction>(n.function)); }
 
   // ` over embed`: the dims that the operands have and the result has not.
   std::string lost(node const& n) const {

@@ -99,25 +99,25 @@ class reference_check {
   /// partial.
   static bool share_copy(placement const& p, mesh_shape const& mesh, int a, int b) {
     for (int x = 0; x < mesh.count; ++x)
-      if (p.dim[x] == 0 && p.part[x] == partial::none && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
+      if (p.dim[x] == 0 && p.part[x] == reduction::none && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
     return true;
   }
   static bool is_first_copy(placement const& p, mesh_shape const& mesh, int rank) {
     for (int x = 0; x < mesh.count; ++x)
-      if ((p.dim[x] != 0 || p.part[x] != partial::none) && mesh.coordinate(rank, x) != 0) return false;
+      if ((p.dim[x] != 0 || p.part[x] != reduction::none) && mesh.coordinate(rank, x) != 0) return false;
     return true;
   }
 
   /// The whole of the copy that begins on `first`, with its partial parts put together.
   std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, id v,
                                 std::span<rank_context const> all, int first, view const& whole) const {
-    partial kind = partial::none;
+    reduction kind = reduction::none;
     for (int x = 0; x < mesh.count; ++x)
-      if (layout.part[x] != partial::none) kind = layout.part[x];
+      if (layout.part[x] != reduction::none) kind = layout.part[x];
     constexpr double infinite = std::numeric_limits<double>::infinity();
-    std::vector<double> made(static_cast<std::size_t>(whole.size()), kind == partial::max   ? -infinite
-                                                                     : kind == partial::min ? infinite
-                                                                                            : 0);
+    std::vector<double> made(static_cast<std::size_t>(whole.size()), kind == reduction::max   ? -infinite
+                                                                     : kind == reduction::min ? infinite
+                                                                                              : 0);
     for (rank_context const& p : all) {
       if (!share_copy(layout, mesh, first, p.rank())) continue;
       view const part = p.at(v);
@@ -131,8 +131,8 @@ class reference_check {
         do {
           auto const x = static_cast<double>(part.as<E>()[w.offset[0]]);
           double& y = made[static_cast<std::size_t>(w.offset[1])];
-          if (kind == partial::max) y = x > y || x != x ? x : y;  // a NaN stays
-          else if (kind == partial::min) y = x < y || x != x ? x : y;
+          if (kind == reduction::max) y = x > y || x != x ? x : y;  // a NaN stays
+          else if (kind == reduction::min) y = x < y || x != x ? x : y;
           else y += x;
         } while (w.next());
       });

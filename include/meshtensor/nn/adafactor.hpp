@@ -18,7 +18,7 @@ constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
     number_row const extent{number_row::extent, function::copy, static_cast<id>(along.at[i]), no_id, 0};
     parts = parts * number::of_row(&b, b.add_number(extent));
   }
-  return any_tensor<T>(&b, reduce(b, reduction_kind::sum, x.id, along)) * (1 / parts);
+  return any_tensor<T>(&b, reduce(b, reduction::sum, x.id, along)) * (1 / parts);
 }
 
 template <dtype T>

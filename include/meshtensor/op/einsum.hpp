@@ -32,9 +32,9 @@ struct einsum_rule {
     return all.includes(m.result_value(n).dims) ? nullptr : "einsum gives a dim that no operand has";
   }
 
-  static constexpr partial contracted(node const&) { return partial::sum; }
-  static constexpr linearity linear(node const&, int, partial kind) {
-    return kind == partial::sum ? linearity::alone : linearity::none;
+  static constexpr reduction contracted(node const&) { return reduction::sum; }
+  static constexpr linearity linear(node const&, int, reduction kind) {
+    return kind == reduction::sum ? linearity::alone : linearity::none;
   }
 
   // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. A dim

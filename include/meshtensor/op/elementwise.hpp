@@ -25,17 +25,17 @@ struct elementwise_rule {
     return nullptr;
   }
 
-  static constexpr linearity linear(node const& n, int operand, partial kind) {
+  static constexpr linearity linear(node const& n, int operand, reduction kind) {
     switch (static_cast<function>(n.function)) {
       case function::copy:
       case function::stop_gradient: return linearity::alone;
       case function::negate:
-      case function::multiply: return kind == partial::sum ? linearity::alone : linearity::none;
-      case function::divide: return kind == partial::sum && operand == 0 ? linearity::alone : linearity::none;
+      case function::multiply: return kind == reduction::sum ? linearity::alone : linearity::none;
+      case function::divide: return kind == reduction::sum && operand == 0 ? linearity::alone : linearity::none;
       case function::add:
-      case function::subtract: return kind == partial::sum ? linearity::together : linearity::none;
-      case function::maximum: return kind == partial::max ? linearity::together : linearity::none;
-      case function::minimum: return kind == partial::min ? linearity::together : linearity::none;
+      case function::subtract: return kind == reduction::sum ? linearity::together : linearity::none;
+      case function::maximum: return kind == reduction::max ? linearity::together : linearity::none;
+      case function::minimum: return kind == reduction::min ? linearity::together : linearity::none;
       default: return linearity::none;
     }
   }

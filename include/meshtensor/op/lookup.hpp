@@ -60,9 +60,9 @@ struct gather_rule {
     return united(m.operand_value(n, 1).dims, rest) == m.result_value(n).dims ? nullptr : "gather gives other dims";
   }
   // Each processor looks into its own part of the table and gives zeros for the rest: a partial sum.
-  static constexpr partial contracted(node const&) { return partial::sum; }
-  static constexpr linearity linear(node const&, int operand, partial kind) {
-    return operand == 0 && kind == partial::sum ? linearity::alone : linearity::none;
+  static constexpr reduction contracted(node const&) { return reduction::sum; }
+  static constexpr linearity linear(node const&, int operand, reduction kind) {
+    return operand == 0 && kind == reduction::sum ? linearity::alone : linearity::none;
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const table = d.b.m.operand(n, 0);
@@ -89,9 +89,9 @@ struct scatter_add_rule {
                ? nullptr
                : "the operands of scatter_add lack dims";
   }
-  static constexpr partial contracted(node const&) { return partial::sum; }
-  static constexpr linearity linear(node const&, int operand, partial kind) {
-    return operand == 0 && kind == partial::sum ? linearity::alone : linearity::none;
+  static constexpr reduction contracted(node const&) { return reduction::sum; }
+  static constexpr linearity linear(node const&, int operand, reduction kind) {
+    return operand == 0 && kind == reduction::sum ? linearity::alone : linearity::none;
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0);

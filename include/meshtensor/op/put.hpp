@@ -50,7 +50,7 @@ struct put_rule {
     return fits && y.dims == x.dims && y.type == x.type && part.type == x.type ? nullptr
                                                                                : "the operands of put do not fit it";
   }
-  static constexpr linearity linear(node const& n, int, partial) {
+  static constexpr linearity linear(node const& n, int, reduction) {
     return at_index(n) ? linearity::none : linearity::together;
   }
   static constexpr void gradient(differentiation& d, node const& n) {
@@ -73,7 +73,7 @@ struct put_rule {
     id const place = iota(b, n.attribute[0], dtype::i64);
     id const at = constant(b, number::of_row(&b, n.attribute[1]), dtype::i64);
     id const here = elementwise(b, function::equal, place, at);
-    d.contribute(b.m.operand(n, 1), reduce(b, reduction_kind::sum, select(b, here, dy, nothing), one));
+    d.contribute(b.m.operand(n, 1), reduce(b, reduction::sum, select(b, here, dy, nothing), one));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {

@@ -9,12 +9,11 @@
 namespace meshtensor {
 
 /// `x` summed, or its greatest or least element taken, along `dims`. any is the max of bools, all their min.
-constexpr id reduce(builder& b, reduction_kind kind, id x, shape const& along) {
+constexpr id reduce(builder& b, reduction kind, id x, shape const& along) {
   value const v = b.m.values[x];
   if (shape const absent = without(along, v.dims); absent.count != 0) {
     diagnostic d{};
-    d << "T01 " << text_of(static_cast<partial>(static_cast<int>(kind) + 1)) << ": there is no dim '"
-      << b.m.dim_name(absent.at[0]) << "' in ";
+    d << "T01 " << text_of(kind) << ": there is no dim '" << b.m.dim_name(absent.at[0]) << "' in ";
     b.note(add_type(d, b.m, v.type, v.dims) << ", which is to be reduced along it");
   }
   return b.add(primitive::reduce, static_cast<std::uint8_t>(kind), ids(&x, 1), v.type, without(v.dims, along));
@@ -41,7 +40,7 @@ constexpr id extent_product(builder& b, shape const& dims) {
 }
 constexpr id mean(builder& b, id x, shape const& along) {
   if (along.count == 0) return x;
-  id const total = reduce(b, reduction_kind::sum, x, along);
+  id const total = reduce(b, reduction::sum, x, along);
   return divide(b, total, constant(b, number::of_row(&b, extent_product(b, along)), b.m.values[x].type));
 }
 
@@ -52,8 +51,8 @@ struct reduce_rule {
     return without(x.dims, without(x.dims, y.dims)) == y.dims ? nullptr
                                                               : "a reduction gives dims that its operand lacks";
   }
-  static constexpr partial contracted(node const& n) { return static_cast<partial>(n.function + 1); }
-  static constexpr linearity linear(node const& n, int, partial kind) {
+  static constexpr reduction contracted(node const& n) { return static_cast<reduction>(n.function); }
+  static constexpr linearity linear(node const& n, int, reduction kind) {
     return kind == contracted(n) ? linearity::alone : linearity::none;
   }
 
@@ -64,10 +63,10 @@ struct reduce_rule {
     id const x = b.m.operand(n, 0), y = b.m.result(n), dy = d.cotangent(y);
     if (!d.differentiable(x)) return;
     shape const dims = b.m.values[x].dims;
-    if (static_cast<reduction_kind>(n.function) == reduction_kind::sum) return d.contribute(x, broadcast(b, dy, dims));
+    if (static_cast<reduction>(n.function) == reduction::sum) return d.contribute(x, broadcast(b, dy, dims));
     dtype const type = b.m.values[dy].type;
     id const hit = cast(b, elementwise(b, function::equal, {d.forward(x), d.forward(y)}), type);
-    id const hits = reduce(b, reduction_kind::sum, hit, without(dims, b.m.values[y].dims));
+    id const hits = reduce(b, reduction::sum, hit, without(dims, b.m.values[y].dims));
     d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
   }
 
@@ -80,7 +79,7 @@ struct reduce_rule {
   template <class E>
   static void evaluate_as(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    auto const kind = static_cast<reduction_kind>(e.n.function);
+    auto const kind = static_cast<reduction>(e.n.function);
     walk<2> w;
     std::uint16_t dims[2 * max_dims_of_one];
     for (int i = 0; i < y.count; ++i) dims[w.count] = y.dim[i], w.extent[w.count++] = y.extent[i];
@@ -92,12 +91,11 @@ struct reduce_rule {
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
     for (std::int64_t o = 0; o < outer; ++o) {
       std::int64_t const where = w.offset[1];
-      sum_t<E> sum = kind == reduction_kind::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
+      sum_t<E> sum = kind == reduction::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
       for (std::int64_t k = 0; k < inner; ++k) {
         auto const v = static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
-        sum = kind == reduction_kind::sum
-                  ? sum + v
-                  : apply(kind == reduction_kind::max ? function::maximum : function::minimum, sum, v);
+        sum = kind == reduction::sum ? sum + v
+                                     : apply(kind == reduction::max ? function::maximum : function::minimum, sum, v);
         w.next();
       }
       y.as<E>()[where] = static_cast<E>(sum);
@@ -179,8 +177,8 @@ constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto mak
   }
 }
 
-template <reduction_kind Kind>
-constexpr auto reduction(id x) {
+template <reduction Kind>
+constexpr auto reducing(id x) {
   return [x](builder& b, shape const& s) { return reduce(b, Kind, x, s); };
 }
 
@@ -198,7 +196,7 @@ constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
   if constexpr (of_bool<H>)
     static_assert(is_valid<detail::wrong<"T04 sum of bools: cast the operand, or take any or all", H>>);
   return detail::record_reduce<"sum">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reduction<reduction_kind::sum>(x.id));
+                                      detail::reducing<reduction::sum>(x.id));
 }
 
 /// The sum divided by the number of elements; otherwise like `sum`.
@@ -220,7 +218,7 @@ template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C 
 constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 max of bools: take any", H>>);
   return detail::record_reduce<"max">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reduction<reduction_kind::max>(x.id));
+                                      detail::reducing<reduction::max>(x.id));
 }
 
 /// The least element along dims; otherwise like `max`.
@@ -229,7 +227,7 @@ template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C 
 constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
   if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 min of bools: take all", H>>);
   return detail::record_reduce<"min">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reduction<reduction_kind::min>(x.id));
+                                      detail::reducing<reduction::min>(x.id));
 }
 
 /// Whether any element along dims is true.
@@ -239,7 +237,7 @@ constexpr auto any(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
   if constexpr (!of_bool<H>)
     static_assert(is_valid<detail::wrong<"T04 any takes a tensor of bools: compare first", H>>);
   return detail::record_reduce<"any">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reduction<reduction_kind::max>(x.id));
+                                      detail::reducing<reduction::max>(x.id));
 }
 
 /// Whether all elements along dims are true.
@@ -249,7 +247,7 @@ constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
   if constexpr (!of_bool<H>)
     static_assert(is_valid<detail::wrong<"T04 all takes a tensor of bools: compare first", H>>);
   return detail::record_reduce<"all">(x, detail::given_dims<A, B, C, D>{}, where,
-                                      detail::reduction<reduction_kind::min>(x.id));
+                                      detail::reducing<reduction::min>(x.id));
 }
 
 /// The position of the greatest element along a dim, the lowest of equals, as i64; nan is greater than any number.

@@ -46,7 +46,7 @@ struct reshape_rule {
     int const major = parts(m, n).at[0];
     return merges(m, n) ? (dim == major ? n.attribute[0] : dim) : (dim == n.attribute[0] ? major : dim);
   }
-  static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
+  static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
     value const v = d.b.m.values[x];

@@ -53,7 +53,7 @@ constexpr char const* verify_node(module const& m, node const& n) {
 }
 
 /// How a partial reduction passes through an operand; an operation that does not say lets none pass.
-constexpr linearity linear(node const& n, int operand, partial kind) {
+constexpr linearity linear(node const& n, int operand, reduction kind) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::linear(n, operand, kind); }) return R::linear(n, operand, kind);
     else return linearity::none;
@@ -62,13 +62,13 @@ constexpr linearity linear(node const& n, int operand, partial kind) {
 
 /// What a processor's result is when a dim that its result lacks is spread over an axis; none: the dim must be whole.
 /// Of bools at most one term is not false, so that their sum is the greatest.
-constexpr partial contracted(module const& m, node const& n) {
+constexpr reduction contracted(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::contracted(n); }) {
-      partial const kind = R::contracted(n);
-      return kind == partial::sum && m.result_value(n).type == dtype::boolean ? partial::max : kind;
+      reduction const kind = R::contracted(n);
+      return kind == reduction::sum && m.result_value(n).type == dtype::boolean ? reduction::max : kind;
     } else {
-      return partial::none;
+      return reduction::none;
     }
   });
 }

@@ -37,7 +37,7 @@ struct slice_rule {
   static constexpr bool whole(module const&, node const& n, int dim) {
     return dim == n.attribute[0] || dim == n.attribute[1];
   }
-  static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
+  static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
     d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2], d.b.literal(0)));
@@ -104,7 +104,7 @@ struct concat_rule {
   static constexpr bool whole(module const&, node const& n, int dim) {
     return dim == n.attribute[0] || dim == n.attribute[1] || dim == n.attribute[2];
   }
-  static constexpr linearity linear(node const&, int, partial) { return linearity::together; }
+  static constexpr linearity linear(node const&, int, reduction) { return linearity::together; }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
     id const behind = d.b.add_number(extent_row(n.attribute[0]));

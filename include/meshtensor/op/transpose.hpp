@@ -50,7 +50,7 @@ struct broadcast_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     return m.result_value(n).dims.includes(m.operand_value(n, 0).dims) ? nullptr : "broadcast loses a dim";
   }
-  static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
+  static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0);
     d.contribute(x, sum_to(d.b, d.cotangent(d.b.m.result(n)), d.b.m.values[x].dims));
@@ -66,7 +66,7 @@ struct transpose_rule {
     shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
     return x.includes(y) && y.includes(x) ? nullptr : "a transpose changes the set of dims";
   }
-  static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
+  static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
   }
@@ -82,7 +82,7 @@ struct rename_rule {
                ? nullptr
                : "a renamed result has other dims";
   }
-  static constexpr linearity linear(node const&, int, partial) { return linearity::alone; }
+  static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
   /// What a dim of the operand is called in the result.
   static constexpr int relabel(module const&, node const& n, int dim) {
     return dim == n.attribute[0] ? n.attribute[1] : dim;

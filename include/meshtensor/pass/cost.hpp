@@ -49,7 +49,6 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
   switch (n.kind) {
     case primitive::all_reduce: return {p, all_reduce_bytes(elements, each, static_cast<int>(p), 0)};
     case primitive::all_gather: return {p, (p - 1) * elements * each};
-    case primitive::collective_permute: return {p, elements * each};
     default: return {p, elements / p * (p - 1) * each};
   }
 }

@@ -32,8 +32,8 @@ constexpr bool goes_along(step_kind k) { return k >= step_kind::along_sum && k <
 constexpr bool goes_over(step_kind k) { return k >= step_kind::over_sum && k <= step_kind::over_min; }
 constexpr bool is_total(step_kind k) { return k >= step_kind::total_sum; }
 constexpr bool is_reduction(step_kind k) { return k >= step_kind::along_sum; }
-constexpr reduction_kind reduction_of(step_kind k) {
-  return static_cast<reduction_kind>((static_cast<int>(k) - static_cast<int>(step_kind::along_sum)) % 3);
+constexpr reduction reduction_of(step_kind k) {
+  return static_cast<reduction>((static_cast<int>(k) - static_cast<int>(step_kind::along_sum)) % 3 + 1);
 }
 
 /// How much of a kernel's space a value spans: nothing; rows; the vector, whose elements lie side by side or apart.

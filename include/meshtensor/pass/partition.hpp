@@ -38,8 +38,8 @@ struct partitioner : placement_rules {
         for (int j = 0; j < k; ++j) twice = twice || from.operand(n, j) == v;
         bool const passes =
             n.results.count == 1 && n.regions.count == 0 && !twice &&
-            (linear(n, k, partial::sum) != linearity::none || linear(n, k, partial::max) != linearity::none ||
-             linear(n, k, partial::min) != linearity::none);
+            (linear(n, k, reduction::sum) != linearity::none || linear(n, k, reduction::max) != linearity::none ||
+             linear(n, k, reduction::min) != linearity::none);
         if (!passes) reduced_early[v] = true;
       }
     }
@@ -212,7 +212,7 @@ struct partitioner : placement_rules {
   constexpr id term_of_sum(id old) {
     placement p = m.values[called[old]].layout;
     for (int a = 0; a < max_axes; ++a)
-      if (p.part[a] != partial::sum) p.part[a] = partial::none;
+      if (p.part[a] != reduction::sum) p.part[a] = reduction::none;
     return copy_at(old, p);
   }
 

@@ -77,12 +77,12 @@ struct placement_rules : placed_copies {
       report << "S22 an operation has " << count << " operands, more than the 8 that can be placed together: split it";
       return at_line(n);
     }
-    partial const when_contracted = contracted(from, n);
+    reduction const when_contracted = contracted(from, n);
     for (int i = 0; i < count; ++i) {
       shape const& dims = from.operand_value(n, i).dims;
       shape whole{};
       for (int k = 0; k < dims.count; ++k) {
-        bool const lost = !result.has(relabel(from, n, dims.at[k])) && when_contracted == partial::none;
+        bool const lost = !result.has(relabel(from, n, dims.at[k])) && when_contracted == reduction::none;
         if (lost || needs_whole(from, n, dims.at[k])) whole.add(dims.at[k]);
       }
       target[i] = implied(from.operand(n, i), n, whole);
@@ -134,12 +134,12 @@ struct placement_rules : placed_copies {
   // No operand is spread over the axis: a partial operand may stay so if the operation is linear in it.
   constexpr void keep_partial(node const& n, int a, placement* target, shape const& result, placement& p) {
     int partials = 0, first = -1;
-    partial kind = partial::none;
+    reduction kind = reduction::none;
     bool alike = true;
     for (int i = 0; i < n.operands.count; ++i) {
       id const best = cheapest_copy(from.operand(n, i), target[i]);
-      partial const part = m.values[best].layout.part[a];
-      if (part == partial::none) continue;
+      reduction const part = m.values[best].layout.part[a];
+      if (part == reduction::none) continue;
       if (reduced_early[from.operand(n, i)]) return;
       if (partials++ == 0) first = i, kind = part;
       alike = alike && part == kind;
@@ -178,7 +178,7 @@ struct placement_rules : placed_copies {
       bool const from_operand = all.has(dim) && !(n.kind == primitive::scatter_add && dim == n.attribute[0]);
       if (from_operand || needs_whole(from, n, dim)) continue;
       for (int o = 0, a = 0; (a = wanted.axis_at(position, o)) >= 0; ++o) {
-        if (p.dim[a] != 0 || p.part[a] != partial::none) break;
+        if (p.dim[a] != 0 || p.part[a] != reduction::none) break;
         p.shard(position, a);
       }
     }

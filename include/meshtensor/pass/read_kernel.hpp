@@ -75,7 +75,7 @@ struct kernel_reader {
     step_kind const first = !of_vector                                         ? step_kind::over_sum
                             : of_rows || (space.count == 1 && !used_inside(n)) ? step_kind::total_sum
                                                                                : step_kind::along_sum;
-    return static_cast<step_kind>(static_cast<int>(first) + n.function);
+    return static_cast<step_kind>(static_cast<int>(first) + n.function - 1);
   }
   constexpr bool used_inside(node const& n) const {
     id const v = m.result(n);

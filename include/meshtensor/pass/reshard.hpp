@@ -10,8 +10,8 @@ namespace meshtensor {
 constexpr int transition_cost(placement const& from, placement const& to) {
   int cost = 0;
   for (int a = 0; a < max_axes; ++a) {
-    if (to.part[a] != partial::none && from.part[a] != to.part[a]) cost += 100;  // what is reduced stays so
-    else if (from.part[a] != partial::none) cost += to.part[a] == from.part[a] ? 0 : to.dim[a] != 0 ? 1 : 2;
+    if (to.part[a] != reduction::none && from.part[a] != to.part[a]) cost += 100;  // what is reduced stays so
+    else if (from.part[a] != reduction::none) cost += to.part[a] == from.part[a] ? 0 : to.dim[a] != 0 ? 1 : 2;
     else if (from.dim[a] != to.dim[a] || from.order[a] != to.order[a])
       cost += from.dim[a] == 0 ? 0 : to.dim[a] == 0 ? 2 : 1;
   }
@@ -56,23 +56,23 @@ struct resharding {
   }
   constexpr bool scatter(int position) {
     int const a = next_axis(position);
-    if (a < 0 || at().part[a] == partial::none) return false;
+    if (a < 0 || at().part[a] == reduction::none) return false;
     placement p = at();
-    std::uint8_t const kind = static_cast<std::uint8_t>(static_cast<int>(p.part[a]) - 1);
-    p.part[a] = partial::none;
+    std::uint8_t const kind = static_cast<std::uint8_t>(p.part[a]);
+    p.part[a] = reduction::none;
     p.shard(position, a);
     emit(primitive::reduce_scatter, kind, 1u << a, dim_at(position), no_id, p);
     return true;
   }
   // All axes whose parts of one kind must be reduced everywhere, in one collective.
   constexpr bool reduce() {
-    for (partial kind : {partial::sum, partial::max, partial::min}) {
+    for (reduction kind : {reduction::sum, reduction::max, reduction::min}) {
       unsigned mask = 0;
       placement p = at();
       for (int a = 0; a < max_axes; ++a)
-        if (p.part[a] == kind && to.part[a] != kind && to.dim[a] == 0) mask |= 1u << a, p.part[a] = partial::none;
+        if (p.part[a] == kind && to.part[a] != kind && to.dim[a] == 0) mask |= 1u << a, p.part[a] = reduction::none;
       if (mask == 0) continue;
-      emit(primitive::all_reduce, static_cast<std::uint8_t>(static_cast<int>(kind) - 1), mask, no_id, no_id, p);
+      emit(primitive::all_reduce, static_cast<std::uint8_t>(kind), mask, no_id, no_id, p);
       return true;
     }
     return false;
@@ -100,10 +100,10 @@ struct resharding {
   // A partial axis that the target shards, but behind one that is not there yet.
   constexpr bool finish_blocked() {
     for (int a = 0; a < max_axes; ++a) {
-      if (at().part[a] == partial::none || to.part[a] == at().part[a]) continue;
+      if (at().part[a] == reduction::none || to.part[a] == at().part[a]) continue;
       placement p = at();
-      std::uint8_t const kind = static_cast<std::uint8_t>(static_cast<int>(p.part[a]) - 1);
-      p.part[a] = partial::none;
+      std::uint8_t const kind = static_cast<std::uint8_t>(p.part[a]);
+      p.part[a] = reduction::none;
       emit(primitive::all_reduce, kind, 1u << a, no_id, no_id, p);
       return true;
     }

@@ -87,7 +87,7 @@ struct simplification {
     return h;
   }
   constexpr bool equal(node const& a, node const& b) const {
-    if (a.kind != b.kind || a.function != b.function || a.region != b.region || a.mesh != b.mesh) return false;
+    if (a.kind != b.kind || a.function != b.function || a.region != b.region) return false;
     if (a.kind == primitive::argument) return meaning(a) == meaning(b);
     if (a.copy != b.copy || a.ordinal != b.ordinal || a.operands.count != b.operands.count) return false;
     for (int i = 0; i < 4; ++i)
@@ -98,7 +98,7 @@ struct simplification {
   }
   constexpr bool alike(id a, id b) const {
     value const &x = m.values[a], &y = m.values[b];
-    return x.type == y.type && x.dims == y.dims && x.format == y.format && x.space == y.space && x.layout == y.layout;
+    return x.type == y.type && x.dims == y.dims && x.layout == y.layout;
   }
 
   constexpr void merge(int i) {

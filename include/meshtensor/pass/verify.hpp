@@ -225,7 +225,7 @@ struct verifier {
         return nullptr;
       }
       case primitive::argument: return in_entry ? "an argument stands in an entry" : nullptr;
-      case primitive::reduce: return n.function <= 2 ? nullptr : "a reduction of an unknown kind";
+      case primitive::reduce: return n.function >= 1 && n.function <= 3 ? nullptr : "a reduction of an unknown kind";
       case primitive::elementwise:
         return n.function < static_cast<std::uint8_t>(function::count_) ? nullptr : "an unknown function";
       case primitive::slice: return n.attribute[2] < m.number_count ? nullptr : "a slice has no first index";

@@ -37,10 +37,10 @@ struct layout_verifier {
     placement const& p = v.layout;
     unsigned places[shape::capacity + 1] = {}, count[shape::capacity + 1] = {};
     for (int a = 0; a < max_axes; ++a) {
-      if (p.dim[a] == 0 && p.part[a] == partial::none) continue;
+      if (p.dim[a] == 0 && p.part[a] == reduction::none) continue;
       if (a >= m.axis_count) return "a value lies along a mesh axis that is not there";
       if (p.dim[a] == 0) continue;
-      if (p.part[a] != partial::none) return "a mesh axis shards a value that is partial over it";
+      if (p.part[a] != reduction::none) return "a mesh axis shards a value that is partial over it";
       if (p.dim[a] > v.dims.count) return "a mesh axis shards a dim that the value does not have";
       places[p.dim[a]] |= 1u << p.order[a], ++count[p.dim[a]];
     }
@@ -90,7 +90,7 @@ struct layout_verifier {
           return "one mesh axis shards different dims of the operands";
         if (sharded < 0) sharded = v.layout.sharded_at(a), first = i;
       }
-      if (v.layout.part[a] != partial::none && partials++ == 0 && first < 0) first = i;
+      if (v.layout.part[a] != reduction::none && partials++ == 0 && first < 0) first = i;
     }
     if (first < 0) return check_fresh(n, a);
     if (sharded < 0) return check_partial(n, a, first, partials);
@@ -103,14 +103,14 @@ struct layout_verifier {
         return "an operand is whole where another is sharded";
     if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
     if (position < 0)
-      return contracted(m, n) != partial::none && p.part[a] == contracted(m, n)
+      return contracted(m, n) != reduction::none && p.part[a] == contracted(m, n)
                  ? nullptr
                  : "what is summed over a sharded dim is not partial";
     return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a] ? nullptr
                                                                        : "a result does not lie as its operands do";
   }
   constexpr char const* check_partial(node const& n, int a, int first, int partials) const {
-    partial const kind = m.operand_value(n, first).layout.part[a];
+    reduction const kind = m.operand_value(n, first).layout.part[a];
     linearity const how = linear(n, first, kind);
     if (how == linearity::none || (how == linearity::alone && partials != 1) ||
         (how == linearity::together && partials != n.operands.count))
@@ -123,7 +123,7 @@ struct layout_verifier {
   // No operand says anything about the axis: only a dim that is made here may be spread over it.
   constexpr char const* check_fresh(node const& n, int a) const {
     placement const& p = at(m.result(n));
-    if (p.part[a] != partial::none) return "a result is partial though no operand is";
+    if (p.part[a] != reduction::none) return "a result is partial though no operand is";
     if (p.dim[a] == 0) return nullptr;
     int const dim = m.result_value(n).dims.at[p.sharded_at(a)];
     if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
@@ -142,7 +142,6 @@ struct layout_verifier {
     unsigned const mask = n.attribute[0];
     if (mask == 0 || mask >> m.axis_count != 0) return "a collective over no mesh axis, or one that is not there";
     if (!(x.dims == y.dims) || x.type != y.type) return "a collective changes dims or dtype";
-    if (n.kind == primitive::collective_permute) return nullptr;
     bool const reduces = n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter;
     bool const takes = n.kind == primitive::all_gather || n.kind == primitive::all_to_all;
     bool const gives = n.kind != primitive::all_reduce && n.kind != primitive::all_gather;
@@ -158,7 +157,7 @@ struct layout_verifier {
           return "a collective changes another axis";
         continue;
       }
-      if (p.part[a] != (reduces ? static_cast<partial>(n.function + 1) : partial::none) || q.part[a] != partial::none)
+      if (p.part[a] != (reduces ? static_cast<reduction>(n.function) : reduction::none) || q.part[a] != reduction::none)
         return "a collective does not reduce what is partial";
       if (takes ? p.sharded_at(a) != from || p.order[a] < p.axes_of(from) - members : p.dim[a] != 0)
         return "a collective takes other than the minor end of a dim's axes";
@@ -212,7 +211,7 @@ struct layout_verifier {
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
           return "a result lies elsewhere than what its region gives";
         for (int a = 0; a < m.axis_count && repeats && i >= carries && !stacked; ++a)
-          if (at(inner).part[a] == partial::max || at(inner).part[a] == partial::min)
+          if (at(inner).part[a] == reduction::max || at(inner).part[a] == reduction::min)
             return "a partial reduction that is no sum is added up";
       }
     }

@@ -11,6 +11,7 @@
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/name.hpp"
 #include "meshtensor/base/raise_at_compile_time.hpp"
+#include "meshtensor/base/reduction.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/tensor/dim.hpp"
 
@@ -116,20 +117,12 @@ concept layout_type = requires {
   { L::rules } -> std::same_as<layout_rules const&>;
 };
 
-/// A partial reduction over an axis: each processor holds a part.
-enum class partial : std::uint8_t { none, sum, max, min };
-
-constexpr char const* text_of(partial p) {
-  constexpr char const* names[] = {"", "sum", "max", "min"};
-  return names[static_cast<int>(p)];
-}
-
 /// How one tensor lies on the mesh: every axis shards one dim, or holds parts of a reduction, or holds copies. All
 /// zeros means replicated on every axis.
 struct placement {
   std::uint8_t dim[max_axes];    // position of the dim that the axis shards, plus 1; 0: none
   std::uint8_t order[max_axes];  // place in that dim's list of axes; 0 is major
-  partial part[max_axes];
+  reduction part[max_axes];
 
   constexpr bool operator==(placement const& o) const {
     for (int a = 0; a < max_axes; ++a)
@@ -137,15 +130,15 @@ struct placement {
     return true;
   }
   constexpr int sharded_at(int axis) const { return dim[axis] - 1; }
-  constexpr bool is_replicated(int axis) const { return dim[axis] == 0 && part[axis] == partial::none; }
+  constexpr bool is_replicated(int axis) const { return dim[axis] == 0 && part[axis] == reduction::none; }
   constexpr bool has_partial() const {
     for (int a = 0; a < max_axes; ++a)
-      if (part[a] != partial::none) return true;
+      if (part[a] != reduction::none) return true;
     return false;
   }
   constexpr placement without_partial() const {
     placement p = *this;
-    for (int a = 0; a < max_axes; ++a) p.part[a] = partial::none;
+    for (int a = 0; a < max_axes; ++a) p.part[a] = reduction::none;
     return p;
   }
   /// How many axes shard the dim at `position`.

@@ -166,10 +166,10 @@ class maker {
       if (c_.one_in(2)) along.add(dims_of(x.value).at[i]);
     if (along.count == 0) return;
     dtype const t = type_of(x.value);
-    auto kind = static_cast<mt::reduction_kind>(c_.below(3));
-    if (t == dtype::boolean && kind == mt::reduction_kind::sum) kind = mt::reduction_kind::max;
+    auto kind = static_cast<mt::reduction>(1 + c_.below(3));
+    if (t == dtype::boolean && kind == mt::reduction::sum) kind = mt::reduction::max;
     mt::id v = x.value;
-    bool const rounds = kind == mt::reduction_kind::sum && mt::is_float(t);
+    bool const rounds = kind == mt::reduction::sum && mt::is_float(t);
     if (rounds) v = mt::elementwise(g.b, function::sin, mt::elementwise(g.b, function::tanh, v));
     v = mt::reduce(g.b, kind, v, along);
     if (rounds) v = mt::multiply(g.b, v, mt::constant(g.b, 0.001, t));

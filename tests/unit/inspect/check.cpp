@@ -166,7 +166,7 @@ TEST_CASE("defects, each named by the user's line") {
   }
   SUBCASE("a sum that is taken for reduced") {
     mt::node& n = program.find(primitive::einsum, [&](auto const& c) { return program.line(c) == line_of_down; });
-    for (auto& part : program.graph().values[program.graph().result(n)].layout.part) part = mt::partial::none;
+    for (auto& part : program.graph().values[program.graph().result(n)].layout.part) part = mt::reduction::none;
     expected = "einsum in blocks (" + at(line_of_down) + ") gives f32[batch/data, width]";
     look();
   }

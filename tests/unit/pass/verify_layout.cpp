@@ -94,7 +94,7 @@ TEST_CASE("damaged placements are found, with the node and the line") {
 
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[0] = 9; }),
              "a dim that the value does not have"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.part[0] = mt::partial::sum; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.part[0] = mt::reduction::sum; }),
              "shards a value that is partial over it"));
   CHECK(
       says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }), "do not stand in a row"));
@@ -102,11 +102,11 @@ TEST_CASE("damaged placements are found, with the node and the line") {
              "a mesh axis that is not there"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.unshard(0); }),
              "a result does not lie as its operands do"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::partial::none; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::reduction::none; }),
              "is not partial"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::partial::max; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::reduction::max; }),
              "is not partial"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::constant).layout.part[0] = mt::partial::sum; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::constant).layout.part[0] = mt::reduction::sum; }),
              "a result is partial though no operand is"));
   CHECK(
       says(damaged([](mt::module& m) { result(m, primitive::read).layout.unshard(1); }), "a variable lies elsewhere"));

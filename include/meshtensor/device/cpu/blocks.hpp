@@ -204,7 +204,7 @@ inline constexpr std::int64_t bytes_of_lanes = pack_width * 8;
 
 namespace detail {
 
-template <reduction_kind K, class E>
+template <reduction K, class E>
 struct block_reduction_of {
   using T = register_t<E>;
   using total = total_t<T>;
@@ -249,12 +249,12 @@ struct block_reduction_of {
 }  // namespace detail
 
 template <class = lazy>
-block_reduction const& reduction_block(reduction_kind k, dtype t) {
+block_reduction const& reduction_block(reduction k, dtype t) {
   return with_element(t, [&]<class E>() -> block_reduction const& {
     switch (k) {
-      case reduction_kind::sum: return detail::block_reduction_of<reduction_kind::sum, E>::all;
-      case reduction_kind::max: return detail::block_reduction_of<reduction_kind::max, E>::all;
-      default: return detail::block_reduction_of<reduction_kind::min, E>::all;
+      case reduction::sum: return detail::block_reduction_of<reduction::sum, E>::all;
+      case reduction::max: return detail::block_reduction_of<reduction::max, E>::all;
+      default: return detail::block_reduction_of<reduction::min, E>::all;
     }
   });
 }

@@ -264,7 +264,7 @@ struct kernel_loop {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
       if constexpr (is_reduction(s.kind)) {
-        constexpr reduction_kind kind = reduction_of(s.kind);
+        constexpr reduction kind = reduction_of(s.kind);
         auto x = convert_pack<totals_of<I>>(of<s.from[0].code>(c));
         if constexpr (goes_over(s.kind)) {
           auto* const total = reinterpret_cast<totals_of<I>*>(of<stream>(at).begin) + i;

@@ -235,27 +235,27 @@ inline constexpr bool has_function =
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
-template <reduction_kind K, class T>
+template <reduction K, class T>
 inline constexpr T reduction_start =
-    K == reduction_kind::sum ? T(0)
+    K == reduction::sum ? T(0)
     : std::is_floating_point_v<T>
-        ? (K == reduction_kind::max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
-        : (K == reduction_kind::max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+        ? (K == reduction::max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
+        : (K == reduction::max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
 
-inline constexpr function function_of(reduction_kind k) {
-  return k == reduction_kind::sum ? function::add : k == reduction_kind::max ? function::maximum : function::minimum;
+inline constexpr function function_of(reduction k) {
+  return k == reduction::sum ? function::add : k == reduction::max ? function::maximum : function::minimum;
 }
-template <reduction_kind K, class T>
+template <reduction K, class T>
 inline lane_pack<T> combined(lane_pack<T> const& a, lane_pack<T> const& b) {
   return apply_to_packs<function_of(K)>(a, b);
 }
-template <reduction_kind K, class T>
+template <reduction K, class T>
 inline T combined(T a, T b) {
   return apply<T>(function_of(K), a, b);
 }
 
 /// The first n lanes, and in the others what changes no reduction.
-template <reduction_kind K, class T>
+template <reduction K, class T>
 inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
   lane_pack<T> r;
   for (int i = 0; i < lane_pack<T>::parts; ++i)
@@ -265,7 +265,7 @@ inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
 }
 
 /// All lanes together, as a tree of fixed shape.
-template <reduction_kind K, class T>
+template <reduction K, class T>
 inline T folded(lane_pack<T> v) {
   auto const both = [](vec<T> a, vec<T> b) { return apply_to_lanes<function_of(K)>(a, b); };
   for (int half = lane_pack<T>::parts / 2; half > 0; half /= 2)

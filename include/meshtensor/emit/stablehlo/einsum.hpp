@@ -8,7 +8,7 @@ namespace meshtensor::hlo {
 
 /// Sums a value over the dims that are not needed any more.
 inline value sum_unless_needed(emission& e, value const& v, shape& have, shape const& needed) {
-  value const r = reduce(e.w, reduction_kind::sum, v, lost(have, needed));
+  value const r = reduce(e.w, reduction::sum, v, lost(have, needed));
   have = without(have, without(have, needed));
   return r;
 }

@@ -35,7 +35,7 @@ inline value exchange(emission& e, node const& n) {
   std::string const with = groups(e.mesh, mask);
   auto const place = [&](int attribute) { return std::to_string(e.dims(n).find(n.attribute[attribute])) + " : i64, "; };
   type const t = e.result_type(n);
-  std::string const region = combining(static_cast<reduction_kind>(n.function), t.element);
+  std::string const region = combining(static_cast<reduction>(n.function), t.element);
   switch (n.kind) {
     case primitive::all_reduce: return e.w.op("all_reduce", {x}, t, with, region);
     case primitive::reduce_scatter:

@@ -72,13 +72,13 @@ inline value put(emission& e, node const& n) {
 inline value argmax(emission& e, node const& n) {
   int const along = e.dims(n).find(n.attribute[0]);
   value const x = e.operand(n);
-  value const most = e.laid(reduce(e.w, reduction_kind::max, x, {along}), e.result_dims(n), e.dims(n), x.type.shape);
+  value const most = e.laid(reduce(e.w, reduction::max, x, {along}), e.result_dims(n), e.dims(n), x.type.shape);
   value const place = iota(e.w, {"i64", x.type.shape}, along);
   value const none = like(e.w, place, static_cast<double>(x.type.shape[static_cast<std::size_t>(along)]));
   value hit = compare(e.w, "EQ", {x, most});
   if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // where one is nan, so is the greatest, which equals none
     hit = binary(e.w, "or", {hit, compare(e.w, "NE", {x, x})});
-  return reduce(e.w, reduction_kind::min, select(e.w, {hit, place, none}), {along});
+  return reduce(e.w, reduction::min, select(e.w, {hit, place, none}), {along});
 }
 
 // ---- lookup ----
@@ -125,7 +125,7 @@ inline value scatter_add(emission& e, node const& n) {
   shape own{};
   shape const rest = without(sum.dims, own.add(n.attribute[0])), order = united(by, rest);
   shape const left = without(e.dims(n), without(e.dims(n), order));
-  value rows = reduce(e.w, reduction_kind::sum, e.operand(n), lost(e.dims(n), order));
+  value rows = reduce(e.w, reduction::sum, e.operand(n), lost(e.dims(n), order));
   extents sizes, window;
   for (int i = 0; i < order.count; ++i)
     sizes.push_back(rows.type.shape[static_cast<std::size_t>(left.find(order.at[i]))]);
@@ -140,7 +140,7 @@ inline value scatter_add(emission& e, node const& n) {
                     "], inserted_window_dims = " + place + ", scatter_dims_to_operand_dims = " + place +
                     ", index_vector_dim = " + std::to_string(by.count) +
                     ">, indices_are_sorted = false, unique_indices = false",
-                combining(reduction_kind::sum, t.element));
+                combining(reduction::sum, t.element));
 }
 
 }  // namespace meshtensor::hlo

@@ -68,16 +68,16 @@ inline value iota(writer& w, type const& t, int along) {
 }
 
 /// What two elements make: the region of a reduction.
-inline std::string combining(reduction_kind kind, std::string const& element) {
-  constexpr char const* names[] = {"add", "maximum", "minimum"};
+inline std::string combining(reduction kind, std::string const& element) {
+  constexpr char const* names[] = {"", "add", "maximum", "minimum"};
   std::string const t = type{element, {}}.text();
   return "{ ^bb0(%a: " + t + ", %b: " + t + "): %c = \"stablehlo." + names[static_cast<int>(kind)] + "\"(%a, %b) : (" +
          t + ", " + t + ") -> " + t + " \"stablehlo.return\"(%c) : (" + t + ") -> () }";
 }
 /// What a reduction starts with, spelled.
-inline std::string identity(reduction_kind kind, std::string const& element) {
-  if (kind == reduction_kind::sum) return literal(element, 0);
-  bool const least = kind == reduction_kind::max;
+inline std::string identity(reduction kind, std::string const& element) {
+  if (kind == reduction::sum) return literal(element, 0);
+  bool const least = kind == reduction::max;
   auto const of = [&]<class T>(T) {
     return std::to_string(least ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
   };
@@ -88,10 +88,10 @@ inline std::string identity(reduction_kind kind, std::string const& element) {
   double const infinity = std::numeric_limits<double>::infinity();
   return literal(element, least ? -infinity : infinity);
 }
-inline value reduce(writer& w, reduction_kind kind, value x, extents const& along) {
+inline value reduce(writer& w, reduction kind, value x, extents const& along) {
   if (along.empty()) return x;
   std::string const element = x.type.element;
-  bool const wider = kind == reduction_kind::sum && element == "bf16";  // sums of bf16 are made in f32
+  bool const wider = kind == reduction::sum && element == "bf16";  // sums of bf16 are made in f32
   if (wider) x = convert(w, x, "f32");
   extents shape;
   for (std::size_t i = 0; i < x.type.shape.size(); ++i)

@@ -58,7 +58,7 @@ constexpr id sum_to(builder& b, id x, shape const& like) {
   shape const dims = b.m.values[x].dims, kept = without(dims, without(dims, like));
   dtype const type = b.m.values[x].type;
   if (kept.count != dims.count)
-    x = b.add(primitive::reduce, static_cast<std::uint8_t>(reduction_kind::sum), ids(&x, 1), type, kept);
+    x = b.add(primitive::reduce, static_cast<std::uint8_t>(reduction::sum), ids(&x, 1), type, kept);
   return kept == like ? x : b.add(primitive::transpose, {x}, type, like);
 }
 
