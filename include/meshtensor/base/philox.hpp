@@ -70,11 +70,6 @@ struct random_stream {
   static constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 };
 
-/// 32 random bits of one element.
-constexpr std::uint32_t random_bits(random_key const& key, std::uint64_t iteration, std::uint64_t global_index) {
-  return random_stream(key, iteration).words(global_index)[0];
-}
-
 namespace math {
 
 namespace detail {

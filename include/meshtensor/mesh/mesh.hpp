@@ -50,11 +50,6 @@ struct mesh_shape {
       if (axes[a].label == label) return a;
     return -1;
   }
-  constexpr bool is_bound() const {
-    for (int a = 0; a < count; ++a)
-      if (axes[a].extent == 0) return false;
-    return true;
-  }
   /// The number of processors; every axis must be bound.
   constexpr std::int64_t size() const {
     std::int64_t n = 1;

@@ -32,8 +32,6 @@ class gathering {
     bytes_ = bytes_of(call);
   }
 
-  std::int64_t whole_bytes() const { return bytes_; }
-
   /// Collective: every processor of the mesh calls it, with its own block.
   void run(transport& t, void const* block, void* whole) {
     if (numbers_.empty())

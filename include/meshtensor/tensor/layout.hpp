@@ -136,11 +136,6 @@ struct placement {
       if (part[a] != reduction::none) return true;
     return false;
   }
-  constexpr placement without_partial() const {
-    placement p = *this;
-    for (int a = 0; a < max_axes; ++a) p.part[a] = reduction::none;
-    return p;
-  }
   /// How many axes shard the dim at `position`.
   constexpr int axes_of(int position) const {
     int n = 0;

@@ -39,10 +39,6 @@ constexpr H rewrapped(builder& b, H const&, id v) {
 }
 
 template <class... H>
-constexpr builder* owner_of_tuple(std::tuple<H...> const& t) {
-  return std::apply([](auto const&... h) { return owner_of(h...); }, t);
-}
-template <class... H>
 constexpr id_list<> ids_of(std::tuple<H...> const& t) {
   id_list<> r{};
   std::apply([&](auto const&... h) { (r.add(h.id), ...); }, t);
