@@ -115,7 +115,21 @@ struct builder {
     m.paths[m.path_count] = {parent, label};
     return static_cast<id>(m.path_count++);
   }
-  constexpr id add_path(id parent, name const& label) { return add_path(parent, intern(label)); }
+  /// A name with a slash is a path: `s.parameter("item/bias", …)` is `(s / "item").parameter("bias", …)`.
+  constexpr id add_path(id parent, name const& label) {
+    char part[name::capacity] = {};
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < label.size(); ++i) {
+      if (label[i] != '/') {
+        part[length++] = label[i];
+      } else if (length != 0) {
+        parent = add_path(parent, intern(name::of({part, length})));
+        length = 0;
+      }
+    }
+    if (length == label.size()) return add_path(parent, intern(label));
+    return length == 0 ? parent : add_path(parent, intern(name::of({part, length})));
+  }
 
   constexpr id add_site(char const* file, std::uint32_t number) {
     make_room(m.site_count, 1, max_values, "G16", "lines");

@@ -32,9 +32,9 @@ inline void complain(job const& job, char const* sentence) {
 template <class Program>
 int run_main(int argc, char** argv, Program&& program) {
   try {
-    processors const job(argc, argv);
+    meshtensor::job const job(argc, argv);
     try {
-      if constexpr (std::is_void_v<std::invoke_result_t<Program, job const&>>)
+      if constexpr (std::is_void_v<std::invoke_result_t<Program, meshtensor::job const&>>)
         return std::forward<Program>(program)(job), 0;
       else return std::forward<Program>(program)(job);
     } catch (std::exception const& e) {

@@ -96,6 +96,9 @@ struct in {
     if (!outer.empty())
       r.note(diagnostic{} << "S09 in<\"" << Scope << "\", ...> stands inside in<\"" << outer
                           << "\", ...>: write it beside it, the innermost scope wins");
+    for (std::size_t i = 0; i < Scope.size(); ++i)
+      if (Scope[i] == '/')
+        r.note(diagnostic{} << "S09 in<\"" << Scope << "\", ...> names a path of scopes: name the inner one alone");
     (Rules::add_to(r, Scope), ...);
   }
 };

@@ -30,6 +30,16 @@ struct step {
     s.output("y", x);
   }
 };
+inline constexpr mt::layer bias_of = [](mt::scope auto s) { return s.parameter("bias", in, mt::ones); };
+// One parameter by two ways of writing its path: d loss / d bias = x + 2 x.
+struct by_slash {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, in);
+    auto loss = sum(bias_of(s / "item") * x) + 2 * sum(s.parameter("item/bias", in, mt::ones) * x);
+    mt::sgd{.learning_rate = 1}.minimize(s / "deep/er", loss);
+    s.output("loss", loss);
+  }
+};
 struct splitting {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", mt::split(s.input("x", mt::f32, joined), joined, mt::to(major, minor)));
@@ -103,6 +113,22 @@ TEST_CASE("a parameter that no loss depends on is a warning, and one that is dec
     told += sentence.starts_with("G36: the gradient by 'forgotten' is zero");
   CHECK(told == 1);
   check_says(mt::explain(first), "'gain' is declared 3 times by one program: one parameter, shared");
+}
+
+TEST_CASE("a name with a slash is a path") {
+  std::vector<float> const x{1, 2, 3, 4, 5, 6}, next{-2, -5, -8, -11, -14, -17};
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job);
+  struct layout : mt::layout<mt::shard<net::in, net::model>> {};
+  mt::executable<net::by_slash, net::mesh, layout> step(weights, data(1));
+  CHECK(step(mt::feed<"x">(x)).get<"loss">() == 63);
+  auto const bias = weights.get<float>("item/bias");
+  CHECK(std::equal(bias.begin(), bias.end(), next.begin(), next.end()));
+  CHECK(weights.names() == std::vector<std::string>{"item/bias"});
+  mt::eager<> s(mt::feed<"x">(x));
+  s.run(net::by_slash{});
+  auto const at_once = s.get<float>("item/bias");
+  CHECK(std::equal(at_once.begin(), at_once.end(), next.begin(), next.end()));
 }
 
 TEST_CASE("the eager scope says at once what is wrong, and goes on") {
