@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fastest device that this build has, for an executable to name.
+// The default device for an executable: the fastest that this build has.
 #pragma once
 
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device: every node by its rule's own plain loops. The oracle of the other devices.
+// The reference device: runs every node by its rule's own plain loops. The oracle for other devices.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
@@ -7,12 +7,12 @@
 
 namespace meshtensor {
 
-/// A device runs the kernels of one processor over an arena in host memory.
+/// Runs the kernels of one rank over an arena in host memory.
 struct reference_device {
-  struct kernel {};  // what a node needs beside its views
+  struct kernel {};  // prepared state of a node
   node_loops loops = &evaluate<>;
 
-  /// A device that runs this module alone, with loops for no other nodes.
+  /// A device that runs only this module, with loops for its nodes alone.
   template <module const& Graph>
   static constexpr reference_device compiled_for() {
     return {&evaluate<computed_in(Graph)>};

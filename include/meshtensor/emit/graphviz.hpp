@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module as a drawing for Graphviz: a box around every region, communication in colour, dims and layouts on the
-// edges.
+// Draws a module for Graphviz: a box around every region, communication in colour, dims and layouts on the edges.
 #pragma once
 
 #include <string>
@@ -127,7 +126,7 @@ class drawing : speller {
 
 }  // namespace detail
 
-/// The module in the DOT language: `dot -Tsvg`.
+/// The module in the DOT language, for `dot -Tsvg`.
 template <class = lazy>
 std::string graphviz(module const& m) {
   return detail::drawing(m).text();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as text, before anything runs: what every processor stores, exchanges, computes, and what fills its memory.
+// Prints a plan as text before anything runs: what every rank stores, exchanges and computes, and what fills its
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// The values in the arena when its end is reached: made by then, and needed then or later.
+/// The live values when the arena is fullest.
 inline std::vector<id> held_at_fullest(module const& m, plan const& p) {
   auto const again = on_heap([&] { return plan{}; });
   again->numbers = p.numbers, again->steps = p.steps;
@@ -56,10 +57,10 @@ class reporter : speller {
   static std::string right(std::string const& s) { return " " + s; }
   static std::string times(std::int64_t n) { return n == 1 ? "" : " x" + std::to_string(n); }
   binding const& numbers() const { return p_.numbers; }
-  /// The places of lines: those with most bytes first, then as they stand.
+  /// The indices of lines: those with most bytes first, equal ones in their order.
   template <class Lines>
   static auto largest_first(Lines const& all) {
-    std::vector<std::pair<std::int64_t, std::size_t>> order;  // what is compared, and the place
+    std::vector<std::pair<std::int64_t, std::size_t>> order;  // sort key, index
     for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(-all[i].bytes, i);
     std::sort(order.begin(), order.end());
     return order;
@@ -98,7 +99,7 @@ class reporter : speller {
   void variables(char const* what, bool trainable) {
     table t;
     std::int64_t local = 0, whole = 0, count = 0;
-    std::string names, type_of_last;  // neighbours of one type under one path share a line: the slots of an optimizer
+    std::string names, type_of_last;  // neighbours of one type and path share a line: an optimizer's slots
     std::int64_t together = 0;
     id last = no_id;
     auto const put = [&] {
@@ -214,7 +215,7 @@ class reporter : speller {
                                                              : text_of(n);
     return what + ", " + origin(n);
   }
-  /// What makes a value: of what a loop or a kernel gives, the node inside it.
+  /// The operation that computes a value; for a result of a loop or kernel, the node inside it.
   std::string maker(id v) const {
     node const* n = &m_.nodes[m_.values[v].node];
     while (n->kind == primitive::repeat || n->kind == primitive::kernel) {
@@ -232,10 +233,10 @@ class reporter : speller {
 
 }  // namespace detail
 
-/// The plan of one processor in words: the mesh; every parameter with its layout and bytes; each collective with its
-/// axes, how often it runs in a step, the bytes that a processor receives by it and the user's line that caused it, the
-/// costliest first; operations; memory, and what holds it at its fullest. Nothing runs, no memory of the plan's size is
-/// needed.
+/// The plan of one rank as text: the mesh; every parameter with its layout and bytes; each collective with its axes,
+/// how often it runs in a step, the bytes that a rank receives by it and the user's line that caused it, the costliest
+/// first; operations; memory, and the values in it when it is fullest. Nothing runs, and no memory of the plan's size
+/// is needed.
 template <class = lazy>
 std::string report(module const& graph, plan const& planned, mesh_shape const& mesh) {
   return detail::reporter(graph, planned, mesh).text();

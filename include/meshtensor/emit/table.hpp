@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in columns, and quantities in three digits: how reports are set.
+// Formats reports: text in columns, and quantities with three digits.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace meshtensor::detail {
 
-/// Lines of cells in columns. Cells that begin with a blank, numbers, stand at the right end of their column.
+/// Rows of cells in columns. Cells that begin with a blank, the numbers, are aligned to the right.
 class table {
  public:
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
@@ -38,7 +38,7 @@ class table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// `1.23 M`: three digits and a thousand's letter; up to four digits as they are, and a blank.
+/// `1.23 M`: three digits and a metric prefix; up to four digits unchanged, with a blank.
 inline std::string rounded(std::int64_t n) {
   if (n < 10000) return std::to_string(n) + " ";
   char const* letter = "kMGTPE";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every dim and axis its number and checks that the layout fits them.
-// before: structure only.  after: extents, axis sizes, or one sentence that says what does not fit.
-// why: everything before it is a constant of the compiler, however dynamic the extents are.
+// Binds the extents of dims and the sizes of mesh axes, and checks that the layout fits them.
+// before: structure only.  after: extents and axis sizes, or one sentence that says what does not fit.
+// why: every pass before it runs in the compiler, even if extents are known only at start-up.
 #pragma once
 
 #include <span>
@@ -12,21 +12,21 @@
 
 namespace meshtensor {
 
-/// The numbers of a module: extents of its dims, sizes of its axes.
+/// The numbers of a module: the extents of its dims and the sizes of its axes.
 struct binding {
   std::int64_t extent[max_dims];
   std::int64_t axis[max_axes];
   diagnostic report;
 
   constexpr bool ok() const { return report.empty(); }
-  /// How many processors share the dim at `position` of a value.
+  /// How many ranks share the dim at `position` of a value.
   constexpr std::int64_t parts(value const& v, int position) const {
     std::int64_t n = 1;
     for (int a = 0; a < max_axes; ++a)
       if (v.layout.dim[a] == position + 1) n *= axis[a];
     return n;
   }
-  /// The extent that one processor holds of the dim at `position` of a value.
+  /// The extent of one rank's shard of the dim at `position` of a value.
   constexpr std::int64_t local(value const& v, int position) const {
     return extent[v.dims.at[position]] / parts(v, position);
   }
@@ -43,7 +43,7 @@ struct binding {
     for (int i = 0; i < dims.count; ++i) n *= extent[dims.at[i]];
     return n;
   }
-  /// The number of processors along the axes of a mask.
+  /// The number of ranks along the axes of a mask.
   constexpr std::int64_t members(unsigned mask) const {
     std::int64_t n = 1;
     for (int a = 0; a < max_axes; ++a)
@@ -54,8 +54,8 @@ struct binding {
 
 namespace detail {
 
-/// Which dims a module cannot do without: those of its values and loops, and those that its numbers are made of.
-/// Programs that are declared together share one table of dims, and each is bound by itself.
+/// The dims that a module uses: those of its values and loops, and those that its numbers are computed from. Programs
+/// that are declared together share one table of dims, but each is bound on its own.
 struct needed_dims {
   bool at[max_dims];
   bool row[max_numbers];
@@ -78,7 +78,7 @@ struct needed_dims {
         default: break;
       }
     }
-    for (int i = m.number_count; i-- > 0;) {  // rows are made after the rows that they refer to
+    for (int i = m.number_count; i-- > 0;) {  // a row refers only to earlier rows
       if (!row[i]) continue;
       if (m.numbers[i].kind == number_row::extent) at[m.numbers[i].first] = true;
       if (m.numbers[i].kind != number_row::expression) continue;
@@ -116,7 +116,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
     b.extent[d] = g.extent;
   }
   needed_dims const needed(m);
-  for (int d = 0; d < m.dim_count; ++d) {  // rows are made after the rows that they refer to
+  for (int d = 0; d < m.dim_count; ++d) {  // a row refers only to earlier rows
     dim_row const& row = m.dims[d];
     switch (row.kind) {
       case dim_row::fixed: b.extent[d] = row.value; break;
@@ -149,7 +149,7 @@ constexpr void bind_axes(module const& m, mesh_shape const& mesh, binding& b) {
   }
 }
 
-/// The dim of which `part` is the first part, if that is how the node comes by it; else no_id.
+/// If the node splits a dim whose first part is `part`, that dim; else no_id.
 constexpr id split_from(module const& m, node const& n, int part) {
   bool const splits = n.kind == primitive::reshape && !reshape_rule::merges(m, n);
   return splits && reshape_rule::parts(m, n).at[0] == part ? n.attribute[0] : no_id;
@@ -179,7 +179,8 @@ constexpr void check_divides(module const& m, binding& b) {
   }
 }
 
-/// Dims that stand for the same elements: a renamed one, parts and whole. An extent of 0 is not known yet.
+/// Checks dims that stand for the same elements: a dim and its new name, or a dim and its parts. Extent 0: not known
+/// yet.
 constexpr void check_same_elements(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
@@ -225,7 +226,7 @@ constexpr void check_same_elements(module const& m, binding& b) {
 
 }  // namespace detail
 
-/// What cannot fit whatever start-up brings: extents and axes that the types leave open are taken to divide.
+/// Faults that no extent can cure: extents and axis sizes that the types leave open are assumed to divide.
 struct early_check {
   diagnostic report;
 };
@@ -246,9 +247,9 @@ constexpr early_check check_early(module const& m) {
   return {b.report};
 }
 
-/// The numbers of a module on a mesh, with the extents that are given at start-up.
+/// Binds a module to a mesh and to the extents given at start-up.
 ///
-/// errors  S02 an extent does not divide; S03 dims that stand for the same elements have other extents; S10, S11 a
+/// errors  S02 an extent does not divide; S03 dims that stand for the same elements have different extents; S10, S11 a
 /// dim's extent; S12 an axis without a size
 constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
   binding b{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which results reuse an operand's buffer: the next value of a variable or of a carry, also where a loop
-// along a variable stacks it; the result of a kernel that reads an operand for the last time; and what a loop
-// stacks, made in its slice of the stack.
+// Decides which results reuse an operand's buffer. A variable's or a carry's next value reuses the old one's, also if a
+// loop along the variable stacks it. A kernel's result reuses an operand that the kernel is the last to read. A slice
+// that a loop stacks is computed in its place in the stack.
 #pragma once
 
 #include "meshtensor/pass/liveness.hpp"
@@ -10,15 +10,15 @@
 namespace meshtensor::detail {
 
 struct buffer_reuse : liveness {
-  int made[max_values], last[max_values];  // of values, in the survey: first and last time of use
-  id next_value[max_values];               // of a value: whose next one it is, plus 1
-  bool fills[max_values];                  // values that are slices of a stacked result
+  int made[max_values], last[max_values];  // of values, in the survey: when computed, when used last
+  id next_value[max_values];               // of a value: the value whose buffer it reuses, plus 1
+  bool fills[max_values];                  // values computed in their slice of a stacked result
 
   constexpr buffer_reuse(module const& source, plan& target)
       : liveness(source, target), made{}, last{}, next_value{}, fills{}, overwrites{}, is_read{} {}
 
-  /// The operands whose memory a result of a kernel may take: read for the last time when it is written, and no other
-  /// operand's memory.
+  /// Mask of the operands whose buffer a kernel's result may reuse: the kernel reads them for the last time when it
+  /// writes the result, and no other operand shares their buffer.
   constexpr unsigned may_overwrite(node const& n, int result) {
     bool& known = is_read[m.values[m.result(n, 0)].node];
     if (!known) {
@@ -32,7 +32,7 @@ struct buffer_reuse : liveness {
         if (root(m.operand(n, i)) == root(m.operand(n, k))) mask &= ~(1u << i | 1u << k);
     return mask;
   }
-  /// After the survey: finds them.
+  /// Finds all reuse; call it after the survey.
   constexpr void find(int entry) {
     for (int v = 0; v < m.value_count; ++v) made[v] = begin[v], last[v] = end[root(static_cast<id>(v))];
     of_variables(entry);
@@ -42,7 +42,7 @@ struct buffer_reuse : liveness {
 
  private:
   constexpr void of_variables(int entry) {
-    id old_value[max_variables] = {};  // as it was read, plus 1
+    id old_value[max_variables] = {};  // the value read from the variable, plus 1
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       if (n.region != entry) continue;
@@ -55,8 +55,8 @@ struct buffer_reuse : liveness {
       else if (is_stacked_over(static_cast<id>(entry), v, static_cast<id>(old - 1))) next_value[v] = old;
     }
   }
-  /// Whether a loop stacks `v` while it runs along `old`, which nothing reads afterwards: each slice may then take the
-  /// place of the one that the same iteration reads.
+  /// Whether a loop that runs along `old` stacks `v`, and nothing reads `old` afterwards: each slice of `v` may then
+  /// overwrite the slice of `old` that the same iteration reads.
   constexpr bool is_stacked_over(id region, id v, id old) {
     node const& n = m.nodes[m.values[v].node];
     if (n.kind != primitive::repeat || n.region != region || next_value[v] != 0) return false;
@@ -65,10 +65,10 @@ struct buffer_reuse : liveness {
     if (m.values[v].index < l.carries + l.sums || seen == no_id || read[root(old)] != made[v]) return false;
     list const results = m.regions[m.region_of(n, 0)].results;
     for (int i = 0; i < results.count; ++i)
-      if (root(m.link(results, i)) == seen) return false;  // it would be put away after its place is taken
+      if (root(m.link(results, i)) == seen) return false;  // it would be stored after its slice is overwritten
     return true;
   }
-  /// What stands in a loop's body for a slice of `whole`; no_id unless that is all that the loop takes of it.
+  /// The body's argument for a slice of `whole`; no_id unless that argument is the loop's only use of `whole`.
   constexpr id slice_of(node const& n, id whole) {
     loop const l = loop::of(n);
     int times = 0, at = 0;
@@ -77,7 +77,7 @@ struct buffer_reuse : liveness {
     bool const stacked = times == 1 && at >= l.carries && at < l.carries + l.stacked;
     return stacked ? m.link(m.regions[m.region_of(n, 0)].arguments, at) : no_id;
   }
-  /// The same of a loop's carries; and what an iteration gives stacked is made in its place.
+  /// Finds reuse for a loop's carries, and the stacked results that an iteration computes in place.
   constexpr void of_loop(node const& n) {
     loop const l = loop::of(n);
     id const body = m.region_of(n, 0);
@@ -95,7 +95,7 @@ struct buffer_reuse : liveness {
       }
     }
   }
-  /// Whether the place of a slice that a loop stacks holds nothing that is still needed when the slice is made.
+  /// Whether the slice's place in the stack holds nothing that is still read when the slice is computed.
   constexpr bool is_free_when_made(node const& n, int result, id v) {
     id const taken = next_value[m.result(n, result)];
     if (taken == 0) return true;
@@ -113,8 +113,8 @@ struct buffer_reuse : liveness {
                           (maker.kind >= primitive::constant && maker.kind < primitive::gradient);
     return computed && !shares_memory(maker) && maker.region == region && next_value[v] == 0;
   }
-  /// `v` takes the memory of `old`, which is read at `until` for the last time, if that is before `v` is made, or when
-  /// it is made by a kernel that allows it, or is `old` with another part.
+  /// Lets `v` reuse the buffer of `old`, whose last read is at `until`: if that is before `v` is computed, if a kernel
+  /// computes `v` and allows it, or if `v` is `old` updated by a put.
   constexpr void take_over(id v, id old, int until) {
     node const& maker = m.nodes[m.values[v].node];
     bool const last_there = until == made[v] && may_write_over(maker, v, old);
@@ -133,7 +133,7 @@ struct buffer_reuse : liveness {
     return 31;
   }
 
-  std::uint16_t overwrites[max_values];  // of a kernel's result: the operands whose memory it may take
+  std::uint16_t overwrites[max_values];  // of a kernel's result: mask of the operands whose buffer it may reuse
   bool is_read[max_nodes];               // kernels whose results' `overwrites` are known
 };
 

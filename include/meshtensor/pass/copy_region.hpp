@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the nodes of a complete region, and of the regions in it, to where a builder stands.
+// Copies the nodes of a complete region, and of its inner regions, to the builder's position.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor {
 
-/// A copy of a region's nodes: first say what is needed, then give its arguments, then copy. The region takes nothing
-/// from outside but its arguments, as those of composites that bring a gradient.
+/// A copy of a region's nodes. Call `need` first, then `give` each argument, then `copy`. The region reads nothing from
+/// outside but its arguments, as the regions of a composite with a gradient do.
 class region_copy {
  public:
-  /// Of region `k` of a node.
+  /// For region `k` of a node.
   constexpr region_copy(builder& target, id owner, int k)
       : b_(target),
         m_(target.m),
@@ -24,9 +24,9 @@ class region_copy {
       begin_ = m_.values[m_.link(arguments, 0)].node;
   }
 
-  /// Wants the result at `place`, and all that leads to it.
+  /// Requests the result at `place` and everything that it depends on.
   constexpr void need(int place) { is_needed_[m_.values[m_.link(m_.regions[source_].results, place)].node] = true; }
-  /// Finds what leads to the results that are needed; afterwards it is known which arguments do.
+  /// Finds what the requested results depend on; afterwards `needs_argument` is valid.
   constexpr void find_needed() {
     for (int i = end_; i-- > begin_;) {
       node const& n = m_.nodes[i];
@@ -41,7 +41,7 @@ class region_copy {
     return is_needed_[m_.values[m_.link(m_.regions[source_].arguments, place)].node];
   }
 
-  /// What stands for an argument.
+  /// Sets the value that replaces the argument at `place`.
   constexpr void give(int place, id v) { replace(m_.link(m_.regions[source_].arguments, place), v); }
   constexpr void copy() {
     id const here = b_.region, path = b_.path, site = b_.site;
@@ -99,7 +99,7 @@ class region_copy {
   int begin_, end_;  // nodes
   bool is_needed_[max_nodes];
   id copy_[max_values];     // of a value, plus 1; 0: none yet
-  id opened_[max_regions];  // of a region, likewise
+  id opened_[max_regions];  // of a region, plus 1
 };
 
 }  // namespace meshtensor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the cost of a step for one processor, bytes exchanged and operations, from the graph and its numbers alone.
+// Computes the cost of a step for one rank, in bytes exchanged and operations, from the graph and its numbers.
 // before: partitioned and bound.  after: counts, bytes and operations, constants where the program is static.
-// why: a layout is chosen by what it exchanges; a test or a static_assert can say what that is.
+// why: a layout is chosen by its communication; a test or a static_assert can state it.
 #pragma once
 
 #include "meshtensor/base/all_reduce.hpp"
@@ -10,13 +10,14 @@
 
 namespace meshtensor {
 
-/// What a device does at best: operations of a large product of f32, and bytes read and written, a second. 0: not
-/// known.
+/// A device's peak rates per second: floating-point operations of a large f32 matmul, and bytes read and written. 0:
+/// not known.
 struct rates {
   double flops = 0, bytes = 0;
 };
 
-/// How often the nodes of each region run in one step: loops multiply. A while loop counts as one iteration.
+/// How often the nodes of each region run in one step: a loop multiplies by its trip count. A while loop counts as one
+/// iteration.
 struct run_counts {
   std::int64_t of[max_regions];
 };
@@ -27,20 +28,20 @@ constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
   for (int i = m.node_count; i-- > 0;) {  // a region's nodes come before its owner
     node const& n = m.nodes[i];
     for (int k = 0; k < n.regions.count; ++k) {
-      if (n.kind == primitive::composite && k == 1) continue;  // its gradient, where that was not taken
+      if (n.kind == primitive::composite && k == 1) continue;  // its gradient region, if no gradient was taken
       r.of[m.region_of(n, k)] = r.of[n.region] * (n.kind == primitive::repeat ? numbers.extent[n.attribute[0]] : 1);
     }
   }
   return r;
 }
 
-/// One collective as planned, where it travels alone: the processors that take part and the bytes that the first of
-/// them receives. None receives more. A collective of one processor moves nothing.
+/// One collective as planned, if it is sent on its own: its number of ranks, and the bytes that its first rank
+/// receives. No rank receives more. A collective over one rank moves nothing.
 struct planned_exchange {
   std::int64_t members, bytes;
 };
 
-/// source  comm/mpi_algorithm.hpp: the messages that carry each collective; what they bring is what is counted here
+/// source  comm/mpi_algorithm.hpp: the messages that carry each collective; the bytes that they bring are counted here
 constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
   value const& v = m.operand_value(n, 0);
   std::int64_t const p = numbers.members(n.attribute[0]), elements = numbers.local_size(v);
@@ -53,8 +54,8 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
   }
 }
 
-/// The collectives of one step, over more than one processor, and the bytes that one processor receives from others;
-/// `exchanges` counts those that travel together as one.
+/// The collectives of one step over more than one rank, and the bytes that one rank receives from others; `exchanges`
+/// counts joined collectives as one.
 struct exchanged {
   std::int64_t all_reduces, reduce_scatters, all_gathers, all_to_alls, permutes;
   std::int64_t exchanges, bytes;
@@ -67,7 +68,7 @@ struct exchanged {
 constexpr exchanged traffic_of(module const& m, plan const& p) {
   exchanged t{};
   run_counts const runs = run_counts_of(m, p.numbers);
-  std::int64_t together[max_nodes] = {};  // elements, of those that are joined
+  std::int64_t together[max_nodes] = {};  // elements of joined collectives
   for (int i = 0; i < m.node_count; ++i)
     if (p.joined[i] != 0) together[p.joined[i] - 1] += p.numbers.local_size(m.operand_value(m.nodes[i], 0));
   for (int i = 0; i < m.node_count; ++i) {
@@ -92,8 +93,8 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
   return t;
 }
 
-/// Floating-point operations that one processor does for a node each time: a product of k tensors k for every point of
-/// its dims, everything else that computes one for every element. What moves or looks up computes nothing.
+/// Floating-point operations of one rank for one run of a node: an einsum of k tensors does k for every point of its
+/// dims, any other arithmetic one for every element. Copies and lookups count as 0.
 constexpr std::int64_t flops_of(module const& m, binding const& numbers, node const& n) {
   switch (n.kind) {
     case primitive::einsum: {
@@ -118,7 +119,7 @@ constexpr std::int64_t flops_of(module const& m, binding const& numbers, node co
   }
 }
 
-/// The operations of one step on one processor: products, and all others.
+/// The operations of one step on one rank: of einsums, and of all other nodes.
 struct computed {
   std::int64_t products, others;
 };
@@ -142,9 +143,8 @@ template <class Programs, class Entry, class Mesh, class Layout>
 struct stages_of<Programs, Entry, Mesh, Layout> : lowered<Programs, Entry, Mesh, Layout> {};
 }  // namespace detail
 
-/// What a step of a static program exchanges, as a constant: `static_assert(traffic<train_step, mesh,
-/// layout>.all_reduces
-/// == 14)` documents a layout. Takes what `executable` takes, without the device.
+/// The communication of one step of a static program, as a constant: `static_assert(traffic<train_step, mesh,
+/// layout>.all_reduces == 14)` documents a layout. Takes the arguments of `executable`, without the device.
 template <class... Args>
 inline constexpr exchanged traffic = [] {
   using stages = detail::stages_of<Args...>;
@@ -152,8 +152,8 @@ inline constexpr exchanged traffic = [] {
   return traffic_of(stages::graph, stages::planned);
 }();
 
-/// The plan of a program at one size, as a constant, however open its dims are: `plan_at<train_step, mesh, layout,
-/// batch(16), length(128)>.arena_bytes`. Every axis of the mesh has a number.
+/// The plan of a program at given extents, as a constant, even if its dims are dynamic: `plan_at<train_step, mesh,
+/// layout, batch(16), length(128)>.arena_bytes`. Every axis of the mesh has a size.
 template <class Program, mesh_type Mesh, layout_type Layout, dim_extent... Extents>
 inline constexpr plan const& plan_at = []() -> plan const& {
   using program = sized<Program, Extents...>;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describes a kernel as a small value: equal layers have equal descriptors, whatever their extents, constants and
-// seeds. A descriptor is a key, a template argument of short symbols, and a program that can be interpreted.
+// seeds. A descriptor is a key, a template argument with short symbols, and a program that can be interpreted.
 #pragma once
 
 #include "meshtensor/pass/fuse.hpp"
 
 namespace meshtensor {
 
-/// What one step does: a function, or one of these.
+/// The operation of a step: a function, or one of these.
 enum class step_kind : std::uint8_t {
   first_function = 0,
   position = static_cast<std::uint8_t>(function::count_),  // the global index along a dim
   uniform,
   normal,
-  along_sum,  // along the vector: one number for each row
+  along_sum,  // along the vector dim: one number for each row
   along_max,
   along_min,
   over_sum,  // over the reduced rows: one vector for each kept row
@@ -36,10 +36,10 @@ constexpr reduction reduction_of(step_kind k) {
   return static_cast<reduction>((static_cast<int>(k) - static_cast<int>(step_kind::along_sum)) % 3 + 1);
 }
 
-/// How much of a kernel's space a value spans: nothing; rows; the vector, whose elements lie side by side or apart.
+/// Which dims of a kernel's space a value spans: none; rows; the vector dim, with elements contiguous or strided.
 enum class extent_class : std::uint8_t { uniform, row, vector, strided };
 
-/// Where a step takes an operand from: another step, an operand of the kernel, or a number.
+/// The source of a step's operand: another step, an operand of the kernel, or a number.
 struct source {
   std::uint8_t code;
   static constexpr int operands = 32, numbers = 48;
@@ -52,7 +52,7 @@ struct source {
 
 struct kernel_step {
   step_kind kind;
-  dtype type;          // of what it gives
+  dtype type;          // of its result
   extent_class level;  // how often it runs: once, for each row, for each element
   int phase;           // reductions along the vector end a phase
   source from[3];
@@ -77,9 +77,9 @@ struct kernel_step {
 struct descriptor {
   std::uint8_t step_count, operand_count, number_count, result_count;
   std::uint32_t steps[max_kernel_steps];
-  std::uint8_t operands[max_kernel_operands];  // dtype, then class
+  std::uint8_t operands[max_kernel_operands];  // dtype, then extent class
   std::uint8_t numbers[max_kernel_numbers];    // dtype
-  std::uint8_t results[max_kernel_results];    // source, then class
+  std::uint8_t results[max_kernel_results];    // source, then extent class
 
   constexpr bool operator==(descriptor const&) const = default;
 
@@ -105,7 +105,7 @@ struct descriptor {
     kernel_step const s = step(i);
     return is_function(s.kind) ? arity(static_cast<function>(s.kind)) : is_reduction(s.kind) ? 1 : 0;
   }
-  /// The first phase in which a value is there.
+  /// The first phase in which a value is available.
   constexpr int phase_of(source s) const {
     return s.is_step() ? step(s.index()).phase + goes_along(step(s.index()).kind) : 0;
   }

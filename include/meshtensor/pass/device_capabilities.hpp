@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capabilities of a device that the passes ask for: whether it runs fused kernels, and which composites whole.
+// Capabilities of a device that the passes ask for: whether it runs fused kernels, and which composites it runs whole.
 #pragma once
 
 #include <type_traits>
@@ -8,10 +8,10 @@
 
 namespace meshtensor {
 
-/// A device that wants something has `static constexpr device_capabilities capabilities`.
+/// A device with capabilities declares `static constexpr device_capabilities capabilities`.
 struct device_capabilities {
-  bool fuses = false;                       // what is elementwise in kernels, composites replaced by their bodies
-  composite_claim claims = claims_nothing;  // but for those that it runs itself
+  bool fuses = false;                       // elementwise nodes become kernels; composites are inlined …
+  composite_claim claims = claims_nothing;  // … but for those that the device claims and runs whole
 };
 
 template <class Device>
@@ -20,7 +20,7 @@ template <class Device>
 requires(Device::capabilities.fuses)
 inline constexpr device_capabilities capabilities_of<Device> = Device::capabilities;
 
-/// The device, or void for all that want nothing: what is compiled for them is the same.
+/// The device, or void for every device without capabilities: they all share what is compiled for void.
 template <class Device>
 using capable_device = std::conditional_t<capabilities_of<Device>.fuses, Device, void>;
 

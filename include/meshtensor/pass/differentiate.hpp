@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces every gradient node by the nodes that compute it, and what is watched by outputs.
-// before: traced and verified.  after: no gradient node and no watch is left; composites without a gradient of their
-// own are inlined. why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
+// Replaces every gradient node by the nodes that compute it, and every watch by an output.
+// before: traced and verified.  after: no gradient node and no watch is left; composites without a custom gradient are
+// inlined.
+// why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
 #pragma once
 
 #include "meshtensor/op/rules.hpp"
@@ -14,7 +15,7 @@ namespace detail {
 
 struct differentiator : rebuild {
   watched_values watched;
-  id loss = no_id;  // whose gradient is being taken
+  id loss = no_id;  // the loss that is being differentiated
   int gradients_watched = 0;
   id gradient_watches[max_watched] = {};  // old nodes
 
@@ -62,7 +63,7 @@ struct differentiator : rebuild {
     return m.values[v].dims.count == 0 ? zero : broadcast(b, zero, m.values[v].dims);
   }
 
-  // A value is active if it depends on what is differentiated by: those that nodes [begin, end) of a region give.
+  // Marks as active the values of nodes [begin, end) of a region that depend on a target of the gradient.
   constexpr void activate(differentiation& d, id r, int begin, int end) {
     for (int i = begin; i < end; ++i) {
       node const& n = m.nodes[i];
@@ -127,7 +128,7 @@ struct differentiator : rebuild {
     });
   }
 
-  // Cotangents of results that the composite's own gradient takes are a matter of that, others go through its body.
+  // The composite's own gradient handles the cotangents of its first `taken` results; the others go through its body.
   constexpr void composite_backwards(differentiation& d, id forward) {
     node const n = m.nodes[forward];
     int const taken = cotangents_taken(m, n);
@@ -138,16 +139,16 @@ struct differentiator : rebuild {
     if (others) body_backwards(d, forward, taken);
   }
 
-  // The composite's own gradient becomes a composite: of its (operands, results, cotangents) those that it reads, to
-  // the cotangents that are targets. Its region is copied to where its operands are: arguments come after what they
-  // stand for.
+  // The composite's own gradient becomes a composite: its operands are those of (operands, results, cotangents) that it
+  // reads, its results the cotangents of the targets. Its region is copied once its operands exist, because arguments
+  // come after their operands.
   constexpr void own_gradient_backwards(differentiation& d, id forward, int taken) {
     node const n = m.nodes[forward];
     region_copy body(b, forward, 1);
     id_list<> operands{}, places{}, targets{};
     int const given = n.operands.count, results = n.results.count;
     for (int i = 0; i < given; ++i) {
-      body.need(i);  // whatever the targets, so that a device knows it by its operands
+      body.need(i);  // whatever the targets, so that a device can recognize it by its operands
       if (d.differentiable(m.operand(n, i))) targets.add(static_cast<id>(i));
     }
     body.find_needed();
@@ -176,7 +177,7 @@ struct differentiator : rebuild {
     }
     for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
   }
-  /// A region like that of a composite's gradient, with the arguments at `places` and the results that are targets.
+  /// Makes a region like the composite's gradient region, with the arguments at `places` and the results at `targets`.
   constexpr id gradient_region(region_copy& body, id source, ids places, ids targets) {
     id const here = b.region;
     region const original = m.regions[source];
@@ -201,20 +202,21 @@ struct differentiator : rebuild {
                 "or let the gradient take cotangents of the first results only, and others go through the body");
   }
 
-  // What the body computes is computed again where the backward nodes are, and differentiated node by node: of results
-  // from the one at `first` on. So goes the gradient of a gradient, which brings none of its own.
+  // Recomputes the body at the place of the backward nodes and differentiates it node by node, for the results from
+  // `first` on. This is how the gradient of a gradient is computed, because a gradient has no custom gradient of its
+  // own.
   constexpr void body_backwards(differentiation& d, id forward, int first) {
     node const n = m.nodes[forward];
     region_copy body(b, forward, 0);
     for (int k = first; k < n.results.count; ++k)
       if (d.has_cotangent(m.result(n, k))) body.need(k);
     body.find_needed();
-    id_list<> targets{}, inside{};  // operands whose cotangents are wanted, and how the copy calls them
+    id_list<> targets{}, inside{};  // operands whose cotangents are wanted, and their values in the copy
     for (int i = 0; i < n.operands.count; ++i) {
       if (!body.needs_argument(i)) continue;
       id const x = m.operand(n, i);
       id v = b.use(d.forward(x));
-      if (d.differentiable(x)) {  // a value of its own: what else uses the operand adds to another cotangent
+      if (d.differentiable(x)) {  // a copy of its own: other uses of the operand add to another cotangent
         v = elementwise(b, function::copy, v);
         targets.add(x), inside.add(v), d.active[v] = true;
       }
@@ -241,8 +243,8 @@ struct differentiator : rebuild {
     return name::of({text, size});
   }
 
-  // The gradient of a loop is a loop the other way: cotangents of carries are carries, of stacked inputs stacked
-  // outputs, of invariants sums.
+  // The gradient of a loop is a loop in the opposite direction: cotangents of carries are carries, those of stacked
+  // inputs are stacked outputs, those of loop invariants are sums.
   constexpr void loop_backwards(differentiation& d, id forward) {
     node const n = m.nodes[forward];
     loop const l = loop::of(n);
@@ -251,7 +253,7 @@ struct differentiator : rebuild {
     int const results = n.results.count;
     auto argument = [&](int i) { return m.link(body.arguments, i); };
     auto is_active = [&](int i) { return d.active[argument(i)] && is_float(m.values[argument(i)].type); };
-    id_list<> starts{}, seeds{};  // cotangents of the last carries; of sums and stacked outputs
+    id_list<> starts{}, seeds{};  // cotangents of the final carries; of sums and stacked outputs
     for (int i = 0; i < l.carries; ++i) {
       id const y = m.result(n, i);
       starts.add(!is_active(i) ? no_id : d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
@@ -316,9 +318,9 @@ struct differentiator : rebuild {
 
 }  // namespace detail
 
-/// Replaces the gradient nodes of a module by what computes them, in reverse mode.
+/// Replaces the gradient nodes of a module by the nodes that compute them, in reverse mode.
 ///
-/// errors  G30 a node on the way has no gradient rule
+/// errors  G30 a node between a target and the loss has no gradient rule
 constexpr module differentiate(module const& m) {
   if (!m.report.empty()) return m;
   bool gradients = false, open = false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes one entry out of a set of programs.
-// before: traced together, so that what they share fits.  after: one entry; ids of variables, dims and numbers are
-// kept.
+// Extracts one entry from a set of programs.
+// before: traced together, so that shared variables and dims agree.  after: one entry; ids of variables, dims and
+// numbers are unchanged.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
 
 namespace meshtensor {
 
-/// The module with the entry at region `entry` alone.
+/// The module with only the entry at region `entry`.
 constexpr module extract_entry(module const& m, int entry) {
   meshtensor::module result{};
   result.report = m.report;

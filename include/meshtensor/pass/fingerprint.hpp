@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One number for a graph: what tells programs of one name apart.
+// Hashes a graph, to tell programs of the same name apart.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,8 @@
 
 namespace meshtensor {
 
-/// Differs, all but surely, where the structures of two graphs do: nodes, dims, names, numbers. Lines do not count.
+/// Differs, almost surely, if the structures of two graphs differ: nodes, dims, names, numbers. Source lines do not
+/// count.
 constexpr std::uint64_t fingerprint(module const& m) {
   hash_combine mix;
   for (int i = 0; i < m.name_count; ++i) mix(m.names[i].w0, m.names[i].w1, m.names[i].w2, m.names[i].w3);

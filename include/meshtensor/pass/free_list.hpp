@@ -8,7 +8,7 @@
 
 namespace meshtensor::detail {
 
-/// The free stretches, sorted by offset, none touching the next.
+/// The free gaps, sorted by offset; no two are adjacent.
 struct free_list {
   struct gap {
     std::int64_t from, to;
@@ -16,7 +16,7 @@ struct free_list {
   gap at[max_values] = {{0, std::int64_t{1} << 60}};
   int count = 1;
 
-  /// The offset of so many bytes, out of the smallest gap that has them.
+  /// Allocates `bytes` from the smallest gap that has room, and returns the offset.
   constexpr std::int64_t take(std::int64_t bytes) {
     int best = -1;
     for (int g = 0; g < count; ++g) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups what is computed element by element into kernels: each group reads and writes memory once.
-// before: partitioned, composites inlined.  after: every elementwise node and every reduction is in the region of a
-// kernel. why: structure only, so equal layers become equal kernels whatever the extents.
+// Fuses elementwise nodes and reductions into kernels: each kernel reads and writes memory once.
+// before: partitioned, composites inlined.  after: every elementwise node and every reduction is in a kernel's region.
+// why: structure only, so equal layers become equal kernels whatever the extents.
 #pragma once
 
 #include "meshtensor/pass/grouping.hpp"
 
 namespace meshtensor {
 
-/// The space of a kernel, its vector dim last, is kept in the attributes of its node.
+/// Packs the space of a kernel, its vector dim last, into the attributes of its node.
 constexpr attributes packed(shape const& space) {
   attributes a{};
   for (int i = 0; i < space.count; ++i) a.at[i / 2] = static_cast<id>(a.at[i / 2] | (space.at[i] + 1) << (i % 2 * 8));
@@ -23,14 +23,14 @@ constexpr shape kernel_space(node const& kernel) {
 
 namespace detail {
 
-/// Writes the module of a grouping.
+/// Writes the module that a grouping describes.
 struct kernel_writer {
   meshtensor::module const& from;
   grouping const& groups;
   rebuild w;
   id first[grouping::max_groups], next[max_nodes];  // members of a group, plus 1
-  id inside[max_values], inside_of[max_values];  // a value as the kernel that is being written calls it; which kernel
-  bool leaves[max_values];                       // used outside of its group
+  id inside[max_values], inside_of[max_values];     // a value's copy in the kernel being written; which kernel that is
+  bool leaves[max_values];                          // used outside its group
   id_list<max_kernel_operands> operands, arguments;
   id region, now;
 
@@ -107,7 +107,7 @@ struct kernel_writer {
     w.m.nodes[k].regions = b.add_links(ids(&region, 1));
   }
 
-  /// A node like `n` in the region of the kernel.
+  /// Copies `n` into the kernel's region.
   constexpr id copy(node const& n) {
     id given[3] = {};
     for (int k = 0; k < n.operands.count; ++k) given[k] = inner(from.operand(n, k));
@@ -130,7 +130,7 @@ struct kernel_writer {
     return static_cast<id>(m.value_count++);
   }
 
-  /// The value as the kernel calls it: a member's, one made again, or an argument.
+  /// The value inside the kernel: a member's result, a recomputed one, or an argument.
   constexpr id inner(id v) {
     if (inside_of[v] == now) return inside[v];
     bool const again =
@@ -152,7 +152,7 @@ struct kernel_writer {
 
 }  // namespace detail
 
-/// The module with kernels. Composites that are left are the device's; their bodies stay as they are.
+/// The module with kernels. The composites that remain are those that the device claims; their bodies are unchanged.
 constexpr module fuse(module const& from) {
   if (!from.report.empty()) return from;
   meshtensor::module m{};

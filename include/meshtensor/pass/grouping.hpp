@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the nodes that share a kernel: one space of dims, found backwards, from users to makers.
+// Groups the nodes that share a kernel, walking backwards from users to producers.
 //
-// A group walks one space of dims, the last of which is its vector; all its values have the same local part of a dim. A
-// node meets its users first: it may join the earliest of them, because all others still come later. Constants,
-// positions and broadcasts cost nothing and are made again in every group that uses them.
+// A group iterates over one space of dims, the last of which is its vector dim; all its values have the same local part
+// of a dim. The walk meets a node's users first: the node may join the earliest of them, because all others come later.
+// Constants, positions and broadcasts cost nothing and are recomputed in every group that uses them.
 #pragma once
 
 #include "meshtensor/pass/fused_group.hpp"
 
 namespace meshtensor {
 
-/// Nodes that only say how something else is read.
+/// Nodes that only change how another value is indexed.
 constexpr bool is_way_to_read(module const& m, node const& n) {
   if (n.kind == primitive::broadcast) return true;
   if (n.kind != primitive::transpose) return false;
   shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
-  return x.at[x.count - 1] == y.at[y.count - 1];  // else a copy that turns blocks is faster
+  return x.at[x.count - 1] == y.at[y.count - 1];  // otherwise a blocked transpose is faster
 }
 
 namespace detail {
 
-/// Whether a function is computed sooner than its result is read back from memory.
+/// Whether a function is cheaper to recompute than its result is to load from memory.
 constexpr bool is_cheap(node const& n) {
   auto const f = static_cast<function>(n.function);
   return n.kind == primitive::elementwise && (f < function::exp || f == function::relu || f >= function::logical_not) &&
@@ -34,11 +34,11 @@ struct grouping {
   fused_group groups[max_groups];
   id group_of[max_nodes];        // plus 1
   id user[max_values];           // the group that is the earliest user of a value, plus 1
-  id place_of_user[max_values];  // plus 1
-  bool shared[max_values];       // used by several
+  id place_of_user[max_values];  // the node of that user, plus 1
+  bool shared[max_values];       // used by several nodes
   id counted_by[max_values];     // the last group that counted the value as its operand, plus 1
-  id source[max_values];         // what a group reads when it reads a value
-  primitive kind[max_values];    // of the node that makes a value
+  id source[max_values];         // what a group loads for this value: the operand of broadcasts and transposes
+  primitive kind[max_values];    // of the node that computes a value
 
   constexpr explicit grouping(module const& m)
       : from(m), count(0), groups{}, group_of{}, user{}, place_of_user{}, shared{}, counted_by{}, source{}, kind{} {
@@ -54,7 +54,7 @@ struct grouping {
       if (group_of[i] != 0) group_of[i] = static_cast<id>(find(static_cast<id>(group_of[i] - 1)) + 1);
   }
 
-  /// Nodes that are made again by whoever needs them, and whom nobody else needs.
+  /// Nodes that every user recomputes and no other node needs.
   constexpr bool is_gone(node const& n) const {
     switch (n.kind) {
       case primitive::constant:
@@ -106,7 +106,7 @@ struct grouping {
       case primitive::random:
       case primitive::reduce:
       case primitive::broadcast:
-        if (place_of_user[from.result(n)] == 0) return;  // all its users make it again, or it is dead
+        if (place_of_user[from.result(n)] == 0) return;  // all its users recompute it, or it is dead
         if ((n.kind != primitive::broadcast && join(i, n)) || begin(i, n)) return;
         break;
       case primitive::transpose:
@@ -124,7 +124,7 @@ struct grouping {
     return mask;
   }
 
-  /// Whether the dims that the value shares with the group's space lie as they do there.
+  /// Whether the dims that the value shares with the group's space are sharded as they are there.
   constexpr bool lies_alike(fused_group const& g, value const& v) const {
     for (int a = 0; a < from.axis_count; ++a)
       if (v.layout.dim[a] != 0 ? g.sharded[a] != v.dims.at[v.layout.dim[a] - 1] + 1 || g.order[a] != v.layout.order[a]
@@ -141,8 +141,8 @@ struct grouping {
 
   constexpr bool begin(id i, node const& n) {
     if (n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient)
-      return false;                         // another name, no work
-    if (count == max_groups) return false;  // so many kernels have no regions either: G20 says so
+      return false;                         // an alias, no work
+    if (count == max_groups) return false;  // so many kernels would exceed the regions, too: G20 reports it
     id const made = static_cast<id>(count++);
     fused_group& g = groups[made];
     g.place = i, g.region = n.region, g.results = 1, g.common = 0xff, g.steps = n.kind != primitive::broadcast;
@@ -160,7 +160,7 @@ struct grouping {
     for (int k = 0; k < n.operands.count; ++k) use_in(from.operand(n, k), g);
   }
 
-  /// Into the group of its earliest user, if that is one and has room.
+  /// Adds the node to the group of its earliest user, if there is one and it has room.
   constexpr bool join(id i, node const& n) {
     id const v = from.result(n);
     if (user[v] == 0) return false;
@@ -182,7 +182,8 @@ struct grouping {
     if (n.kind == primitive::random) return spanned == g.all();
     return (spanned & g.rows()) == g.rows() || (!shared[from.result(n)] && (spanned == 0 || is_cheap(n)));
   }
-  /// A reduction whose result the group uses goes along the vector, which it may bring with it.
+  /// Whether the group may take a reduction whose result it uses: one along the vector dim, which the reduction may add
+  /// to the group's space.
   constexpr bool takes_reduction(fused_group& g, node const& n) const {
     value const &x = from.operand_value(n, 0), &y = from.result_value(n);
     int const last = x.dims.count - 1;
@@ -196,21 +197,22 @@ struct grouping {
     return true;
   }
 
-  // ---- groups that read the same ----
+  // ---- groups that read the same values ----
 
   /// The group that a group was merged into.
   constexpr id find(id g) const {
     while (groups[g].merged != 0) g = static_cast<id>(groups[g].merged - 1);
     return g;
   }
-  /// The group of the node that makes a value, plus 1.
+  /// The group of the node that computes a value, plus 1.
   constexpr id group_of_value(id v) const {
     id const g = group_of[from.values[v].node];
     return g == 0 ? id{0} : static_cast<id>(find(static_cast<id>(g - 1)) + 1);
   }
   using operand_lists = id[max_groups][max_kernel_operands];
 
-  /// Groups that read the same block, or one what the other makes, become one where nothing stands between them.
+  /// Merges groups that read the same full-space value, or of which one reads the other's result, if no node between
+  /// them forbids it.
   constexpr void merge_siblings() {
     operand_lists operands = {};
     std::uint8_t counts[max_groups] = {};
@@ -257,7 +259,7 @@ struct grouping {
       if (ga.sharded[x] != gb.sharded[x] || ga.order[x] != gb.order[x]) return false;
     unsigned const over_a = ga.leaving & ga.rows(), over_b = gb.leaving & gb.rows();
     if (over_a != 0 && over_b != 0 && over_a != over_b) return false;
-    // What b reads must be there where a stands, and no reduction that leaves may be read.
+    // b's operands must be available at the place of a, and b must not read a result of a reduction that leaves a.
     int together = counts[a];
     for (int k = 0; k < counts[b]; ++k) {
       id const v = operands[b][k], unit = group_of_value(v);

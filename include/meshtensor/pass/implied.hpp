@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout that a value has because of its dims and its path: the rules of a layout, resolved against a module.
+// Derives the layout that a value's dims and path imply: the rules of a layout, resolved against a module.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
 
-/// A layout resolved against a module's dims, axes and paths. No guessing: what no rule names is replicated.
+/// A layout resolved against a module's dims, axes and paths. No guessing: a dim that no rule names is replicated.
 struct implied_layout {
   struct resolved_rule {
     bool scoped, used;
-    id dim;  // no_id: the module does not have it
+    id dim;  // no_id: not in the module
     int count;
     std::uint8_t axes[max_axes];
   };
@@ -45,7 +45,7 @@ struct implied_layout {
     }
   }
 
-  /// The rule for a dim under a path: the innermost scope's, else the one that holds everywhere; -1: none.
+  /// The rule for a dim under a path: the innermost scope's, else the global one; -1: none.
   constexpr int rule_for(int dim, id path) {
     int best = -1, best_depth = -1;
     for (int r = 0; r < count; ++r) {
@@ -57,8 +57,8 @@ struct implied_layout {
     return best;
   }
 
-  /// Where a value with these dims lies under a path. Dims of `whole` stay whole. An axis that would shard two dims has
-  /// the first of them; `contested`, if it is wanted, tells whether there is one.
+  /// The implied placement of a value with these dims under a path. Dims of `whole` are not sharded. If two dims claim
+  /// one axis, the first gets it; `contested`, if not null, tells whether that happened.
   constexpr placement of(shape const& dims, id path, shape const& whole, bool* contested) {
     placement p{};
     for (int i = 0; i < dims.count; ++i) {
@@ -74,8 +74,8 @@ struct implied_layout {
     return p;
   }
 
-  /// The same where axes are contested: each shards the dim whose rule comes first, whatever the order of the dims, so
-  /// that two operands with the same dims lie alike.
+  /// Like `of` for contested axes: each shards the dim whose rule comes first, whatever the order of the dims, so that
+  /// two operands with the same dims have the same placement.
   constexpr placement settled(shape const& dims, id path, shape const& whole) {
     placement p{};
     for (int i = 0; i < dims.count; ++i) {
@@ -86,7 +86,7 @@ struct implied_layout {
     return p;
   }
 
-  /// S05, if the rules of two dims name one axis.
+  /// Reports S05 if the rules of two dims name one axis.
   constexpr diagnostic conflict(int axis, shape const& dims, id path, shape const& whole) {
     diagnostic d{};
     int const first = first_rule(axis, dims, path, whole, -1);
@@ -99,7 +99,7 @@ struct implied_layout {
     cure(d, rules[second].dim, path);
     return d;
   }
-  /// Adds the rule that keeps a dim whole under a path.
+  /// Appends the fix: the rule that replicates a dim under a path.
   constexpr void cure(diagnostic& d, int dim, id path) const {
     if (path == no_id) {
       d << "make this part a layer and replicate one of them in its scope, in<\"scope\", replicate<" << m.dim_name(dim)
@@ -111,7 +111,7 @@ struct implied_layout {
   }
 
  private:
-  // Of the rules behind `after` that hold for one of the dims and name an axis, the first; -1: none.
+  // The first rule after `after` that applies to one of the dims and names the axis; -1: none.
   constexpr int first_rule(int axis, shape const& dims, id path, shape const& whole, int after) {
     int first = -1;
     for (int i = 0; i < dims.count; ++i) {
@@ -124,7 +124,7 @@ struct implied_layout {
   }
 };
 
-/// The rules of a layout that change nothing in what was traced, as bits: no tensor, or none in the rule's scope, has
+/// The rules of a layout without effect on the traced programs, as bits: no tensor, or none in the rule's scope, has
 /// the dim.
 constexpr std::uint64_t unused_rules(module const& m, layout_rules const& layout) {
   std::uint64_t unused = 0;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces composites by their bodies.
-// before: any verified module.  after: only those composites are left that are claimed: those that bring a gradient of
-// their own, while gradients are still to be taken, and those that a device runs whole. why: a body's nodes can then be
-// differentiated, and share kernels, with what stands around them.
+// Inlines composites.
+// before: any verified module.  after: only claimed composites are left: those with a custom gradient while gradients
+// are still to be taken, and those that a device runs whole.
+// why: a body's nodes can then be differentiated, and fused with the nodes around them.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
 
 namespace meshtensor {
 
-/// Whether a composite shall stay.
+/// Whether a composite is kept.
 using composite_claim = bool (*)(module const&, node const&);
 
 constexpr bool claims_nothing(module const&, node const&) { return false; }
 constexpr bool has_own_gradient(module const&, node const& n) { return n.regions.count > 1; }
-/// Of how many results, from the first on, a composite's own gradient takes cotangents; the others' go through its
-/// body.
+/// Number of leading results whose cotangents a composite's own gradient takes; those of the other results go through
+/// its body.
 constexpr int cotangents_taken(module const& m, node const& n) {
   if (!has_own_gradient(m, n)) return 0;
   return m.regions[m.region_of(n, 1)].arguments.count - n.operands.count - n.results.count;
 }
 
-/// The module without the composites that nobody claims.
+/// Inlines all composites that `claimed` does not keep.
 constexpr module inline_composites(module const& from, composite_claim claimed = claims_nothing) {
   meshtensor::module m{};
   rebuild w(from, m);
@@ -35,7 +35,7 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
     opened[body] = !claimed(from, n);
     for (int k = 1; k < n.regions.count; ++k) gone[from.region_of(n, k)] = opened[body];
   }
-  for (int r = 0; r < from.region_count; ++r)  // what stood in a body stands where its owner stood
+  for (int r = 0; r < from.region_count; ++r)  // nodes of an inlined body move to the region of its owner
     if (opened[r]) w.entered[r] = static_cast<id>(w.region_of(from.regions[r].parent) + 1);
   for (int i = 0; i < from.node_count && m.report.empty(); ++i) {
     node const& n = from.nodes[i];
@@ -45,7 +45,7 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
       for (node const* a = &n; a->kind == primitive::argument && opened[a->region];
            a = &from.nodes[from.values[v].node])
         v = from.operand(from.nodes[owner[a->region] - 1], a->attribute[0]);
-      // What an enclosing region takes from outside may have been recorded after the body that uses it.
+      // A value that an enclosing region takes from outside may have been recorded after the body that uses it.
       if (!w.has(v)) w.copy(from.nodes[from.values[v].node]);
       w.replace(from.result(n), w[v]);
     } else if (n.kind == primitive::argument && w.has(from.result(n))) {

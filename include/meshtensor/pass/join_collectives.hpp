@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds small collectives that can travel as one.
-// before: scheduled, bound and placed.  after: of every collective that goes with others, the last one of them, at
-// which all start. why: a message costs its latency however short it is, and biases and norms are many and short.
+// Joins small collectives into one message.
+// before: scheduled, bound and placed.  after: for every joined collective, the last one of its group, at which all of
+// them start.
+// why: a message costs its latency however short it is, and biases and norms are many and short.
 #pragma once
 
 #include "meshtensor/pass/liveness.hpp"
 
 namespace meshtensor {
 
-/// What of one collective is small enough to be copied into a common block, and how long that may become.
+/// The largest collective that is copied into a joint message, and the largest joint message.
 inline constexpr std::int64_t joined_bytes_each = 64 << 10, joined_bytes = 1 << 20;
 
 namespace detail {
@@ -23,7 +24,7 @@ struct joiner {
   meshtensor::module const& m;
   plan& p;
   bucket open[most_open];
-  id before[max_nodes];  // the one that was put into the same bucket before, plus 1
+  id before[max_nodes];  // the previous collective in the same bucket, plus 1
 
   constexpr joiner(module const& source, plan& target) : m(source), p(target), open{}, before{} {
     for (int r = 0; r < m.region_count; ++r) {
@@ -35,13 +36,13 @@ struct joiner {
  private:
   constexpr void visit(id node_id) {
     node const& n = m.nodes[node_id];
-    if (n.kind == primitive::wait) {  // it must have started by then
+    if (n.kind == primitive::wait) {  // the awaited collective must have started
       node const& c = awaited(m, n);
       for (bucket& b : open)
         if (b.last != 0 && alike(c, m.nodes[b.last - 1])) close(b);
     }
     if (n.regions.count != 0 && n.kind != primitive::kernel && !is_whole(n))
-      for (bucket& b : open) close(b);  // what comes first does not wait for a loop
+      for (bucket& b : open) close(b);  // earlier collectives do not wait for a loop
     std::int64_t const bytes = n.kind == primitive::all_reduce ? p.numbers.local_bytes(m.operand_value(n, 0)) : 0;
     if (bytes == 0 || bytes > joined_bytes_each || p.numbers.members(n.attribute[0]) < 2) return;
     if (ends_behind_loop(n) && p.where[p.root[m.result(n)]] != place::filled) return;  // it ends at once
@@ -62,7 +63,7 @@ struct joiner {
       for (id c = b.last; c != 0; c = before[c - 1]) p.joined[c - 1] = b.last;
     b = {};
   }
-  /// Over the same processors, of one kind, and waited for on the same side of the loop.
+  /// Whether two collectives may join: same ranks, kind and function, and their waits on the same side of the loop.
   constexpr bool alike(node const& a, node const& b) const {
     return a.kind == b.kind && a.region == b.region && a.function == b.function && a.attribute[0] == b.attribute[0] &&
            a.attribute[3] == b.attribute[3] && m.operand_value(a, 0).type == m.operand_value(b, 0).type;
@@ -71,7 +72,7 @@ struct joiner {
 
 }  // namespace detail
 
-/// Whether a collective starts with another one, which comes later.
+/// Whether a collective starts together with a later one.
 constexpr bool goes_with_another(plan const& p, int node_id) {
   return p.joined[node_id] != 0 && p.joined[node_id] != node_id + 1;
 }

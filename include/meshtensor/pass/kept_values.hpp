@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses which values of a loop are kept for a later one and which are recomputed there: a minimum cut.
+// Chooses which values of a loop are saved for a later loop and which are recomputed there: a minimum cut.
 //
-// Values are weighed by dtype and number of dims: a structure must not depend on extents.
+// Values are weighed by dtype and number of dims: the structure must not depend on extents.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"
@@ -9,13 +9,13 @@
 
 namespace meshtensor::detail {
 
-/// Where values of loops come from, and which of them are to be kept.
+/// The origin of values of loops, and which of them are saved.
 struct kept_values {
   meshtensor::module const& m;
   id owner[max_regions];     // of a region: its node plus 1
-  id shown[max_values];      // of a value inside a composite: the result that it becomes in a loop's body, plus 1
-  bool leaves[max_values];   // a result of a loop that is used in other ways than as a later loop's stacked operand
-  bool crosses[max_values];  // a later loop asks for it
+  id shown[max_values];      // of a value inside a composite: the result that stands for it in a loop's body, plus 1
+  bool leaves[max_values];   // a loop's result with uses other than as a later loop's stacked operand
+  bool crosses[max_values];  // a later loop reads it
   bool kept[max_values];
   id waiting[max_values];
 
@@ -23,7 +23,7 @@ struct kept_values {
       : m(source), owner{}, shown{}, leaves{}, crosses{}, kept{}, waiting{} {
     for (int i = 0; i < m.node_count; ++i)
       for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
-    bool asked[max_nodes] = {};  // loops that hand something to later ones
+    bool asked[max_nodes] = {};  // loops whose values later loops read
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       find_uses(n);
@@ -38,7 +38,8 @@ struct kept_values {
       if (asked[i]) choose(static_cast<id>(i));
   }
 
-  /// The value of an earlier loop's body whose iterations a stacked argument stands for; other values are their own.
+  /// For a stacked argument, the value of the earlier loop's body that it holds one iteration of; else the value
+  /// itself.
   constexpr id origin(id v) const {
     node const& a = maker(v);
     if (a.kind != primitive::argument || !is_stacked(a)) return v;
@@ -49,7 +50,7 @@ struct kept_values {
   }
   constexpr bool is_crossing(id v) const { return origin(v) != v; }
 
-  /// The same value where it is made: inside of composites.
+  /// The value where it is computed, looking through composites.
   constexpr id canonical(id v) const {
     for (;;) {
       node const& n = maker(v);
@@ -58,7 +59,7 @@ struct kept_values {
       else return v;
     }
   }
-  /// The value as the loop's body calls it; no_id: it is inside of a composite only.
+  /// The value as the loop's body names it; no_id: it exists only inside a composite.
   constexpr id in_body(id v) const {
     return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<id>(shown[v] - 1);
   }
@@ -72,7 +73,7 @@ struct kept_values {
     loop const how = loop::of(owner_of(argument));
     return argument.attribute[0] >= how.carries && argument.attribute[0] < how.carries + how.stacked;
   }
-  // The gradient of a composite, once taken, is the body of another one.
+  // The body of a composite counts, its gradient region does not: a gradient, once taken, is another composite's body.
   constexpr bool is_in_body_of_composite(node const& n) const {
     return owner[n.region] != 0 && owner_of(n).kind == primitive::composite && n.region == m.region_of(owner_of(n), 0);
   }
@@ -87,7 +88,7 @@ struct kept_values {
     }
   }
 
-  // The value's own edge, from `in` to `in + 1`, is what keeping it costs; its operands lead to `in`.
+  // The edge of a value, from `in` to `in + 1`, has the cost of saving it; edges of its operands lead to `in`.
   constexpr void choose(id l) {
     flow_network flow{};
     id at[max_values] = {};  // `in` of a value
@@ -119,8 +120,8 @@ struct kept_values {
                                    : !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
   }
 
-  // What is arithmetic alone; of a layer that asks for it everything that makes one value of others. Products within a
-  // composite are left to it: a device may have a way to make it that never has them whole.
+  // Arithmetic may be recomputed. So may, in a checkpointed layer, any node without regions that has one result, but
+  // for einsums in a composite: a device may run the composite without ever storing their results.
   constexpr bool may_be_made_again(node const& n) const {
     if (is_arithmetic(n.kind)) return true;
     if (n.copy == 0 || n.results.count != 1 || n.regions.count != 0) return false;
@@ -128,8 +129,8 @@ struct kept_values {
     return n.kind > primitive::iteration && n.kind < primitive::gradient;
   }
 
-  // What a loop takes from outside later loops can take, too. A slice of what an enclosing loop computes is no better
-  // than any value of that size.
+  // Whether later loops can read the value without saving it: a loop's operands from outside. A slice of what an
+  // enclosing loop computes must be saved like any value of that size.
   constexpr bool is_at_hand(node const& n, loop const& how) const {
     if (n.kind != primitive::argument || n.attribute[0] < how.carries) return false;
     if (n.attribute[0] >= how.carries + how.stacked) return true;

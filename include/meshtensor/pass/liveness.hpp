@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a program's memory, and what it is made from: when every value is used, and under which names.
+// Computes the liveness and aliases of values, for the memory plan, which is declared here, too.
 #pragma once
 
 #include "meshtensor/pass/bind.hpp"
@@ -9,45 +9,45 @@ namespace meshtensor {
 
 enum class place : std::uint8_t {
   nowhere,   // never run
-  arena,     // at an offset
-  variable,  // the store's own memory
-  input,     // what was fed
-  slice,     // of a stacked operand: moves with the iteration
-  filled,    // the slice of a stacked result that the iteration makes: moves, too
-  window,    // within another value: where and in what strides is found as the slice that gives it runs
+  arena,     // in the arena, at an offset
+  variable,  // in the store's own memory
+  input,     // in memory fed by the caller
+  slice,     // a slice of a stacked operand: its address advances with the iteration
+  filled,    // the slice of a stacked result that the iteration computes in place: advances, too
+  window,    // a strided view of another value: address and strides are computed when its slice node runs
 };
 
 struct plan {
   binding numbers;
   order steps;
-  id root[max_values];  // the value whose memory a value shares; itself: its own
+  id root[max_values];  // the value whose buffer a value shares; itself: its own
   place where[max_values];
-  id joined[max_nodes];  // of a collective that travels with others: the one at which they start, plus 1
+  id joined[max_nodes];  // of a joined collective: the one at which all of its group start, plus 1
   std::int64_t offset[max_values];
   std::int64_t arena_bytes;
-  std::int64_t variable_bytes, input_bytes;  // beside the arena, per processor
+  std::int64_t variable_bytes, input_bytes;  // outside the arena, per rank
   int fullest;                               // the node at which the arena is fullest
 };
 
-/// Whether the body of a loop makes `v`, a slice of what the loop stacks, in its place there. What the body is given
-/// may lie in the slice of an outer loop's result: it is put away like any other value.
+/// Whether the loop body `body` computes `v`, a slice that its loop stacks, in its place in the stack. An argument of
+/// the body may be in a slice of an outer loop's result; then it is copied like any other value.
 constexpr bool is_filled_by(module const& m, plan const& p, id body, id v) {
   return p.where[p.root[v]] == place::filled && m.nodes[m.values[p.root[v]].node].region == body;
 }
 
 namespace detail {
 
-/// Filled by a walk through the nodes as they run: `now` counts them.
+/// Live ranges, filled by a walk through the nodes in execution order; `now` is the time.
 struct liveness {
   meshtensor::module const& m;
   plan& p;
   int now;
-  int begin[max_values], end[max_values];  // of roots: first and last time of use
-  int read[max_values];                    // of roots: when they were read last
-  id within[max_values];                   // of a window: what it is part of, plus 1
-  bool replaces[max_values];               // values that become a variable's or a region's result, by any name
-  bool wants_copy[max_values];             // that something besides products and attention of their own region reads
-  bool put_into[max_values];               // of which a put makes the next one, by any name
+  int begin[max_values], end[max_values];  // of roots: first and last use
+  int read[max_values];                    // of roots: last read
+  id within[max_values];                   // of a window: the value that it views, plus 1
+  bool replaces[max_values];               // become a variable's new value or a region's result, under any alias
+  bool wants_copy[max_values];             // read by other nodes than einsums and whole composites of its own region
+  bool put_into[max_values];               // updated in place by a put, under any alias
 
   constexpr liveness(module const& source, plan& target)
       : m(source), p(target), now(0), begin{}, end{}, read{}, within{}, replaces{}, wants_copy{}, put_into{} {
@@ -76,9 +76,9 @@ struct liveness {
     read[r] = now;
     if (within[r] != 0) look(static_cast<id>(within[r] - 1));
   }
-  /// Whether a slice of what a region is given needs no copy: of the region, products and composites that run whole
-  /// alone read it, and they take any strides. What is written by a put is none, for the put would have to wait until
-  /// they have read.
+  /// Whether a slice of a region's argument is a view, without a copy: only einsums and composites that run whole read
+  /// it, in its own region, and they take any strides. If a put updates the argument, the slice is copied: the put
+  /// would have to wait for its readers.
   constexpr bool is_window(node const& n) const {
     if (n.kind != primitive::slice) return false;
     id const of = m.operand(n, 0);
@@ -87,8 +87,8 @@ struct liveness {
   constexpr bool is_alone(node const& n) const {
     return is_collective(n.kind) && p.numbers.members(n.attribute[0]) == 1;
   }
-  /// What gives its operand another name. A collective of one processor does, but where it stands between what outlives
-  /// the step or the iteration and what replaces that: there it keeps the two apart, as it does for several.
+  /// Whether the result is an alias of the operand. A collective over one rank is one, unless its operand outlives the
+  /// step or the iteration and its result replaces such a value: then it copies, as it does over several ranks.
   constexpr bool renames(node const& n) const {
     if (shares_memory(n) || ends_behind_loop(n)) return true;
     return is_alone(n) && !(replaces[m.result(n)] && outlives(m.operand(n, 0)));

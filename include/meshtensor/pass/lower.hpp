@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of contents of the compiler: from a program to the plan of one processor. Every line is a value that can be
-// printed, drawn, verified and interpreted; the same functions run in the compiler and at start-up.
+// Lowers a program to the plan of one rank: the pipeline of all passes. Every line is a value that can be printed,
+// drawn, verified and interpreted; the same functions run in the compiler and at start-up.
 #pragma once
 
 #include <memory>
@@ -26,22 +26,22 @@
 
 namespace meshtensor {
 
-/// The module as a device wants it.
+/// The module, fused if the device runs kernels.
 constexpr module fuse(module const& m, device_capabilities const& capabilities) {
   if (!capabilities.fuses) return m;
-  return fuse(prune(inline_composites(m, capabilities.claims)));  // of a composite's results some may have no use
+  return fuse(prune(inline_composites(m, capabilities.claims)));  // some results of a composite may be unused
 }
 
-// From here to `lowered` each line is one evaluation, so that the compiler's limits hold for each by itself, and all
-// that have the same arguments share it: a set of programs is traced once, whatever the meshes, layouts and devices.
+// From here to `lowered` each line is one constant evaluation, so that the compiler's limits apply to each alone, and
+// uses with the same arguments share it: a set of programs is traced once, whatever the meshes, layouts and devices.
 namespace detail {
 
 template <class Programs>
-// What one compiler shows of a program that it cannot trace is this line:
+// One compiler reports a program that it cannot trace by showing this line:
 inline constexpr module traced = try_trace<Programs>();  // program_error<not constexpr, or past -fconstexpr-steps>
 
-/// Two files of a program may each have a `struct step`: what is made for them is told apart by what was traced, or the
-/// linker takes one for both.
+/// Two source files may each have a `struct step`: the hash of the trace tells their instantiations apart, or the
+/// linker would take one for both.
 template <class Programs>
 inline constexpr std::uint64_t fingerprint_of = fingerprint(traced<Programs>);
 
@@ -79,19 +79,19 @@ struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout,
 
 }  // namespace detail
 
-/// One entry of a program set, lowered in the compiler: `graph` is the program of one processor, `planned` its plan.
+/// One entry of a program set, lowered in the compiler: `graph` is the program of one rank, `planned` its plan.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void,
           std::uint64_t Mark = detail::fingerprint_of<Programs>>
 struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, capable_device<Device>, Mark> {};
 
-/// What `f` returns, made on the heap in place: modules are too large for the stacks of threads.
+/// The result of `f`, constructed on the heap: modules are too large for the stacks of threads.
 template <class F>
 auto on_heap(F const& f) {
   using made = decltype(f());
   return std::unique_ptr<made>(new made(f()));
 }
 
-/// The same, verified: what is wrong with it is a mistake of the pass.
+/// Like `on_heap`, and verifies the module: an error is a bug in the pass.
 template <class F>
 auto verified(F const& f) {
   auto made = on_heap(f);
@@ -99,7 +99,7 @@ auto verified(F const& f) {
   return made;
 }
 
-/// What the user wrote, and its gradients, on whole tensors: the entry called `label`, ready for `partition`.
+/// Extracts the entry called `label` on whole tensors, with its gradients, ready for `partition`.
 inline std::unique_ptr<module> whole_entry(module const& traced, name const& label) {
   auto const selected = verified([&] { return extract_entry(traced, find_entry(traced, label)); });
   auto const differentiated = verified([&] { return differentiate(*selected); });
@@ -107,14 +107,14 @@ inline std::unique_ptr<module> whole_entry(module const& traced, name const& lab
   return verified([&] { return simplify(*saved); });
 }
 
-/// The same at start-up: one structure, bound to the numbers that are known only now.
+/// An entry lowered at start-up: its structure, bound to numbers that are known only now.
 struct lowering {
-  meshtensor::module graph;  // the program of one processor
+  meshtensor::module graph;  // the program of one rank
   plan planned;
   int entry;
 };
 
-/// Lowers an entry that `whole_entry` has given. Throws what does not fit.
+/// Lowers an entry that `whole_entry` returned. Throws layout errors.
 ///
 /// errors  S codes of `partition` and `bind`
 template <class = lazy>
@@ -135,7 +135,7 @@ std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, me
   raise(verify_plan(result->graph, result->entry, result->planned).report);
   return result;
 }
-/// The same of the entry called `label` of a traced module.
+/// Lowers the entry called `label` of a traced module.
 template <class = lazy>
 std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
                                 layout_rules const& rules, std::span<dim_extent const> extents,
@@ -143,7 +143,7 @@ std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_sh
   return lower_whole(*whole_entry(traced, label), label, mesh, rules, extents, capabilities);
 }
 
-/// The plan of an entry that the compiler has lowered, for a mesh and extents that are known only now.
+/// Plans an entry that the compiler has lowered, for a mesh and extents that are known only at start-up.
 ///
 /// errors  S codes of `bind`
 template <class = lazy>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest set of edges whose removal parts a source from a sink: what a choice with costs comes down to.
+// Minimum cut: the cheapest set of edges whose removal separates a source from a sink.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace meshtensor {
 
-/// A directed graph with capacities. Vertices are the numbers from 0 on: a source, a sink, and two for each value.
+/// A directed graph with capacities. Vertices are numbered from 0: a source, a sink, and two for each value.
 struct flow_network {
   static constexpr int max_vertices = 2 * max_values + 2, max_edges = max_links;
   static constexpr std::int64_t unlimited = std::int64_t{1} << 60;
 
-  struct edge {  // the one back is `number ^ 1`
+  struct edge {  // the reverse edge is `number ^ 1`
     int to, next;
-    std::int64_t left;  // what may still flow
+    std::int64_t left;  // residual capacity
   };
 
   int vertex_count, edge_count;
-  bool full;                // an edge had no room
-  int first[max_vertices];  // edge that leaves a vertex, plus 1
-  int by[max_vertices];     // edge by which a search came, plus 1
+  bool full;                // too many edges
+  int first[max_vertices];  // first edge that leaves a vertex, plus 1
+  int by[max_vertices];     // edge by which a search reached the vertex, plus 1
   int waiting[max_vertices];
   edge edges[max_edges];
 
@@ -34,7 +34,7 @@ struct flow_network {
     edges[edge_count++] = {from, first[to], 0}, first[to] = edge_count;
   }
 
-  /// Lets as much flow as can (Edmonds and Karp, J. ACM 19, 1972). Of all cheapest cuts `is_before_sink` then shows the
+  /// Computes a maximum flow (Edmonds and Karp, J. ACM 19, 1972). `is_before_sink` then shows, of all minimum cuts, the
   /// one nearest to the sink.
   constexpr void fill(int source, int sink) {
     while (search(source, false, sink)) {
@@ -50,7 +50,8 @@ struct flow_network {
   constexpr bool is_before_sink(int vertex) const { return by[vertex] != 0; }
 
  private:
-  // Marks what can be reached from a vertex, or whatever can reach it; whether `goal` is among it, and stops there.
+  // Breadth-first search from `start`, or backwards to it; marks the vertices it reaches, stops at `goal`, and returns
+  // whether it got there.
   constexpr bool search(int start, bool backwards, int goal) {
     for (int v = 0; v < vertex_count; ++v) by[v] = 0;
     int count = 1;

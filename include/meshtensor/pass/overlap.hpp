@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes every collective apart into its start and its wait, and moves them away from each other.
-// before: fused.  after: a collective starts as soon as its operand is there and is waited for where its result is used
-// first; one of a slice that a loop stacks, behind the loop. why: what the mesh does in between costs nothing. All
-// processors have the same order, so nothing can deadlock.
+// Splits every collective into a start and a wait, and moves them apart.
+// before: fused.  after: a collective starts as soon as its operand is ready, and its wait comes just before the first
+// use of its result; the wait for a slice that a loop stacks comes after the loop.
+// why: communication that overlaps computation costs nothing. All ranks have the same order, so nothing can deadlock.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -14,11 +14,11 @@ namespace detail {
 struct overlapper {
   meshtensor::module const& from;
   rebuild w;
-  id first_use[max_values];  // of the result of a collective: the node that needs it, plus 1
+  id first_use[max_values];  // of a collective's result: the first node that uses it, plus 1
   bool used_twice[max_values];
-  bool stacked[max_values];  // a loop's body gives it as a slice
-  id follows[max_nodes];     // the first collective to start behind a node, plus 1
-  id next[max_nodes];        // the next one to start there, plus 1
+  bool stacked[max_values];  // a loop's body returns it as a slice to stack
+  id follows[max_nodes];     // the first collective that starts after a node, plus 1
+  id next[max_nodes];        // the next collective that starts after the same node, plus 1
   id awaited[max_nodes];     // the first value to wait for before a node, plus 1
   id next_awaited[max_values];
 
@@ -43,8 +43,8 @@ struct overlapper {
   }
 
  private:
-  /// It starts behind the node that makes its operand, unless that is a collective too, a loop that leaves the operand
-  /// on its way, or no node of its region.
+  /// Whether it starts right after the node that computes its operand: not if that is a collective, a loop whose result
+  /// is still in flight, or a node of another region.
   constexpr bool starts_early(node const& n) const {
     value const& x = from.operand_value(n, 0);
     node const& maker = from.nodes[x.node];
@@ -56,8 +56,8 @@ struct overlapper {
     return is_collective(last.kind) && ends_late(last);
   }
 
-  /// It can be made in the slice that its operand lies in, which nothing else looks at, by any name, before the loop
-  /// has ended.
+  /// Whether it may end after the loop: an all_reduce in place, in the stacked slice, which nothing else reads before
+  /// the loop ends, under any alias.
   constexpr bool ends_late(node const& n) const {
     id const result = from.result(n);
     if (n.kind != primitive::all_reduce || !starts_early(n) || !stacked[result] || used_twice[result]) return false;
@@ -66,7 +66,7 @@ struct overlapper {
       v = from.operand(from.nodes[from.values[v].node], 0);
     node const& maker = from.nodes[from.values[v].node];
     return !used_twice[v] && maker.region == n.region && maker.kind != primitive::repeat &&
-           !is_collective(maker.kind);  // nor an argument: what a loop is given is never partial
+           !is_collective(maker.kind);  // nor an argument: a loop's arguments are never partial
   }
 
   constexpr void use(id v, int by) {
@@ -91,7 +91,7 @@ struct overlapper {
     for (int i = from.node_count; i-- > 0;)
       for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k), i);
   }
-  /// `v` is what a collective gives, or what a loop has stacked of that.
+  /// Places the wait for `v`: a collective's result, or the stack of such results.
   constexpr void await(id v) {
     id const at = first_use[v];
     if (at != 0) next_awaited[v] = awaited[at - 1], awaited[at - 1] = static_cast<id>(v + 1);
@@ -129,7 +129,7 @@ struct overlapper {
 
 }  // namespace detail
 
-/// How many collectives are under way while another instruction runs.
+/// Counts the collectives that are in flight while another instruction runs.
 constexpr int count_overlapped(module const& m, order const& steps) {
   int overlapped = 0;
   for (int r = 0; r < m.region_count; ++r)
@@ -147,7 +147,7 @@ constexpr int count_overlapped(module const& m, order const& steps) {
   return overlapped;
 }
 
-/// The module with collectives as pairs of start and wait.
+/// The module with each collective split into start and wait.
 constexpr module overlap(module const& m) {
   meshtensor::module result{};
   if (!m.report.empty()) result.report = m.report;

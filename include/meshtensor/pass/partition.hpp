@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a program on whole tensors into the program of one processor, and inserts what communicates.
-// before: differentiated.  after: every value has a placement, every change of placement is a node with its user's
-// line. why: a value lies as its dims and its path imply; sums stay partial until something needs them whole.
+// Partitions a program on whole tensors into the program of one rank, and inserts the collectives.
+// before: differentiated.  after: every value has a placement; every change of placement is a node with its user's
+// line.
+// why: a value's dims and path imply its placement; sums stay partial until a user needs them reduced.
 #pragma once
 
 #include "meshtensor/mesh/mesh.hpp"
@@ -28,7 +29,7 @@ struct partitioner : placement_rules {
     for (int i = 0; i < from.node_count && report.empty(); ++i) step(from.nodes[i]);
   }
 
-  // A value that some user needs reduced is reduced once, for all.
+  // A value that some user needs reduced is reduced once, for all users.
   constexpr void find_uses() {
     for (int i = 0; i < from.node_count; ++i) {
       node const& n = from.nodes[i];
@@ -67,7 +68,7 @@ struct partitioner : placement_rules {
   }
   constexpr void effect(node const& n, placement const& p) {
     id v = copy_at(from.operand(n, 0), p);
-    // What lies in another variable's memory is put aside, so that variables may trade values.
+    // A value in another variable's memory is copied, so that variables may swap values.
     node const& maker = m.nodes[m.values[owner_of_memory(v)].node];
     if (n.kind == primitive::write && maker.kind == primitive::read && maker.attribute[0] != n.attribute[0])
       v = copied(v);
@@ -76,7 +77,7 @@ struct partitioner : placement_rules {
     make(n, operands);
   }
 
-  /// The value in whose memory `v` lies.
+  /// The value whose memory `v` shares.
   constexpr id owner_of_memory(id v) const {
     while (shares_memory(m.nodes[m.values[v].node])) v = m.operand(m.nodes[m.values[v].node], 0);
     return v;
@@ -94,7 +95,7 @@ struct partitioner : placement_rules {
     return made;
   }
 
-  // As its dims and path imply, but for the dims that are asked for.
+  // The implied placement, except for the dims that the node names.
   constexpr void asked(node const& n) {
     id const old = from.operand(n, 0);
     shape const& dims = from.values[old].dims;
@@ -129,7 +130,7 @@ struct partitioner : placement_rules {
     give(make(n, operands), from.result(n), to);
   }
 
-  // The operand that an argument stands for was made before it: it is brought to its placement where it was made.
+  // The operand was computed before the argument: it is resharded where it was computed.
   constexpr void argument(node const& n) {
     node const& o = from.nodes[owner[n.region]];
     int const place = n.attribute[0];
@@ -159,7 +160,7 @@ struct partitioner : placement_rules {
     b.path = path, b.site = site;
     return made;
   }
-  /// The placement of a slice, and of a stack.
+  /// The placement of a stacked value's slice; and of the stack of a slice.
   static constexpr placement tail(placement p) {
     for (int a = 0; a < max_axes; ++a)
       if (p.dim[a] != 0) --p.dim[a];
@@ -202,13 +203,13 @@ struct partitioner : placement_rules {
     m.nodes[made].regions = b.add_links(owned);
   }
 
-  /// A carry lies as its argument does. One that is another argument is copied, so that carries may trade places.
+  /// A carry has its argument's placement. A carry that is another argument is copied, so that carries may swap values.
   constexpr id next_carry(id old, id argument_now) {
     id const next = copy_at(old, m.values[argument_now].layout);
     return owner_of_memory(next) == argument_now || !is_argument(next) ? next : copied(next);
   }
 
-  /// Added up over the iterations it may stay a partial sum, but no other partial reduction.
+  /// A term of a sum over iterations may stay a partial sum, but no other partial reduction.
   constexpr id term_of_sum(id old) {
     placement p = m.values[called[old]].layout;
     for (int a = 0; a < max_axes; ++a)
@@ -223,7 +224,7 @@ struct partitioner : placement_rules {
     for (int i = 0; i < n.operands.count; ++i) operands.add(operand_form(n, i));
     for (int i = 0; i < body.results.count; ++i) {
       id const v = reduced_copy(from.link(body.results, i));
-      results.add(is_argument(v) ? copied(v) : v);  // what a composite gives has memory of its own
+      results.add(is_argument(v) ? copied(v) : v);  // a composite's result has its own memory
     }
     close(r, results);
     id const made = make(n, operands);
@@ -236,10 +237,10 @@ struct partitioner : placement_rules {
 
 }  // namespace detail
 
-/// The program of one processor of a mesh under a layout.
+/// The program of one rank of a mesh under a layout.
 ///
 /// errors  S04 an axis that the mesh does not have; S05 one axis shards two dims that meet; S21 a node that cannot be
-/// spread
+/// partitioned
 ///
 /// source  Mesh-TensorFlow, arXiv:1811.02084, section 3; partial sums as in GSPMD, arXiv:2105.04663
 constexpr module partition(module const& from, mesh_shape const& mesh, layout_rules const& rules) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places the operands and the result of an operation: the rule of one axis, for every axis.
+// Chooses placements for an operation's operands and result, one mesh axis at a time.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
@@ -13,16 +13,16 @@ struct placement_rules : placed_copies {
   meshtensor::module const& from;
   diagnostic& report;
   implied_layout layout;
-  bool reduced_early[max_values];  // of an old value: something needs it reduced, so all may use it so
+  bool reduced_early[max_values];  // of an old value: some use needs it reduced, so all uses may read it reduced
 
   constexpr placement_rules(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
       : placed_copies(target), from(source), report(findings), layout(target, rules, findings), reduced_early{} {}
 
-  /// Where an old value lies for a node that gives or takes it.
+  /// The implied placement of an old value, for a node that produces or uses it.
   constexpr placement implied(id old, node const& n, shape const& whole = {}) {
     return settle(from.values[old].dims, n.path, whole, &n);
   }
-  /// A placement in which each axis shards one dim, for a node or, if that is null, for the variable at a path.
+  /// A placement in which each axis shards one dim, for a node or, if `n` is null, for the variable at a path.
   constexpr placement settle(shape const& dims, id path, shape const& whole, node const* n) {
     bool contested = false;
     placement const p = layout.of(dims, path, whole, &contested);
@@ -36,7 +36,7 @@ struct placement_rules : placed_copies {
     }
     return layout.settled(dims, path, whole);
   }
-  /// Two dims want one axis. Of one processor it shards neither; if that is not known yet, `bind` will see.
+  /// Two dims claim one axis. An axis of size 1 shards neither; if its size is not known yet, `bind` checks it.
   constexpr void conflict(int axis, diagnostic const& d) {
     axis_row& row = m.axes[axis];
     if (row.extent > 1 && report.empty()) report = d;
@@ -65,13 +65,13 @@ struct placement_rules : placed_copies {
   constexpr void operation(node const& n) {
     int const count = n.operands.count;
     shape const result = from.result_value(n).dims;
-    shape all{};  // of all operands, as the result calls them
+    shape all{};  // dims of all operands, as the result names them
     for (int i = 0; i < count; ++i)
       for (int k = 0, d = from.operand_value(n, i).dims.count; k < d; ++k) {
         int const seen = relabel(from, n, from.operand_value(n, i).dims.at[k]);
         if (!all.has(seen) && all.count < shape::capacity) all.add(seen);
       }
-    // Where each operand must lie.
+    // The placement that each operand needs.
     placement target[8];
     if (count > 8) {
       report << "S22 an operation has " << count << " operands, more than the 8 that can be placed together: split it";
@@ -97,7 +97,7 @@ struct placement_rules : placed_copies {
     give(make(n, operands), from.result(n), p);
   }
 
-  // One mesh axis: which dim it shards in this operation, and whether the result is partial over it.
+  // For one mesh axis: the dim that it shards in this operation, or whether the result is partial over it.
   constexpr void axis(node const& n, int a, placement* target, shape const& result, placement& p) {
     int sharded = -1;
     for (int i = 0; i < n.operands.count; ++i) {
@@ -131,7 +131,7 @@ struct placement_rules : placed_copies {
     keep_partial(n, a, target, result, p);
   }
 
-  // No operand is spread over the axis: a partial operand may stay so if the operation is linear in it.
+  // No operand is sharded over the axis: a partial operand may stay partial if the operation is linear in it.
   constexpr void keep_partial(node const& n, int a, placement* target, shape const& result, placement& p) {
     int partials = 0, first = -1;
     reduction kind = reduction::none;
@@ -145,7 +145,7 @@ struct placement_rules : placed_copies {
       alike = alike && part == kind;
     }
     if (partials == 0) return;
-    // What makes the value larger reduces it first.
+    // A partial operand is reduced before an operation that makes it larger.
     if (!from.operand_value(n, first).dims.includes(result) && n.kind != primitive::rename &&
         n.kind != primitive::reshape)
       return;
@@ -160,7 +160,7 @@ struct placement_rules : placed_copies {
     }
   }
 
-  // The axes of one dim stand in the result in the order in which they stand in the operands.
+  // In the result the axes of a dim have the order that they have in the operands.
   constexpr void order_lists(node const& n, placement const* target, shape const& result, placement& p) {
     for (int i = 0; i < n.operands.count; ++i)
       for (int a = 0; a < m.axis_count; ++a) {
@@ -170,7 +170,7 @@ struct placement_rules : placed_copies {
       }
   }
 
-  // Dims that only the result has are made where they are wanted, over axes that are still free.
+  // Dims that only the result has are sharded as the layout implies, over axes that are still free.
   constexpr void fresh_dims(node const& n, shape const& all, shape const& result, placement& p) {
     placement const wanted = layout.of(result, n.path, shape{}, nullptr);
     for (int position = 0; position < result.count; ++position) {

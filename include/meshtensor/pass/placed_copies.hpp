@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of a value: where it has been brought to so far, and the cheapest way to where it is wanted next.
+// Copies of a value in the placements made so far, and the cheapest way to the next placement.
 #pragma once
 
 #include "meshtensor/pass/reshard.hpp"
 
 namespace meshtensor::detail {
 
-/// Values of a module that is being partitioned, by what they are called in the module before.
+/// Values of a module that is being partitioned, looked up by their ids in the module before.
 struct placed_copies {
   meshtensor::module& m;
   builder b;
@@ -17,7 +17,7 @@ struct placed_copies {
 
   constexpr void define(id old, id made) { called[old] = made; }
 
-  /// The copy of an old value that is cheapest to bring to `to`: the one that lies so, where it exists.
+  /// The copy of an old value that is cheapest to reshard to `to`; one with that placement, if it exists.
   constexpr id cheapest_copy(id old, placement const& to) const {
     id best = called[old];
     for (id f = called[old];; f = static_cast<id>(next_copy[f] - 1)) {
@@ -26,7 +26,7 @@ struct placed_copies {
       if (next_copy[f] == 0) return best;
     }
   }
-  /// The old value as it lies at `to`, brought there in the region of the value.
+  /// The copy of an old value with placement `to`, resharded in the value's region if there is none yet.
   constexpr id copy_at(id old, placement const& to) {
     id const source = cheapest_copy(old, to);
     if (m.values[source].layout == to) return source;
@@ -35,14 +35,14 @@ struct placed_copies {
     int const first = m.value_count;
     id const made = reshard(b, source, to);
     b.region = here;
-    for (int v = first; v < m.value_count; ++v) {  // what lies on the way serves others too
+    for (int v = first; v < m.value_count; ++v) {  // later uses share the intermediate copies
       next_copy[v] = next_copy[called[old]];
       next_copy[called[old]] = static_cast<id>(v + 1);
       m.values[v].origin = static_cast<id>(old + 1);
     }
     return made;
   }
-  /// A copy without partial sums, where one exists; else the first copy.
+  /// A copy without partial sums, if one exists; else the first copy.
   constexpr id reduced_copy(id old) const {
     for (id f = called[old];; f = static_cast<id>(next_copy[f] - 1)) {
       if (!m.values[f].layout.has_partial()) return f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps book of memory by address: what each stretch holds, and which stretches belong to collectives under way.
+// Tracks memory by address: the contents of each range, and the ranges of collectives in flight.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ struct planned_contents {
     std::int64_t from, to;
     constexpr bool meets(range const& r) const { return from < r.to && r.from < to; }
   };
-  /// What was written at one time into one stretch; the number of nothing is 0.
+  /// A value written to a range at one time; number 0: none.
   struct content {
     id place;
     std::uint32_t number;
   };
-  /// A collective between its start and its wait: its operand may be read, its result be written at any time.
+  /// A collective between its start and its wait: at any time its operand may be read and its result written.
   struct started {
     id node;
     bool is_sent;
@@ -44,11 +44,11 @@ struct planned_contents {
   constexpr bool holds(content const& c) const {
     return c.number != 0 && pool_of(c).number[c.place & ~outside_bit] == c.number;
   }
-  /// Nobody asks for it any more.
+  /// Forgets a content that no node will read again.
   constexpr void drop(content const& c) {
     if (holds(c)) pool_of(c).number[c.place & ~outside_bit] = 0;
   }
-  /// What lies there, wholly or in part, is lost.
+  /// Invalidates all contents that overlap the range.
   constexpr void overwrite(range const& r) {
     pool& in = pool_of(r);
     for (int i = 0; i < in.end; ++i)
@@ -74,7 +74,7 @@ struct planned_contents {
   }
 
  private:
-  /// Contents by place; number 0: nothing, or lost.
+  /// Contents by slot; number 0: none, or overwritten.
   struct pool {
     range at[max_values];
     std::uint32_t number[max_values];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives every value its place: which memory, and where in it. A steady step allocates nothing.
-// before: bound and scheduled.  after: offsets in one arena, its size, and what holds it at its fullest.
+// Plans memory: gives every value a place and an offset in it. A steady step allocates nothing.
+// before: bound and scheduled.  after: offsets in one arena, its size, and the node at which it is fullest.
 #pragma once
 
 #include "meshtensor/pass/buffer_reuse.hpp"
@@ -18,7 +18,7 @@ struct planner : buffer_reuse {
 
   constexpr planner(module const& source, plan& target) : buffer_reuse(source, target), surveying(true), event_node{} {}
 
-  /// A survey of when values are used, then the walk in which some take the memory of others that die.
+  /// First a survey of live ranges, then a second walk in which values reuse the buffers of dead ones.
   constexpr void run(int entry) {
     walk(entry);
     find(entry);
@@ -67,7 +67,7 @@ struct planner : buffer_reuse {
     for (int i = 0; i < n.results.count; ++i) give(m.result(n, i));
   }
 
-  /// What is a variable's or a carry's next value lives where that does, if nothing needs the old one any more.
+  /// Puts a value into its stack's slice or the buffer that it reuses, where `find` has found one; else into the arena.
   constexpr void give(id v) {
     if (!surveying && fills[v]) return live_in(v, place::filled);
     if (!surveying && next_value[v] != 0) {
@@ -76,7 +76,7 @@ struct planner : buffer_reuse {
     }
     live_in(v, place::arena);
   }
-  /// The values inside a kernel have no memory.
+  /// A kernel's results may reuse the buffers of operands that die; the values inside a kernel have no memory.
   constexpr void kernel(node const& n) {
     unsigned dying = 0;
     if (!surveying)
@@ -124,7 +124,7 @@ struct planner : buffer_reuse {
     }
     for (int i = l.carries; i < n.results.count; ++i) give(m.result(n, i));
     region(m.region_of(n, 0));
-    ++now;  // the end of an iteration, when its results are put away
+    ++now;  // the end of an iteration, when its results are stored
     for (int i = 0; i < n.operands.count; ++i) touch(m.operand(n, i)), touch(m.link(body.arguments, i));
     for (int i = 0; i < body.results.count; ++i) look(m.link(body.results, i));
     for (int i = 0; i < n.results.count; ++i) {
@@ -133,7 +133,7 @@ struct planner : buffer_reuse {
     }
   }
 
-  // The smallest gap that is large enough, in the order of birth.
+  // Best fit, in the order in which values are born.
   free_list arena{};
 
   constexpr std::int64_t bytes(int v) const {
@@ -141,7 +141,7 @@ struct planner : buffer_reuse {
   }
 
   constexpr void place_all() {
-    // Values by time of birth and of death, as lists through the values.
+    // Values by birth and by death, as linked lists.
     id born[max_nodes * 2] = {}, next_born[max_values] = {}, dies[max_nodes * 2] = {}, next_dying[max_values] = {};
     for (int v = m.value_count; v-- > 0;) {
       if (p.root[v] != v) continue;
@@ -168,7 +168,7 @@ struct planner : buffer_reuse {
 
 }  // namespace detail
 
-/// The plan of one entry of a partitioned module; none of one with a report.
+/// Plans the memory of one entry of a partitioned module; an empty plan if the module has a report.
 constexpr plan plan_memory(module const& m, int entry, binding const& numbers) {
   plan p{};
   p.numbers = numbers;

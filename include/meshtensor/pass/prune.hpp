@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes what nobody needs: nodes, arguments, carries and outputs of loops and branches.
+// Removes dead code: nodes, arguments, carries and outputs of loops and branches.
 // before: any verified module.  after: every node has an effect, is an input, or leads to an effect.
-// why: differentiation and folding leave dead nodes behind; what is gone needs no layout, no kernel and no memory.
+// why: differentiation and folding leave dead nodes behind; a removed node needs no layout, no kernel and no memory.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -9,15 +9,15 @@
 namespace meshtensor {
 namespace detail {
 
-/// Which values of a module lead to an effect, found from the effects backwards.
+/// The values of a module that lead to an effect, found backwards from the effects.
 struct need {
   meshtensor::module const& m;
   id owner[max_regions];   // of a region: its node plus 1
-  bool value[max_values];  // wanted by something that is kept
+  bool value[max_values];  // used by a node that is kept
   bool node[max_nodes];    // kept
   id waiting[max_values];
   int count;
-  bool keeps_gradients;  // a gradient is still to be taken: composites keep their own
+  bool keeps_gradients;  // gradients are still to be taken: composites keep theirs
 
   constexpr explicit need(module const& source)
       : m(source), owner{}, value{}, node{}, waiting{}, count(0), keeps_gradients(false) {
@@ -26,7 +26,7 @@ struct need {
       if (m.nodes[i].kind == primitive::gradient) keeps_gradients = true;
     }
     for (int i = 0; i < m.node_count; ++i)
-      if (m.nodes[i].effect || m.nodes[i].kind == primitive::input) keep(i);  // a step is fed what its program declares
+      if (m.nodes[i].effect || m.nodes[i].kind == primitive::input) keep(i);  // a step is fed every declared input
     while (count != 0) follow(waiting[--count]);
   }
 
@@ -43,7 +43,7 @@ struct need {
     for (int i = 0; i < l.count; ++i) want(m.links[l.first + i]);
   }
 
-  // What a node needs whichever of its results is wanted.
+  // Keeps a node, and what it needs whichever of its results is used.
   constexpr void keep(int i) {
     if (node[i]) return;
     node[i] = true;
@@ -56,7 +56,7 @@ struct need {
       default: break;
     }
     want_all(n.operands);
-    for (int k = 0; k < n.regions.count; ++k) {  // a composite keeps its signature: a device may know it by name
+    for (int k = 0; k < n.regions.count; ++k) {  // a composite keeps its signature: a device may recognize it by name
       if (k > 0 && !keeps_gradients) break;
       want_all(m.regions[m.region_of(n, k)].arguments);
       want_all(m.regions[m.region_of(n, k)].results);
@@ -96,7 +96,7 @@ struct need {
 
 }  // namespace detail
 
-/// The module without what leads to no effect. Inputs stay, composites keep all they take and give.
+/// The module without dead code. Inputs stay; composites keep all operands and results.
 constexpr module prune(module const& m) {
   if (!m.report.empty()) return m;
   meshtensor::module result{};

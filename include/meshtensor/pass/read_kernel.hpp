@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a kernel's region into its descriptor.
-// before: fused.  after: the same module; a kernel is known by its key, and what binds the key stands beside it.
+// before: fused.  after: the same module; the descriptor is the kernel's key, and the rest of the reading binds the key
+// to the module.
 #pragma once
 
 #include "meshtensor/pass/descriptor.hpp"
 
 namespace meshtensor {
 
-/// A kernel's descriptor and what binds it to its module.
+/// A kernel's descriptor, and the data that binds it to its module.
 struct kernel_reading {
   descriptor key;
   shape rows;  // kept rows, then reduced rows
@@ -15,8 +16,8 @@ struct kernel_reading {
   int vector;  // the vector dim; -1: the space has no dims
   id numbers[max_kernel_numbers];
   id first_node, end_node;      // of the kernel's region
-  id makers[max_kernel_steps];  // the node of a step: what a position or a random number needs beside its key
-  std::uint16_t overwrites[max_kernel_results];  // operands, as a mask, whose memory a result may take
+  id makers[max_kernel_steps];  // the node of a step: positions and random numbers need more than the key
+  std::uint16_t overwrites[max_kernel_results];  // mask of the operands whose buffer a result may reuse
 };
 
 namespace detail {
@@ -30,7 +31,7 @@ struct kernel_reader {
   source code[most_values];
   kernel_step steps[max_kernel_steps];
   extent_class level[64];                // of a source
-  std::uint8_t phase[64];                // in which it is there
+  std::uint8_t phase[64];                // of a source: the first phase in which it is available
   int last_reader[max_kernel_operands];  // the last step that reads an operand, by phase and number
 
   constexpr kernel_reader(module const& source_module, node const& kernel)
@@ -43,7 +44,7 @@ struct kernel_reader {
         phase{},
         last_reader{} {
     id const region = m.region_of(kernel, 0);
-    auto here = static_cast<int>(&kernel - m.nodes);  // behind its nodes, which stand together
+    auto here = static_cast<int>(&kernel - m.nodes);  // after the region's nodes, which are consecutive
     while (here > 0 && m.nodes[here - 1].region != region) --here;
     int first = here;
     while (first > 0 && m.nodes[first - 1].region == region) --first;
@@ -66,8 +67,8 @@ struct kernel_reader {
     if (!spans_vector(dims)) return dims.count == 0 ? extent_class::uniform : extent_class::row;
     return dims.at[dims.count - 1] == r.vector ? extent_class::vector : extent_class::strided;
   }
-  /// A reduction that leaves the vector alone goes over rows; one of the vector alone goes along it where there are
-  /// rows or somebody here needs it.
+  /// A reduction that keeps the vector dim goes over rows; one of the vector dim alone goes along it if there are rows
+  /// or a node in the kernel reads its result.
   constexpr step_kind kind_of(node const& n) const {
     shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
     bool const of_vector = spans_vector(x) && !spans_vector(y);
@@ -178,7 +179,8 @@ struct kernel_reader {
     shape const& dims = m.values[v].dims;
     extent_class const c = class_of(dims);
     r.key.results[i] = static_cast<std::uint8_t>(s.code | static_cast<int>(c) << 6);
-    // A result may take the memory of an operand that lies alike once the operand has been read for the last time.
+    // A result may reuse the buffer of an operand with the same layout once the operand has been read for the last
+    // time.
     if (!s.is_step() || dims.count != space.count) return;
     kernel_step const& maker = steps[s.index()];
     if (maker.level != extent_class::vector || is_reduction(maker.kind)) return;
@@ -200,7 +202,7 @@ struct kernel_reader {
 
 }  // namespace detail
 
-/// Reads a kernel of a fused module.
+/// Reads a kernel of a fused module into its descriptor.
 constexpr kernel_reading read_kernel(module const& m, node const& kernel) { return detail::kernel_reader(m, kernel).r; }
 
 constexpr int count_kernels(module const& m) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a module node by node: what a pass that rewrites is made of.
+// Copies a module node by node: the base of passes that rewrite a module.
 //
 //     module result{};
 //     rebuild w(m, result);
 //     for (int i = 0; i < m.node_count; ++i) {
 //       node const& n = m.nodes[i];
 //       if (is_needless(m, n)) w.replace(m.result(n), w[m.operand(n, 0)]);  // its users use another value
-//       else if (!is_dead(m, n)) w.copy(n);                                 // neither of both: the node is gone
+//       else if (!is_dead(m, n)) w.copy(n);                                 // neither: the node is removed
 //     }
 //
-// Nodes that a pass adds are made with `w.b`, which stands (region, path, line) where the last node entered stood.
+// Nodes that a pass adds are made with `w.b`, which has the region, path and line of the last node entered.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
@@ -17,16 +17,16 @@
 
 namespace meshtensor {
 
-/// The way from one module to another. Numbers, dims, names, paths, lines and variables keep their ids; nodes, values
-/// and regions get new ones, in the old order.
+/// Maps one module to another. Numbers, dims, names, paths, lines and variables keep their ids; nodes, values and
+/// regions get new ones, in the old order.
 struct rebuild {
   meshtensor::module const& from;
   meshtensor::module& m;
   builder b;
-  bool const* wanted;       // by old value: whether a loop or branch shall still give it; null: all
-  bool const* left_out;     // by old value: arguments that something else stands in for; null: none
-  id called[max_values];    // by old value: its new id plus 1; 0: it has none
-  id entered[max_regions];  // by old region: likewise
+  bool const* wanted;       // by old value: whether a loop or branch still returns it; null: all
+  bool const* left_out;     // by old value: arguments that another value replaces; null: none
+  id called[max_values];    // by old value: its new id plus 1; 0: none
+  id entered[max_regions];  // by old region: its new id plus 1; 0: none
 
   constexpr rebuild(module const& source, module& target)
       : from(source), m(target), b(target), wanted(nullptr), left_out(nullptr), called{}, entered{} {
@@ -37,7 +37,7 @@ struct rebuild {
   constexpr id operator[](id old) const { return static_cast<id>(called[old] - 1); }
   constexpr bool has(id old) const { return called[old] != 0; }
 
-  /// The new id of an old region, made when it is first asked for.
+  /// The new id of an old region; the region is made at the first call.
   constexpr id region_of(id old) {
     if (entered[old] == 0) {
       region const& r = from.regions[old];
@@ -49,7 +49,7 @@ struct rebuild {
     return static_cast<id>(entered[old] - 1);
   }
 
-  /// What is made next belongs where `n` stood.
+  /// Nodes made next belong where `n` stood.
   constexpr void enter(node const& n) {
     b.region = region_of(n.region), b.path = n.path, b.site = n.site, b.copy = n.copy;
   }
@@ -57,9 +57,8 @@ struct rebuild {
   /// Users of an old value use a new one from now on.
   constexpr void replace(id old, id made) { called[old] = static_cast<id>(made + 1); }
 
-  /// Copies a node whose operands all have new ids, its results and, if it owns regions, their lists. Arguments that
-  /// have none, or are to be left out, go together with the operands that they stand for, and results that are not
-  /// wanted.
+  /// Copies a node whose operands all have new ids, with its results and, if it owns regions, their lists. Arguments
+  /// without a new id or in `left_out` are dropped together with their operands, and so are unwanted results.
   constexpr id copy(node const& n) {
     enter(n);
     if (n.regions.count != 0) return copy_owner(n);
@@ -68,7 +67,7 @@ struct rebuild {
     for (int i = 0; i < n.operands.count; ++i) m.links[m.link_count++] = (*this)[from.operand(n, i)];
     return add(n, operands, from.links + n.results.first, n.results.count);
   }
-  /// The same with other operands: new ids.
+  /// Like `copy`, with other operands, given by their new ids.
   constexpr id copy(node const& n, ids operands) {
     enter(n);
     return add(n, b.add_links(operands), from.links + n.results.first, n.results.count);
@@ -81,7 +80,7 @@ struct rebuild {
     b.make_room(m.link_count, links, max_links, "G02", "operands and results, gradients included");
   }
 
-  // A node like `n` with these operands and results like the old values `results`.
+  // A node like `n` with these operands, and with results like the old values `results`.
   constexpr id add(node const& n, list operands, id const* results, int count) {
     b.make_room(m.node_count, 1, max_nodes, "G02", "nodes, gradients included");
     b.make_room(m.value_count, count, max_values, "G02", "tensors, gradients included");
@@ -107,7 +106,7 @@ struct rebuild {
     int const carries = n.kind == primitive::repeat ? l.carries : n.kind == primitive::while_loop ? n.attribute[1] : 0;
     list const body = from.regions[from.region_of(n, n.kind == primitive::while_loop ? 1 : 0)].arguments;
 
-    // Operands stay with their arguments, carries as a whole, other results if they are wanted.
+    // Operands go with their arguments, carries as a whole, other results if they are unwanted.
     constexpr int most = id_list<>::most;
     bool leaves[most] = {}, gives[most] = {};
     for (int k = 0; k < n.regions.count && trims; ++k) {
@@ -117,7 +116,7 @@ struct rebuild {
     }
     id_list<> operands{}, results{};
     int kept[3] = {0, 0,
-                   0};  // carries, stacked, sums; of a while loop: carries, what the condition uses; of cond: then
+                   0};  // carries, stacked, sums; while loop: carries, operands of the condition; cond: those of then
     for (int i = 0; i < n.operands.count; ++i) {
       if (leaves[i]) continue;
       operands.add((*this)[from.operand(n, i)]);
@@ -139,7 +138,7 @@ struct rebuild {
     id_list<> owned{};
     for (int k = 0; k < n.regions.count; ++k) {
       id const old = from.region_of(n, k);
-      if (k > 0 && !trims && entered[old] == 0) continue;  // the gradient of a composite that nobody needs any more
+      if (k > 0 && !trims && entered[old] == 0) continue;  // the gradient of a composite that is no longer used
       owned.add(close(n, old, trims && !(n.kind == primitive::while_loop && k == 0) ? gives : nullptr));
     }
     node& c = m.nodes[made];
@@ -151,7 +150,7 @@ struct rebuild {
     return made;
   }
 
-  // Gives a region that is complete its lists: what is left of the arguments, numbered anew, and of the results.
+  // Sets the lists of a complete region: the arguments that remain, renumbered, and the results.
   constexpr id close(node const& owner, id old, bool const* gives) {
     id const r = region_of(old);
     region const& was = from.regions[old];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings one value from one placement to another: which collectives, in which order.
+// Reshards one value from one placement to another: chooses the collectives and their order.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor {
 
-/// A rough order of what a change of placement costs, to choose where to start from: 0 means that nothing is sent.
+/// Rough cost of a change of placement, to choose a copy to start from; 0: no communication.
 constexpr int transition_cost(placement const& from, placement const& to) {
   int cost = 0;
   for (int a = 0; a < max_axes; ++a) {
-    if (to.part[a] != reduction::none && from.part[a] != to.part[a]) cost += 100;  // what is reduced stays so
+    if (to.part[a] != reduction::none && from.part[a] != to.part[a]) cost += 100;  // a reduced value never turns partial
     else if (from.part[a] != reduction::none) cost += to.part[a] == from.part[a] ? 0 : to.dim[a] != 0 ? 1 : 2;
     else if (from.dim[a] != to.dim[a] || from.order[a] != to.order[a])
       cost += from.dim[a] == 0 ? 0 : to.dim[a] == 0 ? 2 : 1;
@@ -34,13 +34,13 @@ struct resharding {
   }
   constexpr id dim_at(int position) const { return b.m.values[current].dims.at[position]; }
 
-  // How many of the target's axes a dim already has, in order; the rest of what it has, if any, is in the way.
+  // How many of the target's axes a dim already has, in order; any other axes it has are in the way.
   constexpr int agreed(int position) const {
     int n = 0;
     while (at().axis_at(position, n) >= 0 && at().axis_at(position, n) == to.axis_at(position, n)) ++n;
     return n;
   }
-  /// The axis that the dim can take on next, if it holds nothing that is in the way; -1: none.
+  /// The next axis that the dim needs, if no other axis is in the way; -1: none.
   constexpr int next_axis(int position) const {
     int const n = agreed(position);
     return at().axis_at(position, n) >= 0 ? -1 : to.axis_at(position, n);
@@ -64,7 +64,7 @@ struct resharding {
     emit(primitive::reduce_scatter, kind, 1u << a, dim_at(position), no_id, p);
     return true;
   }
-  // All axes whose parts of one kind must be reduced everywhere, in one collective.
+  // Reduces all axes with partials of one kind that the target does not shard, in one all_reduce.
   constexpr bool reduce() {
     for (reduction kind : {reduction::sum, reduction::max, reduction::min}) {
       unsigned mask = 0;
@@ -81,7 +81,7 @@ struct resharding {
     int const a = next_axis(position);
     if (a < 0 || at().dim[a] == 0) return false;
     int const source = at().sharded_at(a);
-    if (at().order[a] + 1 != at().axes_of(source)) return false;  // only the minor end moves in place
+    if (at().order[a] + 1 != at().axes_of(source)) return false;  // only the innermost axis of a dim can move in place
     placement p = at();
     p.unshard(a);
     p.shard(position, a);
@@ -97,7 +97,7 @@ struct resharding {
     emit(primitive::all_gather, 0, 1u << a, dim_at(position), no_id, p);
     return true;
   }
-  // A partial axis that the target shards, but behind one that is not there yet.
+  // Reduces a partial axis that the target shards, but inside an axis that is not in place yet.
   constexpr bool finish_blocked() {
     for (int a = 0; a < max_axes; ++a) {
       if (at().part[a] == reduction::none || to.part[a] == at().part[a]) continue;
@@ -117,7 +117,7 @@ struct resharding {
         if (step(i)) return true;
       return false;
     };
-    // What makes the value smaller comes first, what makes it larger last.
+    // Steps that shrink the value come first, steps that enlarge it last.
     while (!(at() == to)) {
       if (any([&](int i) { return slice(i); })) continue;
       if (any([&](int i) { return scatter(i); })) continue;
@@ -132,9 +132,9 @@ struct resharding {
 
 }  // namespace detail
 
-/// Adds the nodes that bring `v` to `to`, where the builder stands, and gives the value that lies so. A value that lies
-/// so already is given back. Order: slice, reduce_scatter, all_reduce, all_to_all, all_gather; only the minor end of a
-/// dim's list of axes is sliced, scattered, moved or gathered; whatever else is asked for is composed of these.
+/// Adds the nodes that reshard `v` to `to` at the builder's position, and returns the resharded value, or `v` if it has
+/// that placement already. Order: slice, reduce_scatter, all_reduce, all_to_all, all_gather. Only the innermost axis of
+/// a dim is sliced, scattered, moved or gathered; any other change is composed of these.
 constexpr id reshard(builder& b, id v, placement const& to) {
   detail::resharding r{b, v, to};
   r.run();

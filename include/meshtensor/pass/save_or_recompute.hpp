@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what crosses from a loop to one that comes later and runs over the same dim, as that of its gradient does.
-// before: differentiated; all that the later loop asks for is kept, as a stacked output of the earlier one.  after: of
-// all ways to make some of it again in the later loop, by arithmetic alone or, in a layer that asks for it, by
-// anything, the one that keeps least: a minimum cut. why: what is kept for every iteration is most of the memory of a
-// training step.
+// Chooses which forward values to save for the backward loop and which to recompute.
+// before: differentiated; every value that the later loop reads is saved, as a stacked output of the earlier one.
+// after: values are recomputed in the later loop where that saves least, by arithmetic alone or, in a checkpointed
+// layer, by any node: a minimum cut.
+// why: values saved for every iteration are most of the memory of a training step.
 //
 // Values are weighed by dtype and number of dims: a structure must not depend on extents.
 #pragma once
@@ -23,8 +23,8 @@ struct saving : rebuild {
   kept_values const& choice;
   addition additions[max_values];
   int addition_count;
-  bool remade[max_values];  // stacked arguments that give way to what makes them again
-  id again[max_values];     // of an old value: what it is in the loop `again_in`, plus 1
+  bool remade[max_values];  // stacked arguments that are recomputed instead
+  id again[max_values];     // of an old value: its new value in the loop `again_in`, plus 1
   id again_in[max_values];
 
   constexpr saving(module const& source, module& target, kept_values const& choose)
@@ -39,7 +39,7 @@ struct saving : rebuild {
   constexpr void run() {
     for (int i = 0; i < from.node_count && m.report.empty(); ++i) {
       node const& n = from.nodes[i];
-      if (n.kind == primitive::argument && has(from.result(n))) continue;  // it was needed before its turn
+      if (n.kind == primitive::argument && has(from.result(n))) continue;  // copied early, for another node
       if (n.kind == primitive::argument && remade[from.result(n)]) {
         id const v = choice.origin(from.result(n));
         id const earlier = static_cast<id>(choice.owner[from.values[v].region] - 1);
@@ -52,7 +52,7 @@ struct saving : rebuild {
   }
 
  private:
-  /// An old value of the body of loop `earlier` as it is called in the new body of `later`.
+  /// The value in the new body of `later` for an old value of the body of loop `earlier`: saved or recomputed.
   constexpr id made_again(id earlier, id later, id v) {
     v = choice.canonical(v);
     if (again[v] != 0 && again_in[v] == later) return static_cast<id>(again[v] - 1);
@@ -73,7 +73,7 @@ struct saving : rebuild {
     return b.add_again(n, result, operands);
   }
 
-  /// A new value of the body of loop `earlier` as it is called in the same iteration of `later`.
+  /// The value in an iteration of `later` for a new value in the same iteration of `earlier`.
   constexpr id crossed(id earlier, id later, id v) {
     node const& before = m.nodes[m.values[(*this)[from.result(from.nodes[earlier])]].node];
     node const n = m.nodes[m.values[v].node];
@@ -86,14 +86,14 @@ struct saving : rebuild {
     id const all = b.add_stacked_output(static_cast<id>(&before - m.nodes), v);
     return argument_for(later, around(earlier, later, all), true);
   }
-  /// A new value from around the one loop as it is called around the other one.
+  /// The value outside loop `later` for a new value outside loop `earlier`.
   constexpr id around(id earlier, id later, id v) {
     id const there = from.nodes[earlier].region, here = from.nodes[later].region;
     if (there == here) return v;
     return crossed(static_cast<id>(choice.owner[there] - 1), static_cast<id>(choice.owner[here] - 1), v);
   }
 
-  /// What stands in the body of a loop that is not complete yet for a new value around it.
+  /// The argument for a new value from outside, in the body of a loop that is not complete yet.
   constexpr id argument_for(id later, id v, bool stacked) {
     for (int i = 0; i < addition_count; ++i)
       if (additions[i].to == later && additions[i].operand == v && additions[i].stacked == stacked)
@@ -122,7 +122,7 @@ struct saving : rebuild {
     return a;
   }
 
-  // Gives a loop that was copied the operands that were added.
+  // Adds the additional operands to a loop that was copied.
   constexpr void append(id old, id made) {
     node& n = m.nodes[made];
     auto& body = m.regions[m.region_of(n, 0)];
@@ -149,9 +149,9 @@ struct saving : rebuild {
 
 }  // namespace detail
 
-/// The same results, bit for bit, with less kept from forward to backward loops.
+/// The same results, bit for bit, with fewer values saved from forward for backward loops.
 ///
-/// source  minimum cuts for what to keep: Jain et al., arXiv:1910.02653, section 2; Chen et al., arXiv:1604.06174
+/// source  minimum cuts for rematerialization: Jain et al., arXiv:1910.02653, section 2; Chen et al., arXiv:1604.06174
 constexpr module save_or_recompute(module const& m) {
   if (!m.report.empty()) return m;
   detail::kept_values const choice(m);

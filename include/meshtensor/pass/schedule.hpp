@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the nodes of every region into the order in which they run.
-// before: partitioned and fused.  after: one order, the same on every processor, because it depends on global facts
-// only.
+// Schedules the nodes of every region: decides the order in which they run.
+// before: partitioned and fused.  after: one order, the same on every rank, because it depends only on global facts.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
 
-/// The nodes of region r, in the order in which they run: nodes[first[r]] … nodes[first[r] + count[r] - 1].
+/// The nodes of region r, in execution order: nodes[first[r]] … nodes[first[r] + count[r] - 1].
 struct order {
   id nodes[max_nodes];
   id first[max_regions], count[max_regions];
 };
 
-/// Nodes that give their operand's memory another name.
+/// Whether a node's result is an alias of its operand.
 constexpr bool shares_memory(node const& n) {
   if (n.kind == primitive::rename || n.kind == primitive::reshape || n.kind == primitive::reshard) return true;
   if (n.kind == primitive::wait) return true;
   return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
 }
 
-/// Nodes run in the order in which they were made; the update of a variable as soon as nothing needs its old value.
+/// Nodes run in the order in which they were made, but the update of a variable as soon as its old value is no longer
+/// needed.
 constexpr order schedule(module const& m) {
   order o{};
-  id last_use[max_values] = {};   // node, of variables as they were read, under every name that they have
-  id read_of[max_values] = {};    // the read whose memory a value shares, plus 1
+  id last_use[max_values] = {};   // of a value read from a variable: the last node that uses it, under any alias
+  id read_of[max_values] = {};    // the read whose buffer a value shares, plus 1
   id next_write[max_nodes] = {};  // writes that follow a node, plus 1
   id first_write[max_nodes] = {};
   for (int i = 0; i < m.node_count; ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes equal things one, drops what changes nothing, and removes what nobody needs.
-// before: differentiated, not partitioned.  after: no two nodes of one path and region compute the same.
-// why: gradients are traced without care for what is there already; every later pass costs by the node.
+// Merges equal nodes, removes identities, and prunes dead code.
+// before: differentiated, not partitioned.  after: no two nodes of one path and region compute the same value.
+// why: differentiation does not look for existing nodes, and every later pass costs time for each node.
 //
-// Nothing here changes a bit of a result: x + 0 stays (it makes a zero of -0), x * 0 stays (it may be NaN).
+// Every result stays the same bit for bit: x + 0 stays (it turns -0 into 0), x * 0 stays (it may be NaN).
 #pragma once
 
 #include <bit>
@@ -13,15 +13,15 @@
 namespace meshtensor {
 namespace detail {
 
-/// Rewrites operands and results of a module in place; what becomes superfluous stays until it is pruned.
+/// Rewrites operands and results of a module in place; dead nodes stay until the module is pruned.
 struct simplification {
   static constexpr unsigned buckets = std::bit_ceil(2u * max_nodes);
   meshtensor::module& m;
-  id same[max_values];     // the value that stands for a value, plus 1; 0: itself
+  id same[max_values];     // the value that replaces a value, plus 1; 0: itself
   id owner[max_regions];   // node plus 1
-  id stacked[max_values];  // of a loop's body: the stacked output that it becomes, plus 1
+  id stacked[max_values];  // of a value in a loop's body: the stacked output that it becomes, plus 1
   id table[buckets];       // nodes by hash, plus 1
-  bool differentiates;     // a gradient is still to be taken: what stops it has a meaning
+  bool differentiates;     // a gradient is still to be taken: stop_gradient is not an identity
 
   constexpr explicit simplification(module& target)
       : m(target), same{}, owner{}, stacked{}, table{}, differentiates(false) {
@@ -51,7 +51,8 @@ struct simplification {
 
   // ---- equal nodes ----
 
-  // Carries differ from iteration to iteration, composites keep their signature.
+  // Whether arguments may merge: not carries, which differ between iterations, nor those of composites, which keep
+  // their signature.
   constexpr bool may_merge(node const& argument) const {
     if (owner[argument.region] == 0) return false;
     node const& o = m.nodes[owner[argument.region] - 1];
@@ -59,7 +60,7 @@ struct simplification {
     if (o.kind == primitive::while_loop) return argument.attribute[0] >= o.attribute[1];
     return o.kind == primitive::cond;
   }
-  // What an argument stands for: arguments are equal if they stand for the same and both are stacked or neither.
+  // An argument's operand and whether it is stacked, as one number: arguments with the same number are equal.
   constexpr unsigned meaning(node const& argument) const {
     node const& o = m.nodes[owner[argument.region] - 1];
     int const k = argument.region == m.region_of(o, 0) ? 0 : 1, place = argument.attribute[0];
@@ -67,7 +68,7 @@ struct simplification {
     return 2u * seen(m.operand(o, operand_of_argument(o, k, place))) + (is_stacked ? 1u : 0u);
   }
 
-  // A layout may treat paths differently, except for what has no dims.
+  // A layout may treat paths differently, except for nodes without dims.
   constexpr bool path_matters(node const& n) const {
     if (n.kind == primitive::random || m.result_value(n).dims.count != 0) return true;
     for (int i = 0; i < n.operands.count; ++i)
@@ -109,7 +110,7 @@ struct simplification {
     table[at] = static_cast<id>(i + 1);
   }
 
-  // A region is complete: its results, and of a loop the stacked outputs that are the same.
+  // Completes a region: forwards its results, and merges the equal stacked outputs of a loop.
   constexpr void close(node const& n) {
     for (int k = 0; k < n.regions.count; ++k) forward(m.regions[m.region_of(n, k)].results);
     if (n.kind != primitive::repeat) return;
@@ -121,7 +122,7 @@ struct simplification {
     }
   }
 
-  // ---- nodes that change nothing ----
+  // ---- identities ----
 
   constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
   constexpr bool made_by(id v, primitive kind) const { return maker(v).kind == kind; }
@@ -137,14 +138,14 @@ struct simplification {
            std::bit_cast<std::uint64_t>(row.value) == std::bit_cast<std::uint64_t>(number);
   }
 
-  /// The value that a node gives unchanged, or no_id. May turn the node into a simpler one.
+  /// The value that a node returns unchanged, or no_id. May turn the node into a simpler one.
   constexpr id unchanged(node& n) {
     id const y = m.result(n);
     switch (n.kind) {
       case primitive::elementwise: return elementwise_unchanged(n, y);
       case primitive::einsum: drop_ones(n); return no_id;
       case primitive::transpose:
-      case primitive::broadcast:  // both name the dims of their result, whatever those of the operand
+      case primitive::broadcast:  // both name the dims of their result, whatever the operand's
         if (id const x = m.operand(n, 0); made_by(x, primitive::transpose) || made_by(x, primitive::broadcast)) {
           if (made_by(x, primitive::broadcast)) n.kind = primitive::broadcast;
           m.links[n.operands.first] = m.operand(maker(x), 0);
@@ -158,7 +159,7 @@ struct simplification {
           m.links[n.operands.first] = m.operand(maker(x), 0);
         }
         break;
-      case primitive::reshape:  // row-major order is kept: two are one way there and back if the dims agree
+      case primitive::reshape:  // row-major order is kept: two reshapes cancel if the dims agree
         if (id const x = m.operand(n, 0); made_by(x, primitive::reshape) && alike(m.operand(maker(x), 0), y))
           return m.operand(maker(x), 0);
         return no_id;
@@ -167,7 +168,7 @@ struct simplification {
     return alike(m.operand(n, 0), y) ? m.operand(n, 0) : no_id;
   }
 
-  // A factor of one changes no product. (A sum of one term makes a zero of -0, so what is left stays an einsum.)
+  // Drops factors of one from a product. (A sum of one term turns -0 into 0, so what is left stays an einsum.)
   constexpr void drop_ones(node& n) const {
     int kept = 0;
     for (int i = 0; i < n.operands.count; ++i) {
@@ -178,7 +179,7 @@ struct simplification {
     n.operands.count = static_cast<id>(kept);
   }
 
-  /// Every number of type `a` has one of type `b` that converts back to it.
+  /// Whether every number of type `a` converts to type `b` and back unchanged.
   static constexpr bool widens(dtype a, dtype b) {
     return (b == dtype::f64 && a != dtype::i64) || (b == dtype::f32 && (a == dtype::bf16 || a == dtype::u8)) ||
            (b == dtype::i64 && (a == dtype::i32 || a == dtype::u8)) || (b == dtype::i32 && a == dtype::u8);
@@ -189,7 +190,7 @@ struct simplification {
     auto if_alike = [&](id v) { return alike(v, y) ? v : no_id; };
     bool const real = is_float(m.values[y].type);
     switch (static_cast<function>(n.function)) {
-      case function::copy:  // under a path of its own it asks for the layout there; of a carry it keeps the old one
+      case function::copy:  // with a path of its own it asks for the layout there; of a carry it keeps the old value
         return n.path == maker(a).path && !made_by(a, primitive::argument) ? if_alike(a) : no_id;
       case function::stop_gradient: return differentiates ? no_id : if_alike(a);
       case function::cast:
@@ -220,7 +221,7 @@ struct simplification {
     }
   }
 
-  // Turns a node into -x; the value, if that is known already.
+  // Turns a node into -x; returns the value if it exists already.
   constexpr id negates(node& n, id x, id y) {
     if (!alike(x, y)) return no_id;
     n.function = static_cast<std::uint8_t>(function::negate);
@@ -231,7 +232,7 @@ struct simplification {
 
 }  // namespace detail
 
-/// The same results, bit for bit, from fewer nodes.
+/// Computes the same results, bit for bit, with fewer nodes.
 constexpr module simplify(module const& m) {
   if (!m.report.empty()) return m;
   meshtensor::module reduced = m;

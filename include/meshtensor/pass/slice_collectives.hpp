@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings collectives of what loops give slice by slice into the loops: one of each slice, as soon as that is made.
-// before: partitioned.  after: the gradients of a layer are on their way while those of the next one are computed, and
-// of partial sums a loop stacks only what is reduced. why: behind a loop all of it would be waited for at once.
+// Moves collectives over a loop's stacked results into the loop: one for each slice, as soon as it is computed.
+// before: partitioned.  after: the gradients of a layer are sent while those of the next one are computed, and a loop
+// stacks reduced values instead of partial sums.
+// why: after the loop, all of them would be waited for at once.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -13,7 +14,7 @@ struct collective_slicer {
   meshtensor::module const& from;
   rebuild w;
   std::uint8_t uses[max_values];
-  id of_slice[max_values];  // of what a loop's body gives: the collective behind the loop that goes there, plus 1
+  id of_slice[max_values];  // of a slice that a body returns: the collective after the loop that moves to it, plus 1
   bool moved[max_nodes];
 
   constexpr collective_slicer(module const& source, module& target)
@@ -43,7 +44,8 @@ struct collective_slicer {
       for (int k = 0; k < from.regions[r].results.count; ++k) use(from.link(from.regions[r].results, k));
   }
 
-  /// Whether a loop takes slices of variables: layers, which are few and large, not positions of a sequence.
+  /// Whether a loop runs over slices of variables: over layers, which are few and large, not over positions of a
+  /// sequence.
   constexpr bool goes_over_layers(node const& owner) const {
     loop const l = loop::of(owner);
     for (int k = l.carries; k < l.carries + l.stacked; ++k) {
@@ -54,8 +56,8 @@ struct collective_slicer {
     return false;
   }
 
-  /// What a number scales: g of `g * rate`. It lies as the product does, also where that is partial: partition
-  /// brings operands there, and reduces a number before it multiplies something larger.
+  /// The factor that a number scales: g of `g * rate`. It has the product's placement, even if that is partial:
+  /// partition reshards operands to it, and reduces a number before it multiplies a larger value.
   constexpr id scaled_by_number(id v) const {
     node const& n = from.nodes[from.values[v].node];
     if (n.kind != primitive::elementwise || n.function != static_cast<std::uint8_t>(function::multiply)) return no_id;
@@ -63,15 +65,15 @@ struct collective_slicer {
       if (from.operand_value(n, 1 - k).dims.count == 0) return from.operand(n, k);
     return no_id;
   }
-  /// What a collective would be made of if numbers scaled only its result; all on the way there is used once.
+  /// The operand of a collective if numbers scaled only its result; every value in between is used once.
   constexpr id unscaled(node const& n) const {
     id v = from.operand(n, 0);
     for (id x = v; uses[v] == 1 && (x = scaled_by_number(v)) != no_id;) v = x;
     return v;
   }
 
-  /// The slice over which a collective can be made: its operand is stacked by a loop, perhaps scaled, and none of these
-  /// is used otherwise. Vectors are left to be sent as one.
+  /// The slice to which a collective can move: a loop stacks its operand, perhaps scaled, and none of these values has
+  /// another use. Slices of one dim stay stacked and are sent as one.
   constexpr id slice_for(node const& n) const {
     if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter) return no_id;
     id const stack = unscaled(n);
@@ -104,7 +106,7 @@ struct collective_slicer {
     }
     w.replace(from.result(c), w[from.operand(c, 0)]);
   }
-  /// How a tensor of these dims lies, as `v` does.
+  /// The placement of `v`, for a tensor of these dims.
   static constexpr placement of_dims(value const& v, shape const& dims) {
     placement p = v.layout;
     for (int a = 0; a < max_axes; ++a)
@@ -115,7 +117,7 @@ struct collective_slicer {
 
 }  // namespace detail
 
-/// The module with such collectives in loops.
+/// The module with these collectives moved into loops.
 constexpr module slice_collectives(module const& m) {
   meshtensor::module result{};
   if (!m.report.empty()) result.report = m.report;

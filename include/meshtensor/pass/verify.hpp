@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks what every pass relies on: ids, order, regions, and each operation by its own rule.
+// Checks the invariants that every pass relies on: ids, order, regions, and each operation by its own rule.
 // before: any module.  after: the same; the first fault found is one sentence.
-// why: a pass that breaks something is caught right behind it, at the line of the user's node, not three passes later.
+// why: a pass that breaks something is caught right after it, at the line of the user's node, not three passes later.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
@@ -11,7 +11,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// How many operands, results and regions a node of a kind has: at least, at most.
+/// The arity of a node: its least and greatest number of operands, results and regions.
 struct form_of_node {
   std::uint8_t operands[2], results[2], regions[2];
   constexpr bool fits(node const& n) const {
@@ -51,7 +51,7 @@ constexpr form_of_node form_of(primitive p) {
     default: return {{1, 1}, {1, 1}, {0, 0}};
   }
 }
-/// Of every kind, looked up without a branch.
+/// The arity of every kind, looked up without a branch.
 struct forms_of_nodes {
   form_of_node of[static_cast<int>(primitive::count_)];
 };
@@ -65,7 +65,7 @@ struct verifier {
   meshtensor::module const& m;
   diagnostic found;
   bool owned[max_regions];
-  std::uint64_t written[max_variables][(max_regions + 63) / 64];  // in which entries, one bit each
+  std::uint64_t written[max_variables][(max_regions + 63) / 64];  // one bit for each entry that writes the variable
 
   constexpr explicit verifier(module const& target) : m(target), found{}, owned{}, written{} {
     if (char const* fault = tables()) {
@@ -86,7 +86,7 @@ struct verifier {
 
   constexpr bool is_shape(shape const& s) const {
     static_assert(max_dims <= 128);
-    std::uint64_t seen[2] = {0, 0};  // one bit a dim
+    std::uint64_t seen[2] = {0, 0};  // one bit for each dim
     bool fine = s.count <= shape::capacity;
     for (int i = 0; fine && i < s.count; ++i)
       fine = s.at[i] < m.dim_count && (seen[s.at[i] >> 6] >> (s.at[i] & 63) & 1u) == 0,
@@ -152,7 +152,7 @@ struct verifier {
     return v.type <= dtype::boolean && is_shape(v.dims) ? nullptr : "a result has a dtype or dims that are not there";
   }
 
-  /// A value that node `i` of region `r` may use.
+  /// Whether node `i` of region `r` may use the value.
   constexpr bool is_known(int i, id r, id v) const {
     return v < m.value_count && m.values[v].region == r && m.values[v].node < i &&
            m.values[v].index < m.nodes[m.values[v].node].results.count &&
@@ -173,10 +173,10 @@ struct verifier {
       if (!is_known(i, r, v) || m.nodes[m.values[v].node].kind != primitive::argument ||
           m.nodes[m.values[v].node].attribute[0] != p)
         return "an argument of a region is not the argument node for its place";
-      if (n.kind == primitive::composite && k == 1) continue;  // a gradient's stand for no operand
+      if (n.kind == primitive::composite && k == 1) continue;  // arguments of a gradient region have no operand
       int const operand = operand_of_argument(n, k, p);
       int const maker = operand < n.operands.count ? m.operand_value(n, operand).node : 0;
-      if (maker > m.values[v].node && m.nodes[maker].kind != primitive::wait)  // one waits right before the owner
+      if (maker > m.values[v].node && m.nodes[maker].kind != primitive::wait)  // a wait comes right before the owner
         return "an argument comes before what it stands for";
     }
     for (int p = 0; p < g.results.count; ++p)
@@ -185,8 +185,7 @@ struct verifier {
       return "a branch or loop takes other operands than its node has";
     return nullptr;
   }
-  /// Whether the arguments of a region of a loop or branch have the dims and dtypes of the operands that they stand
-  /// for.
+  /// Whether the arguments of a region of a loop or branch have the dims and dtypes of their operands.
   constexpr bool takes(node const& n, int k, region const& g) const {
     int const first = n.kind == primitive::cond ? n.attribute[0] : n.attribute[1] + n.attribute[2];
     int const second =
@@ -267,8 +266,7 @@ struct verifier {
 
 }  // namespace detail
 
-/// The first fault of a module as a sentence of code G40, or nothing. A finding that a pass has left is the module's
-/// own.
+/// The first fault of a module as a sentence of code G40, or nothing. If a pass has left a report, returns that.
 constexpr diagnostic verify(module const& m) { return m.report.empty() ? detail::verifier(m).found : m.report; }
 
 }  // namespace meshtensor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that what every processor computes fits together: placements, operation by operation and axis by axis.
+// Verifies that the computations of all ranks fit together: placements, operation by operation and axis by axis.
 // before: partitioned.  after: the same; the first fault found is one sentence.
-// why: a wrong placement does not crash, it gives wrong numbers on more than one processor.
+// why: a wrong placement does not crash; it gives wrong numbers on more than one rank.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
@@ -32,7 +32,7 @@ struct layout_verifier {
   static constexpr placement const& at(value const& v) { return v.layout; }
   constexpr placement const& at(id v) const { return m.values[v].layout; }
 
-  // A mesh axis shards at most one dim, or else is partial; the axes of a dim have the places 0, 1, ….
+  // A mesh axis shards at most one dim, or else is partial; the axes of a dim are numbered 0, 1, ….
   constexpr char const* check_placement(value const& v) const {
     placement const& p = v.layout;
     unsigned places[shape::capacity + 1] = {}, count[shape::capacity + 1] = {};
@@ -76,7 +76,7 @@ struct layout_verifier {
     }
   }
 
-  // ---- operations: the law of one axis ----
+  // ---- operations: the rule for one axis ----
 
   constexpr char const* check_axis(node const& n, int a) const {
     shape const& result = m.result_value(n).dims;
@@ -120,7 +120,7 @@ struct layout_verifier {
         return "operands are partial in different ways";
     return at(m.result(n)).part[a] == kind ? nullptr : "the result of a partial operand is not partial";
   }
-  // No operand says anything about the axis: only a dim that is made here may be spread over it.
+  // No operand is sharded or partial over the axis: only a dim that this node creates may be sharded over it.
   constexpr char const* check_fresh(node const& n, int a) const {
     placement const& p = at(m.result(n));
     if (p.part[a] != reduction::none) return "a result is partial though no operand is";
@@ -169,7 +169,7 @@ struct layout_verifier {
 
   // ---- regions ----
 
-  /// Whether `whole` lies as `part` does, with one more dim in front that is whole or sharded.
+  /// Whether `whole` has the placement of `part` with one more dim in front, replicated or sharded.
   constexpr bool stacks(placement const& whole, placement const& part) const {
     for (int a = 0; a < m.axis_count; ++a)
       if (whole.part[a] != part.part[a] ||

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan without numbers and checks that every value is still in its memory when it is read, and that nothing
+// Simulates a plan without numbers and checks that every value is still in memory when it is read, and that nothing
 // touches the memory of a collective between its start and its wait.
 // before: planned.  after: the same; the first fault found is one sentence.
-// why: values share memory in many ways (aliases, results in the place of operands, slices of stacks, updates in
-// place); the planner reasons about each, this check knows only addresses and what was written last.
+// why: values share memory in many ways (aliases, results that reuse operands' buffers, slices of stacks, updates in
+// place); the planner reasons about each, but this check knows only addresses and the last write to each.
 #pragma once
 
 #include "meshtensor/pass/liveness.hpp"
@@ -14,8 +14,8 @@
 namespace meshtensor {
 namespace detail {
 
-/// Goes through the nodes in the order of the plan, as an engine does. Of a loop it runs the first two iterations; what
-/// the others write is written at once behind them.
+/// Simulates the nodes in the order of the plan. Runs the first two iterations of a loop; the writes of all others are
+/// simulated at once after them.
 struct plan_verifier {
   static constexpr int iterations = 2;
 
@@ -25,9 +25,9 @@ struct plan_verifier {
   planned_contents memory;
   id now;                                    // the node that runs
   std::int64_t at[max_values];               // of roots: the address
-  std::int64_t length[max_values];           // in bytes, plus 1; 0: not asked for yet
-  planned_contents::content of[max_values];  // what a value's memory must hold when it is read
-  planned_contents::content initial[max_variables], last[max_variables];  // of a variable: before and behind the step
+  std::int64_t length[max_values];           // in bytes, plus 1; 0: not computed yet
+  planned_contents::content of[max_values];  // what a value's memory must contain when it is read
+  planned_contents::content initial[max_variables], last[max_variables];  // of a variable: before and after the step
   bool is_written[max_variables];
 
   constexpr plan_verifier(module const& source, plan const& planned, int entry)
@@ -60,7 +60,7 @@ struct plan_verifier {
     locate(found.report, m, m.nodes[node_id]);
   }
 
-  // Addresses: the arena, then each variable and input in a stretch of its own.
+  // Addresses: the arena, then a range for each variable and input.
   static constexpr std::int64_t of_variable(int v) { return std::int64_t{v + 1} << 44; }
   static constexpr std::int64_t of_input(int node_id) {
     return (std::int64_t{1} << 58) + (std::int64_t{node_id} << 44);
@@ -93,7 +93,7 @@ struct plan_verifier {
     if (root(v) != root(as)) return say("a value has another address than the one that it is another name of", now);
     of[v] = of[as];
   }
-  /// Of a value to another place, if it is another one.
+  /// Copies a value to another address; at the same address, renames it.
   constexpr void copy(id to, id v) {
     if (at[root(to)] == at[root(v)]) {
       of[to] = of[v];
@@ -162,7 +162,7 @@ struct plan_verifier {
     }
     for (int i = 0; i < n.results.count; ++i) write(m.result(n, i));
   }
-  /// Whether the node reads no element of the operand behind the one at which it writes its result.
+  /// Whether the node reads each element of the operand no later than it writes that element of the result.
   constexpr bool may_write_over(node const& n, int result, int operand) {
     range const x = where(m.operand(n, operand)), y = where(m.result(n, result));
     if (x.from != y.from || x.to != y.to || is_placed(m.operand(n, operand), place::window)) return false;
@@ -186,14 +186,14 @@ struct plan_verifier {
     if (p.joined[started] == started + 1) send(started);
     if (ends_behind_loop(n) && !is_placed(y, place::filled)) end(started);
   }
-  /// The last of those that travel together has come: what is left of the time before ends first.
+  /// Sends a joint message when its last collective has started; collectives from its previous run end first.
   constexpr void send(id last_one) {
     for (int i = memory.flights; i-- > 0;)
       if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1 && f.is_sent) memory.end_at(i);
     for (int i = 0; i < memory.flights; ++i)
       if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1) f.is_sent = true;
   }
-  /// Each ends at its own wait, though those that travel together come at the first of theirs.
+  /// Ends a collective at its own wait, though all that are joined arrive at the first wait of them.
   constexpr void end(id started) {
     for (int i = memory.flights; i-- > 0;)
       if (memory.flight[i].node == started && memory.flight[i].is_sent) memory.end_at(i);
@@ -215,14 +215,14 @@ struct plan_verifier {
   }
 
   // Loops.
-  struct stack {  // a stacked operand or result: the slices of the iterations that run, and those still to come
+  struct stack {  // a stacked operand or result: the slices of the iterations that are simulated, and the rest
     content slice[iterations], rest;
   };
   constexpr range slice_of(id whole, id one, std::int64_t index) {
     std::int64_t const from = at[root(whole)] + index * bytes(one);
     return {from, from + bytes(one)};
   }
-  /// The slices of all but the first iterations, `ran` of them.
+  /// The slices of all iterations but the first `ran`.
   constexpr range rest_of(id whole, id one, loop const& l, std::int64_t ran) {
     range const r = where(whole);
     return l.reversed ? range{r.from, r.to - ran * bytes(one)} : range{r.from + ran * bytes(one), r.to};
@@ -268,7 +268,7 @@ struct plan_verifier {
       s.slice[t] = memory.add(slice_of(whole, one, l.reversed ? trips - 1 - t : t));
     s.rest = memory.add(rest_of(whole, one, l, ran));
   }
-  /// The end of an iteration: sums grow, slices go to their stacks, and carries are handed on.
+  /// The end of an iteration: sums are added to, slices stored to their stacks, and carries handed on.
   constexpr void put_away(node const& n, loop const& l, stack* out, std::int64_t index, std::int64_t t) {
     region const& body = m.regions[m.region_of(n, 0)];
     int const first_out = l.carries + l.sums;
@@ -293,7 +293,8 @@ struct plan_verifier {
     }
     for (int i = 0; i < l.carries; ++i) copy(m.link(body.arguments, i), m.link(body.results, i));
   }
-  /// The other iterations have run: what they write is written, what all of them read must be there still.
+  /// The end of a loop: the writes of the other iterations are simulated, and everything that they read must still be
+  /// there.
   constexpr void leave(node const& n, loop const& l, stack* in, stack* out, std::int64_t ran) {
     region const& body = m.regions[m.region_of(n, 0)];
     int const first_out = l.carries + l.sums;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the result of a collective is used only behind its wait, and that each one that starts is waited for.
+// Verifies that the result of a collective is used only after its wait, and that every collective is waited for.
 // before: overlapped.  after: the same; the first fault found is one sentence.
-// why: what is used too early is right most of the time, and differs from run to run when it is not.
+// why: a value that is read too early is right most of the time, and wrong in some runs.
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
@@ -9,7 +9,7 @@
 
 namespace meshtensor {
 
-/// What a check of a finished graph or plan found: nothing, or one sentence of code G41.
+/// The outcome of checking a graph or plan: nothing, or one sentence of code G41.
 struct graph_check {
   diagnostic report;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns watched tensors into outputs of the entry: of a loop, one more stacked result.
+// Turns watched tensors into outputs of the entry; inside a loop, into one more stacked result.
 //
-// `differentiate` collects, for the gradients of watched tensors are found there and nowhere else. Afterwards there are
-// outputs only, so that every later pass, device and mesh treats what is watched like what is given back.
+// `differentiate` collects them, because only it sees the gradients of watched tensors. Afterwards they are ordinary
+// outputs, so every later pass, device and mesh treats them like the program's own.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
@@ -10,7 +10,7 @@
 
 namespace meshtensor::detail {
 
-/// Values of a module that is being made, with the names under which they come out.
+/// Watched values of a module under construction, with their output names.
 class watched_values {
  public:
   /// `n`: the node that watches; `v`: the tensor, or its cotangent, of `loss`.
@@ -18,7 +18,7 @@ class watched_values {
     if (!b.expect(count_ < max_watched, "G33 a program watches at most 64 tensors")) return;
     for (int i = 0; i < count_; ++i) {
       if (all_[i].label != n.attribute[0] || all_[i].path != n.path) continue;
-      if (all_[i].loss == loss) return;  // by other parameters: the cotangent is the same
+      if (all_[i].loss == loss) return;  // the same loss by other parameters: the cotangent is the same
       diagnostic d{};
       b.site = n.site;
       return b.note(d << "G03 the gradients of two losses by '" << b.m.names[n.attribute[0]]
@@ -27,7 +27,7 @@ class watched_values {
     all_[count_++] = {n.attribute[0], n.path, n.site, v, loss};
   }
 
-  /// Adds the outputs, when all loops are complete.
+  /// Adds the outputs; call it when all loops are complete.
   constexpr void surface(builder& b) const {
     for (int i = 0; i < count_; ++i) {
       b.path = all_[i].path, b.site = all_[i].site, b.copy = 0;

@@ -10,7 +10,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Lane i is lane i + By, for those that there are.
+/// Shifts lanes down: lane i gets lane i + By, if that exists.
 template <int By, class T>
 inline vec<T> moved_down(vec<T> v) {
   using all = typename compilers_vector<T, vec<T>::width>::type;
@@ -20,7 +20,7 @@ inline vec<T> moved_down(vec<T> v) {
   }(std::make_integer_sequence<int, vec<T>::width>{});
 }
 
-/// f of registers over all lanes, as a tree of fixed shape: lane i with lane i + half, and so on.
+/// Reduces all lanes with f, as a tree of fixed shape: lane i with lane i + half, and so on.
 template <int Lanes, class T, class F>
 inline T fold_first(vec<T> v, F f) {
   if constexpr (Lanes == 1) return v.lane_array().at[0];
@@ -35,14 +35,15 @@ template <class T>
 inline T sum_of_lanes(vec<T> v) {
   return fold(v, [](vec<T> a, vec<T> b) { return a + b; });
 }
-/// Any lane where lanes are nan.
+/// The maximum; if lanes are nan, any lane.
 template <class T>
 inline T greatest_of_lanes(vec<T> v) {
   return fold(v, [](vec<T> a, vec<T> b) { return greater(a, b); });
 }
 
 namespace detail {
-/// Lanes whose number has `Bit` from b, the others from a, each plus the lane that differs from it by that bit.
+/// One step of a transposed reduction: takes the lanes whose number has `Bit` from b, the others from a, and adds to
+/// each the lane whose number differs by that bit.
 template <int Bit, class T>
 [[gnu::always_inline]] inline vec<T> add_neighbours(vec<T> a, vec<T> b) {
   using all = typename compilers_vector<T, vec<T>::width>::type;
@@ -63,7 +64,7 @@ template <int Count, class T>
 }
 }  // namespace detail
 
-/// Lane i is the sum of all lanes of register i, as trees of fixed shape; the registers are used up.
+/// Lane i of the result is the sum of all lanes of register i, as trees of fixed shape; overwrites the registers.
 template <class T>
 [[gnu::always_inline]] inline vec<T> sums_of_lanes(vec<T> (&of)[static_cast<std::size_t>(vec<T>::width)]) {
   return detail::sums_of_lanes<vec<T>::width>(of);

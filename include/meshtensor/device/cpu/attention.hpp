@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The composites `nn.attention`, `nn.causal_attention` and `nn.masked_attention` and their gradients, run whole: memory
+// Runs the composites `nn.attention`, `nn.causal_attention` and `nn.masked_attention` and their gradients whole: memory
 // grows with the length, not with its square.
 #pragma once
 
@@ -15,13 +15,13 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// Which dims of an attention are what, read from its operands.
+/// The roles of the dims of an attention, read from its operands.
 struct attention_form {
-  bool found, causal, masked, each, backward;  // each: a mask for each query
+  bool found, causal, masked, each, backward;  // each: every query has its own mask
   int length, memory, head, value_head;        // dims
 };
 
-/// found: this device can run it. Operands: q, k, v; if masked, which keys may be visible; of a gradient also y,
+/// found: this device can run it. Operands: q, k, v; if masked, the mask of visible keys; for a gradient also y,
 /// log_sum, dy.
 constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
@@ -34,7 +34,7 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
   if (!f.causal && !f.masked && !f.backward && label != name("nn.attention")) return f;
   int const first_of_gradient = f.masked ? 4 : 3;
   if (n.operands.count != first_of_gradient + (f.backward ? 3 : 0) || n.results.count != (f.backward ? 3 : 2)) return f;
-  for (int i = 0; i < m.node_count; ++i)  // what must be brought together first is for the fallback
+  for (int i = 0; i < m.node_count; ++i)  // one that reshards inside runs by the fallback
     if (m.nodes[i].region == m.region_of(n, 0) &&
         (is_collective(m.nodes[i].kind) || m.nodes[i].kind == primitive::local_slice))
       return f;
@@ -71,13 +71,13 @@ constexpr bool is_attention(module const& m, node const& n) { return attention_f
 class composite_kernel {
  public:
   virtual ~composite_kernel() = default;
-  /// Of which the pieces start at multiples of 64.
+  /// Its blocks start at multiples of 64.
   virtual std::int64_t workspace_bytes() const = 0;
   virtual void run(view const* operands, view const* results, std::byte* workspace, thread_team& team) = 0;
 };
 
-/// Attention, or its gradient, of elements E, computed in T. Each task has some blocks of one batch and head; what it
-/// computes does not depend on how blocks are shared out, so any number of threads gives the same bits.
+/// Attention, or its gradient, of elements E, computed in T. Each task computes some blocks of one batch and head; its
+/// results do not depend on how blocks are shared among tasks, so any number of threads gives the same bits.
 template <class T, class E>
 class attention final : public composite_kernel {
   using blocks = attention_blocks<T, E>;
@@ -136,12 +136,12 @@ class attention final : public composite_kernel {
     blocks const b(sizes_);
     return ((form_.backward ? b.backward_bytes() : b.forward_bytes()) + 63) / 64 * 64;
   }
-  /// Where a part of `all` rows begins: at a block.
+  /// The first row of a part of `all` rows, a multiple of the block size.
   std::int64_t start(std::int64_t part, std::int64_t all) const {
     return std::min(all, blocks::blocks_of(all) * part / parts_ * blocks::block);
   }
-  /// The rows of one batch and head, along dim `row`; `column` -1: one element each. What lacks a dim of batches and
-  /// heads is the same for all of it.
+  /// The rows of one batch and head, along dim `row`; `column` -1: one element each. A tensor that lacks a batch or
+  /// head dim is broadcast along it.
   template <class Of = E>
   attention_rows rows(view const& x, std::int64_t head, int row, int column) const {
     std::int64_t offset = 0;
@@ -149,7 +149,7 @@ class attention final : public composite_kernel {
       if (int const at = x.find(outer_[i].dim); at >= 0) offset += head % outer_[i].extent * x.stride[at];
     return {x.as<Of>() + offset, x.stride[x.find(row)], column < 0 ? 1 : x.stride[x.find(column)]};
   }
-  /// Which keys may be visible; without a mask nothing.
+  /// The mask of visible keys; empty without a mask.
   attention_rows visible(view const* in, std::int64_t head) const {
     return form_.masked ? rows<bool>(in[3], head, form_.memory, form_.each ? form_.length : -1) : attention_rows{};
   }
@@ -168,7 +168,7 @@ class attention final : public composite_kernel {
     for (std::int64_t i = start(part, sizes_.length); i < end; i += blocks::block)
       b.forward(q, y, log_sum, i, std::min(blocks::block, end - i));
   }
-  /// Gradients of keys [first, last) read by all, or of queries [from, to) by all keys, or both of all.
+  /// The gradients of keys [first, last) from all queries, of queries [from, to) from all keys, or both of all.
   void backward(view const* in, view const* out, std::int64_t head, std::int64_t first, std::int64_t last,
                 std::int64_t from, std::int64_t to, std::byte* own) const {
     bool const keys = first >= 0, queries = from >= 0;
@@ -195,12 +195,12 @@ class attention final : public composite_kernel {
     int dim;
     std::int64_t extent;
   };
-  std::vector<outer_dim> outer_;  // of batches and heads
+  std::vector<outer_dim> outer_;  // batch and head dims
   std::int64_t heads_ = 1, parts_ = 1;
   bool few_ = false;
 };
 
-/// Dtypes as a mask, and those of a module's attentions.
+/// A dtype as a bit of a mask, and the dtypes of a module's attentions.
 constexpr unsigned mask_of(dtype t) { return 1u << static_cast<unsigned>(t); }
 constexpr unsigned attention_types(module const& m) {
   unsigned all = 0;
@@ -209,7 +209,7 @@ constexpr unsigned attention_types(module const& m) {
   return all;
 }
 
-/// The kernel of a composite that `is_attention`, of one of the dtypes in the mask.
+/// The kernel for a composite that `is_attention`, of one of the dtypes in the mask.
 template <unsigned Types>
 std::unique_ptr<composite_kernel> make_attention(module const& m, node const& n, view const* operands, int threads) {
   dtype const type = operands[0].type;

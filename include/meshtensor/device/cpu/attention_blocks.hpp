@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of one batch and head by blocks, never holding all scores: Dao et al., arXiv:2205.14135, on registers.
+// Flash attention for one batch and head, in blocks on registers: Dao et al., arXiv:2205.14135. Never stores all
+// scores.
 #pragma once
 
 #include <algorithm>
@@ -13,25 +14,25 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The sizes of one batch and head, and what it is about.
+/// The sizes and options of one batch and head.
 struct attention_sizes {
   std::int64_t length, memory;    // queries, keys
   std::int64_t head, value_head;  // elements of a query or a key; of a value
-  std::int64_t ahead;             // by how much the first query's position is beyond the first key's
-  bool causal;                    // no query sees later keys
-  bool masked;                    // no query sees some of the keys
-  bool each;                      // what is masked differs by query
+  std::int64_t ahead;             // position of the first query minus position of the first key
+  bool causal;                    // no query sees a later key
+  bool masked;                    // a mask hides some of the keys
+  bool each;                      // every query has its own mask
   double scale;                   // of the scores
 };
 
-/// Rows in memory, of elements of any type.
+/// Strided rows in memory, of any element type.
 struct attention_rows {
   void* data;
   std::int64_t row, column;  // strides in elements
 };
 
-/// The blocks of a head in memory of one's own: padded with zeros to whole registers, of the type T in which is
-/// computed. E is the type in memory.
+/// Copies a head's blocks to the workspace, padded with zeros to whole registers, in the type T of the computation. E
+/// is the type in memory.
 template <class T, class E>
 class attention_blocks {
  public:
@@ -50,7 +51,7 @@ class attention_blocks {
                  block * (s_.head + s_.value_head) + bounds());
   }
 
-  /// What every query of the head needs: keys transposed, values, and which keys are visible, if some are not.
+  /// Prepares the data that all queries of the head share: keys transposed, values, and the mask, if there is one.
   [[gnu::flatten]] void prepare_forward(attention_rows k, attention_rows v, attention_rows visible,
                                         std::byte* workspace) {
     T* at = reinterpret_cast<T*>(workspace);
@@ -64,7 +65,7 @@ class attention_blocks {
       turn(k, m, std::min(block, s_.memory - m), s_.head, keys_transposed_ + m * s_.head, block);
     read(v, 0, s_.memory, s_.value_head, values_, value_);
   }
-  /// Queries [first, first + count), at most a block of them: y, and the logarithm of the sum of their weights.
+  /// Computes queries [first, first + count), at most a block: y, and log_sum, the logarithm of the sum of weights.
   [[gnu::flatten]] void forward(attention_rows q, attention_rows y, attention_rows log_sum, std::int64_t first,
                                 std::int64_t count) {
     read(q, first, count, s_.head, query_, head_, static_cast<T>(s_.scale));
@@ -90,7 +91,7 @@ class attention_blocks {
     }
   }
 
-  /// What all keys of the head need: queries, cotangents, and for each query its y·dy.
+  /// Prepares the data that all keys of the head share: queries, cotangents, and y·dy for each query.
   [[gnu::flatten]] void prepare_backward(attention_rows q, attention_rows y, attention_rows log_sum, attention_rows dy,
                                          attention_rows visible, std::byte* workspace) {
     T* at = reinterpret_cast<T*>(workspace);
@@ -115,8 +116,8 @@ class attention_blocks {
     }
     std::fill_n(query_gradient_, s_.length * head_, T(0));
   }
-  /// Keys [first, first + count), at most a block of them, read by queries [from, to): adds to the gradients of
-  /// these queries, and of the keys gives theirs, where wanted.
+  /// Processes keys [first, first + count), at most a block, with queries [from, to): adds to the gradients of these
+  /// queries, and writes the gradients of the keys, where wanted.
   [[gnu::flatten]] void backward(attention_rows k, attention_rows v, attention_rows const* dk, attention_rows const* dv,
                                  std::int64_t first, std::int64_t count, std::int64_t from, std::int64_t to,
                                  bool question_slopes) {
@@ -167,16 +168,16 @@ class attention_blocks {
     return (elements + 16 * 16) * static_cast<std::int64_t>(sizeof(T));
   }
 
-  /// How many keys the query at `row` sees.
+  /// The number of keys that the query at `row` sees.
   std::int64_t visible_to(std::int64_t row) const {
     return s_.causal ? std::min(s_.memory, s_.ahead + row + 1) : s_.memory;
   }
 
-  /// The weight of a score that nobody may see is 0 beside any greatest one, which is no less than the least that an
-  /// element can be: so it is where a query sees nothing.
+  /// A hidden score has weight 0 whatever the maximum is, even if a query sees no key, because the maximum starts at
+  /// the lowest finite value of E.
   static constexpr T hidden_score = -std::numeric_limits<T>::infinity();
   static constexpr T least_score = static_cast<T>(least_finite<E>);
-  /// No score is above its key's bound, which is a hidden score where the key is not visible.
+  /// Scores are limited to their key's bound, which is a hidden score if the key is not visible.
   std::int64_t bounds() const { return s_.masked ? memory_ : 0; }
   void set_bounds(attention_rows visible) {
     visible_ = visible;
@@ -210,7 +211,7 @@ class attention_blocks {
       std::fill(row + elements, row + stride, T(0));
     }
   }
-  /// to[j · stride + i] = x[first + i][j], zeros up to a whole register.
+  /// Transposes: to[j · stride + i] = x[first + i][j], with zeros up to a whole register.
   static void turn(attention_rows x, std::int64_t first, std::int64_t count, std::int64_t elements, T* to,
                    std::int64_t stride) {
     std::int64_t const filled = std::min(stride, padded(count));
@@ -229,7 +230,8 @@ class attention_blocks {
     for (std::int64_t j = 0; j < elements; ++j) std::fill(to + j * stride + count, to + j * stride + filled, T(0));
   }
 
-  /// Scores of queries against keys from m on become weights; what was accumulated before is scaled to them.
+  /// Turns the scores of queries against keys from m on into weights, and rescales the previous sums to the new
+  /// maximum.
   void weigh(std::int64_t first, std::int64_t count, std::int64_t m, std::int64_t keys) {
     std::int64_t const wide = padded(keys);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -261,7 +263,7 @@ class attention_blocks {
         store(x, score + j);
         sum = sum + x;
       }
-      if (j < keys) {  // the last register has lanes of no key
+      if (j < keys) {  // the last register has lanes without a key
         vec<T> const x = math::exp_of_weight(load<T>(static_cast<T const*>(score + j)) - greatest);
         vec<T> const own = select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(keys)), x, vec<T>(T(0)));
         store(own, score + j);
@@ -275,7 +277,7 @@ class attention_blocks {
     for (std::int64_t j = 0; j < elements; j += width)
       store(load<T>(static_cast<T const*>(row + j)) * vec<T>(by), row + j);
   }
-  /// One row: scores become weights, and the gradients of weights those of scores.
+  /// For one query: turns scores into weights, and the gradients of weights into gradients of scores.
   void score_gradient(std::int64_t r, std::int64_t row, std::int64_t first, std::int64_t keys) {
     T *const score = scores_ + r * block, *const change = slopes_ + r * block;
     vec<T> const logarithm(logarithm_[row]), delta(delta_[row]);
@@ -284,13 +286,13 @@ class attention_blocks {
     for (std::int64_t j = 0; j < padded(keys); j += width) {
       vec<T> const x = hidden(load<T>(static_cast<T const*>(score + j)), j, visible);
       vec<T> weight = math::exp_of_weight(x - logarithm);
-      if (s_.masked || j + width > visible)  // of a query that is nan, too
+      if (s_.masked || j + width > visible)  // even of a query with nan
         weight = select(x == vec<T>(hidden_score), vec<T>(T(0)), weight);
       store(weight, score + j);
       store(weight * (load<T>(static_cast<T const*>(change + j)) - delta), change + j);
     }
   }
-  /// Hides the scores of a query, against keys from m on, of those that it does not see, nan too.
+  /// Hides the scores of keys from m on that a query does not see, nan scores too.
   void bound(T* score, std::int64_t query, std::int64_t m, std::int64_t count) {
     if (s_.each) set_bounds(query, m, count);
     for (std::int64_t j = 0; j < count; j += width) {
@@ -298,7 +300,7 @@ class attention_blocks {
       store(select(vec<T>(hidden_score) < limit, load<T>(static_cast<T const*>(score + j)), limit), score + j);
     }
   }
-  /// Hides what is later than a query sees, and where there is no key.
+  /// Hides keys later than a query sees, and lanes without a key.
   static vec<T> hidden(vec<T> x, std::int64_t j, std::int64_t visible) {
     if (j + width <= visible) return x;
     return select(lane_numbers<T>(static_cast<T>(j)) < vec<T>(static_cast<T>(visible)), x, vec<T>(hidden_score));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of a few queries, as a text asks that is made word by word: keys and values are read once, where they
-// lie, and no further than the last that a query sees.
+// Attention for a few queries, as in autoregressive decoding: keys and values are read once, in place, and only up to
+// the last key that a query sees.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class attention_of_few {
     return (all + 63) / 64 * 64;
   }
 
-  /// `next_k`: keys of the head that comes next, which are fetched meanwhile.
+  /// `next_k`: the keys of the next head, prefetched meanwhile.
   [[gnu::flatten]] void run(attention_rows q, attention_rows k, attention_rows v, attention_rows visible,
                             attention_rows y, attention_rows log_sum, attention_rows next_k,
                             std::byte* workspace) const {
@@ -48,7 +48,7 @@ class attention_of_few {
     for (std::int64_t i = 0; i < s_.length; ++i) {
       T const greatest = scale(scores + i * wide_, end, visible, i);
       total[i] = weigh(scores + i * wide_, end, greatest);
-      if (total[i] == T(0)) total[i] = 1;  // it sees nothing
+      if (total[i] == T(0)) total[i] = 1;  // a query without visible keys
       static_cast<T*>(log_sum.data)[i * log_sum.row] = greatest + math::log(total[i]);
     }
     small_product<T>(s_.length, s_.value_head, end, {scores, wide_}, {values, v.row}, {accumulated, s_.value_head},
@@ -65,14 +65,14 @@ class attention_of_few {
   }
 
  private:
-  /// As many rows as a register has lanes are soon read.
+  /// Prefetches as many rows as a register has lanes.
   static void fetch(T const* rows, std::int64_t stride, std::int64_t elements) {
     constexpr std::int64_t line = 64 / sizeof(T);
     for (std::int64_t i = 0; i < width; ++i)
       for (std::int64_t j = 0; j < elements; j += line) __builtin_prefetch(rows + i * stride + j, 0, 2);
   }
 
-  /// Behind the last key that a query sees.
+  /// The end of the visible keys: one more than the last key that any query sees.
   std::int64_t last_visible(attention_rows visible) const {
     if (!s_.masked) return s_.memory;
     std::int64_t last = 0;
@@ -89,7 +89,7 @@ class attention_of_few {
     return last;
   }
 
-  /// Products become scores, those of keys that query i does not see hidden ones. Gives the greatest.
+  /// Scales products to scores and hides those of keys that query i does not see. Returns the maximum.
   T scale(T* score, std::int64_t count, attention_rows visible, std::int64_t i) const {
     vec<T> const by(static_cast<T>(s_.scale));
     vec<T> most(static_cast<T>(least_finite<T>));
@@ -106,7 +106,7 @@ class attention_of_few {
     auto const there = lane_numbers<T>() < vec<T>(static_cast<T>(rest));
     return greatest_of_lanes(greater(most, select(there, x, most)));
   }
-  /// Scores become weights, of which the sum is given.
+  /// Turns scores into weights, and returns their sum.
   static T weigh(T* score, std::int64_t count, T greatest) {
     vec<T> sum(T(0));
     std::int64_t j = 0;
@@ -122,7 +122,7 @@ class attention_of_few {
     auto const there = lane_numbers<T>() < vec<T>(static_cast<T>(rest));
     return sum_of_lanes(sum + select(there, x, vec<T>(T(0))));
   }
-  /// The scores of the n keys from j on, as query i sees them.
+  /// The scores of the n keys from j on, masked for query i.
   vec<T> shown(vec<T> x, attention_rows visible, std::int64_t i, std::int64_t j, int n) const {
     if (!s_.masked) return x;
     using word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;

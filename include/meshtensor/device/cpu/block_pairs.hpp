@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic in pairs: where only the next instruction reads what one makes, both are done in one walk over the block.
-// The same bits, half of the loads and stores.
+// Fuses pairs of arithmetic instructions: if only the next instruction reads a result, both run in one loop over the
+// block. The same bits, half the loads and stores.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ constexpr int place_in_pairs(function f) {
   return -1;
 }
 
-/// out[i] = second(first(a[i], b[i]), c[i]), or with the operands of the second the other way round.
+/// out[i] = second(first(a[i], b[i]), c[i]), or with the second function's operands swapped.
 template <function First, function Second, bool Swapped, class T>
 void run_pair(void* out, void const* a, void const* b, void const* c, std::int64_t n) {
   each_pack(n, [&](std::int64_t i, auto count) {
@@ -39,7 +39,7 @@ inline constexpr auto pairs_of = pair_entries<T>(std::make_index_sequence<2 * pa
 
 }  // namespace detail
 
-/// Two functions of a dtype as one; null if they do not pair.
+/// The block function that fuses two functions of a dtype; null if they do not pair.
 template <class = lazy>
 block_function pair_block(function first, function second, bool swapped, dtype t) {
   int const f = detail::place_in_pairs(first), s = detail::place_in_pairs(second);
@@ -48,7 +48,7 @@ block_function pair_block(function first, function second, bool swapped, dtype t
   return t == dtype::f32 ? detail::pairs_of<float>[entry] : t == dtype::f64 ? detail::pairs_of<double>[entry] : nullptr;
 }
 
-/// Pairs what can be paired. `function_of` gives the function of an instruction that computes.
+/// Fuses all pairs of a program. `function_of` returns the function of a compute instruction.
 template <class FunctionOf>
 void pair_up(block_program& program, FunctionOf function_of) {
   using instruction = block_program::instruction;

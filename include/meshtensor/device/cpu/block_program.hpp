@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor as a list of instructions over places in memory: what the interpreter runs. A value of the vector has a
-// block of elements, one of a row an element for each row of a tile, one of the kernel is repeated throughout a block.
+// A descriptor as instructions over places in memory, for the interpreter. A value along the vector has a block of
+// elements, a row value one element for each row of a tile, a uniform value is repeated throughout a block.
 #pragma once
 
 #include <vector>
@@ -35,7 +35,7 @@ struct block_program {
     enum where_t : std::uint8_t { nowhere, buffer, scratch, operand, result } where;
     std::uint8_t index;  // of a stream, or of a scratch row
     std::uint8_t bytes;  // of an element
-    bool moves;          // with the block along the row
+    bool moves;          // advances with the block along the row
     std::int32_t at;     // in the buffer: in units of blocks of 8-byte elements, halves for 4-byte ones
   };
   struct instruction {
@@ -56,9 +56,9 @@ struct block_program {
   std::vector<place> places;
   instructions once;
   std::vector<phase> phases;
-  std::vector<along_row> along;  // rows whose sums outlast a block
+  std::vector<along_row> along;  // reductions along the vector, whose lanes outlast a block
   std::int32_t used = 0;         // of the buffer, in blocks of 4-byte elements
-  std::int32_t lanes = 0;        // bytes behind them
+  std::int32_t lanes = 0;        // bytes for lanes, after the blocks
   std::int64_t scratch_rows = 0;
   std::int64_t block = 0;  // elements
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector instructions over blocks of elements in memory, precompiled for every function and type: what a kernel is
-// interpreted with. Blocks hold register types; kernels' operands and results are converted on the way in and out.
+// Vector instructions over blocks of elements in memory, precompiled for every function and type, for the interpreter.
+// Blocks hold register types; a kernel's operands and results are converted when loaded and stored.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ using block_function = void (*)(void* out, void const* a, void const* b, void co
 
 namespace detail {
 
-/// Calls f(pack index, n) for whole packs with pack_width, then once for what is left. Flat, as loops of kernels are.
+/// Calls f(index, n) for each whole pack, with n = pack_width, then once for the rest. Flattened, like the loops of
+/// kernels.
 template <class F>
 [[gnu::flatten]] inline void each_pack(std::int64_t n, F const& f) {
   std::int64_t i = 0;
@@ -111,7 +112,7 @@ constexpr decltype(auto) with_register(dtype t, F&& f) {
 }
 inline std::int64_t register_bytes(dtype t) { return t == dtype::f64 || t == dtype::i64 ? 8 : 4; }
 
-/// A function of operands of a dtype (of a select, of its second); null if there is none.
+/// The function for operands of a dtype (for a select, its second operand); null if there is none.
 template <class = lazy>
 block_function block_of(function f, dtype operands) {
   return with_register(operands, [&]<class T>() { return detail::functions_of<T>[static_cast<std::size_t>(f)]; });
@@ -123,11 +124,11 @@ block_function cast_block(dtype from, dtype to) {
     return with_register(to, []<class To>() -> block_function { return &detail::run_cast<T, To>; });
   });
 }
-/// What rounds or cuts a block to what its dtype can hold; null if it holds all.
+/// Rounds or truncates a block to its dtype's range; null if nothing is needed.
 inline block_function settle_block(dtype t) {
   return t == dtype::bf16 ? &detail::run_settle<bf16_t> : t == dtype::u8 ? &detail::run_settle<std::uint8_t> : nullptr;
 }
-/// n elements of memory, `stride` apart, to a block; and back.
+/// Loads n elements of memory, `stride` apart, to a block; and stores them.
 inline void load_block(dtype t, void* out, std::byte const* from, std::int64_t stride, std::int64_t n) {
   with_element(t, [&]<class E>() {
     auto* const to = static_cast<register_t<E>*>(out);
@@ -150,14 +151,14 @@ inline void store_block(dtype t, void const* from, std::byte* to, std::int64_t s
     });
   });
 }
-/// The element at `from`, n times.
+/// Repeats the element at `from` n times.
 inline void fill_block(dtype t, void* out, void const* from, std::int64_t n) {
   with_register(t, [&]<class T>() {
     lane_pack<T> const v(*static_cast<T const*>(from));
     detail::each_pack(n, [&](std::int64_t i, auto count) { detail::store_some(v, static_cast<T*>(out) + i, count); });
   });
 }
-/// A number as one element of a dtype in a register.
+/// Writes a number as one element of a dtype, in its register type.
 inline void number_block(dtype t, void* out, double number) {
   with_element(t, [&]<class E>() {
     *static_cast<register_t<E>*>(out) = detail::number_of_element<register_t<E>>(meshtensor::element_of<E>(number));
@@ -189,16 +190,16 @@ inline void random_block(dtype t, void* out, distribution d, random_stream const
 
 // ---- reductions: totals have the type total_t ----
 
-/// How one reduction of one dtype works on blocks.
+/// The functions of a reduction of one dtype on blocks.
 struct block_reduction {
   std::int64_t bytes;                                        // of one total
-  void (*start)(void* totals, std::int64_t n);               // n totals of nothing
+  void (*start)(void* totals, std::int64_t n);               // sets n totals to the initial value
   void (*add)(void* totals, void const* x, std::int64_t n);  // totals[i] += x[i]
-  void (*begin_row)(void* lanes);                            // a row, block by block
+  void (*begin_row)(void* lanes);                            // starts a row, which is added block by block
   void (*add_row)(void* lanes, void const* x, std::int64_t n);
   void (*end_row)(void const* lanes, void* total);
   void (*merge)(void* totals, void const* others, std::int64_t n);  // totals[i] += others[i]
-  void (*settle)(void* out, void const* totals, std::int64_t n);    // as registers of the dtype
+  void (*settle)(void* out, void const* totals, std::int64_t n);    // converts to registers of the dtype
 };
 inline constexpr std::int64_t bytes_of_lanes = pack_width * 8;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the code that runs a module's nodes on the cpu device: compiled for this module, or for any.
+// Selects the code that runs a module's nodes on the cpu device: compiled for this module, or generic.
 #pragma once
 
 #include "meshtensor/device/cpu/attention.hpp"
@@ -14,8 +14,8 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Whether `product_chain` takes an einsum whatever its extents: a pair whose summed dims are in both, of dims few
-/// enough to be batches.
+/// Whether `product_chain` takes an einsum whatever its extents: of two operands that both have all summed dims, with
+/// few enough dims to be batches.
 constexpr bool is_product(module const& m, node const& n) {
   if (n.operands.count != 2) return false;
   shape const &a = m.operand_value(n, 0).dims, &b = m.operand_value(n, 1).dims, &c = m.result_value(n).dims;
@@ -25,7 +25,7 @@ constexpr bool is_product(module const& m, node const& n) {
   return c.count <= max_batch_dims;
 }
 
-/// What is left to the rules' own loops in a fused module.
+/// The primitives of a fused module that run by their rules' own loops.
 constexpr primitives left_to_loops(module const& m) {
   primitives left{};
   for (int i = 0; i < m.node_count; ++i) {
@@ -67,8 +67,8 @@ extern template std::unique_ptr<composite_kernel> detail::make_any_attention<laz
 
 struct code {
   kernel_table kernels;
-  void (*interpret)(fused_kernel&);  // those that the table lacks
-  node_loops loops;                  // nodes for which the device has nothing better
+  void (*interpret)(fused_kernel&);  // for kernels that the table lacks
+  node_loops loops;                  // for nodes without a faster kernel
   /// Composites that the device runs whole.
   std::unique_ptr<composite_kernel> (*compose)(module const&, node const&, view const* operands, int threads);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves elements from one strided block to another: whole runs where both are contiguous, small square tiles where they
-// are transposed against each other.
+// Copies elements from one strided block to another: contiguous runs if both are contiguous, else small square tiles of
+// a transpose.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// A copy of a box of elements; strides count elements. Prepared once, so that running it decides nothing.
+/// A copy of a box of elements; strides count elements. Prepared once, so that a run makes no decisions.
 class strided_copy {
  public:
   strided_copy() = default;
-  /// Dim i of `to` has stride from_stride[i] in the source; 0 repeats.
+  /// Dim i of `to` has stride from_stride[i] in the source; 0 broadcasts.
   strided_copy(view const& to, std::int64_t const* from_stride, std::int64_t const* extents,
                std::int64_t bytes_of_element)
       : bytes_(bytes_of_element) {
     for (int i = 0; i < to.count; ++i)
       if (extents[i] != 1) extent_[count_] = extents[i], from_[count_] = from_stride[i], to_[count_++] = to.stride[i];
-    for (int i = 1; i < count_; ++i)  // the least stride of the target is the innermost
+    for (int i = 1; i < count_; ++i)  // innermost: the target's smallest stride
       for (int k = i; k > 0 && to_[k - 1] < to_[k]; --k) swap_dims(k - 1, k);
     for (int i = count_ - 1; i-- > 0;) {
       if (from_[i] != from_[i + 1] * extent_[i + 1] || to_[i] != to_[i + 1] * extent_[i + 1]) continue;
@@ -36,7 +36,7 @@ class strided_copy {
     int const inner = count_ - 1;
     if (from_[inner] != 1 && to_[inner] == 1)
       for (int i = 0; i < inner; ++i)
-        if (from_[i] == 1) {  // the source's innermost dim stands next to the target's
+        if (from_[i] == 1) {  // the source's innermost dim moves next to the target's
           for (int k = i; k + 1 < inner; ++k) swap_dims(k, k + 1);
           turned_ = true;
           break;
@@ -126,7 +126,7 @@ class strided_copy {
   std::int64_t extent_[max_dims_of_one] = {}, from_[max_dims_of_one] = {}, to_[max_dims_of_one] = {};
 };
 
-/// A copy of `extents` elements in which dims are matched by name; `from`, a dim of x, is called `to` in y.
+/// A copy of `extents` elements with dims matched by name; dim `from` of x is called `to` in y.
 inline strided_copy copy_by_name(view const& x, view const& y, int from, int to, std::int64_t const* extents) {
   std::int64_t strides[max_dims_of_one];
   for (int i = 0; i < y.count; ++i) {
@@ -136,8 +136,8 @@ inline strided_copy copy_by_name(view const& x, view const& y, int from, int to,
   return strided_copy(y, strides, extents, static_cast<std::int64_t>(bytes_of(y.type)));
 }
 
-/// A tensor, and what is put in its place at one position: the tensor is copied unless it is the result's own memory.
-/// `first`: where in the result, in elements, the position is; -1: elsewhere.
+/// Copies a tensor, unless it is in the result's memory already, and puts a part at one position of it.
+/// `first`: the offset of that position in the result, in elements; -1: in another shard.
 class put_copies {
  public:
   put_copies(view const* operands, view const& y, int dim)
@@ -157,14 +157,14 @@ class put_copies {
   strided_copy all_, part_;
 };
 
-/// A tensor within a greater one that has a number elsewhere.
+/// Copies a tensor into a larger one that is filled with a number elsewhere.
 class padded_copy {
  public:
   padded_copy(view const& x, view const& y, int from, int to)
       : part_(copy_by_name(x, y, from, to, x.extent)),
         around_(y, nowhere, y.extent, static_cast<std::int64_t>(bytes_of(y.type))) {}
 
-  /// `first`: where in the result, in elements, the tensor begins.
+  /// `first`: the offset of the tensor in the result, in elements.
   void run(view const& x, view const& y, std::int64_t first, double around, thread_team& team) const {
     with_element(y.type, [&]<class E>() {
       E const element = element_of<E>(around);
@@ -174,7 +174,7 @@ class padded_copy {
   }
 
  private:
-  static constexpr std::int64_t nowhere[max_dims_of_one] = {};  // strides of an element that is everywhere
+  static constexpr std::int64_t nowhere[max_dims_of_one] = {};  // strides that repeat one element everywhere
   strided_copy part_, around_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds a kernel to extents: loops that all operands walk alike become one, long vectors are cut into segments, sums
-// over many rows into chunks. All of it follows from extents, so the number of threads changes no bit.
+// Tiles a kernel for its extents: merges loops that all operands traverse alike, cuts long vectors into segments and
+// sums over many rows into chunks. The tiling depends only on extents, so the number of threads changes no bit.
 #pragma once
 
 #include "meshtensor/device/cpu/fused.hpp"
@@ -9,10 +9,10 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
-/// Cuts a kernel's space, once its extents are known.
+/// Tiles a kernel's space, once its extents are known.
 struct kernel_cutter {
-  static constexpr std::int64_t segment = 4096;       // of long vectors that need not be whole
-  static constexpr std::int64_t enough_work = 32768;  // elements, below which one thread does all
+  static constexpr std::int64_t segment = 4096;       // elements; long vectors that need not be whole are cut
+  static constexpr std::int64_t enough_work = 32768;  // elements; below this, one thread does all
   meshtensor::module const& m;
   fused_kernel& k;
   descriptor const& d;
@@ -27,7 +27,7 @@ struct kernel_cutter {
     }
   }
 
-  /// `operands` and `results` are the kernel's own; `inside` its values, by id.
+  /// `operands` and `results` are those of the kernel; `inside` has the views of its values, by id.
   void cut(view const* operands, view const* results, view const* inside, int threads) {
     kernel_reading const& r = k.reading;
     for (int i = 0; i < r.rows.count; ++i) k.extent[i] = extent_of(r.rows.at[i], operands, results, inside);
@@ -62,7 +62,7 @@ struct kernel_cutter {
       if (int const p = results[i].find(dim); p >= 0) return results[i].extent[p];
     for (int i = 0; i < d.operand_count; ++i)
       if (int const p = operands[i].find(dim); p >= 0) return operands[i].extent[p];
-    for (int i = k.reading.first_node; i < k.reading.end_node; ++i) {  // of what is only broadcast inside
+    for (int i = k.reading.first_node; i < k.reading.end_node; ++i) {  // a dim that only broadcasts inside have
       view const& v = inside[m.result(m.nodes[i])];
       if (int const p = v.find(dim); p >= 0) return v.extent[p];
     }
@@ -76,7 +76,7 @@ struct kernel_cutter {
     int const p = k.reading.vector < 0 ? -1 : v.find(k.reading.vector);
     k.across[s] = p < 0 ? 0 : v.stride[p];
   }
-  /// A position counts along its dim, a random number over the whole tensor, row-major.
+  /// A position counts along its dim, a random number's index over the whole tensor, row-major.
   void follow_index(int s, view v) {
     std::int64_t whole = 1;
     for (int i = v.count; i-- > 0;) {
@@ -116,14 +116,14 @@ struct kernel_cutter {
       k.extent[i + 1] *= k.extent[i];
       remove_loop(i);
     }
-    // Into the vector, if that is kept or reduced alike.
+    // Into the vector, if both are kept or both are reduced.
     bool const may = k.loops > 0 && !along && (k.loops > kept_loops ? total && !over : !total);
     if (may && each_stream([&](int s) { return k.stride[s][k.loops - 1] == k.across[s] * k.width; })) {
       k.width *= k.extent[k.loops - 1];
       remove_loop(k.loops - 1);
     }
   }
-  /// A long vector becomes one more loop, so that threads can share it and blocks of it stay in the cache.
+  /// Splits a long vector into segments, one more loop, so that threads can share it and its blocks stay in the cache.
   void cut_segments() {
     k.last_width = k.width;
     if (along || k.width < 2 * segment) return;

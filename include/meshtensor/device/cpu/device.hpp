@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cpu device: fused kernels, matrix products by libraries, rows moved as a whole; the rest by the rules' own loops.
+// The cpu device: fused kernels, matrix products by libraries, whole-row lookups; other nodes by their rules' own
+// loops.
 #pragma once
 
 #include <memory>
@@ -19,16 +20,16 @@
 namespace meshtensor {
 inline namespace MESHTENSOR_ARCH {
 
-/// Runs the kernels of one processor with a team of threads. A copy is a device of its own, for another processor.
+/// Runs the kernels of one rank with a team of threads. A copy is an independent device, for another rank.
 class cpu_device {
  public:
   static constexpr device_capabilities capabilities{true, cpu::is_attention};
-  /// What a node needs beside its views.
+  /// The prepared state of a node.
   struct kernel {
     std::variant<std::monostate, std::unique_ptr<cpu::fused_kernel>, std::unique_ptr<cpu::product_chain>,
                  std::unique_ptr<cpu::composite_kernel>, cpu::row_lookup, std::unique_ptr<cpu::strided_copy>,
                  std::unique_ptr<cpu::put_copies>, std::unique_ptr<cpu::row_put>, std::unique_ptr<cpu::padded_copy>>
-        how;  // the first: by the rule's own loops
+        how;  // monostate: the rule's own loops
   };
 
   template <class Any = lazy>
@@ -38,7 +39,7 @@ class cpu_device {
     cpu::check_level();
   }
   cpu_device(cpu_device const& o) : cpu_device(o.code_, o.threads_) {}
-  /// A device that runs this module alone, with kernels of its own and no interpreter.
+  /// A device that runs only this module, with kernels compiled for it and no interpreter.
   template <module const& Graph>
   static cpu_device compiled_for() {
     return cpu_device(cpu::code::of<Graph>());
@@ -46,21 +47,21 @@ class cpu_device {
   cpu_device& operator=(cpu_device const&) = delete;
   cpu_device(cpu_device&&) = default;
 
-  /// The same device where `processors` of them run at the same time in this process.
+  /// The device for one of `processors` ranks that run in this process at the same time.
   cpu_device shared_by(int processors) const {
     return cpu_device(code_, std::max(1, threads_ / std::max(1, processors)));
   }
   int threads() const { return threads_; }
-  /// What it leaves unused of this processor, as a sentence; empty: nothing.
+  /// A sentence about instruction sets of this CPU that the build leaves unused; empty: none.
   static std::string advice() { return cpu::unused_level(); }
-  /// Of the kernels prepared so far: they take turns with it.
+  /// Of the kernels prepared so far, which share it one after the other.
   std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(memory_.size()); }
   rates best_rates() { return cpu::measure_rates(*team_); }
 
-  /// A block of zeros with what a variable starts with.
+  /// Fills a block of zeros with a variable's initial value.
   void fill(view const& where, initial_value const& first) { cpu::fill(where, first, *team_); }
 
-  /// Adds a dense block to another.
+  /// Adds a dense block to another one.
   void accumulate(view const& total, view const& term) {
     constexpr std::int64_t grain = 1 << 14;
     team_->parallel_for(total.size(), grain, [&](std::int64_t first, std::int64_t last) {
@@ -119,7 +120,7 @@ class cpu_device {
     }
   }
 
-  /// A node of kind `kernel`; `inside` has the windows of all values, by id.
+  /// Prepares a node of kind `kernel`; `inside` has the views of all values, by id.
   kernel prepare_region(module const& m, node const& n, view const* operands, view const* results, view const* inside) {
     auto made = std::make_unique<cpu::fused_kernel>();
     cpu::fused_kernel& k = *made;
@@ -151,7 +152,7 @@ class cpu_device {
                                                  std::int64_t const* extents) {
     return std::make_unique<cpu::strided_copy>(cpu::copy_by_name(x, y, from, to, extents));
   }
-  /// Where in its operand, in bytes, a copy starts: a slice at a number.
+  /// The byte offset in its operand at which a copy starts: of a slice at a number.
   static std::int64_t start_of(evaluation const& e) {
     if (e.n.kind != primitive::slice) return 0;
     return slice_rule::start_of(e) * static_cast<std::int64_t>(bytes_of(e.operands[0].type));

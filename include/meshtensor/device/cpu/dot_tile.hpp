@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows with rows: a register of sums, lane by lane, then over the lanes.
+// Products of rows with rows: each sum in a register, lane by lane, then over the lanes.
 #pragma once
 
 #include "meshtensor/device/cpu/across_lanes.hpp"
@@ -8,15 +8,15 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// c[r][j] = Σ_p a[r][p]·b[j][p] for as many j as a register has lanes; those from `columns` on repeat the last. Sums
-/// are made lane by lane, then over the lanes, so that nothing is transposed.
+/// c[r][j] = Σ_p a[r][p]·b[j][p] for as many j as a register has lanes; rows of b from `columns` on repeat the last
+/// one. Sums are computed lane by lane, then over the lanes, so that nothing is transposed.
 template <class T>
 [[gnu::always_inline]] inline void dot_tile(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                                             block_view<T const> a, block_view<T const> b, block_view<T> c) {
   constexpr int width = vec<T>::width;
   std::int64_t const whole = depth / width * width;
   int const rest = static_cast<int>(depth - whole);
-  bool const reads_ahead = rows > 2;  // so long with a tile that what comes behind the next can come from memory
+  bool const reads_ahead = rows > 2;  // a tile takes long enough to prefetch the next from memory
   for (std::int64_t r = 0; r < rows; ++r) {
     vec<T> sum[static_cast<std::size_t>(width)];
     auto const add = [&](std::int64_t p, auto const& loaded) __attribute__((always_inline)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first values of variables, by all threads, a register at a time: the bits of the plain loops.
+// Fills variables with their initial values, with all threads, a register at a time: the bits of the plain loops.
 #pragma once
 
 #include "meshtensor/device/cpu/load.hpp"
@@ -12,7 +12,7 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// `count` neighbouring elements, the first of which has a global index.
+/// Fills `count` contiguous elements; `index` is the global index of the first.
 template <class T>
 inline void fill_run(T* to, std::int64_t count, initial_value const& first, random_stream const& stream,
                      std::uint64_t index) {
@@ -31,7 +31,7 @@ inline void fill_run(T* to, std::int64_t count, initial_value const& first, rand
 
 template <class T>
 inline void fill_rows(view const& where, initial_value const& first, thread_team& team) {
-  // Trailing dims that are here whole are one run.
+  // Trailing dims that are not sharded form one run.
   int outer = where.count;
   std::int64_t run = 1, rows = 1;
   while (outer > 0 && where.extent[outer - 1] == where.total[outer - 1]) run *= where.extent[--outer];
@@ -56,7 +56,7 @@ inline void fill_rows(view const& where, initial_value const& first, thread_team
 
 }  // namespace detail
 
-/// As meshtensor::fill, of a dense block that is zero.
+/// Like meshtensor::fill, for a dense block of zeros.
 inline void fill(view const& where, initial_value const& first, thread_team& team) {
   if (first.is_zero() || where.size() == 0) return;
   switch (where.type) {

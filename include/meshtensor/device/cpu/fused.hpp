@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel bound to extents: how its space is cut into tiles, rows and units of work. Who computes a tile, the
-// interpreter or an instantiated loop, is told apart by a pointer; what is cut depends on extents alone, so that all
-// give the same bits.
+// A kernel bound to extents: its space is tiled into tiles, rows and units of work. A function pointer runs a tile,
+// with the interpreter or an instantiated loop; the tiling depends only on extents, so all give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -20,25 +19,26 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// What walks memory, or an index, with the tiles: operands, results, then steps that give positions or random numbers.
+/// Streams advance through memory, or an index, with the tiles: operands, results, then steps that give positions or
+/// random numbers.
 inline constexpr int first_result_stream = max_kernel_operands;
 inline constexpr int first_step_stream = max_kernel_operands + max_kernel_results;
 inline constexpr int max_streams = first_step_stream + max_kernel_steps;
 
-/// What one launch is given.
+/// The arguments of one launch.
 struct launch_arguments {
   std::byte* memory[first_step_stream];
   double numbers[max_kernel_numbers];
   random_stream random[max_kernel_steps];
 };
 
-/// Some neighbouring rows: `offset` in elements (of a step: an index) where the first one starts.
+/// Adjacent rows; `offset` is that of the first one, in elements (for a step: an index).
 struct tile {
   std::int64_t offset[max_streams];
   std::int64_t row_stride[max_streams];
   std::int64_t rows, width;
-  bool first;         // of the whole kernel
-  std::byte* totals;  // of what goes over rows, as `total_at` says
+  bool first;         // the first tile of the kernel
+  std::byte* totals;  // of reductions over rows, at offsets `total_at`
 };
 
 struct block_program;
@@ -66,15 +66,15 @@ class fused_kernel {
   std::int64_t last_width = 1;            // of the last segment
   int segment_loop = -1;
   std::int64_t kept = 1, reduced = 1;            // rows
-  std::int64_t chunks = 1;                       // in which reduced rows are summed, for each kept row
-  std::int64_t total_at[max_kernel_steps] = {};  // where the totals of a step lie
+  std::int64_t chunks = 1;                       // into which the sum over reduced rows is split, for each kept row
+  std::int64_t total_at[max_kernel_steps] = {};  // offset of a step's totals
   std::int64_t total_bytes = 0;                  // of one unit of work
-  std::int64_t block = 0;          // elements that are computed at once; rows narrower than this share a tile
-  std::int64_t scratch_bytes = 0;  // per worker
+  std::int64_t block = 0;                        // elements that are computed at once; narrower rows share a tile
+  std::int64_t scratch_bytes = 0;                // per worker
   int workers = 1;
   task_function task = nullptr;
-  block_reduction const* reductions[max_kernel_steps] = {};  // how each step that is one works on blocks
-  std::shared_ptr<block_program const> program;              // what the interpreter runs
+  block_reduction const* reductions[max_kernel_steps] = {};  // block functions of each reduction step
+  std::shared_ptr<block_program const> program;              // for the interpreter
 
   std::int64_t workspace_bytes() const { return workers * (total_bytes + scratch_bytes) + units() * total_bytes; }
   std::int64_t units() const { return chunks == 1 ? 0 : kept * chunks; }
@@ -124,7 +124,7 @@ inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t la
   }
 }
 
-/// Sets the totals of one unit to nothing.
+/// Initializes the totals of one unit.
 inline void start_totals(fused_kernel const& k, std::byte* totals) {
   descriptor const& d = k.key();
   for (int i = 0; i < d.step_count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code of their own for the kernels of a module that the compiler knows, reached by node, never by search in a map.
+// Kernels instantiated for a module that the compiler knows, found by node id, without a map.
 #pragma once
 
 #include "meshtensor/device/cpu/kernel_loop.hpp"
@@ -7,7 +7,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// How a kernel is run by code of its own.
+/// An instantiated kernel.
 struct instantiated {
   fused_kernel::task_function task = nullptr;
   int scratch_rows = 0;
@@ -26,7 +26,7 @@ struct instantiated {
   }
 };
 
-/// The kernels of one module that have code of their own, by node.
+/// The instantiated kernels of one module, by node.
 struct kernel_table {
   int count = 0;
   id const* nodes = nullptr;
@@ -54,7 +54,7 @@ struct kernels_of<Graph, std::integer_sequence<int, K...>> {
 
 }  // namespace detail
 
-/// Code for every kernel of a fused module that is a constant of the compiler; equal descriptors share it.
+/// Instantiates every kernel of a fused module that is a compile-time constant; equal descriptors share code.
 template <module const& Graph>
 constexpr kernel_table instantiate() {
   constexpr int count = count_kernels(Graph);

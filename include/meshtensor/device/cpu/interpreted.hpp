@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a descriptor block by block, over precompiled vector instructions: no code of a program's own is instantiated.
+// Interprets a descriptor block by block with precompiled vector instructions: nothing is instantiated for a program.
 #pragma once
 
 #include "meshtensor/device/cpu/translation.hpp"
@@ -60,7 +60,7 @@ struct block_run {
       if (x.where == place::operand || x.where == place::result)
         at[i] = a.memory[x.index] + t.offset[x.index] * x.bytes;
     }
-    // Rows that share a tile are one block; a wider row is several.
+    // Rows that share a tile are one block; a wider row has several.
     bool const whole = t.rows * t.width <= program.block;
     std::int64_t const elements = whole ? t.rows * t.width : t.width;
     for (phase const& p : program.phases) {
@@ -108,7 +108,7 @@ struct block_run {
   void by_block(tile const& t, instruction const& i, std::int64_t pos, std::int64_t n, bool whole) {
     auto const where = [&](std::uint8_t p) { return at[p] + move[p] * pos; };
     std::int64_t const rows = whole ? t.rows : 1, width = whole ? t.width : n, bytes = register_bytes(i.type);
-    // Calls f(the row's place in a block, its first element's place in the stream).
+    // Calls f(the row's offset in a block, the offset of its first element in the stream).
     auto const each_row = [&](auto f) {
       for (std::int64_t r = 0; r < rows; ++r)
         f(r * width * bytes, r * t.row_stride[i.stream] + pos * k.across[i.stream]);
@@ -178,7 +178,7 @@ struct block_run {
 
 }  // namespace detail
 
-/// Has a kernel whose space is cut run by the interpreter.
+/// Makes the interpreter run a tiled kernel.
 template <class = lazy>
 void interpret(fused_kernel& k) {
   auto program = std::make_shared<block_program>(std::move(detail::block_translator<>(k).program));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables told apart by a number that the compiler knows: registers of a kernel's steps, lanes of its sums, places of
-// its streams. Each is a variable of its own, so that it can live in a register.
+// Variables numbered at compile time: registers of a kernel's steps, lanes of its sums, addresses of its streams. Each
+// is a separate variable, so that it can be kept in a register.
 #pragma once
 
 #include <utility>
@@ -16,13 +16,13 @@ struct item {
   T value;
 };
 
-/// For each number I of a sequence an `Of<I>`.
+/// An `Of<I>` for each number I of a sequence.
 template <class Numbers, template <int> class Of>
 struct items;
 template <int... I, template <int> class Of>
 struct items<std::integer_sequence<int, I...>, Of> : item<I, Of<I>>... {};
 
-/// That of number I: `of<3>(cells)`.
+/// The item with number I: `of<3>(cells)`.
 template <int I, class T>
 [[gnu::always_inline]] inline T& of(item<I, T>& all) {
   return all.value;
@@ -32,13 +32,13 @@ template <int I, class T>
   return all.value;
 }
 
-/// The numbers below N. Not an alias: g++ 14 does not expand one that stands in another template's arguments.
+/// The numbers below N. Not an alias: g++ 14 does not expand one inside another template's arguments.
 template <int N>
 struct below {
   using type = std::make_integer_sequence<int, N>;
 };
 
-/// A sequence with `By` added to each number, and sequences one behind the other.
+/// A sequence with `By` added to each number, and concatenated sequences.
 template <int By, class Numbers>
 struct moved;
 template <int By, int... I>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor as one loop over registers: its steps are unrolled by the compiler, what lies between them never reaches
-// memory. Bit for bit what the interpreter gives.
+// A descriptor compiled to one loop over registers: its steps are unrolled, and intermediate values never reach memory.
+// The same bits as the interpreter's.
 #pragma once
 
 #include <utility>
@@ -26,22 +26,22 @@ struct kernel_loop {
   using element = element_of_code<D, Code>;
   template <int Code>
   using registers = lane_pack<register_t<element<Code>>>;
-  /// Values: uniform ones for the whole task, those of a row, those of a few elements of the vector.
+  /// Values: uniform ones for a whole task, row values for a row, vector values for a few elements.
   using cells = items<typename joined<steps, typename moved<source::operands, operands>::type,
                                       typename moved<source::numbers, numbers>::type>::type,
                       registers>;
-  /// Sums of a reduction along the vector, while a row lasts.
+  /// Lanes of a reduction along the vector, for one row.
   template <int I>
   using totals_of = total_t<register_t<element<I>>>;
   template <int I>
   using lanes = lane_pack<totals_of<I>>;
-  /// What the uniform numbers of a step along the vector come from, while a task lasts.
+  /// Sources of the uniform random numbers of a vector step, for a whole task.
   template <int I>
   using uniforms = uniform_source<register_t<element<I>>>;
 
   static constexpr loop_facts facts{D};
 
-  /// A list of the facts, of one phase or of all, as a sequence: `all<&loop_facts::starts, P>{}`.
+  /// A list of loop_facts, of one phase or of all, as a sequence: `all<&loop_facts::starts, P>{}`.
   template <auto List, int P>
   static constexpr chosen const& list() {
     if constexpr (P < 0) return facts.*List;
@@ -97,7 +97,7 @@ struct kernel_loop {
       (compute<D, I>(uniform), ...);
     }
 
-    /// All that it calls becomes one function: in a large file g++ would else call each operation on registers.
+    /// Inlines every call: otherwise g++ calls each register operation in a large file.
     [[gnu::flatten]] void operator()(tile const& t) {
       for (std::int64_t r = 0; r < t.rows; ++r) row(t, r, std::make_integer_sequence<int, D.phases()>{});
     }
@@ -114,11 +114,11 @@ struct kernel_loop {
       (splat<I>(c, t.offset[I] + r * t.row_stride[I]), ...);
     }
 
-    // Where the streams of a row begin and how they go on. A store of a register may change any memory, as far as the
-    // compiler knows; what is a local variable stays.
+    // Start and stride of a row's streams, copied to local variables: for all the compiler knows, a store of a register
+    // may change any memory, but not a local variable.
     struct place {
       std::byte* begin;
-      std::int64_t first, across;  // of what goes by an index
+      std::int64_t first, across;  // of streams with an index
     };
     template <int>
     using place_of = place;
@@ -172,7 +172,7 @@ struct kernel_loop {
       }
       end(c, sums, t, all<&loop_facts::ends, P>{});
     }
-    // What is done once for a row, before its elements and after them.
+    // The work for a row before its elements and after them.
     template <int... I>
     void start([[maybe_unused]] cells& c, [[maybe_unused]] auto& sums, [[maybe_unused]] tile const& t,
                [[maybe_unused]] std::int64_t r, std::integer_sequence<int, I...>) {
@@ -223,7 +223,7 @@ struct kernel_loop {
       else of<I>(c) = settled<element<I>>(convert_pack<register_t<element<I>>>(lane_pack<totals_of<I>>(sum)));
     }
 
-    // What is done for as many elements as a register has.
+    // The work for the elements of one register.
     template <int P, class N>
     [[gnu::always_inline]] void batch(cells const& row_values, auto& sums, places<P> const& at, std::int64_t i, N n) {
       cells c = row_values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a kernel on registers: arithmetic of its dtype, as the interpreter has it.
+// Computes one step of a kernel on registers, with the arithmetic of its dtype, as the interpreter does.
 #pragma once
 
 #include "meshtensor/device/cpu/items.hpp"
@@ -14,7 +14,7 @@ namespace detail {
 template <descriptor D, int Code>
 using element_of_code = element_t<D.type_of(source{Code})>;
 
-/// Computes step I of a kernel from what its cells have.
+/// Computes step I of a kernel from the values in its cells.
 template <descriptor D, int I, class Cells>
 [[gnu::always_inline]] inline void compute(Cells& c) {
   constexpr kernel_step s = D.step(I);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of libraries that have some of their own: they get none, for ours share the work.
+// Keeps libraries with their own threads on one thread, because our threads share the work.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,9 +11,9 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// While one lives, libraries with threads of their own work on the thread that calls them: OpenMP, hence oneDNN, where
-/// this thread calls it, and OpenBLAS wherever it is called. Afterwards both are as the program had them. Our team cuts
-/// the work instead, so that no two teams wait for the same cores.
+/// While one of these lives, libraries with their own threads work on the calling thread: OpenMP, and so oneDNN, if
+/// this thread calls it; OpenBLAS, whichever thread calls it. Afterwards the program's settings are restored. Our team
+/// splits the work instead, so that no two teams compete for the same cores.
 class libraries_on_one_thread {
  public:
   libraries_on_one_thread() {
@@ -34,7 +34,7 @@ class libraries_on_one_thread {
   static bool has_openblas() { return openblas().known(); }
 
  private:
-  /// How a library is asked for its number of threads, and told; nothing where it is not loaded.
+  /// A library's getter and setter for its number of threads; null if it is not loaded.
   struct library {
     int (*get)();
     void (*set)(int);
@@ -51,7 +51,7 @@ class libraries_on_one_thread {
     static library const one("openblas_get_num_threads", "openblas_set_num_threads");
     return one;
   }
-  struct use_count {  // OpenBLAS has one number for the process
+  struct use_count {  // OpenBLAS has one setting for the process
     std::mutex guard;
     int users, before;
   };

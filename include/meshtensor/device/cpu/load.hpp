@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of a register: whole, or the first n lanes with the same arithmetic after it; any element type.
+// Loads and stores registers of any element type: whole, or only the first n lanes.
 #pragma once
 
 #include <cstring>
@@ -36,7 +36,7 @@ inline vec<float> widened(bf16_t const* p) {
   return vec<float>::of(a);
 }
 
-/// Rounds to nearest even as bf16_t's constructor does, a nan kept quiet.
+/// Rounds to nearest even as bf16_t's constructor does; nan stays a quiet nan.
 inline void narrowed(vec<float> v, bf16_t* p) {
   using word = vec<std::uint32_t>;
   word const bits = bits_as<std::uint32_t>(v);
@@ -56,7 +56,7 @@ inline void narrowed(vec<float> v, bf16_t* p) {
   for (int i = 0; i < word::width; ++i) p[i].bits = static_cast<std::uint16_t>(a.at[i]);
 }
 
-/// The value v of an element type: rounded, cut, or compared with zero for bool.
+/// Converts v to an element type: rounds, truncates, or compares with zero for bool.
 template <class E, class T>
 inline E element_of(T v) {
   if constexpr (std::is_same_v<E, bool>) {
@@ -78,7 +78,7 @@ inline T number_of_element(E e) {
 }
 
 #if defined(XSIMD_HPP) && defined(__AVX__)
-/// All ones in the first n of eight (or four double) lanes.
+/// A mask of ones in the first n of eight (for double four) lanes.
 inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
   alignas(64) static constexpr std::int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
   int const words = n * static_cast<int>(bytes_of_lane / 4);
@@ -86,15 +86,15 @@ inline __m256i first_lanes(int n, std::size_t bytes_of_lane) {
 }
 #endif
 
-/// Whether elements of E are single bytes that registers of T hold as integers of 32 bits.
+/// Whether elements of E are single bytes that registers of T hold as 32-bit integers.
 template <class T, class E>
 inline constexpr bool widens_bytes = sizeof(E) == 1 && std::is_same_v<T, std::int32_t> && vec<T>::width > 1;
-/// As many smaller integers as T has lanes. Between bytes and words conversions go by halves of them, for which there
-/// are instructions.
+/// Integers of type Small, as many as T has lanes. Bytes convert to words through 16-bit halves, because there are
+/// instructions for both steps.
 template <class Small, class T>
 using small_lanes = typename compilers_vector<Small, vec<T>::width>::type;
 
-/// Elements on their way between a register and memory that has the first n of `Count`: zeros where it has none.
+/// Copies the first n of `Count` elements between a register and memory; the others are zeros.
 template <int Count, class E>
 struct first_elements {
   alignas(64) E at[static_cast<std::size_t>(Count)] = {};
@@ -129,7 +129,7 @@ struct first_elements {
 
 }  // namespace detail
 
-/// The `width` elements from p, converted to T: exact from bf16, as static_cast else.
+/// Loads `width` elements from p, converted to T: exactly from bf16, else as static_cast.
 template <class T, class E>
 inline vec<T> load(E const* p) {
   if constexpr (std::is_same_v<E, T> && vec<T>::width == 1) {
@@ -150,7 +150,7 @@ inline vec<T> load(E const* p) {
   }
 }
 
-/// The first n elements from p, 0 in the other lanes; memory behind them is not touched.
+/// Loads the first n elements from p, 0 in the other lanes; does not touch memory after them.
 template <class T, class E>
 inline vec<T> load(E const* p, int n) {
 #if defined(XSIMD_HPP) && defined(__AVX512F__)
@@ -223,7 +223,7 @@ inline void store(vec<T> v, E* p, int n) {
   all.copy_to(p, n);
 }
 
-/// A square of `transpose_tile` times `transpose_tile` floats, rows for columns.
+/// Transposes a square of `transpose_tile` times `transpose_tile` floats.
 inline constexpr std::int64_t transpose_tile = 8;
 inline void turn_square(float const* from, std::int64_t row, float* to, std::int64_t to_row) {
 #if defined(XSIMD_HPP) && defined(__AVX__)
@@ -246,7 +246,7 @@ inline void turn_square(float const* from, std::int64_t row, float* to, std::int
 #endif
 }
 
-/// Elements p[0], p[stride], …, the first n of them (0 elsewhere).
+/// Loads the elements p[0], p[stride], …, the first n of them (0 elsewhere).
 template <class T, class E>
 inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::width) {
   typename vec<T>::array a = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table, looked up, added to or replaced by integers, each row at once.
+// Gathers, scatters and puts rows of a table by integer indices, a whole row at a time.
 #pragma once
 
 #include "meshtensor/device/cpu/blocks.hpp"
@@ -9,8 +9,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The walk of a gather, scatter_add or put: over the dims of `rows`, the block that is looked up, added or put; its
-/// innermost dims that lie alike in the table, and that the index lacks, are one row.
+/// The loops of a gather, scatter_add or put, over the dims of `rows`, the block that is gathered, added or put.
+/// Innermost dims that are contiguous in both `rows` and the table, and that the index lacks, form one row.
 class row_lookup {
  public:
   row_lookup() = default;
@@ -36,7 +36,8 @@ class row_lookup {
   std::int64_t number() const { return number_; }
   std::int64_t width() const { return width_; }
 
-  /// f(whether the index is in this part of the table, offset in the table, offset in the rows) for rows [first, last).
+  /// Calls f(whether the index is in this shard of the table, offset in the table, offset in the rows) for rows [first,
+  /// last).
   void each(view const& index, std::int64_t first, std::int64_t last,
             function_ref<void(bool, std::int64_t, std::int64_t)> f) const {
     if (first >= last) return;
@@ -50,7 +51,7 @@ class row_lookup {
         auto const global = static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[in_index]));
         std::int64_t const local = global - origin_;
         f(local >= 0 && local < extent_ && global < total_, in_table + local * along_stride_, in_rows);
-        for (int d = count_; d-- > 0;) {  // on to the next one
+        for (int d = count_; d-- > 0;) {  // to the next row
           in_table += table_[d], in_rows += rows_[d], in_index += index_[d];
           if (++at[d] < extents_[d]) break;
           in_table -= at[d] * table_[d], in_rows -= at[d] * rows_[d], in_index -= at[d] * index_[d], at[d] = 0;
@@ -71,7 +72,7 @@ class row_lookup {
                         });
                       });
   }
-  /// Rows are added in their order, whatever the number of threads: each takes a part of all rows.
+  /// Rows are added in their order, whatever the number of threads: each thread adds a part of every row.
   void scatter_add(view const& x, view const& index, view const& table, thread_team& team) const {
     auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
     team.parallel_for(table.size() * bytes, 1 << 20, [&](std::int64_t first, std::int64_t last) {
@@ -87,7 +88,8 @@ class row_lookup {
     });
   }
 
-  /// Of rows that go to the same place the last stays: where there may be such, each thread takes a part of all rows.
+  /// If several rows are put at one position, the last one wins: where that may happen, each thread takes a part of
+  /// every row.
   void put(view const& x, view const& index, view const& table, thread_team& team) const {
     auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
     auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {
@@ -124,7 +126,7 @@ class row_lookup {
                index_[max_dims_of_one] = {};
 };
 
-/// A tensor, and rows that are put into it: it is copied unless it is the result's own memory.
+/// Copies a tensor, unless it is in the result's memory already, and puts rows into it.
 class row_put {
  public:
   row_put(view const* operands, view const& y, int dim)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about a kernel's descriptor that its loop needs, computed once, since the compiler asks for them many times.
+// Lists that a kernel's loop needs from its descriptor, computed once, because the compiler asks for them many times.
 #pragma once
 
 #include "meshtensor/pass/descriptor.hpp"
@@ -8,7 +8,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
-/// Some of a kernel's steps, operands or results, in order.
+/// A list of a kernel's steps, operands or results, in order.
 struct chosen {
   int count;
   signed char at[max_kernel_steps];
@@ -17,18 +17,17 @@ struct chosen {
 
 struct loop_facts {
   bool reads[max_kernel_phases][64];    // whether the elements of a source are read in a phase
-  bool has_vector[max_kernel_phases];   // whether a phase walks the vector
-  signed char place[max_kernel_steps];  // the scratch row of a step that is read in a later phase; -1: it is not
+  bool has_vector[max_kernel_phases];   // whether a phase loops over the vector
+  signed char place[max_kernel_steps];  // the scratch row of a step that a later phase reads; -1: none
   int places;
-  // what there is to do: once for a task; for a row before its elements and after them; for as many elements as a
-  // register has
+  // work once for a task; for a row before its elements and after them; for each register of elements
   chosen uniform_steps, starts[max_kernel_phases], ends[max_kernel_phases], steps[max_kernel_phases];
-  chosen random_steps;                      // of those
-  chosen walking_steps[max_kernel_phases];  // those that go by an index, or have totals of their own
+  chosen random_steps;                      // random steps along the vector
+  chosen walking_steps[max_kernel_phases];  // with an index, or with totals
   chosen vector_results;
   chosen uniform_operands, row_operands, operands[max_kernel_phases];
-  chosen rereads[max_kernel_phases];  // steps of earlier phases, from their scratch rows
-  chosen row_results, last_results;   // of the last phase: those that no step of it makes
+  chosen rereads[max_kernel_phases];  // steps of earlier phases, read from scratch rows
+  chosen row_results, last_results;   // of the last phase: vector results that no vector step computes
 
   constexpr explicit loop_facts(descriptor const& d)
       : reads{},
@@ -67,7 +66,7 @@ struct loop_facts {
     }
     choose(d);
   }
-  /// Whether a result is stored where its step is made, or with the totals.
+  /// Whether a result is a step along the vector, stored where that is computed or with the totals.
   static constexpr bool is_vector_step(descriptor const& d, source s) {
     return s.is_step() && d.step(s.index()).level == extent_class::vector && !goes_along(d.step(s.index()).kind);
   }

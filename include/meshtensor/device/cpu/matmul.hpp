@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batched matrix product, prepared once at start and then run without an allocation of ours, in parts that the
-// threads of a team make at the same time.
+// A batched matrix product, prepared once and then run without our allocating memory, in parts that the threads of a
+// team compute at the same time.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ inline namespace MESHTENSOR_ARCH {
 /// Types: all floats, or all integers, whose sums are i64. Sums of f32 and bf16 are f32, of f64 f64.
 ///
 /// A run repeats bit for bit with the same number of threads. Our loops do so with any number; libraries may sum in
-/// another order where a part is smaller, and then differ from one number of threads to another by rounding.
+/// another order in a smaller part, and then results differ by rounding from one number of threads to another.
 ///
 /// errors  R30 floats and integers mixed, a size below 0, a result whose elements overlap
 class matmul_plan {
  public:
-  /// `threads`: those of the team that will be given to execute.
+  /// `threads`: the size of the team passed to execute.
   explicit matmul_plan(matmul_problem const& problem, int threads = 1) {
     check(problem);
     matmul_problem const flat = flattened(problem);
@@ -37,14 +37,15 @@ class matmul_plan {
     }
   }
 
-  /// What execute needs besides its operands; at a multiple of 64.
+  /// The workspace that execute needs; it must start at a multiple of 64.
   std::size_t workspace_bytes() const { return each_bytes_ * parts_.size(); }
 
-  /// Who makes the product: "onednn …", "cblas", "small batch", "loops" or "nothing".
+  /// The implementation: "onednn …", "cblas", "small batch", "loops" or "nothing".
   std::string implementation() const { return parts_.empty() ? "nothing" : parts_[0].kernel.implementation(); }
   std::size_t parts() const { return parts_.size(); }
 
-  /// Runs it. A and B may overlap each other, not C. One thread at a time; those of `team` share the work.
+  /// Runs the product. A and B may overlap each other, not C. One thread calls at a time; those of `team` share the
+  /// work.
   void execute(void const* a, void const* b, void* c, void* workspace, thread_team* team = nullptr) {
     if (swapped_) std::swap(a, b);
     auto const run = [&](std::int64_t first, std::int64_t last) {

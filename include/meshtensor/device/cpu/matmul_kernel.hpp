@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batched matrix product on one thread, prepared once and then run without an allocation of ours: by oneDNN or a
-// CBLAS where they take it, else by our own loops.
+// A batched matrix product on one thread, prepared once and then run without our allocating memory: by oneDNN or a
+// CBLAS if they support it, else by our own loops.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] of a flat problem that is not empty. Where libraries make it,
-/// it must be made and run while there is a `libraries_on_one_thread`.
+/// C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] of a flat problem that is not empty. If a library computes
+/// it, construct and run it under a `libraries_on_one_thread`.
 class matmul_kernel {
  public:
   explicit matmul_kernel(matmul_problem const& flat) : p_(flat) {
@@ -29,7 +29,7 @@ class matmul_kernel {
     if (p_.k == 0 || !plan_small_batch()) way_ = matmul_loops(p_);
   }
 
-  /// What execute needs besides its operands; at a multiple of 64.
+  /// The workspace that execute needs; it must start at a multiple of 64.
   std::size_t workspace_bytes() const {
     if (auto const* loops = std::get_if<matmul_loops>(&way_)) return loops->workspace_bytes();
     if (auto const* batch = std::get_if<small_batch>(&way_)) return batch->workspace_bytes();
@@ -39,7 +39,7 @@ class matmul_kernel {
     return 0;
   }
 
-  /// Who makes the product: "onednn …", "cblas", "small batch" or "loops".
+  /// The implementation: "onednn …", "cblas", "small batch" or "loops".
   std::string implementation() const {
 #if defined(MESHTENSOR_WITH_ONEDNN)
     if (auto const* library = std::get_if<by_onednn>(&way_)) return "onednn " + library->primitive.name();
@@ -67,11 +67,11 @@ class matmul_kernel {
 #if defined(MESHTENSOR_WITH_ONEDNN)
   struct by_onednn {
     onednn::primitive primitive;
-    int outer = 0;  // batch dims that we loop over, from the first
+    int outer = 0;  // the outermost batch dims, which we loop over
   };
   struct by_cblas {};
 
-  /// The matrices of the batch dims from `outer` on as one array; a repeated one has extent 1 there.
+  /// The matrices of the batch dims from `outer` on as one array; a dim along which they repeat has extent 1.
   dnnl::memory::desc description(matmul_operand const& x, std::int64_t rows, std::int64_t columns, int outer) const {
     dnnl::memory::dims extents, strides;
     for (int i = outer; i < p_.batch_dims; ++i) {
@@ -83,7 +83,7 @@ class matmul_kernel {
     return {extents, onednn::type_of(x.type), strides};
   }
 
-  /// With as many batch dims inside as the library is fast at.
+  /// Gives the library as many batch dims as it is fast at.
   bool plan_onednn() {
     auto const undefined = dnnl::memory::data_type::undef;
     for (matmul_operand const* x : {&p_.a, &p_.b, &p_.c})
@@ -106,7 +106,7 @@ class matmul_kernel {
                              described, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}}),
                          outer};
         return true;
-      } catch (dnnl::error const&) {  // not for these strides, this type or this processor
+      } catch (dnnl::error const&) {  // not supported for these strides, this type or this CPU
       }
     return false;
   }
@@ -122,15 +122,15 @@ class matmul_kernel {
       way.primitive.execute({at(a, p_.a, call), at(b, p_.b, call), at(c, p_.c, call)}, workspace);
   }
 
-  /// A matrix as BLAS has it: one direction contiguous, the other a leading dimension that fits an int.
+  /// Whether BLAS can express a matrix: one direction contiguous, the other a leading dimension that fits an int.
   static bool fits_cblas(matmul_operand const& x, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     bool const by_rows = x.column == 1 && x.row >= columns, by_columns = x.row == 1 && x.column >= rows;
     return (by_rows || by_columns) && std::max({rows, columns, x.row, x.column}) <= most;
   }
 
-  /// f64, and f32 in matrices so large that packing is cheap: there oneDNN's own gemm, which older processors get
-  /// instead of its batched kernels, falls to half its rate for some shapes. Small ones it has without packing.
+  /// For f64, and for f32 in matrices so large that packing is cheap: there oneDNN's own gemm, which older CPUs get
+  /// instead of its batched kernels, falls to half its rate for some shapes. It computes small ones without packing.
   bool plan_cblas() {
     constexpr std::int64_t large = 256;
     bool const f64 = p_.c.type == dtype::f64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product of our own: every element is one sum over k in ascending order, so neither blocks nor strides
-// change a bit. For types that no library takes, and for builds without one.
+// Matrix product by our own loops: every element is one sum over k in ascending order, so neither blocks nor strides
+// change a bit. For types that no library supports, and for builds without one.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Sizes of blocks: a tile of sums lives in registers, the packed blocks of A and B in the second-level cache.
+/// Block sizes: a tile of sums is in registers, the packed blocks of A and B in the L2 cache.
 template <class Sum>
 struct matmul_blocks {
   static constexpr int width = vec<Sum>::width;
@@ -24,7 +24,7 @@ struct matmul_blocks {
   static constexpr std::int64_t rows = 96, columns = 16 * tile_columns, depth = 256;
 };
 
-/// sums[i][j] += Σ_p a[p][i]·b[p][j] for one tile, one rounding (or two) a step, p ascending.
+/// sums[i][j] += Σ_p a[p][i]·b[p][j] for one tile, one rounding (or two) per step, p ascending.
 template <class Sum>
 inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, std::int64_t stride) {
   using blocks = matmul_blocks<Sum>;
@@ -48,8 +48,8 @@ inline void add_tile(std::int64_t depth, Sum const* a, Sum const* b, Sum* sums, 
   });
 }
 
-/// Calls f.operator()<E>() for the type of an element, where such elements are summed as `Sum`: floats as floats that
-/// are no narrower, integers as integers.
+/// Calls f.operator()<E>() for an element type, if such elements are summed as `Sum`: floats as floats that are no
+/// narrower, integers as integers.
 template <class Sum, class F>
 void with_summed(dtype t, F const& f) {
   with_element(t, [&]<class E>() {
@@ -59,8 +59,8 @@ void with_summed(dtype t, F const& f) {
   });
 }
 
-/// Packs `count` vectors of `depth` elements side by side, `side` at a time, the last group filled up with zeros:
-/// to[group][p][i] = from[(group·side + i)·across + p·along].
+/// Packs `count` vectors of `depth` elements in groups of `side`, the last group padded with zeros: to[group][p][i] =
+/// from[(group·side + i)·across + p·along].
 template <class Sum, class E>
 inline void pack(E const* from, std::int64_t count, std::int64_t depth, std::int64_t across, std::int64_t along,
                  std::int64_t side, Sum* to) {
@@ -77,7 +77,7 @@ inline void pack(E const* from, std::int64_t count, std::int64_t depth, std::int
 
 }  // namespace detail
 
-/// A product by loops.
+/// A matrix product by our own loops.
 class matmul_loops {
   template <class F>
   auto with_sum(F const& f) const {
@@ -126,7 +126,7 @@ class matmul_loops {
           block<Sum>(a, b, c, workspace, item, row, column);
   }
 
-  /// One block of C: sums over all of k in the workspace, then written out.
+  /// Computes one block of C: sums over all of k in the workspace, then writes them out.
   template <class Sum>
   void block(void const* a, void const* b, void* c, Sum* sums, std::int64_t item, std::int64_t row,
              std::int64_t column) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batched matrix product as numbers: C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n], any strides, made as
-// flat as it can be, and cut into parts for threads.
+// Describes a batched matrix product C[batch…, m, n] (+)= A[batch…, m, k] · B[batch…, k, n] with any strides, flattens
+// it as far as possible, and splits it for threads.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline namespace MESHTENSOR_ARCH {
 
 inline constexpr int max_batch_dims = 6;
 
-/// How one matrix, or a batch of them, lies in memory; strides count elements. A batch stride of 0 repeats the matrix.
+/// The memory layout of one matrix, or a batch of them; strides count elements. A batch stride of 0 repeats the matrix.
 struct matmul_operand {
   dtype type = dtype::f32;
   std::int64_t row = 0, column = 0;  // from one row to the next, from one column to the next
@@ -32,7 +32,7 @@ struct matmul_problem {
   std::int64_t batch[max_batch_dims] = {};
   matmul_operand a, b, c;
   bool accumulate = false;  // C += A·B
-  bool swapped = false;     // set by flattened(): what is called a here is the caller's B
+  bool swapped = false;     // set by flattened(): a is the caller's B
 
   std::int64_t batch_count() const {
     std::int64_t count = 1;
@@ -41,7 +41,7 @@ struct matmul_problem {
   }
   bool empty() const { return m == 0 || n == 0 || batch_count() == 0; }
 
-  /// Where matrix number `index` of an operand starts, the last batch dim running fastest; of the first `dims` dims.
+  /// The offset of matrix number `index` of an operand, over the first `dims` batch dims, the last one running fastest.
   std::int64_t offset(matmul_operand const& x, std::int64_t index, int dims) const {
     std::int64_t result = 0;
     for (int i = dims - 1; i >= 0; --i) result += index % batch[i] * x.batch[i], index /= batch[i];
@@ -58,14 +58,14 @@ inline void drop_batch_dim(matmul_problem& p, int at) {
   }
 }
 
-/// Whether stepping over the rows of x and then on along batch dim i is one walk.
+/// Whether the rows of x and batch dim i have one common stride.
 inline bool continues(std::int64_t step, std::int64_t extent, std::int64_t batch_stride) {
   return batch_stride == step * extent;
 }
 }  // namespace detail
 
-/// The same product with C's columns contiguous if C has a contiguous direction, neighbouring batch dims merged where
-/// all operands allow it, and a batch dim over which one operand repeats made rows or columns of the other.
+/// The same product with contiguous columns of C, if C has a contiguous direction; with adjacent batch dims merged
+/// where all operands allow it; and with a batch dim that one operand repeats along as rows or columns of the other.
 inline matmul_problem flattened(matmul_problem p) {
   if (p.empty()) return p;
   if (p.c.column != 1 && p.c.row == 1) {  // Cᵀ = Bᵀ·Aᵀ
@@ -98,18 +98,18 @@ inline matmul_problem flattened(matmul_problem p) {
   return p;
 }
 
-/// What one thread makes of a product: some matrices of a batch dim, some rows or some columns. Where they begin, in
+/// One thread's part of a product: some matrices of a batch dim, some rows or some columns; and its offsets in
 /// elements.
 struct matmul_part {
   matmul_problem problem;
   std::int64_t a = 0, b = 0, c = 0;
 };
 
-/// A flat product in at most `threads` parts, fewer where a part would be sooner done than handed over. Sums over k are
-/// never cut.
+/// Splits a flat product into at most `threads` parts, fewer if a part would be too small to be worth a thread. Sums
+/// over k are never split.
 inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
   constexpr double worth_a_thread = 1 << 19;  // multiplications: about ten microseconds
-  constexpr double fetched = 16;              // multiplications in the time in which a number comes from memory
+  constexpr double fetched = 16;              // multiplications in the time of one load from memory
   auto const number = [](std::int64_t x) { return static_cast<double>(x); };
   std::int64_t const depth = std::max<std::int64_t>(1, p.k);
   double const made = number(p.m) * number(p.n) * number(depth);
@@ -117,7 +117,8 @@ inline std::vector<matmul_part> parts_of(matmul_problem const& p, int threads) {
   double const work = number(p.batch_count()) * (made + fetched * read);
   auto const wanted = static_cast<std::int64_t>(std::min<double>(threads, work / worth_a_thread));
   if (wanted <= 1) return {{p}};
-  // The longest batch dim, if it gives each thread as much; else the longer side of the matrices, in whole registers.
+  // Splits the longest batch dim, if all threads get equal work; else the longer side of the matrices, in whole
+  // registers.
   int longest = -1;
   for (int i = 0; i < p.batch_dims; ++i)
     if (longest < 0 || p.batch[i] > p.batch[longest]) longest = i;

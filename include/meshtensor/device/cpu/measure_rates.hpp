@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the best rates of this processor's threads: a product that is large enough, and a walk over more memory
-// than the caches hold.
+// Measures the peak rates of this rank's threads: with a large product, and with a loop over more memory than the
+// caches hold.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// The least that one of a few calls takes, in seconds.
+/// The shortest time of a few calls, in seconds.
 template <class F>
 double least_seconds(F const& f) {
   using clock = std::chrono::steady_clock;
@@ -29,7 +29,7 @@ double least_seconds(F const& f) {
 
 }  // namespace detail
 
-/// Takes about a tenth of a second. The bytes are those of c = a + 3 b: two read and one written.
+/// Takes about a tenth of a second. The bytes are those of c = a + 3 b: two reads and one write.
 template <class = lazy>
 rates measure_rates(thread_team& team) {
   constexpr std::int64_t side = 768, length = std::int64_t{1} << 24;

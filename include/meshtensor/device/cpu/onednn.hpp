@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only door to oneDNN: its engine, and primitives that run without making anything. Versions 2.6 and 3.x differ in
-// how a primitive is described; that difference ends in this file.
+// Wraps oneDNN, which no other file uses: its engine, and primitives that run without allocating. Versions 2.6 and 3.x
+// describe a primitive differently; only this file knows.
 #pragma once
 
 #include "meshtensor/base/config.hpp"
@@ -27,13 +27,13 @@ inline dnnl::engine const& engine() {
   return one;
 }
 
-/// f32 and bf16; undefined for the others, which the primitives of training do not take.
+/// f32 and bf16; undefined for the others, which the primitives for training do not support.
 inline dnnl::memory::data_type type_of(dtype t) {
   using type = dnnl::memory::data_type;
   return t == dtype::f32 ? type::f32 : t == dtype::bf16 ? type::bf16 : type::undef;
 }
 
-/// How a product is described. Throws dnnl::error where the library has none.
+/// Describes a matrix product. Throws dnnl::error if the library does not support it.
 inline dnnl::matmul::primitive_desc describe_matmul(dnnl::memory::desc const& a, dnnl::memory::desc const& b,
                                                     dnnl::memory::desc const& c,
                                                     dnnl::primitive_attr const& attributes) {
@@ -50,21 +50,22 @@ bool is_reference(Description const& description) {
   return std::string_view(description.impl_info_str()).find("ref") != std::string_view::npos;
 }
 
-/// Whether it would go through its BLAS-like gemm.
+/// Whether the library would use its BLAS-like gemm.
 template <class Description>
 bool is_gemm(Description const& description) {
   return std::string_view(description.impl_info_str()).find("gemm:") == 0;
 }
 
-/// A primitive with a place for each argument. It runs on the threads that OpenMP had when it was made, in the calling
-/// thread; one thread at a time.
+/// A primitive with a slot for each argument. It runs with the number of OpenMP threads set when it was made, called
+/// from one thread at a time.
 class primitive {
  public:
   static constexpr int max_arguments = 8;
 
   primitive() = default;
 
-  /// `arguments` are pairs of an argument's number (DNNL_ARG_…) and its description; the scratchpad comes by itself.
+  /// `arguments` are pairs of an argument's number (DNNL_ARG_…) and its description; the scratchpad is added
+  /// automatically.
   template <class Primitive, class Description>
   static primitive make(Description const& description,
                         std::initializer_list<std::pair<int, dnnl::memory::desc>> arguments) {
@@ -78,12 +79,12 @@ class primitive {
     return result;
   }
 
-  /// Of the scratchpad, if the attributes leave it to the caller.
+  /// The size of the scratchpad, if the attributes leave it to the caller.
   std::size_t workspace_bytes() const { return workspace_bytes_; }
-  /// The library's name for its implementation, "gemm:jit" say.
+  /// The library's name for its implementation, for example "gemm:jit".
   std::string const& name() const { return name_; }
 
-  /// Runs on these blocks, in the order of the arguments; the library writes only to those that are results.
+  /// Runs on these blocks, in the order of the arguments; the library writes only to the results.
   ///
   /// errors  R31 the library failed
   void execute(std::initializer_list<void const*> blocks, void* workspace) {

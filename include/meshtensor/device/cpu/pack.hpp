@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As many elements of any type as a register has lanes of 32 bits, so that all types walk an array in equal strides.
-// What fused kernels compute with, interpreted or instantiated: hence the same bits.
+// A pack: as many elements of any type as a register has 32-bit lanes, so that all types traverse an array in equal
+// strides. Interpreted and instantiated kernels both compute with packs, so they give the same bits.
 #pragma once
 
 #include "meshtensor/device/cpu/across_lanes.hpp"
@@ -13,14 +13,14 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// The type in which elements of E lie in registers: float for bf16, 32-bit integers for what is smaller.
+/// The type of elements of E in registers: float for bf16, 32-bit integers for smaller types.
 template <class E>
 using register_t =
     std::conditional_t<std::is_same_v<E, bf16_t>, float, std::conditional_t<(sizeof(E) < 4), std::int32_t, E>>;
 
 inline constexpr int pack_width = vec<std::int32_t>::width;
 
-/// The memory of a row of `n` elements of any register type that is written in whole packs; a multiple of 64.
+/// The bytes of a row of `n` elements of any register type that is written in whole packs; a multiple of 64.
 inline std::int64_t bytes_of_scratch_row(std::int64_t n) {
   constexpr std::int64_t step = pack_width < 8 ? 8 : pack_width;
   return (n + step - 1) / step * step * 8;
@@ -112,12 +112,12 @@ inline lane_pack<To> convert_pack(lane_pack<From> const& v) {
   } else {
     using from = typename compilers_vector<From, pack_width>::type;
     using to = typename compilers_vector<To, pack_width>::type;
-    // Not std::bit_cast: a vector of more than a register is no result of a function.
+    // Not std::bit_cast: a function should not return a vector larger than a register.
     return std::bit_cast<lane_pack<To>>(__builtin_convertvector(__builtin_bit_cast(from, v), to));
   }
 }
 
-/// A register as storing it as E and loading it again would leave it.
+/// Rounds a register as storing it as E and loading it again would.
 template <class E>
 inline lane_pack<register_t<E>> settled(lane_pack<register_t<E>> v) {
   if constexpr (std::is_same_v<E, bf16_t>) {
@@ -133,7 +133,7 @@ inline lane_pack<register_t<E>> settled(lane_pack<register_t<E>> v) {
   }
   return v;
 }
-/// Whether a function may give what its dtype cannot hold.
+/// Whether a function's result may need rounding or truncation to its dtype.
 constexpr bool must_settle(function f, dtype t) {
   if (t == dtype::bf16)
     return !is_comparison(f) && f != function::negate && f != function::abs && f != function::select &&
@@ -144,7 +144,7 @@ constexpr bool must_settle(function f, dtype t) {
 
 // ---- functions ----
 
-/// 1 or 0 where the condition holds or not, for each lane of any type.
+/// 1 or 0 for each lane, as the condition holds or not.
 template <class T>
 inline lane_pack<std::int32_t> ones_where(mask<T> const (&m)[static_cast<std::size_t>(lane_pack<T>::parts)]) {
   if constexpr (lane_pack<T>::parts == 1 && sizeof(T) == 4) {
@@ -187,7 +187,7 @@ inline lane_pack<T> select_packs(lane_pack<std::int32_t> const& c, lane_pack<T> 
 }
 
 namespace detail {
-/// What registers do with integers at once; the rest goes lane by lane.
+/// Functions of integers that registers support; the others run lane by lane.
 template <function F, class T>
 inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
   [[maybe_unused]] vec<T> const zero(T(0)), one(T(1));
@@ -209,7 +209,7 @@ inline vec<T> apply_to_integer_lanes(vec<T> a, [[maybe_unused]] vec<T> b) {
 }
 }  // namespace detail
 
-/// One function of operands of one type; bools are 0 and 1.
+/// A function of operands of one type; bools are 0 and 1.
 template <function F, class T>
 inline vec<T> apply_to_lanes(vec<T> a, vec<T> b) {
   if constexpr (std::is_floating_point_v<T>) return apply_to_floats<F>(a, b);
@@ -229,9 +229,9 @@ inline constexpr bool has_function =
     (std::is_floating_point_v<T> ? !is_logical(F)
                                  : (F<function::floor || F> function::erf) && (!is_logical(F) || sizeof(T) == 4));
 
-// ---- reductions: lane i of the sums has elements i, i + pack_width, … ----
+// ---- reductions: lane i of the sums accumulates elements i, i + pack_width, … ----
 
-/// The type in which elements of E are summed or compared.
+/// The type in which elements are summed or compared.
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
@@ -254,7 +254,7 @@ inline T combined(T a, T b) {
   return apply<T>(function_of(K), a, b);
 }
 
-/// The first n lanes, and in the others what changes no reduction.
+/// The first n lanes; the others hold the reduction's identity.
 template <reduction K, class T>
 inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
   lane_pack<T> r;
@@ -264,7 +264,7 @@ inline lane_pack<T> first_lanes_of(lane_pack<T> const& v, int n) {
   return r;
 }
 
-/// All lanes together, as a tree of fixed shape.
+/// Reduces all lanes, as a tree of fixed shape.
 template <reduction K, class T>
 inline T folded(lane_pack<T> v) {
   auto const both = [](vec<T> a, vec<T> b) { return apply_to_lanes<function_of(K)>(a, b); };
@@ -273,9 +273,9 @@ inline T folded(lane_pack<T> v) {
   return fold(v.part[0], both);
 }
 
-// ---- what no operand gives ----
+// ---- generated values ----
 
-/// The integers first, first + stride, … as E has them.
+/// The integers first, first + stride, …, converted as E is stored.
 template <class E>
 inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t stride) {
   using T = register_t<E>;
@@ -287,7 +287,7 @@ inline lane_pack<register_t<E>> positions(std::int64_t first, std::int64_t strid
                 vec<integer>(static_cast<integer>(first));
   return settled<E>(convert_pack<T>(r));
 }
-/// Random numbers of the elements first, first + stride, …, by `draw(first, stride)` for one register.
+/// Random numbers of the elements first, first + stride, …; `draw(first, stride)` fills one register.
 template <class T, class F>
 inline lane_pack<T> random_pack(std::uint64_t first, std::uint64_t stride, F draw) {
   lane_pack<T> r;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction sets of x86-64 that kernels are made for: which one this file is compiled for, which this processor
-// has.
+// Detects instruction sets of x86-64: the one that this file is compiled for, and the one that this CPU has.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +32,14 @@ inline processor_level level_of_this_processor() {
   return processor_level::baseline;
 }
 
-/// Refuses what this processor cannot run. errors R19
+/// Throws if the program is compiled for instructions that this CPU lacks. errors R19
 inline void check_level(processor_level compiled = compiled_level,
                         processor_level present = level_of_this_processor()) {
   if (compiled > present)
     throw error("R19", {"this program was compiled for processors with ", text_of(compiled), ", but this one has ",
                         text_of(present), ": compile it for this one, without -march=native or with another -march"});
 }
-/// What a program leaves unused of a processor, as a sentence; empty: nothing that counts.
+/// A sentence about instructions of the CPU that a program leaves unused; empty: none that matter.
 inline std::string unused_level(processor_level compiled = compiled_level,
                                 processor_level present = level_of_this_processor()) {
   if (compiled >= present || present < processor_level::avx2) return "";

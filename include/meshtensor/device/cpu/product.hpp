@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An einsum as matrix products: dims become rows, columns, sums and batches by where they occur; operands lie as they
-// are where their strides allow it, else in a copy.
+// Computes an einsum as matrix products: dims become rows, columns, sums and batches by the operands that have them.
+// Operands are used in place if their strides allow it, else copied.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Neighbouring dims as one, with its stride in two arrays.
+/// Adjacent dims merged into one, with its strides in two arrays.
 struct dim_run {
   std::int64_t extent, first, second;
   bool innermost;  // in the result
 };
 
-/// Dims in an order, merged where both arrays allow it.
+/// Dims in order, merged where both arrays allow it.
 struct dim_runs {
   int count = 0;
   dim_run at[max_dims_of_one];
@@ -31,7 +31,7 @@ struct dim_runs {
       at[count - 1] = {at[count - 1].extent * extent, first, second, innermost};
     else at[count++] = {extent, first, second, innermost};
   }
-  /// Takes out the run that the matrix gets: that with the result's innermost dim, else the longest.
+  /// Removes and returns the run for the matrix: the one with the result's innermost dim, else the longest.
   dim_run take() {
     if (count == 0) return {1, 0, 0, false};
     int best = 0;
@@ -44,7 +44,7 @@ struct dim_runs {
   }
 };
 
-/// Of a dim with extent 1 any stride is true; this one makes a dense matrix.
+/// With extent 1 any stride is valid; these make the matrix dense.
 inline void make_dense(std::int64_t rows, std::int64_t& row, std::int64_t columns, std::int64_t& column) {
   if (columns == 1) column = rows == 1 || row != 1 ? 1 : rows;
   if (rows == 1) row = column == 1 ? columns : 1;
@@ -55,7 +55,7 @@ inline void make_dense(std::int64_t rows, std::int64_t& row, std::int64_t column
 /// The product of two blocks, summed over the dims that the result lacks.
 class pair_product {
  public:
-  /// Nothing where a dim that the result lacks is in one operand only, or where the dims fall apart into too many.
+  /// No product if a dim that the result lacks is in one operand only, or if too many dims cannot be merged.
   static std::optional<pair_product> make(view a, view b, view const& c, int threads) {
     for (view const* x : {&a, &b})
       for (int i = 0; i < x->count; ++i)
@@ -74,7 +74,7 @@ class pair_product {
     return p;
   }
 
-  /// Of which the pieces start at multiples of 64.
+  /// Its blocks start at multiples of 64.
   std::int64_t workspace_bytes() const {
     return plan_bytes_ + (copy_a_ ? copy_a_->bytes() : 0) + (copy_b_ ? copy_b_->bytes() : 0);
   }
@@ -98,7 +98,7 @@ class pair_product {
   static bool is_summed(int dim, view const& x, view const& other, view const& c) {
     return x.find(dim) >= 0 && other.find(dim) >= 0 && c.find(dim) < 0;
   }
-  /// Whether the summed dims, in the order in which they stand in `as`, are one dim of x.
+  /// Whether the summed dims, in their order in `as`, merge into one dim of x.
   static bool stands_together(view const& x, view const& other, view const& c, view const& as) {
     detail::dim_runs runs;
     for (int i = 0; i < as.count; ++i)
@@ -110,7 +110,7 @@ class pair_product {
     return true;
   }
 
-  /// An operand with its summed dims last, in the order in which they stand in `as`.
+  /// An operand copied with its summed dims last, in their order in `as`.
   struct packing {
     view packed;
     strided_copy how;
@@ -146,7 +146,7 @@ class pair_product {
         sums.add(order.extent[i], a.stride[a.find(order.dim[i])], b.stride[b.find(order.dim[i])]);
     detail::dim_run const m = rows.take(), n = columns.take(), k = sums.take();
     if (sums.count > 0) return false;
-    // What could not be merged is a batch in which the other operand repeats.
+    // Runs that are left become batch dims along which the other operand repeats.
     for (int i = 0; i < rows.count; ++i)
       if (!add_batch(p, rows.at[i].extent, rows.at[i].first, 0, rows.at[i].second)) return false;
     for (int i = 0; i < columns.count; ++i)
@@ -173,7 +173,7 @@ class pair_product {
   std::int64_t plan_bytes_ = 0;
 };
 
-/// An einsum of two or more operands, from the left; what lies between has the type in which sums are made.
+/// An einsum of two or more operands, from left to right; intermediate values have the accumulator type.
 class product_chain {
  public:
   static std::optional<product_chain> make(view const* operands, int count, view const& result, int threads) {
@@ -212,7 +212,7 @@ class product_chain {
   pair_product const& pair(std::size_t i) const { return pairs_[i]; }
 
  private:
-  /// The dims that the result or a later operand needs.
+  /// The intermediate value: the dims that the result or a later operand needs.
   static view between(view const& a, view const& b, view const* later, int count, view const& result) {
     view v{};
     v.type = accumulator_of(result.type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random numbers of base/philox.hpp, a register at a time: each lane has the bits of its global index.
+// Computes the random numbers of base/philox.hpp a register at a time: each lane has the bits of its global index.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ inline namespace MESHTENSOR_ARCH {
 
 namespace detail {
 
-/// Low and high halves of the product of each word with a constant, where a word is a 32-bit lane or the low half of a
-/// 64-bit lane.
+/// Low and high halves of the product of each word with a constant; a word is a 32-bit lane or the low half of a 64-bit
+/// lane.
 template <class Word>
 struct product_of_words {
   vec<Word> low, high;
@@ -43,14 +43,14 @@ struct product_of_words {
   static vec<Word> bits_as_narrow(vec<std::uint64_t> x) { return vec<Word>::of(std::bit_cast<lanes<Word>>(x.value)); }
 };
 
-/// The four words of some numbers, one a lane.
+/// The four words of several counters, one in each lane.
 template <class T>
 struct random_lanes {
   using bits = math::bits_of<vec<T>>;
   using word = typename bits::scalar;
   bits words[4];
 
-  /// Of first, first + stride, …
+  /// Counters first, first + stride, …
   random_lanes(random_stream const& stream, std::uint64_t first, std::uint64_t stride, bool second = false)
       : random_lanes(stream, [=](int i) { return first + static_cast<std::uint64_t>(i) * stride; }, second) {}
   template <class Numbers>
@@ -74,16 +74,15 @@ struct random_lanes {
   }
 };
 
-/// `random_stream::word` of elements, registers at a time. Of neighbours four registers are made at once and kept until
-/// others are asked for.
+/// `random_stream::word` of elements, registers at a time. For contiguous elements, computes four registers at once and
+/// caches them until other elements are read.
 class neighbouring_words {
   using narrow = vec<std::uint32_t>;
   using array = typename narrow::array;
   static constexpr int width = narrow::width;
 
  public:
-  /// `count` words, at most a register of them, of the elements first, first + stride, …; there until others are asked
-  /// for.
+  /// `count` words, at most a register, of the elements first, first + stride, …; valid until the next call.
   [[gnu::always_inline]] std::uint32_t const* read(random_stream const& stream, std::uint64_t first,
                                                    std::uint64_t stride, bool second, std::uint64_t count) {
     std::uint64_t const offset = first - begin_;
@@ -129,15 +128,16 @@ class neighbouring_words {
     begin_ = group * kept, made_ = kept;
   }
 
-  std::uint64_t begin_ = 0, made_ = 0;  // the first of the elements whose words are here, and how many they are
+  std::uint64_t begin_ = 0, made_ = 0;  // the elements whose words are cached: the first, and their number
   alignas(64) std::uint32_t words_[kept];
-  alignas(64) std::uint32_t others_[width];  // what is not of one group
+  alignas(64) std::uint32_t others_[width];  // words that are not all in one cached group
 };
 
 }  // namespace detail
 
-/// The uniform numbers in [0, 1) of the elements first, first + stride, …, one a lane: the bits of
-/// `meshtensor::random_uniform<T>`. T is float or double. Of one stream: what it has made for neighbours it keeps.
+/// The uniform numbers in [0, 1) of the elements first, first + stride, …, one in each lane: the bits of
+/// `meshtensor::random_uniform<T>`. T is float or double. Use one source for one stream: it caches words of adjacent
+/// elements.
 template <class T>
 class uniform_source {
  public:
@@ -164,7 +164,7 @@ class uniform_source {
   detail::neighbouring_words words_, more_;
 };
 
-/// The standard normal numbers likewise.
+/// The standard normal numbers of the elements first, first + stride, …, one in each lane.
 template <class T>
 inline vec<T> random_normal(random_stream const& stream, std::uint64_t first, std::uint64_t stride = 1) {
   detail::random_lanes<T> const lanes(stream, first, stride);

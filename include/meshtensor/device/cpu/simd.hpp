@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One register of numbers, `vec<T>`: the only door to xsimd. Without xsimd a register has one lane. Only operations
-// that mean the same on every instruction set are used; the rest is made of them here.
+// A SIMD register of numbers, `vec<T>`; no other file uses xsimd. Without xsimd a register has one lane. Uses only
+// operations with the same meaning on every instruction set, and builds the others from them.
 #pragma once
 
 #include <bit>
@@ -64,7 +64,7 @@ inline bool any(bool m) { return m; }
 }  // namespace on_lanes
 #endif
 
-/// The outcome of comparing two `vec<T>`, lane by lane.
+/// The result of comparing two `vec<T>`, lane by lane.
 template <class T>
 struct mask {
   lane_mask<T> value;
@@ -76,7 +76,7 @@ struct mask {
   friend mask operator!(mask a) { return mask(!a.value); }
 };
 
-/// A register: T is float, double, or an integer of 32 or 64 bits. Lane i holds element i of what was loaded.
+/// A register: T is float, double, or a 32-bit or 64-bit integer. Lane i holds element i of what was loaded.
 template <class T>
 struct vec {
   static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
@@ -120,7 +120,7 @@ struct vec {
   friend mask<T> operator==(vec a, vec b) { return mask<T>(a.value == b.value); }
   friend mask<T> operator!=(vec a, vec b) { return !(a == b); }  // true for nan, where xsimd's is false
 
-  // The rest is for integers; >> keeps the sign of a signed one.
+  // The following are for integers; >> keeps the sign of a signed one.
   friend vec operator&(vec a, vec b) { return of(static_cast<lanes<T>>(a.value & b.value)); }
   friend vec operator|(vec a, vec b) { return of(static_cast<lanes<T>>(a.value | b.value)); }
   friend vec operator^(vec a, vec b) { return of(static_cast<lanes<T>>(a.value ^ b.value)); }
@@ -135,7 +135,7 @@ struct vec {
   static vec of_wrapped(lanes<wrapping> v) { return of(std::bit_cast<lanes<T>>(v)); }
 };
 
-/// The same bits, or the same outcomes, for another type of the same size.
+/// The same bits, or the same mask, for another type of the same size.
 template <class To, class From>
 inline vec<To> bits_as(vec<From> v) {
   static_assert(sizeof(To) == sizeof(From));
@@ -147,7 +147,7 @@ inline mask<To> mask_as(mask<From> m) {
   return mask<To>(std::bit_cast<lane_mask<To>>(m.value));
 }
 
-/// `count` numbers as the compiler's own vectors have them, which it converts and permutes on any instruction set.
+/// `count` numbers as a vector of the compiler, which converts and permutes on any instruction set.
 template <class T, int Count>
 struct compilers_vector {
   typedef T type __attribute__((vector_size(sizeof(T) * Count)));
@@ -207,7 +207,7 @@ template <class T>
 inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
   if constexpr (!math::fused || std::is_integral_v<T>) {
     return a * b + c;
-#if defined(XSIMD_HPP) && defined(__AVX512F__)  // where xsimd before 11 multiplies, rounds, and adds
+#if defined(XSIMD_HPP) && defined(__AVX512F__)  // where xsimd before 11 rounds between multiply and add
   } else if constexpr (std::is_same_v<T, float> && vec<T>::width == 16) {
     return vec<T>::of(_mm512_fmadd_ps(a.value, b.value, c.value));
   } else if constexpr (std::is_same_v<T, double> && vec<T>::width == 8) {
@@ -219,7 +219,7 @@ inline vec<T> fma(vec<T> a, vec<T> b, vec<T> c) {
 }
 
 #if defined(XSIMD_HPP) && defined(__SSE2__)
-// The instructions by name: what xsimd's max and min give for nan is another operand since version 14.
+// Uses the instructions directly: since version 14, xsimd's max and min return the other operand for nan.
 inline __m128 greater_register(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
 inline __m128d greater_register(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
 inline __m128 lesser_register(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
@@ -238,7 +238,7 @@ inline __m512d lesser_register(__m512d a, __m512d b) { return _mm512_min_pd(a, b
 #  endif
 #endif
 
-/// a > b ? a : b, hence b where either is nan: what the instruction does on x86.
+/// a > b ? a : b, so b if either is nan: as the x86 instruction does.
 template <class T>
 inline vec<T> greater(vec<T> a, vec<T> b) {
 #if defined(XSIMD_HPP) && defined(__SSE2__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many products of a few rows each, as attention makes them word by word: a library takes longer to be called than to
-// make one.
+// Computes many products of a few rows each, as in attention during autoregressive decoding: calling a library takes
+// longer than computing one.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// C[batch…, m, n] = A[batch…, m, k] · B[batch…, k, n] in f32, where B has contiguous rows, which are read where they
-/// lie, or contiguous columns and A contiguous rows.
+/// C[batch…, m, n] = A[batch…, m, k] · B[batch…, k, n] in f32, where B has contiguous rows, which are read in place, or
+/// contiguous columns and A contiguous rows.
 class small_batch {
  public:
   static bool takes(matmul_problem const& p) {
@@ -51,7 +51,7 @@ class small_batch {
     if (whole < p_.n) dot_tile<float>(p_.m, p_.n - whole, p_.k, left, columns, result);
   }
 
-  /// Columns that fill no register are copied, with zeros behind them.
+  /// Columns that do not fill a register are copied, padded with zeros.
   void by_rows(block_view<float const> left, float const* right, block_view<float> result, float* copy) const {
     std::int64_t const whole = p_.n / width * width, rest = p_.n - whole;
     small_product<float>(p_.m, whole, p_.k, left, {right, p_.b.row}, result, false);

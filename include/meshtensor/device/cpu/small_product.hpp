@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of blocks that lie in a cache: by tiles of registers, nothing packed. For kernels that make many of them.
+// Multiplies blocks that are in a cache, by register tiles, without packing. For kernels that compute many of them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct block_view {
 
 namespace detail {
 
-/// Rows × Vectors registers of sums. Rows of b and c are contiguous.
+/// A tile of sums in Rows × Vectors registers. Rows of b and c are contiguous.
 template <int Rows, int Vectors, class T>
 [[gnu::always_inline]] inline void product_tile(std::int64_t depth, block_view<T const> a, block_view<T const> b,
                                                 block_view<T> c, bool add) {
@@ -55,7 +55,7 @@ inline void product_rows(std::int64_t columns, std::int64_t depth, block_view<T 
 
 }  // namespace detail
 
-/// C (+)= A·B. `columns` is a multiple of the register's width; rows of B and C are contiguous, A lies as it likes.
+/// C (+)= A·B. `columns` is a multiple of the register's width; rows of B and C are contiguous, A has any strides.
 template <class T>
 inline void small_product(std::int64_t rows, std::int64_t columns, std::int64_t depth, block_view<T const> a,
                           block_view<T const> b, block_view<T> c, bool add) {

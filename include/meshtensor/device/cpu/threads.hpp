@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of one processor: how many it may use, and loops that they share. The only door to oneTBB.
+// The threads of one rank: how many it may use, and parallel loops over them. No other file uses oneTBB.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
-/// How many threads one of `ranks` ranks that are threads of this process should use: its share of the cores that the
+/// The number of threads for one of `ranks` ranks that are threads of this process: its share of the cores that the
 /// calling thread may run on, or of MESHTENSOR_THREADS; at least one.
 inline int thread_budget(int ranks = 1) {
   int const asked = asked_threads(), all = asked > 0 ? asked : static_cast<int>(usable_cores().count());
   return std::max(1, all / std::max(1, ranks));
 }
 
-/// The threads of one rank: the one that calls, and workers. Its loops return when all is done; an exception in one
-/// ends the loop and reaches the caller. One thread calls at a time.
+/// The threads of one rank: the calling thread, and workers. A loop returns when all its work is done; an exception in
+/// it ends the loop and reaches the caller. One thread calls at a time.
 class thread_team {
  public:
   explicit thread_team(int threads = thread_budget())
@@ -38,7 +38,7 @@ class thread_team {
   }
 
   int size() const { return size_; }
-  /// Inside a loop: which of the team's threads this is, below size().
+  /// Inside a loop: the index of the current thread, below size().
   int here() const {
 #if defined(MESHTENSOR_WITH_TBB)
     return size_ == 1 ? 0 : std::clamp(tbb::this_task_arena::current_thread_index(), 0, size_ - 1);
@@ -47,8 +47,8 @@ class thread_team {
 #endif
   }
 
-  /// f(first, last) for ranges that together are [0, count), each starting at a multiple of `grain`, at the same time.
-  /// Which ranges is not fixed: f may only do what does not depend on it.
+  /// Calls f(first, last) in parallel for ranges that together are [0, count), each starting at a multiple of `grain`.
+  /// The ranges are not fixed: the results of f must not depend on them.
   void parallel_for(std::int64_t count, std::int64_t grain, function_ref<void(std::int64_t, std::int64_t)> f) {
     if (count <= 0) return;
     if (size_ == 1 || count <= grain) return f(std::int64_t{0}, count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the descriptor of a kernel into a program of blocks: which value lives where, and in which order all is done.
+// Translates the descriptor of a kernel into a program of blocks: assigns a place to each value, and orders the
+// instructions.
 #pragma once
 
 #include "meshtensor/device/cpu/block_pairs.hpp"
@@ -27,7 +28,7 @@ class block_translator {
     for (int i = 0; i < d_->number_count; ++i) uniform_of({static_cast<std::uint8_t>(source::numbers + i)});
     for (int p = 0; p < d_->phases(); ++p) {
       for (int i = 0; i < 64; ++i)
-        if (loaded_[i]) release(vector_[i]), vector_[i] = 0, loaded_[i] = false;  // blocks do not outlive their phase
+        if (loaded_[i]) release(vector_[i]), vector_[i] = 0, loaded_[i] = false;  // blocks end with their phase
       for (int i = 0; i < d_->step_count; ++i)
         if (kernel_step const s = d_->step(i); s.phase == p) step(i, s);
       free_blocks_of_phase();
@@ -56,7 +57,7 @@ class block_translator {
       }
     return fresh_block(t);
   }
-  /// A block that nothing has used before: for what is made ahead of a phase's blocks.
+  /// A block never used before, for a value computed ahead of a phase's blocks.
   std::uint8_t fresh_block(dtype t) {
     auto const bytes = static_cast<std::uint8_t>(register_bytes(t));
     std::int32_t const at = program.used;
@@ -67,8 +68,8 @@ class block_translator {
     if (program.places[p].where == place::buffer) free_.push_back({program.places[p].at, program.places[p].bytes});
   }
 
-  // The last step, in order of execution, that reads a source as a block; sources read in a later phase than they are
-  // made in are kept for the whole row.
+  // Finds the last step, in order of execution, that reads a source as a block; a source that a later phase reads is
+  // kept for the whole row.
   void find_last_uses() {
     for (int i = 0; i < 64; ++i) last_use_[i] = -1, crosses_[i] = false;
     auto note = [&](source s, int phase_now, int order) {
@@ -113,7 +114,7 @@ class block_translator {
       in(p).rows.push_back({kind::expand, t, v, r, 0, 0, 0, 0, nullptr});
       return v;
     }
-    auto const stream = static_cast<std::uint8_t>(s.index());  // an operand, again
+    auto const stream = static_cast<std::uint8_t>(s.index());  // an operand, too
     if (is_direct(stream, t, d_->operand_class(s.index()))) {
       v = add_place({place::operand, stream, static_cast<std::uint8_t>(register_bytes(t)), true, 0});
       return v;
@@ -123,7 +124,7 @@ class block_translator {
     in(p).blocks.push_back({kind::load, t, v, 0, 0, 0, stream, 0, nullptr});
     return v;
   }
-  /// Whether a block can be used where it lies: the same in memory as in registers, rows side by side.
+  /// Whether a block can be used in place: the same type in memory as in registers, and contiguous rows.
   bool is_direct(int stream, dtype t, extent_class c) const {
     if (c != extent_class::vector || static_cast<std::int64_t>(bytes_of(t)) != register_bytes(t) ||
         k_->across[stream] != 1)
@@ -162,7 +163,7 @@ class block_translator {
     }
     std::uint8_t operands[3] = {};
     for (int a = 0; a < d_->arity_of(i); ++a) operands[a] = given(a);
-    // The lists may have grown: what expands a row stands before what uses it, in the list of rows.
+    // The lists may have grown: an instruction that expands a row precedes its users in the list of rows.
     std::uint8_t const out = once     ? (uniform_[i] = fresh_block(s.type))
                              : by_row ? (row_[i] = fresh_block(s.type))
                                       : output(i, s);
@@ -189,7 +190,7 @@ class block_translator {
     program.lanes += static_cast<std::int32_t>(bytes);
     return add_place({place::buffer, 1, 0, false, at});
   }
-  /// Where a block goes: to a result's memory, to a row that outlives the phase, or to a free block.
+  /// The destination of a block: a result's memory, a row that outlives the phase, or a free block.
   std::uint8_t output(int i, kernel_step const& s) {
     source const self{static_cast<std::uint8_t>(i)};
     for (int r = 0; r < d_->result_count; ++r) {
@@ -211,7 +212,7 @@ class block_translator {
     return vector_[i];
   }
   static bool must_settle_block(kernel_step const& s) { return settle_block(s.type) != nullptr; }
-  /// Blocks whose last reader has run are free for the next step.
+  /// Frees the blocks whose last reader has run.
   void free_dead(int i, kernel_step const& s) {
     for (int a = 0; a < d_->arity_of(i); ++a) {
       source const x = s.from[a];
@@ -238,7 +239,7 @@ class block_translator {
                           static_cast<std::uint8_t>(first_result_stream + r), 0, nullptr});
     }
   }
-  /// Results that are not a step of the vector: rows, operands, numbers.
+  /// Stores results that are not vector steps: rows, operands, numbers.
   void store_result(int r) {
     source const s = d_->result(r);
     if (written_[r]) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops written out, so that arrays of registers stay in registers.
+// Unrolled loops, so that arrays of registers stay in registers.
 #pragma once
 
 #include <type_traits>
@@ -11,8 +11,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 namespace detail {
 
-/// f(0), f(1), … as constants. In a large file g++ would else call what f does with a few registers: f, too, is to be
-/// `always_inline`.
+/// Calls f(0), f(1), … with constants. Make f `always_inline`, too: otherwise g++ does not inline it in a large file.
 template <int N, class F>
 [[gnu::always_inline]] inline void unrolled(F const& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// einsum as products of two, from left to right; a dim is summed as soon as nothing else has it.
+// Emits an einsum as products of two operands, from left to right; a dim is summed as soon as no other operand has it.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
 
 namespace meshtensor::hlo {
 
-/// Sums a value over the dims that are not needed any more.
+/// Sums a value over the dims that are no longer needed.
 inline value sum_unless_needed(emission& e, value const& v, shape& have, shape const& needed) {
   value const r = reduce(e.w, reduction::sum, v, lost(have, needed));
   have = without(have, without(have, needed));
@@ -15,7 +15,7 @@ inline value sum_unless_needed(emission& e, value const& v, shape& have, shape c
 
 inline value einsum(emission& e, node const& n) {
   int const count = n.operands.count;
-  auto const needed_behind = [&](int first) {  // by the result, or by an operand from `first` on
+  auto const needed_behind = [&](int first) {  // needed by the result, or by an operand from `first` on
     shape all = e.result_dims(n);
     for (int i = first; i < count; ++i) all = united(all, e.dims(n, i));
     return all;

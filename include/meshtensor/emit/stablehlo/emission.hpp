@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of writing a module as StableHLO: the module with its numbers, and the values that are written already.
+// State of the StableHLO emission: the module with its numbers, and the values that are written already.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace meshtensor::hlo {
 
-/// One text is written for all processors of a mesh: replicas, which differ in their place alone.
+/// One program is written for all ranks of a mesh: replicas that differ only in their coordinates.
 class emission {
  public:
   meshtensor::module const& m;
@@ -25,13 +25,13 @@ class emission {
   emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to)
       : m(graph), b(numbers), mesh(shape), w(to), values_(static_cast<std::size_t>(graph.value_count)) {}
 
-  /// What stands for a value of the module.
+  /// The StableHLO value of a module's value.
   value& at(id v) { return values_[v]; }
   value const& operand(node const& n, int i = 0) const { return values_[m.operand(n, i)]; }
   shape const& dims(node const& n, int i = 0) const { return m.operand_value(n, i).dims; }
   shape const& result_dims(node const& n) const { return m.result_value(n).dims; }
 
-  /// What a processor holds of a value.
+  /// The type of one rank's shard of a value.
   type type_of(id v) const {
     meshtensor::value const& x = m.values[v];
     type t{hlo::text_of(x.type), {}};
@@ -40,7 +40,7 @@ class emission {
   }
   type result_type(node const& n) const { return type_of(m.result(n)); }
 
-  /// A row of the table of numbers, if it is known before the first step.
+  /// A row of the table of numbers, if its value is known before the first step.
   std::optional<double> known(id row) const {
     number_row const& n = m.numbers[row];
     if (n.kind == number_row::literal) return n.value;
@@ -51,25 +51,25 @@ class emission {
     return apply<double>(n.f, *x, *y);
   }
 
-  /// A value with dims `from` as one with dims `to`, which has them all, and these extents.
+  /// Transposes and broadcasts a value with dims `from` to dims `to`, which contain them, with these extents.
   value laid(value const& v, shape const& from, shape const& to, extents const& extents_of_to) {
     extents places;
     for (int i = 0; i < from.count; ++i) places.push_back(to.find(from.at[i]));
     return spread(w, v, places, extents_of_to);
   }
-  /// An operand with the dims of the result.
+  /// An operand, broadcast to the dims of the result.
   value laid(node const& n, int i) { return laid(operand(n, i), dims(n, i), result_dims(n), result_type(n).shape); }
 
-  // ---- where a processor's part of a value lies in the whole ----
+  // ---- the offset of a rank's shard ----
 
-  /// This processor's place along an axis, i64.
+  /// This rank's coordinate along an axis, i64.
   value coordinate(int axis) {
     type const scalar{"i64", {}};
     value const rank = convert(w, w.op("replica_id", {}, {"ui32", {}}), "i64");
     value const row = binary(w, "divide", {rank, constant(w, scalar, static_cast<double>(mesh.stride(axis)))});
     return binary(w, "remainder", {row, constant(w, scalar, static_cast<double>(mesh.axes[axis].extent))});
   }
-  /// The global index of the first element along a dim, i64; none: 0.
+  /// The global index of the shard's first element along a dim, i64; none: 0.
   std::optional<value> origin(meshtensor::value const& v, int place) {
     std::optional<value> part;
     for (int o = 0, a = 0; (a = v.layout.axis_at(place, o)) >= 0; ++o) {
@@ -80,7 +80,7 @@ class emission {
     if (!part) return {};
     return scaled(w, *part, static_cast<double>(b.local(v, place)));
   }
-  /// The global indices along the dim of a value that stands at `place`, in a tensor of this type.
+  /// The global indices along a value's dim at `place`, as a tensor of this type that counts them in its dim `along`.
   value positions(meshtensor::value const& v, int place, type const& t, int along) {
     value const i = iota(w, t, along);
     auto const first = origin(v, place);
@@ -98,7 +98,7 @@ class emission {
   std::vector<value> values_;
 };
 
-/// The places in `of` of the dims that `in` lacks.
+/// The positions in `of` of the dims that `in` lacks.
 inline extents lost(shape const& of, shape const& in) {
   extents r;
   for (int i = 0; i < of.count; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives over the replicas of a mesh.
+// Emits collectives over the replicas of a mesh.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace meshtensor::hlo {
 
-/// The replicas that take part together, all that differ along the axes of a mask alone, in the order of the mesh.
+/// The replica groups of a collective: ranks that differ only along the axes of a mask, in the order of the mesh.
 inline std::string groups(mesh_shape const& mesh, unsigned mask) {
   std::vector<extents> all;
   for (std::int64_t rank = 0; rank < mesh.size(); ++rank) {
@@ -26,7 +26,7 @@ inline std::string groups(mesh_shape const& mesh, unsigned mask) {
          std::to_string(all[0].size()) + "xi64>";
 }
 
-/// A collective; among one processor, its operand.
+/// A collective; over one rank, its operand.
 inline value exchange(emission& e, node const& n) {
   unsigned const mask = n.attribute[0];
   value const& x = e.operand(n);
@@ -49,7 +49,7 @@ inline value exchange(emission& e, node const& n) {
   }
 }
 
-/// What a processor holds of what it had whole along an axis.
+/// This rank's slice, along an axis, of a value that was replicated over it.
 inline value own_part(emission& e, node const& n) {
   type const t = e.result_type(n);
   auto const along = static_cast<std::size_t>(e.dims(n).find(n.attribute[1]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar functions of the library as operations of StableHLO on whole values.
+// Emits the library's scalar functions as StableHLO operations on whole values.
 #pragma once
 
 #include "meshtensor/base/exponential.hpp"
@@ -17,7 +17,7 @@ value polynomial(writer& w, value const& x, S const (&coefficients)[N]) {
     r = binary(w, "add", {binary(w, "multiply", {r, x}), like(w, x, coefficients[i])});
   return r;
 }
-/// There is no such operation: the library's own polynomials.
+/// StableHLO has no erf: the library's own polynomials.
 template <class S>
 value erf_in(writer& w, value const& x) {
   using c = math::detail::constants<S>;
@@ -34,7 +34,7 @@ inline value erf(writer& w, value const& x) {
   return convert(w, erf_in<float>(w, convert(w, x, "f32")), x.type.element);
 }
 
-/// Integers divide by zero to zero.
+/// An integer divided by zero is zero.
 inline value divided(writer& w, char const* how, value const& x, value const& y) {
   value const zero = like(w, x, 0), by_zero = compare(w, "EQ", {y, zero});
   return select(w, {by_zero, zero, binary(w, how, {x, select(w, {by_zero, like(w, x, 1), y})})});
@@ -49,7 +49,7 @@ inline value modulo(writer& w, value const& x, value const& y, bool floats) {
   return select(w, {moves, binary(w, "add", {r, y}), r});
 }
 
-inline value sign(writer& w, value const& x) {  // 0 of nan
+inline value sign(writer& w, value const& x) {  // sign of nan is 0
   value const zero = like(w, x, 0);
   value const above = convert(w, compare(w, "LT", {zero, x}), x.type.element);
   return binary(w, "subtract", {above, convert(w, compare(w, "LT", {x, zero}), x.type.element)});
@@ -61,16 +61,16 @@ inline value relu(writer& w, value const& x) {
 
 }  // namespace detail
 
-/// The element type of floats begins with their letter, or the brain's.
+/// The names of float types begin with f, or with b for bf16.
 inline bool is_float(std::string const& element) { return element[0] == 'f' || element[0] == 'b'; }
 
-/// A function of operands of one shape; a cast is to `element`. Of one operand `y` is `x`.
+/// A function of operands of one shape; a cast is to `element`. For one operand, pass it as `y`, too.
 inline value apply(writer& w, function f, value const& x, value const& y, std::string const& element) {
   bool const floats = is_float(x.type.element);
   switch (f) {
     case function::copy:
     case function::stop_gradient:
-    case function::select:  // of three operands: not here
+    case function::select:  // has three operands: not emitted here
     case function::count_: return x;
     case function::cast: return element == "i1" ? compare(w, "NE", {x, like(w, x, 0)}) : convert(w, x, element);
     case function::negate: return unary(w, "negate", x);

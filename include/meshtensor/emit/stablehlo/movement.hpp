@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of values, and rows of tables.
+// Emits slices, pads and updates of values, and table lookups.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
 
 namespace meshtensor::hlo {
 
-/// A number that says where something begins; it must be known before the first step.
+/// An offset that must be known before the first step.
 inline std::int64_t known_place(emission const& e, node const& n, int attribute) {
   auto const number = e.known(n.attribute[attribute]);
   if (!number) e.refuse(n, "a part that begins elsewhere from step to step");
@@ -43,7 +43,8 @@ inline value concat(emission& e, node const& n) {
                 "dimension = " + std::to_string(e.result_dims(n).find(n.attribute[2])) + " : i64");
 }
 
-/// At a place that is known before the first step. Where the dim lies spread, every position asks whether it is meant.
+/// A put at a position known before the first step, or at an index. If the index is a tensor or the dim is sharded,
+/// every element compares its position with it.
 inline value put(emission& e, node const& n) {
   type const t = e.result_type(n);
   bool const at_index = n.operands.count == 3;
@@ -68,7 +69,7 @@ inline value put(emission& e, node const& n) {
   return e.w.op("dynamic_update_slice", operands, t);
 }
 
-/// The position of the greatest, the lowest of equals; nan is greater than any number.
+/// The position of the greatest element, the lowest one among equals; nan is greater than any number.
 inline value argmax(emission& e, node const& n) {
   int const along = e.dims(n).find(n.attribute[0]);
   value const x = e.operand(n);
@@ -76,14 +77,14 @@ inline value argmax(emission& e, node const& n) {
   value const place = iota(e.w, {"i64", x.type.shape}, along);
   value const none = like(e.w, place, static_cast<double>(x.type.shape[static_cast<std::size_t>(along)]));
   value hit = compare(e.w, "EQ", {x, most});
-  if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // where one is nan, so is the greatest, which equals none
+  if (meshtensor::is_float(e.m.operand_value(n, 0).type))  // if one is nan, so is the greatest, and nan equals nothing
     hit = binary(e.w, "or", {hit, compare(e.w, "NE", {x, x})});
   return reduce(e.w, reduction::min, select(e.w, {hit, place, none}), {along});
 }
 
 // ---- lookup ----
 
-/// Indices into a table of which this processor holds a part, as places in that part.
+/// Indices into a table, as positions in this rank's shard of it.
 inline value places_in_part(emission& e, value index, meshtensor::value const& table, int along) {
   if (index.type.element == "ui8") index = convert(e.w, index, "i32");
   auto const first = e.origin(table, along);
@@ -110,14 +111,14 @@ inline value gather(emission& e, node const& n) {
                                  "], collapsed_slice_dims = " + place + ", start_index_map = " + place +
                                  ", index_vector_dim = " + std::to_string(by.count) +
                                  ">, slice_sizes = " + array_text(sizes) + ", indices_are_sorted = false");
-  // Out of range it has found the nearest row.
+  // The gather clamps indices: rows out of range become zeros.
   value const here =
       binary(e.w, "and",
              {compare(e.w, "LE", {like(e.w, index, 0), index}), compare(e.w, "LT", {index, like(e.w, index, rows)})});
   return select(e.w, {e.laid(here, by, e.result_dims(n), found.type.shape), found, like(e.w, found, 0)});
 }
 
-// Rows out of range are left out.
+// Rows out of range are dropped.
 inline value scatter_add(emission& e, node const& n) {
   meshtensor::value const& sum = e.m.result_value(n);
   shape const& by = e.dims(n, 1);

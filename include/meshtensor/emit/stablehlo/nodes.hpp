@@ -18,7 +18,7 @@ inline value elementwise(emission& e, node const& n) {
   return f == function::select ? select(e.w, {x, y, e.laid(n, 2)}) : apply(e.w, f, x, y, e.result_type(n).element);
 }
 
-/// errors  R01 there is no form for it
+/// errors  R01 the node cannot be emitted
 inline value write_node(emission& e, node const& n) {
   switch (n.kind) {
     case primitive::iteration: return e.index;
@@ -34,7 +34,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::broadcast:
     case primitive::transpose: return e.laid(n, 0);
     case primitive::rename:
-    case primitive::reshard:  // of a whole value; what lies elsewhere goes through collectives
+    case primitive::reshard:  // of a whole value; a change of placement is a collective
     case primitive::wait: return e.operand(n);
     case primitive::reshape: return e.w.op("reshape", {e.operand(n)}, e.result_type(n));
     case primitive::slice: return slice(e, n);

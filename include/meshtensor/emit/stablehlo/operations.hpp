@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of StableHLO as functions on values, their result types worked out.
+// StableHLO operations as functions on values, with their result types computed.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ inline bool has(extents const& places, std::size_t i) {
   return std::find(places.begin(), places.end(), static_cast<std::int64_t>(i)) != places.end();
 }
 
-/// Operands in braces are written in this order whatever the compiler's, so that all write the same text.
+/// Braces fix the order of evaluation, so that every compiler writes the same text.
 struct two {
   value x, y;
 };
@@ -24,7 +24,7 @@ struct choice {
 inline value unary(writer& w, char const* name, value const& x) { return w.op(name, {x}, x.type); }
 inline value binary(writer& w, char const* name, two const& v) { return w.op(name, {v.x, v.y}, v.x.type); }
 
-/// A number in every element.
+/// A constant: the same number in every element.
 inline value constant(writer& w, type const& t, std::string const& spelled) {
   return w.op("constant", {}, t, "value = dense<" + spelled + "> : " + t.text());
 }
@@ -51,7 +51,7 @@ inline value transpose(writer& w, value const& x, extents const& from) {
   for (std::int64_t k : from) shape.push_back(x.type.shape[static_cast<std::size_t>(k)]);
   return w.op("transpose", {x}, {x.type.element, shape}, "permutation = " + array_text(from));
 }
-/// Dim i of the operand is dim `to[i]` of the result, in any order; along the others it is repeated.
+/// Dim i of the operand becomes dim `to[i]` of the result, in any order; along the other dims it is broadcast.
 inline value spread(writer& w, value x, extents to, extents const& shape) {
   extents order(to.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
@@ -67,14 +67,14 @@ inline value iota(writer& w, type const& t, int along) {
   return w.op("iota", {}, t, "iota_dimension = " + std::to_string(along) + " : i64");
 }
 
-/// What two elements make: the region of a reduction.
+/// The region of a reduction, which combines two elements.
 inline std::string combining(reduction kind, std::string const& element) {
   constexpr char const* names[] = {"", "add", "maximum", "minimum"};
   std::string const t = type{element, {}}.text();
   return "{ ^bb0(%a: " + t + ", %b: " + t + "): %c = \"stablehlo." + names[static_cast<int>(kind)] + "\"(%a, %b) : (" +
          t + ", " + t + ") -> " + t + " \"stablehlo.return\"(%c) : (" + t + ") -> () }";
 }
-/// What a reduction starts with, spelled.
+/// The initial value of a reduction, as text.
 inline std::string identity(reduction kind, std::string const& element) {
   if (kind == reduction::sum) return literal(element, 0);
   bool const least = kind == reduction::max;
@@ -91,7 +91,7 @@ inline std::string identity(reduction kind, std::string const& element) {
 inline value reduce(writer& w, reduction kind, value x, extents const& along) {
   if (along.empty()) return x;
   std::string const element = x.type.element;
-  bool const wider = kind == reduction::sum && element == "bf16";  // sums of bf16 are made in f32
+  bool const wider = kind == reduction::sum && element == "bf16";  // bf16 is summed in f32
   if (wider) x = convert(w, x, "f32");
   extents shape;
   for (std::size_t i = 0; i < x.type.shape.size(); ++i)
@@ -103,18 +103,18 @@ inline value reduce(writer& w, reduction kind, value x, extents const& along) {
                  element);
 }
 
-/// One element as a tensor of `shape`.
+/// A scalar broadcast to `shape`.
 inline value fill(writer& w, value const& scalar, extents const& shape) { return spread(w, scalar, {}, shape); }
 
-/// The part of `x` that begins at `first`, scalars of one dtype, and has these extents.
+/// The slice of `x` with these extents that begins at the indices `first`, scalars of one dtype.
 inline value part(writer& w, value const& x, std::span<value const> first, extents const& shape) {
   std::vector<value> operands{x};
   operands.insert(operands.end(), first.begin(), first.end());
   return w.op("dynamic_slice", operands, {x.type.element, shape}, "slice_sizes = " + array_text(shape));
 }
 
-/// Products of `x` and `y` summed over pairs of dims, those of `x` first. The dims of the result are those that both
-/// keep, then those of `x`, then those of `y`. f32 is multiplied as f32; sums of bf16 are made, and given, in f32.
+/// The product of `x` and `y`, summed over pairs of dims, with the `kept` pairs as batch dims. The result has the batch
+/// dims, then the other dims of `x`, then those of `y`. f32 is multiplied as f32; bf16 is summed, and returned, in f32.
 inline value dot(writer& w, value const& x, value const& y, extents const (&kept)[2], extents const (&summed)[2]) {
   extents shape;
   for (std::int64_t k : kept[0]) shape.push_back(x.type.shape[static_cast<std::size_t>(k)]);

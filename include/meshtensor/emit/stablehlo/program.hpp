@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry as a whole program: its arguments and results, regions, loops.
+// Emits an entry as a whole program: its arguments and results, regions and loops.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/nodes.hpp"
@@ -11,7 +11,7 @@ namespace meshtensor {
 struct stablehlo_port {
   enum kind_t : std::uint8_t { input, variable, number, seed, step, output } kind;
   id row;    // input, output: the node; variable, number: the row of its table
-  id value;  // of the module, which knows dtype, dims and layout; of a number: a constant that it is
+  id value;  // of the module, for dtype, dims and layout; for a number: one of its constants
 };
 
 struct stablehlo_program {
@@ -73,7 +73,7 @@ class program_writer : speller {
       }
     }
   }
-  /// The argument that a constant is.
+  /// The argument that holds a constant's number, if there is one.
   stablehlo_port const* number_of(node const& constant) const {
     for (stablehlo_port const& p : numbers_)
       if (p.row == constant.attribute[0] && m_.values[p.value].type == m_.result_value(constant).type) return &p;
@@ -92,7 +92,7 @@ class program_writer : speller {
     for (stablehlo_port const& r : made_.results) types += (types.empty() ? "" : ", ") + e_.type_of(r.value).text();
     w_.line(") -> (" + types + ") {");
   }
-  // A variable's next value takes over its memory.
+  // A variable's next value aliases its argument.
   std::string donation(stablehlo_port const& p) const {
     for (std::size_t r = 0; p.kind == stablehlo_port::variable && r < made_.results.size(); ++r)
       if (made_.results[r].kind == p.kind && made_.results[r].row == p.row)
@@ -144,7 +144,7 @@ class program_writer : speller {
 
   // ---- loops ----
 
-  // A loop carries its count, then what the node carries, sums and stacks; what it only reads it takes from outside.
+  // A loop carries its counter, then the node's carries, sums and stacks; loop invariants are used from outside.
   void repeat(node const& n) {
     loop const l = loop::of(n);
     std::vector<value> start{number_constant("i64", 0)};
@@ -187,7 +187,7 @@ class program_writer : speller {
     w_.line(writer::call("return", given) + " : (" + writer::types(given) + ") -> ()");
     w_.indent(-2);
   }
-  /// The body's nodes; gives what the loop carries on, after its count.
+  /// Emits the body's nodes; returns the values that the loop carries, except for its counter.
   std::vector<value> body(node const& n, loop const& l, std::vector<value> const& inside, value const& zero) {
     auto const& r = m_.regions[m_.region_of(n, 0)];
     for (int i = 0; i < n.operands.count; ++i) {
@@ -207,7 +207,7 @@ class program_writer : speller {
     }
     return next;
   }
-  /// The iteration's row of a stacked value; that value with another row in its place.
+  /// The current iteration's row of a stacked value; the value with that row replaced.
   value row(value const& stacked, value const& zero, id argument) {
     return w_.op("reshape", {part(w_, stacked, places(stacked, zero), row_of(stacked))}, e_.type_of(argument));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers in operations on integers: those of base/philox.hpp, whoever computes them.
+// Emits random numbers as operations on integers: the bits of base/philox.hpp on every compiler.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ inline words philox(writer& w, words c, value k0, value k1) {
   return c;
 }
 
-/// The words of one tensor in one iteration: random_stream.
+/// The random words of one tensor in one iteration, as in random_stream.
 class stream {
  public:
   stream(emission& e, node const& n, extents const& shape) : w_(e.w), shape_(shape) {
@@ -47,14 +47,14 @@ class stream {
     key_[0] = fill(w_, derived[0], shape_), key_[1] = fill(w_, derived[1], shape_);
     iteration_ = fill(w_, e.iteration.name.empty() ? word(w_, scalar, 0) : e.iteration, shape_);
   }
-  /// Four words of each number; `second`: four others.
+  /// The four words of a counter; `second`: four other words.
   words of(value const& number, bool second = false) {
     value last = high(w_, iteration_);
     if (second) last = binary(w_, "xor", {last, word(w_, last.type, 0x80000000u)});
     return philox(w_, {low(w_, number), high(w_, number), low(w_, iteration_), last}, key_[0], key_[1]);
   }
-  /// One word of each element: sixteen neighbours have four numbers together, and of four neighbours each the same
-  /// word.
+  /// One word for each element: sixteen neighbouring elements share four counters, and of each four neighbours all use
+  /// the word with the same index.
   value of_element(value const& index, bool second = false) {
     auto const four = [&] { return like(w_, index, 4); };
     value const sixteens = binary(w_, "multiply", {shifted(w_, index, 4), four()});
@@ -81,14 +81,14 @@ inline value uniform(writer& w, stream& s, value const& index, bool wide) {
   return scaled(w, convert(w, binary(w, "or", {upper, lower}), "f64"), 0x1p-53);
 }
 
-/// The normal distribution: math::normal_of, but with the logarithm and the cosine of who runs it.
+/// The standard normal distribution: math::normal_of, but with the compiler's own logarithm and cosine.
 inline value normal(writer& w, stream& s, value const& index, bool wide) {
   words const bits = s.of(index);
   std::string const element = wide ? "f64" : "f32";
   auto const number = [&](value const& x) { return convert(w, x, element); };
   auto const sum = [&](two const& v) { return binary(w, "add", v); };
   auto const masked = [&](value const& x, std::uint64_t mask) { return binary(w, "and", {x, word(w, x.type, mask)}); };
-  value const moved = sum({bits[2], word(w, bits[2].type, 1u << 29)});  // quadrant, then place in it
+  value const moved = sum({bits[2], word(w, bits[2].type, 1u << 29)});  // quadrant, then the position in it
   value turn = number(masked(moved, 0x3fffffffu));
   turn = sum({turn, like(w, turn, -0x1p29)});
   if (wide) turn = sum({turn, scaled(w, number(bits[3]), 0x1p-32)});
@@ -105,7 +105,7 @@ inline value normal(writer& w, stream& s, value const& index, bool wide) {
 
 }  // namespace detail
 
-/// Each element's number follows from the seed, the node, the step, the iteration and its global index.
+/// Each element's number depends on the seed, the node, the step, the iteration and its global index.
 inline value random(emission& e, node const& n) {
   meshtensor::value const& v = e.m.result_value(n);
   type const t = e.result_type(n), wide{"ui64", t.shape};

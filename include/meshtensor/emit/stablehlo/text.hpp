@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StableHLO as text, one operation a line, in the generic form: what all its readers take. No operation or attribute is
-// younger than its version 1.0.
+// StableHLO as text in the generic form, one operation a line, which every StableHLO parser accepts. Uses only
+// operations and attributes of version 1.0.
 //
 // source  StableHLO specification, openxla.org/stablehlo/spec
 #pragma once
@@ -34,7 +34,7 @@ struct type {
   }
 };
 
-/// What an operation gives: its name in the text, `%12`, and its type.
+/// The result of an operation: its name in the text, `%12`, and its type.
 struct value {
   std::string name;
   hlo::type type;
@@ -62,12 +62,12 @@ template <class T>
 std::string shortest(T number) {
   char buffer[40];
   std::string r(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
-  if (r.find('.') == std::string::npos) r.insert(std::min(r.find('e'), r.size()), ".0");  // its numbers have a point
+  if (r.find('.') == std::string::npos) r.insert(std::min(r.find('e'), r.size()), ".0");  // parsers want a point
   return r;
 }
 }  // namespace detail
 
-/// A number as an element of a constant, exactly; what has no digits as bits.
+/// A number as an element of a constant, exactly; as bits if it is not finite.
 inline std::string literal(std::string const& element, double number) {
   if (element == "i1") return number != 0 ? "true" : "false";
   if (element != "f64" && element != "f32" && element != "bf16")
@@ -87,7 +87,7 @@ inline std::string literal(std::string const& element, double number) {
   return detail::shortest(static_cast<double>(rounded));
 }
 
-/// Writes operations; the names of what they give are numbers in order.
+/// Writes operations; their results are numbered in order.
 class writer {
  public:
   std::string text;
