@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole library. The list reads as the pipeline: words, meshes, tensors, graphs, operations, layers, passes,
+// Includes the whole library, in the order of the pipeline: names, meshes, tensors, graphs, operations, layers, passes,
 // devices, execution.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that asks which compiler this is, and the limits of a program.
+// Compiler and build settings, and the limits of a program. Only this file tests for compilers.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 #define MESHTENSOR_VERSION_MINOR 1
 #define MESHTENSOR_VERSION_PATCH 0
 
-#ifndef MESHTENSOR_MAX_NODES  // raised for a program that needs more; every pass returns a module of this capacity
+#ifndef MESHTENSOR_MAX_NODES  // raise it for a larger program; every pass returns a module of this capacity
 #  define MESHTENSOR_MAX_NODES 4096
 #endif
 
-#ifndef MESHTENSOR_EARLY  // 0: the compiler traces, every later pass runs at start
+#ifndef MESHTENSOR_EARLY  // 0: only the trace runs at compile time, every later pass at start
 #  define MESHTENSOR_EARLY 1
 #endif
 
-#ifndef MESHTENSOR_COMPILED  // 1: what is the same for all programs is linked: see compiled/
+#ifndef MESHTENSOR_COMPILED  // 1: code that is the same for all programs is linked: see compiled/
 #  define MESHTENSOR_COMPILED 0
 #endif
 #define MESHTENSOR_COMPILED_CPU (MESHTENSOR_COMPILED && MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB)
 
-// The instruction set that a file is compiled for: a part of the name of all that depends on it, so that files compiled
-// for different ones can be linked.
+// The instruction set that a file is compiled for. It is part of the names of all functions that depend on it, so that
+// files compiled for different sets can be linked.
 #if defined(__AVX512F__)
 #  define MESHTENSOR_ARCH avx512
 #elif defined(__AVX2__)
@@ -38,20 +38,20 @@
 #define MESHTENSOR_QUOTED(word) #word
 #define MESHTENSOR_TEXT_OF(macro) MESHTENSOR_QUOTED(macro)
 
-// Options under which a float operation gives something else than IEEE 754 says.
+// Options under which a float operation may differ from IEEE 754.
 #if defined(__FAST_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     defined(__NO_SIGNED_ZEROS__) || __FINITE_MATH_ONLY__
 #  define MESHTENSOR_ARITHMETIC "loose arithmetic (-ffast-math, or a part of it)"
 #else
 #  define MESHTENSOR_ARITHMETIC "strict arithmetic"
 #endif
-// How a file is compiled, as far as macros tell and results depend on it; one line each.
+// The build options of a file that macros reveal and results depend on; one line each.
 #define MESHTENSOR_BUILD \
   "compiler " __VERSION__ "\ninstructions " MESHTENSOR_TEXT_OF(MESHTENSOR_ARCH) "\n" MESHTENSOR_ARITHMETIC "\n"
 
 #ifdef __OPTIMIZE__
 #  define MESHTENSOR_OPTIMIZES 1
-#else  // then what counts is how soon the compiler is done
+#else  // the compiler's own time then matters more
 #  define MESHTENSOR_OPTIMIZES 0
 #endif
 
@@ -68,7 +68,7 @@ inline constexpr bool with_mpi = false;
 inline constexpr int max_nodes = MESHTENSOR_MAX_NODES;
 inline constexpr int max_values = max_nodes + max_nodes / 2;
 inline constexpr int max_links = max_nodes * 6;  // operand, result, argument and region lists of all nodes together
-/// A table's capacity: `usual`, more in proportion where more nodes than usual are asked for.
+/// A table's capacity: `usual`, and proportionally more if MESHTENSOR_MAX_NODES is above its default.
 constexpr int in_proportion(int usual) { return max_nodes <= 4096 ? usual : usual * (max_nodes / 256) / 16; }
 inline constexpr int max_regions = in_proportion(512);
 inline constexpr int max_dims = 128;       // dims of one program
@@ -78,13 +78,13 @@ inline constexpr int max_names = in_proportion(512);
 inline constexpr int max_paths = in_proportion(1024);
 inline constexpr int max_numbers = in_proportion(2048);
 inline constexpr int max_variables = in_proportion(384);
-inline constexpr int max_calls = 64;    // operations of the user's own
+inline constexpr int max_calls = 64;    // user-defined operations
 inline constexpr int max_watched = 64;  // tensors that a program watches
 inline constexpr int max_rules = 64;    // rules of one layout
 
-/// `template <class = lazy>` before a function that is the same for all programs, or that most never call: the
-/// compiler makes it, and what it calls for every dtype, only where it is called and not linked (see compiled/). (g++
-/// makes what is named with fixed arguments all the same: hand the parameter on.)
+/// `template <class = lazy>` marks a function that is the same for all programs, or that most programs never call: the
+/// compiler instantiates it, and what it calls for every dtype, only if it is called and not linked (see compiled/).
+/// (g++ instantiates whatever is named with fixed arguments: pass the parameter on.)
 struct lazy;
 
 }  // namespace meshtensor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cores of this machine: those that a thread may run on, and how the ranks of a job that have the same share them.
+// CPU cores of this machine: those that a thread may run on, and their division among the ranks of a job.
 #pragma once
 
 #include <sched.h>
@@ -17,11 +17,11 @@
 
 namespace meshtensor {
 
-/// Cores of one machine, by their numbers. A plain value: processes can send it to each other.
+/// Cores of one machine, by number. A plain value that processes can send to each other.
 using core_set = std::bitset<1024>;
 
-/// The cores that the calling thread may run on: what taskset, mpirun's binding or a container left of the machine.
-/// None where the system does not say, or has more than a core_set holds.
+/// The cores that the calling thread may run on, as restricted by taskset, mpirun's binding or a container. Empty if
+/// the system does not tell, or has more than a core_set holds.
 inline core_set allowed_cores() {
   core_set result;
   cpu_set_t set;
@@ -30,7 +30,7 @@ inline core_set allowed_cores() {
     for (std::size_t i = 0; i < result.size() && i < CPU_SETSIZE; ++i) result[i] = CPU_ISSET(i, &set);
   return result;
 }
-/// The same; where the system does not say, as many as it has.
+/// The allowed cores or, if the system does not tell them, as many as it has.
 inline core_set usable_cores() {
   core_set result = allowed_cores();
   auto const count = std::max(1u, std::thread::hardware_concurrency());
@@ -39,13 +39,13 @@ inline core_set usable_cores() {
   return result;
 }
 
-/// How many threads a process is asked to use, in the environment's MESHTENSOR_THREADS; 0: it is not.
+/// The number of threads that MESHTENSOR_THREADS requests for a process; 0: not set.
 inline int asked_threads() {
   char const* const given = std::getenv("MESHTENSOR_THREADS");
   return given == nullptr ? 0 : std::max(0, std::atoi(given));
 }
 
-/// From now on the calling thread, and those that it starts, run on these cores only. false: the system refuses.
+/// Binds the calling thread, and threads that it starts from now on, to these cores. false: the system refuses.
 inline bool stay_on(core_set const& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -54,8 +54,8 @@ inline bool stay_on(core_set const& cores) {
   return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-/// Where a core lies: its processor, the core on it, and which of the threads of that core it is. What the system does
-/// not say is 0.
+/// The place of a core: its processor, the core on it, and the hardware thread of that core. 0 if the system does not
+/// tell.
 using core_place = std::array<int, 3>;
 
 inline core_place place_of_core(std::size_t core) {
@@ -71,9 +71,9 @@ inline core_place place_of_core(std::size_t core) {
   return {asked("physical_package_id"), asked("core_id"), static_cast<int>(core)};
 }
 
-/// The part of its cores that a rank should use, given those of all ranks on its machine: ranks that have the same
-/// cores split them, neighbours on the machine together; where there are more ranks than cores, several have one. A
-/// rank whose cores no other has, or others only in part, keeps its own.
+/// The share of its cores that a rank should use, given the cores of all ranks on its machine: ranks with the same
+/// cores split them, adjacent ones together; if there are more ranks than cores, several share one. A rank whose cores
+/// no other rank has, or others only in part, keeps all of them.
 template <class Place>
 core_set own_cores(std::span<core_set const> of_ranks, std::size_t self, Place place) {
   core_set const& all = of_ranks[self];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum of records in files.
+// CRC-32C, the checksum of records in files.
 #pragma once
 
 #include <array>

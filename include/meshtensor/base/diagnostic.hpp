@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds an error as a value: a code and one sentence with the facts and the fix. It is delivered by a throw, in the
-// compiler or at run time; docs/errors.md has a section for each code.
+// Errors as values: a code and one sentence with the facts and the fix. They are thrown, at compile time or at run
+// time; docs/errors.md has a section for each code.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@
 
 namespace meshtensor {
 
-/// A part of a sentence: text, a name or a whole number.
+/// A part of a sentence: a text, a name or an integer.
 class phrase {
  public:
   phrase(std::string_view text) : text_(text) {}    // NOLINT: text is a phrase
@@ -43,9 +43,9 @@ class error : public std::runtime_error {
   /// `throw error("R05", {"the mesh has ", size, " processors"});`
   error(std::string_view code, std::initializer_list<phrase> sentence) : error(code, joined(sentence)) {}
   std::string const& code() const { return code_; }
-  /// What `what()` says after the code.
+  /// The text of `what()` after the code.
   std::string sentence() const { return std::string(what()).substr(13 + code_.size()); }
-  /// The rank on which it went wrong, if that was another process; -1: here.
+  /// The rank that failed, if it is another process; -1: this one.
   int rank() const { return rank_; }
 
  private:
@@ -59,11 +59,11 @@ class error : public std::runtime_error {
   int rank_ = -1;
 };
 
-/// What is said of an exception that is no std::exception.
+/// The text for an exception that is not a std::exception.
 inline constexpr char const* unknown_exception = "an exception of unknown type";
 
-/// A finding of a pass, `S02 dim 'batch' …`: fixed-size text that can be a constant of the compiler, kept in what the
-/// pass returns. Empty means that all is well.
+/// The error that a pass found, `S02 dim 'batch' …`: fixed-size text that can be a compile-time constant, stored in the
+/// result of the pass. Empty means no error.
 struct diagnostic {
   static constexpr int capacity = 448;
   char text[capacity];
@@ -95,13 +95,14 @@ struct diagnostic {
   }
 };
 
-/// Throws a sentence unless a condition holds: `require(ok, "T07: …")`. For what runs, and for what cannot happen: in
-/// constant evaluation compilers show the throw and hide the sentence. What is traced notes its findings (`builder`).
+/// Throws a sentence unless a condition holds: `require(ok, "T07: …")`. For run time and for internal errors: in
+/// constant evaluation compilers show the throw and hide the sentence. The trace reports its errors by `builder::note`
+/// instead.
 constexpr void require(bool condition, char const* sentence) {
   if (!condition) throw error(std::string_view(sentence, 3), std::string(sentence).substr(5));
 }
 
-/// Throws a finding, if it is one.
+/// Throws an error unless it is empty.
 constexpr void raise(diagnostic const& report) {
   if (!report.empty()) throw error(report.code(), std::string(report.view().substr(4)));
 }

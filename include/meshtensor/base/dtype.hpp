@@ -12,8 +12,7 @@ namespace meshtensor {
 
 enum class dtype : std::uint8_t { f64, f32, bf16, i32, i64, u8, boolean };
 
-/// A dtype as a value that carries itself in its type, so that it can be a function's argument: `s.input("x", mt::i32,
-/// …)`.
+/// A dtype as a value with a type of its own, so that it can be a function argument: `s.input("x", mt::i32, …)`.
 template <dtype T>
 struct dtype_constant {
   static constexpr dtype value = T;
@@ -54,7 +53,7 @@ constexpr std::size_t bytes_of(dtype t) {
 
 constexpr bool is_float(dtype t) { return t == dtype::f64 || t == dtype::f32 || t == dtype::bf16; }
 
-/// The type in which sums of `t` are made: f32 for bf16, i64 for the integers.
+/// The accumulator's type for sums of `t`: f32 for bf16, i64 for the integers.
 constexpr dtype accumulator_of(dtype t) { return t == dtype::bf16 ? dtype::f32 : is_float(t) ? t : dtype::i64; }
 
 constexpr char const* text_of(dtype t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exponential, the logarithm and what is made of them. Bounds are in units of the last place of the result.
+// exp, log, and functions built on them: expm1, log1p, tanh, sigmoid, erf. Error bounds are in ulp of the result.
 #pragma once
 
 #include <limits>
@@ -73,7 +73,7 @@ struct exp_parts {
   V shifted, n, tail;
 };
 
-/// `rest` is what x lacks: exp(x + rest), where rest is far below x.
+/// `rest` is a low-order term of the argument: exp(x + rest), where rest is far below x.
 template <class V, class... Rest>
 constexpr exp_parts<V> split_exp(V x, Rest... rest) {
   using c = constants<scalar_of<V>>;
@@ -84,7 +84,7 @@ constexpr exp_parts<V> split_exp(V x, Rest... rest) {
   return {shifted, n, fma(r * r, polynomial<c::exp>(r), r)};
 }
 
-/// (1 + tail)·2^n, where n may leave the range of exponents: 2^n in two factors.
+/// (1 + tail)·2^n for any n, even outside the range of exponents: 2^n is applied as two factors.
 template <class V>
 constexpr V joined(exp_parts<V> const& parts) {
   V const magic(format_of<V>::round_magic);
@@ -102,7 +102,7 @@ constexpr V nan() {
   return V(std::numeric_limits<scalar_of<V>>::quiet_NaN());
 }
 
-/// log(x), and the x of a lane that is not positive and finite.
+/// log(x) in the lanes where x is positive and finite.
 template <class V>
 constexpr V log_of_positive(V x) {
   using c = constants<scalar_of<V>>;
@@ -132,8 +132,7 @@ constexpr V exp(V x) {
   return detail::joined(detail::split_exp(lesser(V(c::exp_highest), greater(V(c::exp_lowest), x))));
 }
 
-/// e^x of an x that is not above 80, sooner: 0 where the result would be near the smallest normal number or below.
-/// Error at most 1 ulp.
+/// A faster e^x for x ≤ 80: 0 where the result would be near the smallest normal number or below. Error at most 1 ulp.
 template <class V>
 constexpr V exp_of_weight(V x) {
   using c = detail::constants<scalar_of<V>>;
@@ -166,7 +165,7 @@ template <class V>
 constexpr V log1p(V x) {
   V const u = V(1) + x;
   V const back = u - V(1);
-  V const lost = (V(1) - (u - back)) + (x - back);  // what rounding took from 1 + x
+  V const lost = (V(1) - (u - back)) + (x - back);  // the rounding error of 1 + x
   V const result = log(u);
   return select(u > V(0) && u < detail::infinity<V>(), result + lost / u, result);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed list of scalar functions: what elementwise operations, numbers and fused kernels are made of.
+// The closed list of scalar functions, used by elementwise operations, numbers and fused kernels.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ enum class function : std::uint8_t {
   logical_or,
   // three operands
   select,
-  count_  // how many there are
+  count_  // the number of functions
 };
 
 constexpr int arity(function f) { return f < function::add ? 1 : f < function::select ? 2 : 3; }
 
-/// Comparisons give bool whatever they compare.
+/// Comparisons return bool for every dtype.
 constexpr bool is_comparison(function f) { return f >= function::equal && f <= function::less_equal; }
 constexpr bool is_logical(function f) {
   return f == function::logical_not || f == function::logical_and || f == function::logical_or;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of the caller's, borrowed for a call: what takes one is compiled once, whatever is given to it.
+// A borrowed reference to a callable: functions that take one are compiled once for all callables.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@ namespace meshtensor {
 template <class Signature>
 class function_ref;
 
-/// Refers to a function object that can be called so. It must not outlive what it refers to: for parameters only.
+/// Refers to a callable object. It must not outlive that object: for parameters only.
 template <class R, class... Args>
 class function_ref<R(Args...)> {
  public:

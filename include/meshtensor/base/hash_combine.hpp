@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many words as one number, for telling things apart.
+// Combines a sequence of words into one hash.
 #pragma once
 
 #include <cstdint>
 
 namespace meshtensor {
 
-/// Mixes words, whose order counts, into a number.
+/// Adds words to a hash; their order matters.
 struct hash_combine {
   std::uint64_t hash = 0xcbf29ce484222325ull;
 

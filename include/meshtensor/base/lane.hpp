@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes a number to the functions of math.hpp, so that one text serves a float, a double and a SIMD register of
-// them, with the same bits in every lane.
+// The interface of a number type for math.hpp, so that one source serves float, double and SIMD registers of them, with
+// the same bits in every lane.
 #pragma once
 
 #include <bit>
@@ -11,15 +11,15 @@
 
 namespace meshtensor::math {
 
-/// Whether this build multiplies and adds with one rounding. A property of the build, never of a position: scalars and
-/// registers follow it alike. The compiler must not contract on its own (`-ffp-contract=off`).
+/// Whether this build has fused multiply-add. It depends on the build only, never on an element's position: scalars and
+/// registers behave alike. The compiler must not contract on its own (`-ffp-contract=off`).
 #if defined(__FMA__) || defined(__aarch64__)
 inline constexpr bool fused = true;
 #else
 inline constexpr bool fused = false;
 #endif
 
-/// The layout of an IEEE number. Adding `round_magic` to |x| < 2^(mantissa_bits - 2) leaves the nearest integer in the
+/// The format of an IEEE number. Adding `round_magic` to |x| < 2^(mantissa_bits - 2) leaves the nearest integer in the
 /// low bits; `integer_magic` has ulp 1, so that or-ing an integer into its bits converts it exactly.
 template <class S>
 struct ieee;
@@ -44,7 +44,7 @@ struct ieee<double> {
   static constexpr double smallest_normal = 0x1p-1022;
 };
 
-/// The vocabulary of a vector-like type V; here for scalars, in device/cpu/math.hpp for registers.
+/// The primitive operations of a vector-like type V; here for scalars, in device/cpu/math.hpp for registers.
 ///
 /// Besides these, V has + - * / and the comparisons (false where an operand is nan), whose result has ! && ||;
 /// V(scalar) broadcasts; bits has + - & | ^ and << >> by a constant.
@@ -93,7 +93,7 @@ using bits_of = typename lane<V>::bits;
 template <class V>
 using format_of = ieee<scalar_of<V>>;
 
-/// a·b + c, with one rounding where the build has it.
+/// a·b + c, with one rounding if the build has fused multiply-add.
 template <class V>
 constexpr V fma(V a, V b, V c) {
   return lane<V>::fma(a, b, c);
@@ -139,13 +139,13 @@ template <class V>
 constexpr V negate(V x) {
   return from_bits<V>(to_bits(x) ^ sign_bit<V>());
 }
-/// x with the sign of y, where x is not negative unless y is.
+/// x with the sign of y; x may be negative only if y is.
 template <class V>
 constexpr V with_sign(V x, V y) {
   return from_bits<V>(to_bits(x) | (to_bits(y) & sign_bit<V>()));
 }
 
-/// The number that equals the non-negative integer in each lane; exact, for integers below 2^mantissa_bits.
+/// Converts the non-negative integer in each lane; exact below 2^mantissa_bits.
 template <class V>
 constexpr V number_of(bits_of<V> integer) {
   auto const magic = format_of<V>::integer_magic;
@@ -158,8 +158,8 @@ constexpr V power_of_two(V shifted) {
   return from_bits<V>((to_bits(shifted) << format_of<V>::mantissa_bits) + bits_of_constant<V>(1));
 }
 
-/// The sum over i of Coefficients[i]·x^i. (A template argument, each one read as a constant: device code has no static
-/// arrays of the host's.)
+/// The sum over i of Coefficients[i]·x^i. (The array is a template argument so that each coefficient is a constant:
+/// device code cannot read static arrays of the host.)
 template <auto const& Coefficients, std::size_t First = 0, class V>
 constexpr V polynomial(V x) {
   constexpr auto first = Coefficients[First];

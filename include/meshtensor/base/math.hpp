@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementary functions from +, -, *, /, sqrt and our own polynomials only, so that plain loops and vector code give the
-// same bits. No function calls the system's library of mathematics.
+// same bits. No function calls the system's math library.
 #pragma once
 
 #include "meshtensor/base/exponential.hpp"
@@ -14,7 +14,7 @@ constexpr V sqrt(V x) {
   return lane<V>::sqrt(x);
 }
 
-/// 1/sqrt(x), of two correctly rounded steps: error at most 1.5 ulp; inf at 0.
+/// 1/sqrt(x) by two correctly rounded operations: error at most 1.5 ulp; inf at 0.
 template <class V>
 constexpr V rsqrt(V x) {
   return V(1) / sqrt(x);
@@ -28,7 +28,7 @@ constexpr V gelu(V x) {
   return fma(half, erf(x * V(scalar_of<V>(0x1.6a09e667f3bcdp-1))), half);
 }
 
-/// The form of gelu with tanh that GPT-2 uses; the same bound.
+/// The tanh approximation of gelu that GPT-2 uses; the same error bound.
 template <class V>
 constexpr V gelu_tanh(V x) {
   V const half = V(scalar_of<V>(0.5)) * x;
@@ -36,7 +36,7 @@ constexpr V gelu_tanh(V x) {
   return fma(half, tanh(inner), half);
 }
 
-/// The larger, the smaller; nan where either is nan.
+/// Maximum and minimum; nan if either is nan.
 template <class V>
 constexpr V maximum(V a, V b) {
   return select(a != a, a, greater(a, b));
@@ -54,7 +54,7 @@ constexpr V round(V x) {
   return select(a < magic, with_sign((a + magic) - magic, x), x);
 }
 
-/// The greatest integer that is not above x, the least that is not below.
+/// Floor and ceiling.
 template <class V>
 constexpr V floor(V x) {
   V const r = round(x);

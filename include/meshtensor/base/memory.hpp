@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block of memory for everything that a plan gives an offset: zeroed, aligned for any register, on large pages
-// where the system has them.
+// Arena: one block of memory that holds everything to which a plan gives an offset; zeroed, aligned for SIMD registers,
+// on large pages if the system has them.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,10 +15,10 @@
 
 namespace meshtensor {
 
-/// Owns `bytes` zeroed bytes whose address is a multiple of 64, and of a large page from that size on. Moves, never
-/// copies; the address stays the same for as long as it lives.
+/// Owns `bytes` zeroed bytes, aligned to 64 bytes or, from the size of a large page on, to a large page. It can be
+/// moved but not copied; the address never changes.
 ///
-/// errors  M10 the system has no such block
+/// errors  M10 the system cannot provide such a block
 class arena {
  public:
   static constexpr std::size_t alignment = 64;
@@ -27,7 +27,7 @@ class arena {
   arena() = default;
   explicit arena(std::size_t bytes) : size_(bytes) {
     if (bytes == 0) return;
-    // Pages come aligned to 4096; to align a large block to a large page, ask for one more and use what lies right.
+    // Pages are aligned to 4096; to align a large block to a large page, map one more and use the aligned part.
     bool const large = bytes >= large_page;
     std::size_t const page = large ? large_page : alignment;
     mapped_ = bytes + (large ? large_page : 0);
@@ -38,7 +38,7 @@ class arena {
       throw error("M10", {"the system has no block of ", bytes, " bytes, it has ", available_bytes(), " left"});
     base_ = got;
     data_ = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(base_) + page - 1) / page * page);
-    if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a wish; refused, the block works as well
+    if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a hint; if it is refused, the block works as well
   }
   arena(arena&& other) noexcept { swap(other); }
   arena& operator=(arena&& other) noexcept {
@@ -53,7 +53,7 @@ class arena {
   std::byte const* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  /// What lies at an offset in bytes, as elements.
+  /// The elements at an offset in bytes.
   template <class E>
   E* at(std::size_t offset) {
     return reinterpret_cast<E*>(data_ + offset);
@@ -77,7 +77,7 @@ class arena {
   std::size_t size_ = 0;
 };
 
-/// Moves a value to where nothing frees it: messages that will never end may still use its memory.
+/// Leaks a value on purpose: messages that will never complete may still use its memory.
 template <class T>
 void stays(T& value) {
   static_cast<void>(new T(std::move(value)));

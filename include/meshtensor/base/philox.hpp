@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers as a function of (key, counter): the element with a global index has one value, whoever computes it.
+// Philox, a counter-based random generator: an element's value follows from key and global index, on any processor.
 #pragma once
 
 #include <array>
@@ -32,18 +32,18 @@ constexpr philox_counter philox(philox_counter counter, philox_key key) {
   return {c0, c1, c2, c3};
 }
 
-/// What tells one random tensor of one step from all others.
+/// The key of one random tensor in one step, different from all others.
 struct random_key {
   std::uint64_t seed = 0;      // the run's
   std::uint64_t identity = 0;  // of the node: path and ordinal at trace
   std::uint64_t step = 0;
 };
 
-/// The random words of one tensor in one iteration of the loops around it. Derived once, then asked by global index.
+/// The random words of one tensor in one iteration of its loops. Construct it once, then ask by global index.
 ///
 /// The key of its Philox is the first two words of Philox(counter = (identity, step), key = seed), low words first; the
-/// counter is (number, iteration), low words first. Which element has which number and word depends on the index alone,
-/// so any block can be made alone.
+/// counter is (number, iteration), low words first. Number and word of an element depend on its index alone, so any
+/// block can be generated alone.
 struct random_stream {
   philox_key key{};
   std::uint64_t iteration = 0;
@@ -55,12 +55,12 @@ struct random_stream {
     key = {derived[0], derived[1]};
   }
 
-  /// Four words of one number; `second`: four others.
+  /// The four words of one number; with `second`, four others.
   constexpr philox_counter words(std::uint64_t number, bool second = false) const {
     return philox({low(number), high(number), low(iteration), high(iteration) ^ (second ? 0x80000000u : 0u)}, key);
   }
-  /// One word of an element: sixteen neighbours have four numbers together, and of four neighbours each the same word,
-  /// so that a register of numbers gives registers of neighbours.
+  /// One word of an element: sixteen neighbours share four numbers, and four neighbours read the same word of each. So
+  /// a register of numbers yields registers of neighbours.
   constexpr std::uint32_t word(std::uint64_t global_index, bool second = false) const {
     return words(global_index / 16 * 4 + global_index % 4, second)[global_index / 4 % 4];
   }
@@ -73,7 +73,7 @@ struct random_stream {
 namespace math {
 
 namespace detail {
-/// A word of 32 bits as a number, rounded in float.
+/// Converts a word of 32 bits, rounded in float.
 template <class V>
 constexpr V number_of_word(bits_of<V> word) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
@@ -85,7 +85,7 @@ constexpr V number_of_word(bits_of<V> word) {
 }
 }  // namespace detail
 
-/// Uniform in [0, 1): 24 bits of word 0 in float; in double 53, the same first 24 and more of them, with word 1.
+/// Uniform in [0, 1): 24 bits of word 0 in float; in double 53 bits, the same leading 24, the others with word 1.
 template <class V>
 constexpr V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
   if constexpr (sizeof(scalar_of<V>) == 8) {
@@ -97,7 +97,7 @@ constexpr V uniform_of(bits_of<V> word0, [[maybe_unused]] bits_of<V> word1) {
 }
 
 /// Standard normal, from all four words of one element: sqrt(-2·log(u))·cos(2π·v), u in (0, 1], v a fraction of a turn.
-/// Its size is at most 6.7 in float, 8.6 in double.
+/// Its absolute value is at most 6.7 in float, 8.6 in double.
 ///
 /// Source: Box and Muller, A note on the generation of random normal deviates, 1958.
 template <class V>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x to the power y, through a logarithm of twice the precision.
+// pow: x to the power y, through a logarithm of twice the precision.
 #pragma once
 
 #include "meshtensor/base/config.hpp"
@@ -9,7 +9,7 @@ namespace meshtensor::math {
 
 namespace detail {
 
-/// |x|^y for 0 < a < inf and y finite. log(a) is kept as a sum of two, so that y does not multiply its rounding error.
+/// |x|^y for 0 < a < inf and y finite. log(a) is a sum of two terms, so that y does not amplify its rounding error.
 template <class = lazy>
 constexpr double power_of_positive(double a, double y) {
   using c = constants<double>;
@@ -46,8 +46,8 @@ constexpr double power_of_double(double x, double y) {
 
 }  // namespace detail
 
-/// x to the power y, with the special cases of IEEE 754. Error at most 1 ulp in float, where it is made in double; in
-/// double 3 ulp, and at most 12 where |y·log(x)| > 100. Lanes one by one.
+/// x to the power y, with the special cases of IEEE 754. Error at most 1 ulp in float, where it is computed in double;
+/// in double 3 ulp, and at most 12 where |y·log(x)| > 100. Lanes are computed one by one.
 template <class V>
 constexpr V pow(V x, V y) {
   return lane<V>::each_as_double([](double a, double b) { return detail::power_of_double(a, b); }, x, y);

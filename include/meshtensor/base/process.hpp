@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of a machine: which one this is, and what another one is doing.
+// Process ids across machines, and the activity of another process.
 #pragma once
 
 #include <unistd.h>
@@ -12,8 +12,8 @@
 
 namespace meshtensor {
 
-/// A process by the name of its machine and its number there; a plain value, which processes can send to each other.
-/// Numbers mean something where `place` is the same: one machine, and one container of it.
+/// A process by its host name and process id; a plain value that processes can send to each other. Ids can be compared
+/// only if `place` is the same: one machine, and one container on it.
 struct process_id {
   char host[64];
   std::uint64_t place;
@@ -45,12 +45,12 @@ constexpr char const* text_of(activity a) {
   return words[static_cast<int>(a)];
 }
 
-/// What a process is doing; unknown, if it is of another place than `here`.
+/// The activity of a process; unknown if it has another place than `here`.
 inline activity activity_of(process_id const& p, process_id const& here) {
   if (p.place != here.place) return activity::unknown;
   std::ifstream file("/proc/" + std::to_string(p.number) + "/stat");
   std::string const text(std::istreambuf_iterator<char>(file), {});
-  auto const behind_name = text.rfind(')');  // a program's name may hold anything
+  auto const behind_name = text.rfind(')');  // a program's name may contain any character
   if (behind_name == std::string::npos || behind_name + 2 >= text.size()) return activity::gone;
   switch (text[behind_name + 2]) {
     case 'R': return activity::computes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sees the end of another process of this machine without being its parent: whether it has come, and how.
+// Detects the end of another process on this machine, which need not be a child, and its cause.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace meshtensor {
 
-/// A line that a handler of signals may write: it takes no memory.
+/// A line of text that a signal handler may write: it does not allocate.
 class signal_safe_line {
  public:
   signal_safe_line& operator<<(std::string_view text) noexcept {
@@ -35,9 +35,9 @@ class signal_safe_line {
     return *this << std::string_view(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
   }
   std::string_view text() const noexcept { return {text_, size_}; }
-  /// To standard error, with an end of line; it is empty then.
+  /// Writes the line and a newline to standard error, and empties it.
   void write() noexcept {
-    text_[size_++] = '\n';  // for which there is room
+    text_[size_++] = '\n';  // the buffer has room for it
     for (std::size_t at = 0; at < size_;) {
       ssize_t const n = ::write(STDERR_FILENO, text_ + at, size_ - at);
       if (n <= 0 && errno != EINTR) break;
@@ -51,7 +51,7 @@ class signal_safe_line {
   std::size_t size_ = 0;
 };
 
-/// `SIGKILL`; empty for one that has no name here.
+/// `SIGKILL`; empty if its name is not listed here.
 constexpr std::string_view signal_name(int number) {
   constexpr std::pair<int, std::string_view> names[] = {
       {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"},
@@ -66,7 +66,7 @@ inline signal_safe_line& add_signal(signal_safe_line& to, int number) noexcept {
   return to << "signal " << number;
 }
 
-/// A process of this machine, by its number. A handler of signals may ask it.
+/// A process on this machine, by its id. Signal handlers may use it.
 class process_end {
  public:
   explicit process_end(std::int64_t number)
@@ -87,7 +87,7 @@ class process_end {
     errno = before;
     return come;
   }
-  /// Adds how it came, where the system tells (Linux 6.15): `was killed by SIGKILL`, `exited with code 3`, `is gone`.
+  /// Adds the cause, if the system tells it (Linux 6.15): `was killed by SIGKILL`, `exited with code 3`, `is gone`.
   void describe(signal_safe_line& to) const noexcept {
     answer a{};
     a.mask = wants_exit;
@@ -100,7 +100,7 @@ class process_end {
   }
 
  private:
-  // Of newer systems' headers: SYS_pidfd_open, struct pidfd_info, PIDFD_GET_INFO, PIDFD_INFO_EXIT.
+  // Copied from newer system headers: SYS_pidfd_open, struct pidfd_info, PIDFD_GET_INFO, PIDFD_INFO_EXIT.
   static constexpr long open_by_number = 434;
   struct answer {
     std::uint64_t mask, group;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages as protocol buffers write them: fields with a number, each an integer, a real number or bytes.
+// Protocol buffer messages, written and read: numbered fields, each an integer, a real number or bytes.
 //
 // Source: developers.google.com/protocol-buffers, Encoding.
 #pragma once
@@ -11,20 +11,20 @@
 
 namespace meshtensor::detail {
 
-/// A number as so many bytes, the lowest first.
+/// A number as `count` bytes, the lowest first.
 inline std::string little_endian(std::uint64_t value, int count) {
   std::string r;
   for (int i = 0; i < count; ++i) r += static_cast<char>(value >> 8 * i & 0xff);
   return r;
 }
 
-/// A message that is written field by field, each by its number.
+/// A message, written field by field.
 class message {
  public:
   std::string const& bytes() const { return bytes_; }
 
   message& integer(int field, std::int64_t value) {
-    if (value == 0) return *this;  // what is absent is 0
+    if (value == 0) return *this;  // an absent field is 0
     key(field, 0);
     varint(static_cast<std::uint64_t>(value));
     return *this;
@@ -54,8 +54,8 @@ class message {
   std::string bytes_;
 };
 
-/// Reads a message: calls `f(number, bytes)` for each field that has bytes, until one gives false. False if one did, or
-/// if this is no message.
+/// Reads a message: calls `f(number, bytes)` for each field that has bytes, until `f` returns false. Returns false if
+/// `f` did, or if the message is malformed.
 template <class F>
 bool each_field(std::string_view message, F f) {
   auto const number = [&](std::uint64_t& n) {

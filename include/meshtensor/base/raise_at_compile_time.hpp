@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings what a pass found to the user while the program is compiled: the sentence is a template argument of a failed
-// assertion, so that both compilers print it.
+// Reports the error of a pass while the program is compiled: the sentence is a template argument of a failed assertion,
+// so that both compilers print it.
 //
 //     error: static assertion failed: meshtensor: the layout does not fit this program, for the reason below
 //     note: because 'layout_error<text<96>{"S02 dim 'batch' (31) is sharded over mesh axis …"}>::absent' evaluated to
 //     false
 //
-// Everywhere but in that last note, where a concept fails, clang cuts such a text after 36 characters. At run time the
-// same finding is thrown.
+// Except in that last note, about a failed concept, clang cuts such a text after 36 characters. At run time the same
+// error is thrown.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace meshtensor {
 
-/// A sentence as a template argument, its closing zero included.
+/// A sentence as a template argument, including its closing zero.
 template <std::size_t Size>
 struct text {
   char at[Size];
@@ -39,11 +39,11 @@ struct memory_error {
   static constexpr bool absent = false;
 };
 
-/// Reads as English in an error: no finding stands in the way.
+/// Named to read as English in an error: there is no finding.
 template <class Finding>
 concept nothing_found = Finding::absent;
 
-/// Refuses to compile if a pass left a finding in `Result.report`: `static_assert(is_valid<lowered<…>::partitioned>);`
+/// Fails to compile if a pass stored an error in `Result.report`: `static_assert(is_valid<lowered<…>::partitioned>);`
 template <auto const& Result>
 constexpr bool raise_at_compile_time() {
   if constexpr (!Result.report.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resident set size of the process: pages that were really given, which happens when they are first written.
+// Resident set size of the process: only pages that have been written count.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 
 namespace meshtensor {
 
-/// Bytes that this process has now; 0 where the system does not say.
+/// Bytes resident now; 0 if the system does not tell.
 inline std::int64_t resident_bytes() {
   long pages = 0;
   if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
@@ -25,8 +25,8 @@ inline std::int64_t resident_bytes() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/// Bytes that the system can still give this process: what its own limit (ulimit -v), its container's and the machine's
-/// memory leave, whichever is least.
+/// Bytes that this process can still get: the least of what its own limit (ulimit -v), its container's limit and the
+/// machine's memory leave.
 inline std::int64_t available_bytes() {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   auto const at_most = [&](std::int64_t bytes) { least = std::min(least, std::max<std::int64_t>(0, bytes)); };
@@ -50,7 +50,7 @@ inline std::int64_t available_bytes() {
   return least;
 }
 
-/// Bytes of a block that this process has now, counted in whole pages.
+/// Bytes of a block that are resident now, counted in whole pages.
 inline std::int64_t resident_bytes(void const* block, std::int64_t bytes) {
   auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   auto const begin = reinterpret_cast<std::uintptr_t>(block) / page * page;

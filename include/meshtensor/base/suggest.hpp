@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the known name that is nearest to one that does not exist: "did you mean".
+// Finds the known name nearest to an unknown one: "did you mean".
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace meshtensor {
 
-/// How many letters must be added, left out, replaced or swapped with their neighbour to make one word of the other.
-/// Only the first 127 letters count.
+/// The edit distance of two words: letters added, removed, replaced or swapped with their neighbour. Only the first 127
+/// letters count.
 constexpr int edit_distance(std::string_view a, std::string_view b) {
   constexpr std::size_t most = 127;
   a = a.substr(0, most), b = b.substr(0, most);
@@ -27,10 +27,10 @@ constexpr int edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// How near a known name must be to be proposed for `word`.
+/// The greatest distance at which a known name is suggested for `word`.
 constexpr int nearness(std::string_view word) { return 1 + static_cast<int>(word.size()) / 4; }
 
-/// The known name that was probably meant by `word`, or an empty one. Of a path, its last component is enough.
+/// The known name that `word` probably stands for, or an empty one. For a path, its last component suffices.
 inline std::string nearest(std::string_view word, std::vector<std::string> const& known) {
   std::string best;
   int least = nearness(word) + 1;
@@ -42,7 +42,7 @@ inline std::string nearest(std::string_view word, std::vector<std::string> const
   return "";
 }
 
-/// `; did you mean 'query'?`, or nothing.
+/// `; did you mean 'query'?`, or an empty text.
 inline std::string did_you_mean(std::string_view word, std::vector<std::string> const& known) {
   std::string const meant = nearest(word, known);
   return meant.empty() ? "" : "; did you mean '" + meant + "'?";

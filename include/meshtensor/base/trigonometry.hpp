@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sine and cosine for every finite argument: a short reduction for the usual ones, an exact one for the rest.
+// Sine and cosine for every finite argument: a short range reduction for the usual ones, an exact one for the rest.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct angle_constants;
 
 template <>
 struct angle_constants<float> {
-  static constexpr float limit = 8192;  // of the short reduction: quotient times part is exact
+  static constexpr float limit = 8192;  // of the short reduction: the quotient times a part is exact
   static constexpr float two_over_pi = 0x1.45f306p-1f, half_pi = 0x1.921fb6p+0f;
   static constexpr float half_pi_parts[] = {0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f};
   // (sin(r) - r)/r³ and (cos(r) - 1 + r²/2)/r⁴ in r², |r| <= pi/4: 2^-28 and 2^-33
@@ -43,7 +43,7 @@ constexpr V sine_of_quadrant(V r, bits_of<V> quadrant) {
   using c = angle_constants<scalar_of<V>>;
   using word = typename format_of<V>::bits;
   V const z = r * r;
-  V const sine = with_sign(fma(r * z, polynomial<c::sine>(z), r), r);  // it has r's sign, but -0 gave 0
+  V const sine = with_sign(fma(r * z, polynomial<c::sine>(z), r), r);  // restores the sign of r = -0
   V const cosine = fma(z * z, polynomial<c::cosine>(z), fma(z, V(scalar_of<V>(-0.5)), V(1)));
   auto const odd = bits_of<V>(word{0}) - (quadrant & bits_of<V>(word{1}));  // all ones, or none
   auto const chosen = (to_bits(sine) & ~odd) | (to_bits(cosine) & odd);
@@ -115,7 +115,7 @@ constexpr V sine_of(V x, unsigned quarter) {
   V const near = fma(n, V(-c::half_pi_parts[1]), fma(n, V(-c::half_pi_parts[0]), x));
   V const third = n * V(c::half_pi_parts[2]);
   V const rounded = near - third;
-  V const r = rounded - (n * V(c::half_pi_parts[3]) - ((near - rounded) - third));  // what the last step lost, put back
+  V const r = rounded - (n * V(c::half_pi_parts[3]) - ((near - rounded) - third));  // adds the last step's error back
   V const result = sine_of_quadrant(r, to_bits(shifted) + bits_of<V>(word{quarter}));
   auto const large = abs(x) > V(c::limit);
   if (!lane<V>::any(large)) return result;
@@ -127,8 +127,8 @@ constexpr V sine_of(V x, unsigned quarter) {
 
 }  // namespace detail
 
-/// Error at most 2 ulp in float, 3 in double, for every finite argument; nan at inf. Lanes beyond |x| = 8192 in float,
-/// 2^20 in double, are reduced one by one.
+/// Sine and cosine. Error at most 2 ulp in float, 3 in double, for every finite argument; nan at inf. Lanes beyond |x|
+/// = 8192 in float, 2^20 in double, are reduced one by one.
 template <class V>
 constexpr V sin(V x) {
   return detail::sine_of(x, 0u);

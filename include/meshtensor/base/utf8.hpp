@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8: which bytes make a character.
+// UTF-8: the length, code point and validity of characters.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace meshtensor {
 
-/// How many bytes the character that begins at `text[at]` has, 1 to 4; 0: none begins there. As the Unicode standard
-/// has it (version 15, table 3-7), there are no overlong forms, no surrogates and nothing beyond U+10FFFF.
+/// The bytes of the character that begins at `text[at]`, 1 to 4; 0: invalid. As in the Unicode standard (version 15,
+/// table 3-7), overlong forms, surrogates and code points beyond U+10FFFF are invalid.
 constexpr std::size_t utf8_length(std::string_view text, std::size_t at) {
   auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   unsigned const first = byte(at), second = byte(at + 1);
@@ -23,7 +23,7 @@ constexpr std::size_t utf8_length(std::string_view text, std::size_t at) {
   return length;
 }
 
-/// The number of a character of so many bytes, as utf8_length has found it.
+/// The code point of a character whose length utf8_length has returned.
 constexpr char32_t utf8_point(std::string_view text, std::size_t at, std::size_t length) {
   auto const byte = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[at + i])); };
   char32_t point = length == 1 ? byte(0) : byte(0) & (0x7fu >> length);
@@ -31,7 +31,7 @@ constexpr char32_t utf8_point(std::string_view text, std::size_t at, std::size_t
   return point;
 }
 
-/// Where the first byte is that belongs to no character; npos: all are UTF-8.
+/// The position of the first byte that belongs to no character; npos: all bytes are valid UTF-8.
 constexpr std::size_t first_not_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t const length = utf8_length(text, at);

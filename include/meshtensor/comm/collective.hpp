@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collective as a plain value: what moves over how many members, every number known before the first step.
+// A collective as a plain value: kind, reduction, extents and members, all known before the first step.
 #pragma once
 
 #include <algorithm>
@@ -25,17 +25,17 @@ struct group {
   int index = 0;
 };
 
-/// A collective over p members, each holding one dense row-major block of the same extents. m is this member's index.
+/// A collective over p members, each with one dense row-major block of the same extents. m is this member's index.
 ///
 /// all_reduce      out = x[0] op x[1] op … op x[p-1], in this order; `in` may be `out`
 /// reduce_scatter  slice m along `split` of that; p divides the extent
 /// all_gather      all blocks one after the other along `join`
-/// all_to_all      member j's slice m along `split`, placed j-th along `join`; p divides the extent of `split`
+/// all_to_all      slice m along `split` of each member j, placed j-th along `join`; p divides the extent of `split`
 /// broadcast       the block of member `root`; `in` may be `out`, and is read on the root only
 /// permute         the block of member source[m]; zeros where source[m] is -1
 ///
-/// Sums of floats are made in the accumulator's type and rounded once; sums of integers wrap. max and min give NaN if
-/// any operand is NaN. For bool, max is or, min is and.
+/// Sums of floats are accumulated in the accumulator's type and rounded once; sums of integers wrap. max and min give
+/// NaN if any operand is NaN. For bool, max is or, min is and.
 struct collective_call {
   collective kind = collective::all_reduce;
   reduction op = reduction::sum;
@@ -46,7 +46,7 @@ struct collective_call {
   int join = -1;
   int root = 0;
   int const* source = nullptr;  // one entry a member; must outlive every request made with the call
-  char const* file = nullptr;   // for sentences: where the program asks for it, or, without a line, what for
+  char const* file = nullptr;   // for errors: the program's source file or, without a line, the purpose of the call
   int line = 0;
 };
 
@@ -74,7 +74,7 @@ inline std::string located(collective_call const& call) {
   return text_of(call) + " (" + call.file + (call.line == 0 ? "" : ":" + std::to_string(call.line)) + ")";
 }
 
-/// What is wrong with a call over `count` members; empty if nothing. errors R20
+/// The error in a call over `count` members; empty if there is none. errors R20
 constexpr diagnostic check(collective_call const& call, int count) {
   diagnostic report{};
   report << "R20 " << text_of(call.kind) << ": ";
@@ -108,7 +108,7 @@ constexpr diagnostic check(collective_call const& call, int count) {
   return {};
 }
 
-/// Throws what `check` finds.
+/// Throws the error that `check` finds.
 inline void require_valid(collective_call const& call, int count) { raise(check(call, count)); }
 
 /// `ranks {0, 2}`
@@ -118,7 +118,7 @@ inline std::string text_of(group const& g) {
   return "ranks {" + list + "}";
 }
 
-/// `rank 3`, `ranks 0 to 5, 8`; of a long list the beginning, and how many more
+/// `rank 3`, `ranks 0 to 5, 8`; a long list is cut after its first ranges, with the number of further ranks
 inline std::string text_of_ranks(std::vector<int> const& ascending) {
   constexpr int most = 4;  // runs
   std::string text = ascending.size() == 1 ? "rank " : "ranks ";
@@ -147,7 +147,7 @@ inline void require_valid(group const& g, int rank, int size) {
                       text_of(g), ", index ", g.index});
 }
 
-/// Elements of this member's block.
+/// The number of elements in this member's block.
 constexpr std::int64_t elements_of(collective_call const& call) {
   std::int64_t n = 1;
   for (int d = 0; d < call.dims; ++d) n *= call.extent[d];
@@ -158,7 +158,7 @@ constexpr std::int64_t bytes_of(collective_call const& call) {
   return elements_of(call) * static_cast<std::int64_t>(bytes_of(call.type));
 }
 
-/// The call with the extents of the result in place of those of the block.
+/// The call with the extents of the result instead of those of the block.
 constexpr collective_call result_of(collective_call call, int count) {
   if (splits(call.kind)) call.extent[call.split] /= count;
   if (joins(call.kind)) call.extent[call.join] *= count;
@@ -169,7 +169,7 @@ constexpr std::int64_t result_bytes_of(collective_call const& call, int count) {
   return bytes_of(result_of(call, count));
 }
 
-/// Bytes that member `index` receives from the others: what a report counts.
+/// Bytes that member `index` receives from the others, as reports count them.
 constexpr std::int64_t received_bytes_of(collective_call const& call, int count, int index) {
   std::int64_t const block = bytes_of(call);
   switch (call.kind) {

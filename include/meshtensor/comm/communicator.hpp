@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communicator concept: start a collective over some members on a buffer, test it, wait for it.
+// The communicator concept: start a collective over a group on a buffer, test it, wait for it.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace meshtensor {
 
-/// One rank's end of a transport. All members of a group start the same collectives on it in the same order; waits may
+/// One rank's interface to a transport. All members of a group start the same collectives in the same order; waits may
 /// come in any order, and several collectives may be in flight.
 ///
 /// prepare(group)           makes the group known; every rank calls it for its groups, in one order, before the first
@@ -19,11 +19,11 @@ namespace meshtensor {
 /// start(call, group, in,   begins; `in`, `out` and `workspace` (64-byte aligned, of at least workspace_bytes)
 ///       out, workspace)    belong to the collective until `wait` returns or `test` says true. `in` may be `out`
 ///                          for all_reduce and broadcast.
-/// test(request)            whether it is complete; makes progress
+/// test(request)            whether it is complete; drives progress
 /// wait(request)            returns when it is complete; throws when another rank has failed
 /// barrier()                over all ranks
 /// workspace_bytes          what `start` needs for this call over `count` members
-/// abort(message)           this rank has failed: no other rank waits for ever. Does not return.
+/// abort(message)           reports that this rank has failed, so that no other rank waits for ever. Does not return.
 template <class C>
 concept communicator = requires(C& c, C const& k, collective_call const& call, group const& g, void const* in,
                                 void* out, void* workspace, typename C::request& r, std::string_view message) {

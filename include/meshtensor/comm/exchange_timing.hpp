@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the moments at which a collective may read its operand and write its result.
+// The times at which a collective may read its operand and write its result.
 #pragma once
 
 #include <cstdint>
 
 namespace meshtensor {
 
-/// When a collective does its work, of all moments between its start and its wait. A transport picks one; a program
-/// that touches operand or result in between is wrong under another.
+/// When a collective reads and writes, between its start and its wait. A transport chooses one; a program that touches
+/// operand or result in between is wrong under another.
 enum class exchange_timing : std::uint8_t {
   at_once,        // at its start
   results_late,   // operands are read at the start; results are written at the wait and hold garbage until then
-  operands_late,  // all is done at the wait; results hold garbage until then
+  operands_late,  // both happen at the wait; results hold garbage until then
 };
 inline constexpr exchange_timing exchange_timings[] = {exchange_timing::at_once, exchange_timing::results_late,
                                                        exchange_timing::operands_late};

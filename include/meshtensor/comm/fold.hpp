@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions in one fixed order: member 0, then 1, … in the accumulator's type, rounded once. Every transport calls
-// this one function, so that all give the same bits.
+// this function, so that all give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace meshtensor::comm {
 
-/// Where the block of each member is.
+/// Returns the address of each member's block.
 using sources_of_members = function_ref<void const*(int member)>;
 
 namespace detail {
@@ -56,8 +56,8 @@ struct accumulator<bf16_t> {
   using type = float;
 };
 
-// A block of accumulators at a time: the loops vectorise, and a target that is one of the sources is read before it is
-// written.
+// One block of accumulators at a time: the loops vectorise, and a target that is one of the sources is read before it
+// is written.
 template <class E, class Op>
 void fold(void* target, std::int64_t n, int count, Op op, sources_of_members sources) {
   using A = typename accumulator<E>::type;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks as threads of one process: members publish their buffers and read their peers' directly. The embedded
-// default, the bench for hundreds of ranks, and what a debugger or a thread sanitizer sees.
+// The local transport: all ranks are threads of one process; members publish their buffers and read their peers'
+// directly. It is the default for embedding, runs hundreds of ranks on one machine, and suits debuggers and thread
+// sanitizers.
 #pragma once
 
 #include <atomic>
@@ -17,9 +18,9 @@
 
 namespace meshtensor {
 
-/// `ranks` ranks in this process. A rank that fails poisons the world: every start, test and wait then throws R21, and
-/// once it has thrown no peer reads this rank's buffers any more. A wait beyond its limit fails them all with R22 and
-/// the names of the ranks that are missing. A world that has failed stays failed.
+/// A communicator of `ranks` threads in this process. A rank that fails poisons the world: every start, test and wait
+/// then throws R21, and after the throw no peer reads this rank's buffers any more. A wait beyond its limit fails all
+/// ranks with R22 and the names of the missing ranks. A failed world stays failed.
 class local_world {
  public:
   explicit local_world(int ranks, wait_limits const& limits = {}) : world_(ranks), threads_(ranks) {
@@ -29,13 +30,13 @@ class local_world {
   int size() const { return world_.size(); }
   local_member& member(int rank) { return *members_[static_cast<std::size_t>(rank)]; }
 
-  /// Rank `rank` has failed. Only the first failure counts.
+  /// Reports that rank `rank` has failed. Only the first failure counts.
   void poison(int rank, std::string_view reason) {
     world_.poison("R21", rank, "rank " + std::to_string(rank) + " failed: " + std::string(reason));
   }
 
-  /// Calls program(member) for all ranks at once, of rank 0 on the calling thread, of the others on threads that live
-  /// as long as the world, and waits for all. Throws what the first failing rank threw.
+  /// Calls program(member) for all ranks concurrently and waits for all: rank 0 on the calling thread, the others on
+  /// threads that live as long as the world. Throws the exception of the first failing rank.
   ///
   /// errors  R27 the world is running already
   template <class Program>

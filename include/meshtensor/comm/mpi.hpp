@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as MPI processes. Reductions are made here, in one fixed order, unless they are handed to the MPI library;
-// comm/mpi_algorithm.hpp says which MPI calls carry what.
+// The MPI transport: ranks are MPI processes. This library makes reductions in one fixed order, unless the MPI library
+// is to make them; comm/mpi_algorithm.hpp lists the MPI calls of each collective.
 #pragma once
 
 #include <algorithm>
@@ -28,20 +28,21 @@ namespace meshtensor {
 
 struct mpi_options {
   reductions made = reductions::ordered;
-  /// A wait that lasts longer is warned of, then aborts the job; both name the ranks that are missing.
+  /// A longer wait gives a warning, then aborts the job; both name the missing ranks.
   wait_limits limits = {};
-  /// What is under way is driven by a thread of the world, beside the program, where MPI was initialised for threads
-  /// that take turns (MPI_THREAD_SERIALIZED): the program then calls MPI itself only while nothing is under way. Else
-  /// only `test`, `wait` and `progress` drive it.
+  /// A thread of the world drives pending collectives in the background, if MPI was initialised with
+  /// MPI_THREAD_SERIALIZED or more: the program then calls MPI itself only while no collective is pending. Otherwise
+  /// only `test`, `wait` and `progress` drive them.
   bool in_background = false;
-  /// What goes wrong on one rank is thrown on all, R21, as soon as they wait for each other, and nothing is aborted:
-  /// for guests in a program that is not ours.
+  /// An error on one rank is thrown on all, as R21, as soon as they wait for each other, and the job is not aborted:
+  /// for a library embedded in another program.
   bool throws = false;
 };
 
-/// The processes of an MPI communicator, which is duplicated; a communicator, used by one thread. MPI is initialised if
-/// nobody did, and finalised only then. Leaving the world by an exception aborts the job, or tells the others, who
-/// would wait for ever. Whatever MPI call lets ranks wait for each other follows a barrier that has a limit.
+/// The processes of an MPI communicator, which is duplicated; models `communicator`, for use by one thread. It
+/// initialises MPI only if that has not happened yet, and then also finalises it. If an exception leaves the world's
+/// scope, the job is aborted, or the others are told, because they would wait for ever. Every MPI call in which ranks
+/// wait for each other follows a barrier with a time limit.
 ///
 /// errors  R20 (calls), R22 (waits), R23 (groups), R25 (MPI), R26 (messages of more than 2^31-1 elements)
 class mpi_world {
@@ -71,12 +72,12 @@ class mpi_world {
       if (!options_.throws) abort(why);
       tell(why);
     }
-    if (session_.is_owned() && !has_failed()) try {  // whoever ends MPI waits for the others
+    if (session_.is_owned() && !has_failed()) try {  // the process that finalises MPI waits for the others
         meet(everybody(), handshake::end);
-      } catch (error const&) {}  // whatever it is, what follows is the end
+      } catch (error const&) {}  // the world ends anyway
     progress_.end();
     bool const silent = watch_.leave();
-    if (has_failed()) {  // messages may be under way for ever: their communicators and their memory stay
+    if (has_failed()) {  // messages may stay pending: their communicators and memory are kept
       pending_.leave();
       static_cast<void>(told_.release());
       return;
@@ -97,7 +98,7 @@ class mpi_world {
     return comm::mpi_algorithm_of(call, count, options_.made).workspace_bytes();
   }
 
-  /// Makes the MPI communicators of a group, collectively over its members. Nothing to make for one process.
+  /// Makes the MPI communicators of a group, collectively over its members. A group of one process needs none.
   void prepare(group const& g) {
     require_valid(g, rank_, size_);
     if (g.count == 1 || find(g) != nullptr) return;
@@ -153,7 +154,7 @@ class mpi_world {
     return r;
   }
 
-  /// Takes what is under way as far as it goes, where no thread does.
+  /// Drives pending collectives as far as possible, unless a thread does.
   void progress() {
     if (progress_.has_thread()) return;
     while (pending_.under_way() && pending_.step(false));
@@ -176,7 +177,7 @@ class mpi_world {
       try {
         if (pending_.step(endless) || watch_.look(pending_[r.slot])) continue;
         if (watch_.gone() >= 0) lose(watch_.gone(), held);
-      } catch (error const&) {  // another one has given up waiting: so does this one, if it has waited as long
+      } catch (error const&) {  // another one has timed out: so does this one, if it has waited as long
         if (watch_.gone() >= 0 || !watch_.has_asked() || !pending_.notice().starts_with(comm::mpi_watch::begins_with))
           throw;
       }
@@ -188,23 +189,23 @@ class mpi_world {
     }
     watch_.end();
   }
-  /// Tells all other ranks why this one will not take part any more, where they are to be told.
+  /// Tells all other ranks why this one stops taking part, if errors are thrown on all ranks.
   void tell(std::string_view why) {
     if (!options_.throws || has_failed()) return;
     progress_.end();  // one thread at a time calls MPI
     send_notice(why);
   }
-  /// What went wrong on this rank last: told, if it leaves the world by an exception.
+  /// Stores the last error of this rank: it is told if an exception leaves the world.
   void remember(std::string_view what) { last_ = what; }
-  /// Whether this rank has told the others, or was told. What messages use must then stay where it is.
+  /// Whether this rank has told the others of a failure, or was told. Memory that messages use must then not be freed.
   bool has_failed() const { return told_ != nullptr || pending_.failed() >= 0; }
 
-  /// What is under way is driven no more: it will not end, and its memory may go.
+  /// Stops driving pending collectives: they will not complete, and their memory may be freed.
   void abandon() { progress_.end(); }
 
   void barrier() { meet(everybody(), handshake::barrier); }
 
-  /// Says on stderr which rank failed and why, and ends all processes of the job with exit code 1.
+  /// Prints the rank that failed and the reason on stderr, and ends all processes of the job with exit code 1.
   [[noreturn]] void abort(std::string_view message, char const* code = "R21") {
     std::fprintf(stderr, "meshtensor %s: rank %d failed: %.*s\n", code, rank_, static_cast<int>(message.size()),
                  message.data());
@@ -212,10 +213,10 @@ class mpi_world {
     watch_.neighbours().speaks_first();
     end_all();
   }
-  /// The ranks of this machine.
+  /// The ranks on this machine.
   comm::mpi_neighbours& neighbours() { return watch_.neighbours(); }
 
-  /// Calls program(*this); aborts the job with the message of what it throws.
+  /// Calls program(*this); an exception aborts the job with its message.
   template <class Program>
   void run(Program&& program) {
     try {
@@ -231,7 +232,7 @@ class mpi_world {
     MPI_Abort(world_ == MPI_COMM_NULL ? MPI_COMM_WORLD : world_, 1);
     std::abort();
   }
-  /// The process of another rank has ended: this one says so, or one of its neighbours does. errors R21
+  /// Fails because another rank's process has ended: this rank or one of its neighbours reports it. errors R21
   [[noreturn]] void lose(int rank, std::unique_lock<std::mutex>& held) {
     std::string const sentence = watch_.neighbours().sentence(rank);
     held.unlock();
@@ -258,11 +259,11 @@ class mpi_world {
     watch_.introduce(notices_, !options_.throws);
     if (options_.throws) pending_.listen(notices_);
   }
-  /// What barriers are for, and the tag by which their messages are told apart: a rank that comes to another one than
-  /// its peers waits, and they can say so.
+  /// The purpose of a barrier, which is also the tag of its messages: a rank in another barrier than its peers waits,
+  /// and the error can name both.
   enum class handshake { groups = 2, barrier, end };
-  /// The ranks of a group wait for each other, in as many rounds as their number has bits. Over messages: a collective
-  /// would be taken for one of the program's, if a rank is about to do something else.
+  /// A barrier over a group, in log2 of its size rounds. It uses messages: a collective could be matched with one of
+  /// the program's, if a rank is doing something else.
   ///
   /// source  the dissemination barrier; Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization", 1988
   void meet(group const& g, handshake m) {
@@ -281,7 +282,7 @@ class mpi_world {
   }
   group everybody() const { return {everybody_.data(), size_, rank_}; }
 
-  /// What this rank has told the others, and the messages that carry it.
+  /// The failure that this rank has told the others, and the messages that carry it.
   struct told {
     std::string text;
     std::vector<MPI_Request> messages;
@@ -295,7 +296,7 @@ class mpi_world {
         MPI_Isend(told_->text.data(), static_cast<int>(told_->text.size()), MPI_CHAR, r, 0, notices_,
                   &told_->messages.emplace_back());
     using clock = std::chrono::steady_clock;
-    auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone takes nothing
+    auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone receives nothing
     for (int all = 0; all == 0 && clock::now() < deadline; std::this_thread::yield())
       MPI_Testall(static_cast<int>(told_->messages.size()), told_->messages.data(), &all, MPI_STATUSES_IGNORE);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table of the MPI calls that carry each collective, and of the workspace that they need. A transport, a report and
-// a test of traffic read it; it knows no MPI.
+// Table of the MPI calls that carry each collective, and of the workspace that they need. The transport, reports and a
+// test of traffic read it; it does not depend on MPI.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace meshtensor {
 
-/// Who makes the sums: this library, in one fixed order, or the MPI library.
+/// Who makes reductions: this library, in one fixed order, or the MPI library.
 enum class reductions : std::uint8_t { ordered, native };
 
 namespace comm {
@@ -26,23 +26,23 @@ enum class mpi_function : std::uint8_t {
   isend_irecv
 };
 
-/// How one collective is carried out: pack, first call, fold or unpack, second call.
+/// The algorithm of one collective: pack, first call, fold or unpack, second call.
 struct mpi_algorithm {
   mpi_function first = mpi_function::none;
-  mpi_function second = mpi_function::none;  // of an all_reduce by parts: collects the reduced parts
-  bool packs = false;                        // the pieces for the members are not contiguous in the block
-  bool folds = false;                        // what arrives is summed here
-  bool unpacks = false;                      // what arrives is not contiguous in the result
+  mpi_function second = mpi_function::none;  // of a partitioned all_reduce: gathers the reduced parts
+  bool packs = false;                        // the slices for the members are not contiguous in the block
+  bool folds = false;                        // received data is reduced here
+  bool unpacks = false;                      // received data is not contiguous in the result
   std::int64_t counts_bytes = 0;             // the workspace: counts and displacements,
   std::int64_t packed_bytes = 0;             // the packed block,
-  std::int64_t received_bytes = 0;           // what arrives
+  std::int64_t received_bytes = 0;           // received data
   constexpr std::int64_t workspace_bytes() const { return counts_bytes + packed_bytes + received_bytes; }
 };
 
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// MPI may make this reduction itself: bf16 never, max and min of floats neither, where NaNs matter, nor bytes, which
-/// Open MPI 4.1 adds with saturation where it uses AVX.
+/// Whether MPI may make this reduction: never bf16; not max and min of floats, because of NaNs; not bytes, which Open
+/// MPI 4.1 adds with saturation if it uses AVX.
 constexpr bool may_be_native(collective_call const& call) {
   return is_float(call.type) ? call.type != dtype::bf16 && call.op == reduction::sum : bytes_of(call.type) > 1;
 }
@@ -95,8 +95,8 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
 
 }  // namespace comm
 
-/// Workspace that is enough for this call over `count` members on every transport and with either kind of reductions:
-/// what a plan reserves.
+/// Workspace that suffices for this call over `count` members on every transport and with either kind of reductions: a
+/// plan reserves it.
 constexpr std::int64_t workspace_bytes_of(collective_call const& call, int count) {
   std::int64_t const ordered = comm::mpi_algorithm_of(call, count, reductions::ordered).workspace_bytes();
   std::int64_t const native = comm::mpi_algorithm_of(call, count, reductions::native).workspace_bytes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every collective by its definition, from pointers to all members' blocks: the oracle of the transports, and the way
-// to run all ranks of a program in lockstep on one thread.
+// Reference implementation of every collective, from pointers to all members' blocks. Transports are tested against it,
+// and it runs all ranks of a program in lockstep on one thread.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace meshtensor {
 
 namespace comm {
 
-/// The result of member `index`.
+/// Computes the result of member `index`.
 inline void deliver(collective_call const& call, int count, int index, sources_of_members sources, void* out) {
   switch (call.kind) {
     case collective::all_reduce:
@@ -47,15 +47,15 @@ inline void deliver(collective_call const& call, int count, int index, sources_o
 
 }  // namespace comm
 
-/// Member `index`'s result of a collective over `count` members, whose blocks are `inputs`. No result may lie in a
+/// Member `index`'s result of a collective over `count` members, whose blocks are `inputs`. A result must not overlap a
 /// block that another member still needs. errors R20
 inline void reference(collective_call const& call, int count, void const* const* inputs, int index, void* out) {
   require_valid(call, count);
   comm::deliver(call, count, index, [&](int j) { return inputs[j]; }, out);
 }
 
-/// The collective for all members of all groups at once; `in` and `out` have one pointer a rank. all_reduce and
-/// broadcast may work in place. errors R20
+/// The collective for all members of all groups at once; `in` and `out` have one pointer for each rank. all_reduce and
+/// broadcast may be in place. errors R20
 inline void exchange(collective_call const& call, std::span<group const> groups, void const* const* in,
                      void* const* out) {
   for (group const& g : groups) {
@@ -65,7 +65,7 @@ inline void exchange(collective_call const& call, std::span<group const> groups,
       for (int m = 0; m < g.count; ++m) comm::deliver(call, g.count, m, sources, out[g.members[m]]);
       continue;
     }
-    // Folded once for all, part by part: a part is written only after every member's has been read.
+    // Reduced once for all members, part by part: a part is written only after every member's has been read.
     auto const size = static_cast<std::int64_t>(bytes_of(call.type));
     std::int64_t const n = elements_of(call), part = 4096;
     for (std::int64_t begin = 0; begin < n; begin += part) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes the bytes of a block that a member takes, and where they go: one strided description for every
-// transport.
+// Strided slices: the bytes of a block that a member reads, and their place in its result; all transports use them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace meshtensor::comm {
 
-/// Bytes in the order of a dense slice, lying in a larger block: byte x lies at offset + x / run · stride + x mod run.
+/// The bytes of a slice in a larger block, in row-major order: byte x is at offset + x / run · stride + x mod run.
 struct strided_slice {
   std::int64_t bytes;
   std::int64_t run;
@@ -30,24 +29,24 @@ constexpr strided_slice slice_of(collective_call const& call, int dim, int parts
   return run == bytes ? strided_slice{bytes, bytes, bytes, index * run} : strided_slice{bytes, run, inner, index * run};
 }
 
-/// What member `receiver` takes of any member's block.
+/// The slice of any member's block that member `receiver` reads.
 constexpr strided_slice taken(collective_call const& call, int count, int receiver) {
   return splits(call.kind) ? slice_of(call, call.split, count, receiver) : whole(bytes_of(call));
 }
 
-/// Where the slice that comes from member `sender` lies in the result.
+/// The slice of the result that holds the data of member `sender`.
 constexpr strided_slice placed(collective_call const& call, int count, int sender) {
   collective_call const result = result_of(call, count);
   return joins(call.kind) ? slice_of(result, call.join, count, sender) : whole(bytes_of(result));
 }
 
 namespace detail {
-// Both runs are products of the trailing extents of one slice, so one divides the other.
+// Both runs are products of the trailing extents of one slice, so one of them divides the other.
 template <std::int64_t Step>
 void copy_steps(std::byte* to, strided_slice const& a, std::byte const* from, strided_slice const& b,
                 std::int64_t step) {
   if constexpr (Step != 0) step = Step;
-  std::int64_t to_run = 0, from_run = 0, i = 0, j = 0;  // where the present run of each begins, and how far into it
+  std::int64_t to_run = 0, from_run = 0, i = 0, j = 0;  // the start of each current run, and the offset in it
   for (std::int64_t done = 0; done < a.bytes; done += step) {
     std::memcpy(to + to_run + i, from + from_run + j, static_cast<std::size_t>(step));
     if ((i += step) == a.run) i = 0, to_run += a.stride;

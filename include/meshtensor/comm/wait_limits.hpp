@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of a rank's wait for its peers: after which time it warns, and after which it gives up.
+// Time limits of a rank's wait for its peers: for a warning, and for an error.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 
 namespace meshtensor {
 
-/// The limits of a single wait. A rank that is expected may read, write or evaluate alone for minutes, so that a wait
-/// is first warned of, and much later ended.
+/// The limits of a single wait. A peer may read, write or evaluate alone for minutes, so a wait first gives a warning,
+/// and much later an error.
 struct wait_limits {
-  /// After this time a warning names the ranks that did not come; 0: never.
+  /// After this time a warning names the missing ranks; 0: never.
   std::chrono::milliseconds warn = std::chrono::seconds(60);
-  /// After this time the job ends with R22, which names them; 0: never.
+  /// After this time the job ends with R22, which names the missing ranks; 0: never.
   std::chrono::milliseconds end = std::chrono::seconds(600);
-  /// Where the warning goes.
+  /// Receives the warning.
   std::function<void(std::string const&)> say = {};
 
   bool endless() const { return warn.count() == 0 && end.count() == 0; }
-  /// The first of both limits.
+  /// The first limit to be reached.
   std::chrono::milliseconds first() const {
     return warn.count() == 0 || end.count() == 0 ? std::max(warn, end) : std::min(warn, end);
   }
@@ -42,7 +42,7 @@ inline std::chrono::milliseconds seconds_in_environment(char const* variable, st
 }
 }  // namespace detail
 
-/// What the environment says in MESHTENSOR_WARN_SECONDS and MESHTENSOR_WAIT_SECONDS; 60 and 600, where it does not.
+/// The limits from the environment, MESHTENSOR_WARN_SECONDS and MESHTENSOR_WAIT_SECONDS; by default 60 and 600.
 ///
 /// errors  R29 one of them is not a number of seconds
 inline wait_limits limits_in_environment() {
@@ -57,14 +57,14 @@ inline std::string text_of(std::chrono::milliseconds t) {
   return t.count() % 1000 == 0 ? std::to_string(t.count() / 1000) + " s" : std::to_string(t.count()) + " ms";
 }
 
-/// What a warning of a long wait ends with.
+/// The end of a warning's sentence: the consequence of waiting on.
 inline std::string consequence(wait_limits const& p) {
   if (p.end.count() == 0) return "";
   return "; after " + text_of(p.end) + " the job ends (MESHTENSOR_WAIT_SECONDS)";
 }
 
-/// The time that somebody has waited. Between two looks at most a second counts: what is longer is time in which this
-/// very process was stopped, by a debugger or with its machine. It begins with `restart`.
+/// The time that a rank has waited, from `restart` on. Between two calls of `look` at most a second counts: in a longer
+/// gap this process was stopped, by a debugger or with its machine.
 class waiting_time {
   using clock = std::chrono::steady_clock;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a module node by node: interns names, keeps lists, and turns what a region uses from outside into its
+// Builds a module node by node: interns names, keeps lists, and turns outer values that a region uses into its
 // arguments.
 #pragma once
 
@@ -20,14 +20,14 @@ struct attributes {
 struct builder {
   static constexpr int max_depth = 8;
   meshtensor::module& m;
-  id region;          // where nodes go
-  id path;            // of what is made now; no_id: the root
-  id site;            // likewise
-  bool site_is_held;  // the library's own layers report the line that called them
-  id copy;            // given to nodes; see node::copy
+  id region;          // of new nodes
+  id path;            // of new nodes; no_id: the root
+  id site;            // the user's line of new nodes
+  bool site_is_held;  // nodes of the library's own layers report the line that called the layer
+  id copy;            // of new nodes; see node::copy
   int depth;
   frame frames[max_depth];
-  bool declared[max_variables];  // by the program that is traced
+  bool declared[max_variables];  // by the program being traced
 
   constexpr explicit builder(module& target)
       : m(target),
@@ -40,17 +40,17 @@ struct builder {
         frames{},
         declared{} {}
 
-  /// Notes what is wrong with the program, and where. At run time it is thrown; in the compiler the first finding
-  /// counts, and whoever notes it goes on with something harmless, so that the module is complete and its report can be
+  /// Reports an error in the program, with the current line. At run time it is thrown. At compile time the first error
+  /// is stored, and the caller goes on with a harmless value, so that the module is complete and its report can be
   /// shown.
   constexpr void note(diagnostic d) { find(add_line(d, m, site)); }
-  /// The same of a finding that has its lines.
+  /// Reports an error whose sentence already has its lines.
   constexpr void find(diagnostic const& d) {
     if (!m.report.empty()) return;
     if (!std::is_constant_evaluated()) raise(d);
     m.report = d;
   }
-  /// Notes a sentence, `G04 a scope …`, unless a condition holds; whether it does.
+  /// Reports a sentence, `G04 a scope …`, unless a condition holds; returns the condition.
   constexpr bool expect(bool holds, char const* sentence) {
     if (!holds) {
       diagnostic d{};
@@ -59,7 +59,7 @@ struct builder {
     return holds;
   }
   static constexpr char const* region_rows = "regions (loops, branches, kernels, composites and their gradients)";
-  /// Makes room for rows of a table. Where it is full, its last rows are used again: the program is refused anyway.
+  /// Makes room for rows of a table. If it is full, its last rows are overwritten: the program is rejected anyway.
   constexpr void make_room(int& count, int wanted, int capacity, char const* code, char const* what) {
     if (count + wanted <= capacity) return;
     diagnostic d{};
@@ -91,7 +91,8 @@ struct builder {
     }
     return add_dim(row);
   }
-  /// The dim of which another one, or a number, is made; one that is open where there is none yet, which is wrong.
+  /// The dim of a name that an extent expression or a number uses. If no tensor has it, reports T08 and adds a dynamic
+  /// dim.
   constexpr id find_dim(name const& label, name const& made = {}) {
     for (int i = 0; i < m.dim_count; ++i)
       if (m.names[m.dims[i].label] == label) return static_cast<id>(i);
@@ -148,7 +149,7 @@ struct builder {
     m.numbers[m.number_count] = row;
     return static_cast<id>(m.number_count++);
   }
-  /// A number that is set by name, declared at the line where the program is now.
+  /// A number that is set by name, declared at the current line.
   constexpr id add_named_number(name const& label, double unless_set) {
     id const name_id = intern(label);
     for (int i = 0; i < m.number_count; ++i) {
@@ -207,7 +208,7 @@ struct builder {
     return static_cast<id>(m.value_count++);
   }
 
-  /// A node without results, where it stands now. `operands` are imported into the region.
+  /// Adds a node without results at the current position. `operands` are imported into the region.
   constexpr id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
     make_room(m.node_count, 1, max_nodes, "G02", "nodes");
     id_list<> inside{};
@@ -240,7 +241,7 @@ struct builder {
     return add(kind, 0, ids(operands.begin(), operands.size()), type, dims, a);
   }
 
-  /// The node `n`, which has one result and owns no region, once more, from other operands.
+  /// Adds a copy of node `n` with other operands; `n` has one result and owns no region.
   constexpr id add_again(node const& n, value const& result, ids operands) {
     id const made = add(n.kind, n.function, operands, result.type, result.dims,
                         {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
@@ -250,7 +251,7 @@ struct builder {
   }
 
   // loops that are complete
-  /// All iterations' `v`, a value of the body of a loop, as one more stacked output of it.
+  /// Adds `v`, a value of a loop's body, to the loop's results: all iterations, stacked.
   constexpr id add_stacked_output(id loop_node, id v) {
     node& l = m.nodes[loop_node];
     auto& body = m.regions[m.region_of(l, 0)];
@@ -282,7 +283,7 @@ struct builder {
     region = r;
     return r;
   }
-  /// Opens a region that may use values from outside.
+  /// Opens a region that may use outer values.
   constexpr frame& begin_frame(region_kind kind, id label, id loop_dim, bool shares_parameters) {
     if (!expect(depth < max_depth, "G21 loops and branches are nested more than 8 deep")) --depth;
     id const around = region;
@@ -302,7 +303,7 @@ struct builder {
     f.carries.add(add_argument(v, v.dims));
     return f.carries.at[f.carries.count - 1];
   }
-  /// The slice of `outer` that belongs to this iteration; its leading dim is the loop's.
+  /// The slice of `outer` for this iteration; the leading dim of `outer` is the loop's.
   constexpr id add_stacked(id outer) {
     frame& f = frames[depth - 1];
     if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
@@ -316,7 +317,7 @@ struct builder {
     f.stacked_arguments.add(add_argument(v, dims));
     return f.stacked_arguments.at[f.stacked_arguments.count - 1];
   }
-  /// Closes the innermost frame: numbers its arguments and gives the region its lists. The caller makes the owner.
+  /// Closes the innermost frame: numbers its arguments and stores the region's lists. The caller makes the owner node.
   constexpr frame end_frame(ids results) {
     if (depth > 0) --depth;  // else too many were open (G21)
     frame const f = frames[depth];
@@ -329,7 +330,7 @@ struct builder {
     region = f.around;
     return f;
   }
-  /// `v` as it is called here: itself, or the argument that stands for a value from outside.
+  /// The id of `v` in the current region: itself, or the argument that stands for an outer value.
   constexpr id use(id v) {
     if (m.values[v].region == region) return v;
     return depth == 0 ? used_outside(v) : import(v, depth - 1);

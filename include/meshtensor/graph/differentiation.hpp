@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of differentiating one region backwards: cotangents so far, and forward values as they are called where the
-// backward nodes are made.
+// The state of reverse-mode differentiation of one region: the cotangents so far, and the forward values under the ids
+// that they have in the backward region.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor {
 
-/// Rules of operations ask it for forward values and cotangents, and give it contributions; it adds them up.
+/// Rules of operations read forward values and cotangents from it and add contributions to cotangents.
 struct differentiation {
   builder& b;
   differentiation* outer;   // of the enclosing region
-  id loop_node;             // the forward loop whose body this is; no_id: straight code
+  id loop_node;             // the forward loop whose body is differentiated; no_id: no loop
   id adjoint[max_values];   // of a forward value, plus 1; 0: none yet
-  id recalled[max_values];  // a value of the loop's body as it is called in the backward body, plus 1; 0: not asked yet
+  id recalled[max_values];  // id in the backward body of a value of the loop's body, plus 1; 0: not asked yet
 
-  bool active[max_values];  // depends on what is differentiated by
+  bool active[max_values];  // depends on a value that is differentiated by
 
   constexpr explicit differentiation(builder& target, differentiation* enclosing = nullptr, id forward_loop = no_id)
       : b(target), outer(enclosing), loop_node(forward_loop), adjoint{}, recalled{}, active{} {}
@@ -24,7 +24,7 @@ struct differentiation {
   constexpr id cotangent(id forward_value) const {
     return has_cotangent(forward_value) ? static_cast<id>(adjoint[forward_value] - 1) : no_id;
   }
-  /// Whether a value's cotangent is wanted.
+  /// Whether a value needs a cotangent.
   constexpr bool differentiable(id forward_value) const {
     return active[forward_value] && is_float(b.m.values[forward_value].type);
   }
@@ -40,9 +40,9 @@ struct differentiation {
     adjoint[forward_value] = static_cast<id>(term + 1);
   }
 
-  /// A forward value as it is called here. Inside a loop it is kept from the forward loop, as one more stacked output;
-  /// what takes no operands is made again. (What else is made again, `save_or_recompute` decides.) The body of a
-  /// composite may have been copied here, to be differentiated.
+  /// The id of a forward value in the backward region. In a loop it is saved by the forward loop as one more stacked
+  /// output; a node without operands is recomputed. (`save_or_recompute` later decides what else is recomputed.) The
+  /// body of a composite may have been copied into the region that differentiates it.
   constexpr id forward(id v) {
     if (loop_node == no_id || b.m.values[v].region == b.region) return v;
     if (recalled[v] == 0) recalled[v] = static_cast<id>(recall(v) + 1);
@@ -67,7 +67,7 @@ struct differentiation {
     }
     return b.add_stacked(outside(b.add_stacked_output(loop_node, v)));
   }
-  /// A value from around the forward loop as it is called around this one.
+  /// The id of a value from outside the forward loop, in the region around the backward loop.
   constexpr id outside(id v) {
     id const here = b.region;
     b.region = b.m.regions[here].parent, --b.depth;

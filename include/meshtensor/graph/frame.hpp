@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A region while it is made: the lists of its arguments, and the outer values that they stand for.
+// A region under construction: the lists of its arguments, and the outer values that they stand for.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace meshtensor {
 
 using ids = std::span<id const>;
 
-/// A short list of ids while it grows. One more than fits is kept, so that `builder::add_links` can tell (G12).
+/// A growing list of ids. It keeps one more than fits, so that `builder::add_links` can report it (G12).
 template <int Most = 192>
 struct id_list {
   static constexpr int most = Most;
@@ -25,10 +25,10 @@ struct id_list {
   constexpr operator ids() const { return {at, static_cast<std::size_t>(count)}; }  // NOLINT: a list is a range of ids
 };
 
-/// What encloses a region that is being made: which outer values it uses, and as which argument.
+/// A region under construction: the outer values that it uses, and the argument for each.
 struct frame {
-  id region, around;                          // it, and where its owner will stand
-  id loop_dim;                                // the dim that stacked values lead with; no_id: no loop
+  id region, around;                          // the region, and the one that its owner node will be in
+  id loop_dim;                                // the leading dim of stacked values; no_id: no loop
   bool shares_parameters;                     // parameters made inside are the same in every iteration
   id_list<> carries;                          // arguments
   id_list<> stacked, stacked_arguments;       // outer value, argument

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the user's line, path and type of a node to a finding.
+// Adds the user's line, path and type of a node to an error sentence.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ constexpr std::string_view file_name(site_row const& s) {
   return slash == std::string_view::npos ? file : file.substr(slash + 1);
 }
 
-/// What a node does, in one word: the function of an elementwise node, else the primitive.
+/// The name of a node's operation: the function of an elementwise node, else the primitive.
 constexpr char const* text_of(node const& n) {
   if (n.kind != primitive::elementwise || n.function >= static_cast<std::uint8_t>(function::count_))
     return text_of(n.kind);
@@ -39,7 +39,7 @@ constexpr diagnostic& add_line(diagnostic& d, module const& m, id site) {
   return d;
 }
 
-/// Adds a number as one writes it, with up to nine digits: `0.001`, `3e-07`.
+/// Adds a number in its usual notation, with up to nine digits: `0.001`, `3e-07`.
 constexpr diagnostic& add_real(diagnostic& d, double v) {
   if (v != v) return d << "nan";
   if (v < 0) d << "-", v = -v;
@@ -49,7 +49,7 @@ constexpr diagnostic& add_real(diagnostic& d, double v) {
     for (; v >= 10; v /= 10) ++exponent;
     for (; v < 1; v *= 10) --exponent;
   }
-  long long scale = 1;  // what makes it a whole number, or nearly
+  long long scale = 1;  // the power of ten that makes it a whole number, or nearly
   auto const rest = [&] {
     double const x = v * static_cast<double>(scale), to = static_cast<double>(static_cast<long long>(x + 0.5));
     return x < to ? to - x : x - to;
@@ -84,7 +84,7 @@ constexpr diagnostic& add_scope(diagnostic& d, module const& m, id path) {
   return add_path(d << "the scope '", m, path) << "'";
 }
 
-/// Adds `f32[d_model, d_ff/model]`: of each dim the axes that it is spread over, the first one major.
+/// Adds `f32[d_model, d_ff/model]`: each dim with the axes that shard it, the first one major.
 constexpr diagnostic& add_type(diagnostic& d, module const& m, dtype type, shape const& dims,
                                placement const& layout = {}) {
   d << text_of(type) << "[";

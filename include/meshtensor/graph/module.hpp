@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph as a plain value: tables of rows with small integer ids, the same in the compiler and at run time.
 //
-// A module is a list of regions. Entry points, loop bodies, branches, composites and fused groups are regions, one
-// mechanism. Nodes stand in the order in which they were made, each with the id of its region; a region's nodes come
-// before the node that owns it, and every node after its operands. No node holds a number: extents live in `dims`, axis
-// sizes in `axes`, literals and all that is set at run time in `numbers`.
+// A module is a list of regions: entry points, loop bodies, branches, composites and fused groups are all regions.
+// Nodes stand in the order in which they were made, each with the id of its region; a region's nodes come before the
+// node that owns it, and every node after its operands. No node holds a number: extents are in `dims`, axis sizes in
+// `axes`, literals and all values set at run time in `numbers`.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace meshtensor {
 using id = std::uint16_t;
 inline constexpr id no_id = 0xffff;
 
-/// A run of entries in `module::links`.
+/// A range of `module::links`.
 struct list {
   id first, count;
 };
@@ -33,28 +33,28 @@ struct node {
   std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
   bool effect;            // never removed, merged, or reordered against another effect
   id region, path, site;
-  id ordinal;  // random: which one of its path; with the path its identity
-  id copy;     // of a layer that may be made again: merged only with nodes of the same copy; 0: of none
+  id ordinal;  // random: its index in its path; path and ordinal identify it
+  id copy;     // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
   id attribute[4];
   list operands, results, regions;
 };
 
-/// What a node gives. A value's layout is a matter of `partition`; before it, all values are whole.
+/// A result of a node. `partition` decides its layout; before that, all values are unsharded.
 struct value {
   dtype type;
-  std::uint8_t index;  // which result of its node
+  std::uint8_t index;  // among the results of its node
   shape dims;
   placement layout;
   id node, region;
-  id origin;  // of a processor's value: which one of the whole program it is part of, plus 1; 0: of none
+  id origin;  // of a value on one processor: the value of the whole program that it is a part of, plus 1; 0: none
 };
 
-/// How the operands and results of a loop are counted, kept in `attribute` of its node.
+/// The operands and results of a loop by kind; the counts are in `attribute` of its node.
 ///
 /// A repeat runs its body once for every index of a dim (attribute 0).
 /// operands   carries, then stacked inputs (the body sees slice l of their leading dim), then invariants
 /// arguments  the same, in the same order
-/// body gives next carries, then terms of sums, then slices of stacked outputs
+/// returns    next carries, then terms of sums, then slices of stacked outputs
 /// results    last carries, then sums over all iterations, then stacked outputs (the loop's dim leads)
 struct loop {
   id dim;
@@ -77,7 +77,7 @@ enum class region_kind : std::uint8_t { entry, body, condition, branch, composit
 struct region {
   region_kind kind;
   bool removed;
-  id label;  // name of an entry or a composite
+  id label;  // the name of an entry or a composite
   id parent;
   list arguments, results;
 };
@@ -86,24 +86,24 @@ struct dim_row {
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted } kind;
   id label;
   id first, second;    // product, sum, shifted: other rows
-  std::int64_t value;  // fixed: the extent; shifted: what is added
+  std::int64_t value;  // fixed: the extent; shifted: added to that of `first`
 };
 
 struct axis_row {
   id label;
   std::int64_t extent;  // 0: bound at start-up
-  diagnostic conflict;  // S05 if it turns out to have several processors; of one, which shards nothing, nobody minds
+  diagnostic conflict;  // S05, raised if this axis gets several processors; an axis of one shards nothing
 };
 
 struct number_row {
-  /// step: how many steps of the program are done. schedule: the same, until an optimizer takes the number up. updates:
-  /// how often what is counted under a path has been updated. most_updates: the most of all that the entry counts below
-  /// a path.
+  /// step: how many steps of the program are complete. schedule: the same, until an optimizer takes the number up.
+  /// updates: the number of updates counted under a path. most_updates: the highest such count of the entry below a
+  /// path.
   enum kind_t : std::uint8_t { literal, named, extent, step, seed, expression, schedule, updates, most_updates } kind;
   function f;    // expression
   id first;      // expression: a row; named: its name; extent: a dim; updates, most_updates: a path
-  id second;     // expression: a row; named: its line, which does not tell it from others
-  double value;  // literal: itself; named: what holds until it is set
+  id second;     // expression: a row; named: the line of its declaration, which does not tell it from others
+  double value;  // literal: its value; named: the value until it is set
 };
 
 struct path_row {
@@ -117,7 +117,7 @@ struct site_row {
 
 enum class initializer_kind : std::uint8_t { automatic, constant, normal, uniform };
 
-/// A value that outlives the step: a parameter, or state.
+/// A value that persists between steps: a parameter, or state.
 struct variable {
   id path;
   dtype type;
@@ -125,14 +125,14 @@ struct variable {
   initializer_kind start;
   id number;  // constant: the value; normal: standard deviation; uniform: half the width
   shape dims;
-  std::uint8_t own;  // how many leading dims were added by enclosing loops
+  std::uint8_t own;  // the number of leading dims that enclosing loops added
   placement layout;
   id site;             // where it was declared first
-  std::uint8_t again;  // how often one program declares it after the first time: shared weights
-  bool idle;           // a gradient by it is taken of a loss that does not depend on it
+  std::uint8_t again;  // how often a program declares it again: shared weights
+  bool idle;           // a gradient is taken by it, but the loss does not depend on it
 };
 
-/// What a reshard asks for one dim: the axes, by name, the first one major; none: whole.
+/// One dim of a reshard: the axes that shall shard it, by name, the first one major; none: unsharded.
 struct asked_row {
   id dim;
   id count;
@@ -141,8 +141,8 @@ struct asked_row {
 
 struct evaluation;  // graph/rule.hpp
 
-/// An operation of the user's own, in C++: which dims its function sees whole, which it gives in their place, and the
-/// function, over a part of the points of all other dims.
+/// A user's C++ function as an operation: the dims that it sees whole, the dims that it returns in their place, and the
+/// function, which runs over a range of the points of all other dims.
 struct call_row {
   id label;
   shape whole, gives;
@@ -166,7 +166,7 @@ struct module {
   variable variables[max_variables];
   asked_row asked[max_rules];
   call_row calls[max_calls];
-  diagnostic report;  // why a pass could not do its work; empty: it could. Later passes hand such a module on as it is
+  diagnostic report;  // why a pass failed; empty: no error. Later passes return such a module unchanged
 
   constexpr id link(list l, int i) const { return links[l.first + i]; }
   constexpr id operand(node const& n, int i) const { return links[n.operands.first + i]; }
@@ -177,7 +177,7 @@ struct module {
   constexpr name const& dim_name(int d) const { return names[dims[d].label]; }
 };
 
-/// Copies what nodes refer to by ids that never change: everything but nodes, values, lists and regions.
+/// Copies the tables whose ids never change: everything but nodes, values, lists and regions.
 constexpr void copy_tables(module& to, module const& from) {
   to.report = from.report;
   for (; to.name_count < from.name_count; ++to.name_count) to.names[to.name_count] = from.names[to.name_count];
@@ -193,7 +193,7 @@ constexpr void copy_tables(module& to, module const& from) {
   for (; to.call_count < from.call_count; ++to.call_count) to.calls[to.call_count] = from.calls[to.call_count];
 }
 
-/// Whether `path` is `root` or a part of it.
+/// Whether `path` is `root` or below it.
 constexpr bool is_under(module const& m, id path, id root) {
   while (path != root && path != no_id) path = m.paths[path].parent;
   return path == root;
@@ -202,7 +202,7 @@ constexpr bool is_under(module const& m, id path, id root) {
 /// The path under which a write counts as an update; no_id: none.
 constexpr id counted_under(node const& write) { return static_cast<id>(write.attribute[1] - 1); }
 
-/// Whether `path` has the component `label`, and how deep the innermost one is counted from the root; -1: not at all.
+/// The depth, from the root, of the innermost component `label` of `path`; -1: it has none.
 constexpr int depth_of(module const& m, int path, name const& label) {
   int from_leaf = 0, found = -1, length = 0;
   for (int p = path; p != no_id; p = m.paths[p].parent, ++length) {
@@ -212,11 +212,12 @@ constexpr int depth_of(module const& m, int path, name const& label) {
   return found < 0 ? -1 : length - found;
 }
 
-/// A composite that the device runs itself: its body is what it means, but is not run and has no memory.
+/// Whether the device runs a composite by an implementation of its own: the body then only defines it, and needs no
+/// memory.
 constexpr bool is_whole(node const& n) { return n.kind == primitive::composite && n.attribute[2] != 0; }
 
-/// An all_reduce of a slice that a loop stacks, made in that slice. It is waited for behind the loop; before that, when
-/// the next one of it starts.
+/// Whether an all_reduce is waited for after its loop. It reduces one slice of a stacked output, in place; each
+/// iteration's all_reduce is also waited for when the next iteration's starts.
 constexpr bool ends_behind_loop(node const& n) { return n.kind == primitive::all_reduce && n.attribute[3] != 0; }
 
 /// The collective that a wait waits for.

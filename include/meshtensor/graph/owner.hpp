@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps the operands and results of a node that owns regions to the arguments and results of these.
+// Maps the arguments and results of regions to the operands and results of the node that owns them.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
 
-/// Which operand of a node the argument at `place` of its region `k` stands for. The gradient of a composite (k = 1)
+/// The operand of a node that the argument at `place` of its region `k` stands for. The gradient of a composite (k = 1)
 /// has arguments of its own, which stand for no operand.
 constexpr int operand_of_argument(node const& n, int k, int place) {
   switch (n.kind) {
@@ -16,7 +16,7 @@ constexpr int operand_of_argument(node const& n, int k, int place) {
   }
 }
 
-/// Which result of a node the value at `place` of its region becomes.
+/// The result of a node that the value at `place` of its region becomes.
 constexpr int result_of_place(node const& n, int place) { return n.kind == primitive::while_loop ? place + 1 : place; }
 
 /// The node that owns a region; no_id of an entry.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed list of primitives: the kinds of node that a graph is made of. Everything else composes them.
+// The closed list of primitives: the kinds of node in a graph. Every other operation is composed of them.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace meshtensor {
 
 enum class primitive : std::uint8_t {
   nothing,
-  // what an entry takes and gives
+  // inputs and outputs of an entry
   input,   // attribute 0: its name
   read,    // attribute 0: the variable; its value before this step
   write,   // operand: the next value of the variable in attribute 0; 1: the path that counts it, plus 1; 0: none
-  output,  // operand: what is given back under the name in attribute 0; 1: whether the path belongs to it
-  watch,   // operand: what is looked at, in any loop; attribute 0: its name, 1: whether its gradient is meant
+  output,  // operand: returned under the name in attribute 0; 1: whether the path belongs to the name
+  watch,   // operand: the watched value, in any loop; attribute 0: its name, 1: whether its gradient is watched instead
   // inside a region
   argument,   // attribute 0: its place in the region's list
   iteration,  // index along the dim of the enclosing loop, i64
@@ -25,50 +25,50 @@ enum class primitive : std::uint8_t {
   random,    // function: a distribution; from (seed, identity, step, iteration, global index)
   // elementwise: `function` says which; operands broadcast by name
   elementwise,
-  // contraction and reduction: the result's dims say what is kept
+  // contraction and reduction: the result's dims are those that are kept
   einsum,
   reduce,  // function: a reduction
-  argmax,  // position of the greatest along attribute 0, the lowest of equals, i64
+  argmax,  // position of the greatest element along attribute 0, the lowest on a tie, i64
   // movement
   broadcast,
   transpose,
   rename,   // attribute 0: from, 1: to
   reshape,  // merges or splits neighbouring dims
   slice,    // attribute 0: from, 1: to, 2: first index (number)
-  pad,      // attribute 0: from, 1: to, 2: how far in (number), 3: the value around (number)
-  reshard,  // the same value, lying as the rows attribute 0, … of `asked` say, attribute 1 of them
+  pad,      // attribute 0: from, 1: to, 2: index of the first element (number), 3: the padding value (number)
+  reshard,  // the same value, sharded as rows of `asked` say: attribute 1 rows from attribute 0 on
   concat,   // along attribute 0 of the first and attribute 1 of the second, into attribute 2
-  put,      // operand 0 with operand 1 along attribute 0 in the place of its slice at attribute 1 (number), or of those
-            // at operand 2
+  put,  // operand 0, overwritten with operand 1 along attribute 0 at index attribute 1 (number), or at the indices in
+        // operand 2
   // lookup
   gather,       // rows of operand 0 along attribute 0, at operand 1; out of range gives zeros
   scatter_add,  // operand 0 added to zeros with dim attribute 0, at operand 1
-  call,         // a function of the user's own: attribute 0: a row of the table of calls
+  call,         // a user's C++ function: attribute 0: a row of the table of calls
   // structure
-  gradient,    // operands: loss, what it is differentiated by; replaced by `differentiate`
+  gradient,    // operands: the loss, then the values it is differentiated by; replaced by `differentiate`
   repeat,      // see graph/module.hpp, loop
   while_loop,  // regions: condition, body
   cond,        // regions: then, otherwise
-  composite,   // attribute 0: its name; 2: whether the device runs it whole; regions: body and, if it brings one,
-               // gradient
+  composite,   // attribute 0: its name; 2: whether the device has its own implementation; regions: body and, if it has
+               // its own, gradient
   // communication, inserted by `partition`; attribute 0: mask of axes
-  all_reduce,      // attribute 3: whether it ends behind its loop; set by `overlap`
+  all_reduce,      // attribute 3: whether it is waited for after its loop; set by `overlap`
   reduce_scatter,  // attribute 1: dim
   all_gather,      // attribute 1: dim
-  all_to_all,      // attribute 1: dim that becomes sharded, 2: dim that becomes whole
+  all_to_all,      // attribute 1: dim that becomes sharded, 2: dim that becomes unsharded
   local_slice,     // attribute 1: dim; no bytes move
-  wait,            // operands: the result of a collective in flight, what it was started on; made by `overlap`
+  wait,            // operands: the result of a started collective, the collective's operand; made by `overlap`
   // after `fuse`
   kernel,  // region: the fused nodes
-  count_   // how many there are
+  count_   // the number of primitives
 };
 
-/// Whether a device computes such nodes: neither ends of the program, nor structure, nor communication.
+/// Whether a device computes such nodes: not inputs or outputs, structure or communication.
 constexpr bool is_computed(primitive p) {
   return p == primitive::iteration || (p >= primitive::constant && p < primitive::gradient);
 }
 
-/// Whether making a result once more costs arithmetic and moving alone: what may be made again instead of being kept.
+/// Whether computing a result again costs only arithmetic and data movement: it may be recomputed instead of saved.
 constexpr bool is_arithmetic(primitive p) {
   return p == primitive::elementwise || p == primitive::broadcast || p == primitive::rename ||
          p == primitive::transpose || p == primitive::constant || p == primitive::iota || p == primitive::iteration;

@@ -90,7 +90,7 @@ class printer : speller {
     std::size_t left = 0, right = 0;
     for (int i : inside_[r]) {
       node const& n = m_.nodes[i];
-      if (n.kind == primitive::argument) continue;  // stands in the head of its region
+      if (n.kind == primitive::argument) continue;  // printed with its region
       lines.push_back({results(n), action(n), origin(n), i});
       if (lines.back().left.size() <= 48) left = std::max(left, lines.back().left.size());
       if (lines.back().right.size() <= 48) right = std::max(right, lines.back().right.size());
@@ -140,7 +140,7 @@ class printer : speller {
                   {"stack", refs(values, l.carries + l.sums, values.count)}},
                  " ");
   }
-  // `carry %1; invariant %2`, leaving out what is empty.
+  // `carry %1; invariant %2`, without the empty ones.
   static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all, std::string start) {
     std::string r;
     for (auto const& [word, list_text] : all)
@@ -201,7 +201,7 @@ class printer : speller {
       default: return text_of(n) + operands;
     }
   }
-  // `length/model, d_model whole`: what a reshard asks for.
+  // `length/model, d_model whole`: the layout that a reshard asks for.
   std::string asked(node const& n) const {
     std::string r;
     for (int i = n.attribute[0]; i < n.attribute[0] + n.attribute[1] && i < m_.asked_count; ++i) {
@@ -214,7 +214,7 @@ class printer : speller {
   std::string path_of_variable(id v) const { return v < m_.variable_count ? path(m_.variables[v].path) : "?"; }
   static std::string kind_of_sum(node const& n) { return text_of(static_cast<reduction>(n.function)); }
 
-  // ` over embed`: the dims that the operands have and the result has not.
+  // ` over embed`: the dims that the operands have and the result lacks.
   std::string lost(node const& n) const {
     shape all{};
     for (int i = 0; i < n.operands.count; ++i)

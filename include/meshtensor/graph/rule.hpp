@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabulary of the rules that every operation has: how partial sums pass through it, how it is differentiated, how
-// it is evaluated. op/ has the rules, pass/ looks them up.
+// Types for the rules of operations: how a partial reduction passes through an operation, how it is differentiated, how
+// it is evaluated. op/ defines the rules, pass/ looks them up.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace meshtensor {
 /// How an operation treats an operand that is a partial reduction.
 enum class linearity : std::uint8_t {
   none,      // it must be reduced first
-  alone,     // it may stay partial while all others are whole copies
-  together,  // it may stay partial if all are, alike
+  alone,     // it may stay partial if all others are replicated
+  together,  // it may stay partial if all operands are partial in the same way
 };
 
-/// What differs from step to step and from iteration to iteration.
+/// The values that change from step to step and from iteration to iteration.
 struct run_context {
   double const* numbers;  // the module's table of numbers, evaluated
   std::uint64_t seed;

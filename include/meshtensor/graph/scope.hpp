@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scope: how a program declares its parameters, inputs, state, numbers and outputs, under nested names.
+// Scopes: a program declares its parameters, inputs, state, numbers and outputs in them, under nested names.
 #pragma once
 
 #include <tuple>
@@ -20,24 +20,25 @@ struct named_here {
       : label(literal), where(l) {}
 };
 
-/// The scope that records. Parameters have dtype `Parameters`; what the program sees of them has dtype `Compute`.
+/// The scope for tracing. Parameters are stored with dtype `Parameters`; the program reads them with dtype `Compute`.
 template <dtype Parameters = dtype::f32, dtype Compute = Parameters>
 class trace_scope {
  public:
   using is_scope = void;
   static constexpr dtype compute = Compute;
-  /// The dtype of floats that this program computes in.
+  /// The dtype of floats in this program's computations.
   static constexpr dtype_constant<Compute> real() { return {}; }
 
   constexpr trace_scope(builder* b, id path, line const& where) : b_(b), path_(path), where_(where) {}
 
-  /// The scope of a part: `block(s / "decoder", x)`. Its line is what the nodes of the library's own layers report.
+  /// The scope of a part: `block(s / "decoder", x)`. Nodes of the library's own layers report its line.
   constexpr trace_scope operator/(named_here const& part) const {
     return {b_, b_->add_path(path_, part.label), part.where};
   }
 
-  /// A parameter, shared with all programs that are declared together: `s.parameter("bias", d_ff)`, with an initializer
-  /// last if wanted. Inside `repeat` it has the loop's dim too, and every iteration sees its own slice.
+  /// A parameter, shared by all programs that are declared together: `s.parameter("bias", d_ff)`, with an optional
+  /// initializer as the last argument. Inside `repeat` it has the loop's dim too, and each iteration gets its own
+  /// slice.
   ///
   /// errors  G03 declared elsewhere with other dims or another initializer; G04 used outside the layer that the scope
   /// was made for
@@ -56,24 +57,24 @@ class trace_scope {
   }
 
   /// State that persists between steps: `s.state("mean", mt::f32, channels)`, replaced by `s.update(mean, next)`. It
-  /// starts with zeros, or as an initializer behind the dims says.
+  /// starts with zeros, or as the initializer after the dims says.
   template <dtype T, class... Args>
   constexpr auto state(named_here const& label, dtype_constant<T>, Args... args) const {
     return declare<T, false>(label, std::tuple(args...), std::make_index_sequence<dim_count<Args...>>{});
   }
 
-  /// State with the dims of a parameter, named after it: the slots of an optimizer.
+  /// State with the dims of a parameter and named after it: the slots of an optimizer.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter) const {
     return state_like(label, parameter, like(parameter.id).dims);
   }
-  /// The same with some of its dims.
+  /// State with some of the dims of a parameter.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
     id const path = b_->add_path(path_for(parameter), label);
     return {b_, detail::read(*b_, detail::declare(*b_, path, T, dims, zeros, false))};
   }
-  /// The path under which this scope keeps what belongs to a parameter, and counts its updates.
+  /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>
   constexpr id path_for(H const& parameter) const {
     return joined(path_, like(parameter.id).path);
@@ -88,7 +89,7 @@ class trace_scope {
   constexpr void update(H const& variable, V const& next, line const& where = {}) const {
     counted_update(variable, next, no_id, where);
   }
-  /// The same of an optimizer: from the next step on, one more update is counted under `path`.
+  /// `update` for an optimizer: from the next step on, one more update is counted under `path`.
   template <handle H, handle V>
   constexpr void counted_update(H const& variable, V const& next, id path, line const& where = {}) const {
     if constexpr (!same_dtype_as<H, V>)
@@ -103,7 +104,7 @@ class trace_scope {
     }
   }
 
-  /// What a step is fed: `s.input("text", mt::i32, batch, length)`.
+  /// An input of the step: `s.input("text", mt::i32, batch, length)`.
   template <dtype T, dim_type... D>
   constexpr tensor<T, D...> input(named_here const& label, dtype_constant<T>, D...) const {
     at_line(label.where);
@@ -124,7 +125,7 @@ class trace_scope {
     return tensor<Compute, First>(b_, 0);
   }
 
-  /// What a step gives back, by name.
+  /// An output of the step, by name.
   template <handle H>
   constexpr void output(named_here const& label, H const& x) const {
     at_line(label.where);
@@ -142,18 +143,18 @@ class trace_scope {
     static_assert(is_valid<detail::wrong<"T10 an output is declared by its name first: s.output(\"y\", y)", H>>);
   }
 
-  /// Lets one look at a tensor, in loops too: each step gives it out under its path and this name, `layers/hidden`,
-  /// from a loop all iterations, the loop's dim first. `step.watched("layers/hidden")` is the whole of it, of whatever
-  /// layout; `mt::print(job, "{}", mt::watched(step))` says what its numbers are like. Costs the memory of an output.
-  /// An eager scope gives it by `get`.
+  /// Makes a tensor visible from outside, in loops too: each step returns it under its path and this name,
+  /// `layers/hidden`; from a loop it returns all iterations, stacked along the loop's dim.
+  /// `step.watched("layers/hidden")` is the whole tensor, whatever its layout; `mt::print(job, "{}",
+  /// mt::watched(step))` summarizes its numbers. Costs the memory of an output. In an eager scope `get` returns it.
   ///
   /// errors  G03 the name is taken; G33 in `cond`, `while_loop` or a composite, or in a loop over a dim of its own
   template <handle H>
   constexpr void watch(named_here const& label, H const& x) const {
     watched(label, x.id, false);
   }
-  /// The same for what `gradient` and `minimize` find on their way: the derivative of the loss by this tensor, nothing
-  /// where none is taken through it.
+  /// Watches the gradient of a tensor: the derivative of the loss by it, as `gradient` and `minimize` compute it;
+  /// nothing if no gradient passes through it.
   template <handle H>
   constexpr void watch_gradient(named_here const& label, H const& x) const {
     watched(label, x.id, true);
@@ -169,16 +170,16 @@ class trace_scope {
     b_->site = here;
     return meshtensor::number::of_row(b_, row);
   }
-  /// How many steps of this program have been completed.
+  /// The number of steps of this program that are complete.
   constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }
-  /// How many updates have been counted under a path; see `counted_update`.
+  /// The number of updates counted under a path; see `counted_update`.
   constexpr meshtensor::number updates(id path) const { return counted(number_row::updates, path); }
-  /// The most of those that this program counts below a path.
+  /// The highest number of updates that this program counts below a path.
   constexpr meshtensor::number most_updates(id path) const { return counted(number_row::most_updates, path); }
-  /// The steps of this program or, in a number that an optimizer takes up, its updates.
+  /// The number of steps of this program or, in a number that an optimizer takes up, of its updates.
   constexpr meshtensor::number scheduled_step() const { return counted(number_row::schedule, no_id); }
 
-  /// While the result lives, what is traced belongs to this scope. Layers do this by themselves.
+  /// While the result lives, traced nodes belong to this scope. Layers do this by themselves.
   class entered {
    public:
     constexpr entered(trace_scope const& s, bool library)
@@ -241,7 +242,7 @@ class trace_scope {
       node const& n = b_->m.nodes[i];
       if (n.attribute[0] != name_id || entry_of(n.region) != entry_of(b_->region)) continue;
       bool const is_same = n.kind == kind && (kind != primitive::watch || n.path == path_);
-      // What is watched under no path comes out among the outputs.
+      // A tensor that is watched under no path is returned among the outputs.
       bool const meets = kind == primitive::watch    ? n.kind == primitive::output && path_ == no_id
                          : kind == primitive::output ? n.kind == primitive::watch && n.path == no_id
                                                      : false;
@@ -279,7 +280,7 @@ class trace_scope {
   constexpr id ordered(id v, shape const& dims) const {
     return b_->m.values[v].dims == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
   }
-  // Why a variable cannot be replaced by a value here.
+  // The error of an update that is not allowed here.
   constexpr diagnostic refused_update(id target, id next) const {
     meshtensor::module const& m = b_->m;
     diagnostic d{};
@@ -329,7 +330,7 @@ class trace_scope {
 };
 
 namespace detail {
-/// Calls a layer's function in its scope; what it does not take is one sentence.
+/// Calls a layer's function in its scope; wrong arguments are one error sentence.
 template <bool Library, class F, class... Args>
 constexpr auto call_layer(F const&, Args const&...) {
   static_assert(is_valid<wrong<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>>);
@@ -347,8 +348,8 @@ constexpr auto call_layer(F const& body, S const& s, Args const&... args) {
 }  // namespace detail
 
 /// A part of a model as an object: `inline constexpr mt::layer attention = [](mt::scope auto s, auto x) {…};`, called
-/// with a scope of its own: `attention(s / "attention", x)`. What it traces belongs to that scope, for layouts and for
-/// errors.
+/// with a scope of its own: `attention(s / "attention", x)`. The nodes that it traces belong to that scope, for layouts
+/// and for errors.
 template <class F>
 struct layer {
   F body;
@@ -359,7 +360,7 @@ struct layer {
   }
 };
 
-/// The same for the library's own layers: their nodes report the line of the scope that they were called with.
+/// A layer of the library: its nodes report the line of the scope that it was called with.
 template <class F>
 struct library_layer {
   F body;

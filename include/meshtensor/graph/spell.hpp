@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a module in words: dims, paths, layouts, numbers. Whoever writes about a module spells them alike.
+// The parts of a module as text: dims, paths, layouts, numbers. All output about a module uses the same notation.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 namespace meshtensor {
 
-/// Spells rows of a module's tables; a row that is not there is a question mark.
+/// Writes rows of a module's tables as text; a row that does not exist is a question mark.
 class speller {
  public:
   explicit speller(module const& m) : m_(m) {}
@@ -50,10 +50,10 @@ class speller {
     if (v >= m_.value_count) return "?";
     return std::string(text_of(m_.values[v].type)) + "[" + dims(m_.values[v].dims, m_.values[v].layout) + "]";
   }
-  /// A row of the table of numbers, spelled: `0.5`, `extent(d_head)`, `rate * 2`.
+  /// A row of the table of numbers as an expression: `0.5`, `extent(d_head)`, `rate * 2`.
   std::string number(id row) const { return number(row, false); }
   std::string axis(int a) const { return a < m_.axis_count ? label(m_.axes[a].label) : "axis " + std::to_string(a); }
-  /// `train.cpp:88 decoder/attention`: where a node comes from.
+  /// `train.cpp:88 decoder/attention`: the origin of a node.
   std::string origin(node const& n) const {
     std::string r;
     if (n.site < m_.site_count && m_.sites[n.site].line != 0)

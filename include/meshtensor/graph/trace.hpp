@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program once and gives the graph that it recorded.
+// Traces a program: runs it once and returns the graph that it recorded.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace meshtensor {
 
-/// The unqualified name of a type, as an entry is called: `train_step`.
+/// The unqualified name of a type, used as the name of an entry: `train_step`.
 template <class T>
 constexpr name type_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   auto const first = text.find("T = ") + 4;
   text = text.substr(first, text.find_first_of(";]", first) - first);
-  std::size_t colon = std::string_view::npos;  // the last one that no template argument has
+  std::size_t colon = std::string_view::npos;  // the last one outside of template arguments
   for (std::size_t i = 0, depth = 0; i < text.size(); ++i) {
     if (text[i] == '<') ++depth;
     if (text[i] == '>') --depth;
@@ -26,7 +26,7 @@ constexpr name type_name() {
   return name::of(colon == std::string_view::npos ? text : text.substr(colon + 1));
 }
 
-/// The same in full, with the namespaces that have a name: `transformer::train_step`.
+/// The full name of a type, with its named namespaces: `transformer::train_step`.
 template <class T>
 std::string full_type_name() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -39,23 +39,23 @@ std::string full_type_name() {
     char const c = text[i];
     depth += c == '<' || c == '(' || c == '{' ? 1 : c == '>' || c == ')' || c == '}' ? -1 : 0;
     if (depth != 0 || !text.substr(i).starts_with("::")) continue;
-    std::string_view const scope = text.substr(part, i - part);  // compilers call what has no name otherwise
+    std::string_view const scope = text.substr(part, i - part);  // compilers spell unnamed scopes differently
     if (scope.find_first_of("({") == scope.npos) full += std::string(scope) + "::";
     part = i + 2;
   }
   return full + std::string(text.substr(part));
 }
 
-/// A program with other dtypes: parameters as `Parameters`, what is computed with them as `Compute`.
+/// A program with other dtypes: parameters are stored as `Parameters` and computed with as `Compute`.
 template <class Program, dtype Parameters, dtype Compute = Parameters>
 struct precision : Program {
   using with_precision = Program;
-  using of_any_size = void;  // what it fixes is asked of `Program`
+  using of_any_size = void;  // its extents are those of `Program`
   static constexpr dtype parameters = Parameters, compute = Compute;
 };
 
-/// Programs that share their parameters: lowered from one module, `struct programs : mt::programs<train_step, evaluate>
-/// {};`
+/// Programs that share their parameters and are lowered from one module: `struct programs : mt::programs<train_step,
+/// evaluate> {};`
 template <class... Programs>
 struct programs {
   template <class F>
@@ -67,7 +67,7 @@ struct programs {
 namespace detail {
 template <class P>
 concept of_one_size = requires { typename P::of_any_size; } && !std::is_void_v<typename P::of_any_size>;
-/// Gives a module the extents that a program's type says.
+/// Sets the extents of a module's dims that a program's type fixes.
 template <class P>
 constexpr void fix_sizes(module& m) {
   if constexpr (of_one_size<P>) P::fix(m);
@@ -75,7 +75,7 @@ constexpr void fix_sizes(module& m) {
 }
 }  // namespace detail
 
-/// A program, or a set of programs, at one size: dims that it leaves open get their extents in the compiler, which then
+/// A program, or a set of programs, at one size: its dynamic dims get their extents at compile time, and the compiler
 /// makes the plan: `struct small : mt::sized<train_step, batch(16), length(128)> {};`
 ///
 /// errors  S10 the program does not have the dim, or its extent is another one already
@@ -136,20 +136,20 @@ constexpr void trace_entry(module& m) {
 }
 }  // namespace detail
 
-/// What the entry of a program is called: the program's own name, whatever its precision.
+/// The entry name of a program: the program's own name, whatever its precision.
 template <class Program>
 constexpr name entry_name() {
   return type_name<typename detail::precision_of<Program>::program>();
 }
 
-/// What the steps of a program are counted under: its name in full.
+/// The name under which the steps of a program are counted: its full name.
 template <class Program>
 std::string counted_name() {
   return full_type_name<typename detail::precision_of<Program>::program>();
 }
 
-/// The graph of one program, or of a set of programs that share their parameters; its `report` has what is wrong with
-/// it, if something is.
+/// The graph of one program, or of a set of programs that share their parameters; if the program has an error, it is in
+/// `report`.
 template <class Program>
 constexpr module try_trace() {
   meshtensor::module m{};
@@ -163,8 +163,8 @@ constexpr module try_trace() {
   detail::fix_sizes<Program>(m);
   return m;
 }
-/// The same of a program with which nothing is wrong. Throws what is; of a constant the compiler then shows the throw
-/// alone, and the sentence for `constexpr auto m = try_trace<program>(); static_assert(is_valid<m>);`.
+/// The graph of a valid program; throws its error. In a constant expression the compiler then shows only the throw; for
+/// the sentence write `constexpr auto m = try_trace<program>(); static_assert(is_valid<m>);`.
 template <class Program>
 constexpr module trace() {
   meshtensor::module m = try_trace<Program>();

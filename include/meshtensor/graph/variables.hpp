@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters and state: how they start, how a program declares them and reads what they were before a step.
+// Parameters and state: their initial values, their declaration, and the read of their value before a step.
 #pragma once
 
 #include "meshtensor/graph/builder.hpp"
 
 namespace meshtensor {
 
-/// How a variable starts. `automatic`, as parameters do: zeros with one dim or none, else normal with standard
-/// deviation 1/√(first extent).
+/// The initial value of a variable. `automatic`, the default of parameters: zeros with one dim or none, else normal
+/// with standard deviation 1/√(first extent).
 struct initializer {
   initializer_kind kind;
   number argument;
@@ -22,7 +22,7 @@ inline constexpr initializer ones = constant(1);
 
 namespace detail {
 
-/// Adds ` ones`, ` normal(0.02)`: what a variable starts with.
+/// Adds ` ones`, ` normal(0.02)`: the initializer of a variable.
 constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind kind, id number_id) {
   number_row const& n = m.numbers[number_id];
   if (kind == initializer_kind::automatic) return d << "no initializer";
@@ -34,7 +34,7 @@ constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind
   return d << ")";
 }
 
-/// Notes it if a variable that is there starts otherwise than it is declared to start now.
+/// Reports an error if a variable is declared again with another initializer.
 constexpr void require_same_start(builder& b, variable const& v, initializer_kind kind, id number_id) {
   auto const as_said = [&](initializer_kind k) {
     return k == initializer_kind::automatic && v.dims.count - v.own < 2 ? initializer_kind::constant : k;
@@ -88,8 +88,8 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
   return static_cast<id>(b.m.variable_count++);
 }
 
-/// The value of a variable before this step, where the program is now: read once by the entry, sliced by every loop
-/// that stacks it.
+/// The value of a variable before this step, at the current position: read once by the entry, sliced by every loop that
+/// stacks it.
 constexpr id read(builder& b, id variable_id) {
   meshtensor::module& m = b.m;
   id const here = b.region;

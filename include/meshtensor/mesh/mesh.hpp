@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh: processors arranged along named axes. Its type is what users write; its value is what passes read.
+// A mesh: processors arranged along named axes. Users write its type; passes read its value.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@ struct axis_extent {
   std::int64_t extent;
 };
 
-/// A direction of a mesh: its name and, unless it is chosen at start-up, how many processors it has.
+/// A named axis of a mesh and its number of processors, unless that is chosen at start-up.
 ///
 ///     inline constexpr struct data : mt::axis<"data"> {} data;          // as many as are started
 ///     inline constexpr struct model : mt::axis<"model", 2> {} model;
@@ -56,7 +56,7 @@ struct mesh_shape {
     for (int a = 0; a < count; ++a) n *= axes[a].extent;
     return n;
   }
-  /// How far apart in rank two neighbours along axis `a` are.
+  /// The distance in rank between two neighbours along axis `a`.
   constexpr std::int64_t stride(int a) const {
     std::int64_t n = 1;
     for (int b = a + 1; b < count; ++b) n *= axes[b].extent;
@@ -71,7 +71,7 @@ struct mesh_shape {
     axes[count++] = {label, extent};
     return *this;
   }
-  /// The same mesh with one axis bound.
+  /// Binds the extent of one axis, in place.
   constexpr mesh_shape& bind(axis_extent given) {
     int const a = find(given.label);
     diagnostic d{};
@@ -90,7 +90,7 @@ struct mesh_shape {
 };
 
 namespace detail {
-/// Whether axes have different names. (nvcc takes no list of a pack in the place of the array.)
+/// Whether all axes have different names. (An array, because nvcc does not accept a braced pack in its place.)
 template <class... Axis>
 constexpr bool names_differ() {
   name const labels[sizeof...(Axis) + 1] = {Axis::label...};
@@ -101,7 +101,7 @@ constexpr bool names_differ() {
 }
 }  // namespace detail
 
-/// Named axes as a type: `struct mesh : mt::mesh<data, model> {};`
+/// A mesh as a type, made of axes: `struct mesh : mt::mesh<data, model> {};`
 template <auto... Axes>
 struct mesh {
   static_assert((mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),

@@ -8,7 +8,7 @@ namespace meshtensor {
 namespace nn {
 namespace detail {
 
-/// Means over the dims `along` of a tensor, which keeps the others.
+/// The means over the dims `along` of a tensor; its other dims stay.
 template <dtype T>
 constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
   builder& b = *x.owner;
@@ -29,7 +29,7 @@ struct adafactor_step {
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
     builder& b = s.recorder();
     variable const v = b.m.variables[b.m.nodes[b.m.values[p.id].node].attribute[0]];
-    shape outer{}, own{};  // of enclosing loops, whose iterations are parameters of their own; of the parameter itself
+    shape outer{}, own{};  // of enclosing loops, whose iterations are separate parameters; of the parameter itself
     for (int i = 0; i < v.dims.count; ++i) (i < v.own ? outer : own).add(v.dims.at[i]);
 
     auto const kept = meshtensor::detail::as_tensor<T>(b, 1 - power(this_update(s, p), decay));
@@ -42,7 +42,7 @@ struct adafactor_step {
   }
 
  private:
-  /// kept · before + (1 − kept) · now, of some of the parameter's dims.
+  /// kept · before + (1 − kept) · now, for some of the parameter's dims.
   constexpr any_tensor<T> running(auto const& s, tensor<T> const& kept, name const& label, any_tensor<T> const& p,
                                   any_tensor<T> const& now, shape const& dims) const {
     auto const before = s.state_like(label, p, dims);
@@ -50,7 +50,7 @@ struct adafactor_step {
     s.update(before, next);
     return next;
   }
-  /// The second moments as an outer product: of each dim the means over the others, relative to the mean of all.
+  /// The second moments as an outer product: for each dim the means over the others, relative to the mean of all.
   constexpr any_tensor<T> factored(auto const& s, tensor<T> const& kept, any_tensor<T> const& p, any_tensor<T> const& g,
                                    any_tensor<T> const& squares, shape const& outer, shape const& own) const {
     builder& b = s.recorder();
@@ -69,20 +69,20 @@ struct adafactor_step {
 
 }  // namespace detail
 
-/// Adam's steps from a state that grows with the sum of a parameter's extents, not with their product: the running
-/// means of squared gradients are kept for each dim alone, and what they make together stands for that of each element.
-/// No step is longer than `clip_threshold` times the parameter's own scale, its root mean square, times
-/// `learning_rate`. Of a parameter with one dim or none every element is kept.
+/// Adam's steps with a state whose size is the sum of a parameter's extents, not their product: the running means of
+/// squared gradients are kept for each dim alone, and their outer product approximates that of each element. No step is
+/// longer than `clip_threshold` times the parameter's own scale, its root mean square, times `learning_rate`. A
+/// parameter with one dim or none keeps the mean of every element.
 ///
-/// state   of a parameter with dims a, b, …: one tensor [a], one [b], …; those of enclosing loops lead
+/// state   for a parameter with dims a, b, …: one tensor [a], one [b], …; those of enclosing loops lead
 /// source  Shazeer and Stern, arXiv:1804.04235, algorithms 4 to 6, without momentum; more than two dims as in Chen et
 ///         al., arXiv:1902.04620
 struct adafactor {
   number learning_rate = 1e-2;
-  number decay = 0.8;  // the means of a parameter's update t keep 1 − t^(−decay) of those before
+  number decay = 0.8;  // the weight of the previous means in a parameter's update t is 1 − t^(−decay)
   number clip_threshold = 1;
   number epsilon = 1e-30;     // added to squared gradients
-  number least_scale = 1e-3;  // of a parameter that is zero
+  number least_scale = 1e-3;  // the least scale, used for a parameter that is zero
   number clip_norm = {};
 
   template <scope S, class What, class P = detail::all_parameters>

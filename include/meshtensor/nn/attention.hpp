@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: every position takes a mean of what others hold, weighted by how well they key its query.
+// Attention: each query position takes the mean of the values, weighted by how well their keys match its query.
 #pragma once
 
 #include <tuple>
@@ -15,7 +15,7 @@ constexpr shape scores_rule(shape const& q, shape const& k, shape const& head) {
 constexpr shape mixed_rule(shape const& weights, shape const& v, shape const& memory) {
   return without(united(weights, v), memory);
 }
-/// `x` with `heads` and `head` for `model`: one matrix of all positions, which its gradients are made from as it lies.
+/// `x` with `heads` and `head` for `model`: one row for each position, which gradients then read without a transpose.
 constexpr shape projected_rule(shape const& x, shape const&, shape const& model, shape const& heads,
                                shape const& head) {
   shape r{};
@@ -33,7 +33,7 @@ constexpr auto einsum_like(Like const& like, H const&... operands) {
   return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
 }
 
-/// `x` where a query sees the key, elsewhere `hidden`; `visible`: nothing, or which positions may be visible.
+/// `x` where the query may attend to the key, elsewhere `hidden`; `visible`: empty, or a mask.
 template <bool Causal, handle H, class Length, class Memory, handle... Visible>
 constexpr H shown(H const& x, number const& hidden, Length length, Memory memory, Visible const&... visible) {
   if constexpr (Causal) return select(meshtensor::detail::not_after(*x.owner, length, memory), x, hidden);
@@ -41,7 +41,7 @@ constexpr H shown(H const& x, number const& hidden, Length length, Memory memory
   else return x;
 }
 
-/// Those that are hidden are the least finite number, whatever the others are.
+/// The attention scores; masked ones are the least finite number.
 template <bool Causal, handle Q, handle K, class Length, class Memory, class Head, handle... Visible>
 constexpr auto scores(Q const& q, K const& k, Length length, Memory memory, Head head, Visible const&... visible) {
   auto const all = meshtensor::detail::einsum_by<scores_rule, dims<Head>>(q, k) * rsqrt(extent(head));
@@ -52,7 +52,7 @@ template <class Q, class K, class V, class Length, class Memory, class Head>
 concept attends = has_dim<Q, Length> && has_dim<Q, Head> && has_dim<K, Memory> && has_dim<K, Head> &&
                   has_dim<V, Memory> && same_dtype_as<Q, K> && same_dtype_as<Q, V> && of_float<Q>;
 
-/// The mean of the values, and the logarithm of the sum of their weights, of which a gradient comes only if `BySum`.
+/// The mean of the values, and the logarithm of the sum of their weights, which has a gradient only if `BySum`.
 template <bool Causal, bool BySum, handle Q, handle K, handle V, class Length, class Memory, class Head,
           handle... Visible>
 constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head, line const& where,
@@ -87,7 +87,7 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           auto const accumulated = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
           return std::tuple(accumulated, log(total) + greatest);
         },
-        // Dao et al., arXiv:2205.14135: the weights are made again from the logarithm of their sum.
+        // Dao et al., arXiv:2205.14135: the weights are recomputed from the logarithm of their sum.
         [=](Q const& a, K const& b, V const& c, Visible const&... open, auto y, auto log_sum, auto dy,
             auto... d_log_sum)
         requires(sizeof...(d_log_sum) == (BySum ? 1 : 0))
@@ -156,13 +156,13 @@ struct self_attention_body {
 
 }  // namespace detail
 
-/// softmax(Q Kᵀ / √head) V for every other dim: the composite `nn.attention`, which a device may have a faster form of.
+/// Attention, softmax(Q Kᵀ / √head) V, for every other dim: the composite `nn.attention`, which a device may implement
+/// faster.
 ///
 /// dims    q [length, head, …], k [memory, head, …], v [memory, head, …] -> those of q and k without `head`, those of
-/// v, all
-///         without `memory`
+///         v, all without `memory`
 /// layout  any dim but `head` and `memory` may be sharded without communication
-/// grad    weights are made again from one number for each query, nothing of length × memory is kept
+/// grad    weights are recomputed from one number for each query; nothing of length × memory is saved
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ
 /// source  Vaswani et al., arXiv:1706.03762, section 3.2.1
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
@@ -170,24 +170,25 @@ constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length 
                                      line const& where = {}) {
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where));
 }
-/// The same, of which only those positions of `memory` take part where `visible` holds: the composite
-/// `nn.masked_attention`. Where no position does, the result and its gradient are zero. Sentences that are padded to
-/// one length: `visible` [batch, memory]. Positions that nobody sees need not be read: a nan there may not show.
+/// Masked attention, in which only positions of `memory` take part where `visible` holds: the composite
+/// `nn.masked_attention`. If all are masked, the result and its gradient are zero. For sentences that are padded to one
+/// length: `visible` [batch, memory]. Positions masked for all queries need not be read: a nan there may not reach the
+/// result.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head, handle Visible>
 constexpr auto dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                      Visible const& visible, line const& where = {}) {
   return std::get<0>(detail::attend<false, false>(q, k, v, length, memory, head, where, visible));
 }
-/// The same, where no position sees those after it: the composite `nn.causal_attention`.
+/// Causal attention, in which no position attends to those after it: the composite `nn.causal_attention`.
 template <handle Q, handle K, handle V, dim_type Length, dim_type Memory, dim_type Head>
 constexpr auto causal_dot_product_attention(Q const& q, K const& k, V const& v, Length length, Memory memory, Head head,
                                             line const& where = {}) {
   return std::get<0>(detail::attend<true, false>(q, k, v, length, memory, head, where));
 }
 
-/// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With it
-/// attention to some positions and to others becomes attention to all: the mean of both, by the exponentials of their
-/// logarithms. Where no position may be visible, the logarithm is the least finite number.
+/// `dot_product_attention` and the logarithm of the sum of its weights, logsumexp(Q Kᵀ / √head), as a tuple. With it,
+/// attention over separate sets of positions combines to attention over all: the mean of the results, weighted by the
+/// exponentials of their logarithms. If all positions are masked, the logarithm is the least finite number.
 ///
 /// dims    of the logarithm: those of q and k without `head` and `memory`
 /// grad    of both results
@@ -202,9 +203,8 @@ constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length
   return detail::attend<false, true>(q, k, v, length, memory, head, where, visible);
 }
 
-/// Attention of a sequence to itself, by several heads: `attention(s / "attention", x, length, memory, d_model, heads,
-/// d_head)`, where `memory` is a second name for `length`, of the same extent. A tensor of bools with `memory` may
-/// follow: which positions may be visible.
+/// Multi-head self-attention: `attention(s / "attention", x, length, memory, d_model, heads, d_head)`, where `memory`
+/// is a second name for `length`, of the same extent. A mask may follow: a tensor of bools with `memory`.
 ///
 /// parameters  query, key, value [model, heads, head]; out [heads, head, model]
 /// dims        those of `x`
@@ -212,11 +212,11 @@ constexpr auto attention_with_log_sum(Q const& q, K const& k, V const& v, Length
 /// source      Vaswani et al., arXiv:1706.03762, section 3.2.2
 inline constexpr library_layer attention = detail::self_attention_body<false>{};
 
-/// The same, where no position sees those after it.
+/// Multi-head self-attention in which no position attends to those after it.
 inline constexpr library_layer causal_attention = detail::self_attention_body<true>{};
 
-/// Attention of a sequence to another one, `y`, which has `memory` where `x` has `length`: `cross_attention(s / "over",
-/// x, y, length, memory, d_model, heads, d_head)`; bools may follow, as above.
+/// Multi-head attention of `x` to another sequence `y`, which has `memory` where `x` has `length`: `cross_attention(s /
+/// "over", x, y, length, memory, d_model, heads, d_head)`; a mask may follow, as above.
 inline constexpr library_layer cross_attention = detail::attention_body<false>{};
 
 }  // namespace meshtensor::nn

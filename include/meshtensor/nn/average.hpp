@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A moving average of parameters: a copy of a network that follows it slowly.
+// Exponential moving average (EMA) of parameters: a copy of a network that follows it slowly.
 #pragma once
 
 #include "meshtensor/nn/optimizer.hpp"
@@ -7,12 +7,12 @@
 namespace meshtensor {
 namespace nn {
 
-/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; the first time mean ← next.
-/// `next` is what an optimizer has made of the parameter in this step, so call it after `minimize`.
+/// mean ← decay · mean + (1 − decay) · next, for every parameter under `original`; the first time mean ← next. `next`
+/// is the parameter's value after the optimizer's update of this step, so call it after `minimize`.
 ///
 ///     mt::moving_average{.decay = 0.999}.follow(s / "average", s / "network");
 ///
-/// The copy has the parameters' names under its own scope and can be used like the network itself: `network(s /
+/// The copy has the parameters' names under its own scope. It can be used like the network itself: `network(s /
 /// "average", x)`, also by another program that shares the parameters.
 ///
 /// source  Polyak and Juditsky 1992; Tarvainen and Valpola, arXiv:1703.01780
@@ -47,7 +47,7 @@ struct moving_average {
   }
 
  private:
-  // The value of a variable after this step, as far as it is known.
+  // The value of a variable after this step: the one written so far, else the one before the step.
   static constexpr id next_of(module const& m, id region_id, id variable_id, id before) {
     for (int i = 0; i < m.node_count; ++i)
       if (m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == variable_id &&

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout: random zeros while training.
+// Dropout: zeros random elements in training.
 #pragma once
 
 #include "meshtensor/op/random.hpp"
 
 namespace meshtensor::nn {
 
-/// Zero with probability `rate`, a number, else x / (1 − rate), so that the expectation stays: `dropout(s / "drop", x,
-/// rate)`. A rate of 0 gives `x`. Which elements are dropped does not depend on the layout or on the dtype.
+/// Zero with probability `rate`, a number, else x / (1 − rate), so that the expectation is unchanged: `dropout(s /
+/// "drop", x, rate)`. A rate of 0 gives `x`. The choice of dropped elements does not depend on the layout or on the
+/// dtype.
 ///
 /// dims    those of `x`
-/// grad    the cotangent, dropped and scaled alike
+/// grad    the cotangent, with the same elements dropped and the same scale
 /// source  Srivastava et al., JMLR 15 (2014)
 inline constexpr library_layer dropout = [](scope auto s, auto x, number const& rate) {
   using X = decltype(x);

@@ -38,7 +38,7 @@ inline constexpr library_layer linear = [](scope auto s, auto x, auto from, auto
   }
 };
 
-/// Rows of a learned table: `embed(s / "tokens", text, vocab, d_model)`.
+/// Looks up rows of a learned table: `embed(s / "tokens", text, vocab, d_model)`.
 ///
 /// parameters  table [vocab, model], normal with standard deviation 1/√model
 /// dims        those of the integers, then `model`
@@ -47,7 +47,7 @@ inline constexpr library_layer embed = [](scope auto s, auto ids, auto vocab, au
   return gather(s.parameter("table", vocab, model, normal(1 / sqrt(extent(model)))), ids, vocab);
 };
 
-/// Two linear maps with gelu between them, at every position alike.
+/// Two linear maps with gelu between them, applied at every position.
 ///
 /// parameters  up/weight [model, hidden], up/bias, down/weight [hidden, model], down/bias
 /// dims        those of `x`

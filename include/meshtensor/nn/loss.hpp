@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses: how far a prediction is from its target, for each position.
+// Losses: cross entropy for each position, and mean squared error.
 #pragma once
 
 #include <tuple>
@@ -12,13 +12,13 @@ namespace meshtensor::nn {
 
 namespace detail {
 
-/// In the dtype in which sums are made: a loss of bf16 is f32.
+/// Casts to the accumulator's type: a loss of bf16 becomes f32.
 template <handle H>
 constexpr auto summable(H const& x) {
   return cast<accumulator_of(H::type)>(x);
 }
 
-/// x · weight, and nothing where the weight is 0, of an infinite x, too.
+/// x · weight, and 0 if the weight is 0, even for an infinite x.
 template <handle H>
 constexpr H weighted(H const& x, number const& weight) {
   auto const factor = meshtensor::detail::as_tensor<H::type>(*x.owner, weight);
@@ -28,16 +28,16 @@ constexpr H weighted(H const& x, number const& weight) {
 }  // namespace detail
 
 /// −log softmax(logits)[target] for each position: `mean(cross_entropy(logits, next, vocab))`. A target out of range
-/// counts as a logit of zero weight: the loss is log Σ exp(logits − max). With `smoothing` ε, so much of the weight is
-/// spread evenly over all classes: (1 − ε) of the above, and ε of the mean of −log softmax(logits).
+/// counts as a logit of zero weight: the loss is log Σ exp(logits − max). With `smoothing` ε, this share of the weight
+/// is spread evenly over all classes: (1 − ε) of the above, plus ε of the mean of −log softmax(logits).
 ///
-/// A logit of -inf takes no part: the loss is inf where it is the target's, and with smoothing wherever there is one,
-/// as ever in PyTorch; its gradient is finite. Where all logits are -inf, the loss and its gradient are zero.
+/// A logit of -inf masks its class: the loss is inf if it is the target's, and with smoothing if any logit is, as in
+/// PyTorch; its gradient is finite. If all logits are -inf, the loss and its gradient are zero.
 ///
-/// dims    those of the logits without `vocab`, then what else the targets have
-/// dtype   of bf16 the loss is f32, in which it is computed; otherwise that of the logits
-/// layout  `vocab` sharded over an axis: a max and two sums without it, with `smoothing` three, are reduced over that
-///         axis; logits are never gathered
+/// dims    those of the logits without `vocab`, then other dims of the targets
+/// dtype   f32 for bf16, and computed in it; otherwise that of the logits
+/// layout  `vocab` sharded over an axis: a max and two sums (three with `smoothing`), which lack `vocab`, are reduced
+///         over that axis; logits are never gathered
 /// grad    (softmax(logits) − (1 − ε) · one_hot(target) − ε / vocab) · dy, without another reduction
 /// errors  T01 the logits lack `vocab`; T02 the targets are not integers; T03 the targets have `vocab`
 /// source  Szegedy et al., arXiv:1512.00567, section 7
@@ -90,9 +90,9 @@ constexpr auto cross_entropy(L const& logits, T const& targets, V vocab, number 
   }
 }
 
-/// The mean of the squared differences of all elements.
+/// The mean, over all elements, of the squared differences.
 ///
-/// dtype   of bf16 the loss is f32, in which it is computed
+/// dtype   f32 for bf16, and computed in it
 /// errors  T02 the dtypes differ; T03 the dims differ
 template <handle P, handle T>
 constexpr auto mean_squared_error(P const& prediction, T const& target, line const& where = {}) {

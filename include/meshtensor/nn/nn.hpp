@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All layers, losses and optimizers: compositions of op/, nothing else.
+// All layers, losses and optimizers: they are compositions of op/ only.
 #pragma once
 
 #include "meshtensor/nn/adafactor.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that bring each vector to one scale: layer_norm and rms_norm, composites with their own gradients.
+// Normalization layers: layer_norm and rms_norm, composites with their own gradients.
 #pragma once
 
 #include <tuple>
@@ -16,7 +16,7 @@ inline constexpr double norm_epsilon = 1e-5;
 ///
 /// parameters  gain [dim], ones; bias [dim], zeros
 /// dims        those of `x`
-/// layout      `dim` sharded over an axis: two sums without it are reduced over that axis
+/// layout      `dim` sharded over an axis: two sums, which lack it, are reduced over that axis
 /// errors      T01 `x` lacks the dim
 /// source      Ba, Kiros and Hinton, arXiv:1607.06450
 inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
@@ -51,7 +51,7 @@ inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along)
   }
 };
 
-/// x / √(mean of squares + 1e-5) along a dim, then scaled: layer_norm without a centre.
+/// x / √(mean of squares + 1e-5) along a dim, then scaled: layer_norm without the mean's subtraction.
 ///
 /// parameters  gain [dim], ones
 /// dims        those of `x`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizers: parts of the program that replace every parameter by a better one. All that can be tuned is a number.
+// Optimizers: they replace every parameter by its next value. Every hyperparameter is a number.
 #pragma once
 
 #include "meshtensor/nn/schedule.hpp"
@@ -10,8 +10,7 @@ namespace meshtensor {
 namespace nn {
 namespace detail {
 
-/// min(1, limit / √Σ g²) over all gradients: what each is multiplied by so that together they are no longer than
-/// `limit`.
+/// min(1, limit / √Σ g²) over all gradients: the factor that clips their global norm to `limit`.
 template <dtype T>
 constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
   builder& b = *g.owner;
@@ -25,12 +24,12 @@ constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
   return most / maximum(sqrt(tensor<T>(&b, total)), most);
 }
 
-/// In the place of the scope whose parameters are meant: all.
+/// Stands for the scope of the parameters: all of them.
 struct all_parameters {
   constexpr id path() const { return no_id; }
 };
 
-/// The gradients by the parameters under a path: of a loss, or those among gradients that were made before.
+/// The gradients by the parameters under a path: of a loss, or taken from given gradients.
 template <dtype T, class What>
 constexpr gradients<T> gradients_of(builder& b, What const& what, id root) {
   gradients<T> g{&b, {}, {}};
@@ -65,13 +64,13 @@ constexpr bool can_be_minimized() {
   }
 }
 
-/// The number of the update that an optimizer is about to make of a parameter: 1 for the first.
+/// The number of the update that an optimizer is about to make to a parameter: 1 for the first.
 template <scope S, dtype T>
 constexpr number this_update(S const& s, any_tensor<T> const& p) {
   return row(s, s.updates(s.path_for(p)) + 1);
 }
 
-/// What all optimizers do: gradients, clipped if a limit is given, and one update a parameter.
+/// The common part of all optimizers: gradients, clipped if a limit is given, and one update for each parameter.
 template <class How, scope S, class What, class P>
 constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
   constexpr dtype T = meshtensor::detail::parameters_of<S>::value;
@@ -153,13 +152,13 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 
 }  // namespace detail
 
-/// Against the gradient: p ← p − learning_rate · g.
+/// Stochastic gradient descent: p ← p − learning_rate · g.
 ///
-/// `minimize(s / "optimizer", loss)` changes all parameters that the program has read so far; with a third argument, a
-/// scope, those declared under it. Instead of the loss it takes gradients that were made before, as `accumulate` and
-/// `gradient_by_parameters` give them. `clip_norm`, where given, bounds the length of all gradients together. Every
-/// number may be `s.number("…", …)` or a schedule, which then follows the updates made under this scope. Of each
-/// parameter the updates are counted apart, by the scope's path and its own. The same holds for all optimizers.
+/// `minimize(s / "optimizer", loss)` updates all parameters that the program has read so far; with a scope as a third
+/// argument, those declared under it. Instead of a loss it takes gradients, as `accumulate` and
+/// `gradient_by_parameters` return them. `clip_norm`, if given, limits the global norm of all gradients. Every number
+/// may be `s.number("…", …)` or a schedule, which then follows the updates made under this scope. The updates of each
+/// parameter are counted separately, by the scope's path and its own. All this holds for all optimizers.
 struct sgd {
   number learning_rate = 0.1;
   number clip_norm = {};
@@ -174,7 +173,7 @@ struct sgd {
   }
 };
 
-/// With inertia: v ← decay · v + g, p ← p − learning_rate · v; Nesterov's form looks one step ahead.
+/// SGD with momentum: v ← decay · v + g, p ← p − learning_rate · v; Nesterov's form looks one step ahead.
 ///
 /// state   velocity, like the parameter
 /// source  Polyak 1964; Sutskever et al., ICML 2013
@@ -196,8 +195,8 @@ struct momentum {
   }
 };
 
-/// Steps of one size in every direction: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of
-/// the gradient and of its square, corrected for their start at zero by the number of the parameter's update.
+/// Adam: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of the gradient and of its
+/// square, corrected for their start at zero by the number of the parameter's update.
 ///
 /// state   m and v, like the parameter
 /// source  Kingma and Ba, arXiv:1412.6980
@@ -217,8 +216,7 @@ struct adam {
   }
 };
 
-/// Adam, with all parameters drawn towards zero apart from the gradient: p ← (1 − learning_rate · weight_decay) · p −
-/// ….
+/// Adam with decoupled weight decay: p ← (1 − learning_rate · weight_decay) · p − ….
 ///
 /// state   m and v, like the parameter
 /// source  Loshchilov and Hutter, arXiv:1711.05101

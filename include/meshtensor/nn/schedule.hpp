@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rates that follow the step: numbers, evaluated before each step. A constant rate is a number already. As a
-// number of an optimizer a schedule follows that optimizer's updates, elsewhere the steps of its program.
+// Learning rate schedules: numbers, evaluated before each step. A constant rate is a number already. As a number of an
+// optimizer a schedule follows that optimizer's updates, elsewhere the steps of its program.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -8,13 +8,13 @@
 namespace meshtensor::nn {
 
 namespace detail {
-/// The number as one row of the program's table, so that it can be part of longer expressions.
+/// The number as one row of the program's table, so that longer expressions can use it.
 template <scope S>
 constexpr number row(S const& s, number const& n) {
   return number::of_row(&s.recorder(), s.recorder().add_number(n));
 }
 
-/// A number that an optimizer was given, as one row: schedules in it follow the optimizer's updates.
+/// A number that was given to an optimizer, as one row: schedules in it follow the optimizer's updates.
 template <scope S>
 constexpr number own_row(S const& s, number const& given) {
   builder& b = s.recorder();
@@ -44,20 +44,20 @@ template <scope S>
 constexpr number risen(S const& s, number const& warmup) {
   return row(s, minimum(1, (s.scheduled_step() + 1) / maximum(warmup, 1)));
 }
-/// How much of the way from the end of the warmup to the last step lies behind: from 0 to 1.
+/// The progress from the end of the warmup to step `total`: from 0 to 1.
 template <scope S>
 constexpr number progress(S const& s, number const& warmup, number const& total) {
   return row(s, minimum(1, maximum(0, (s.scheduled_step() - warmup) / maximum(total - warmup, 1))));
 }
 }  // namespace detail
 
-/// Rises to `peak` in `warmup` steps, straight, and stays there.
+/// Rises linearly to `peak` in `warmup` steps, then stays constant.
 template <scope S>
 constexpr number warmup_constant(S const& s, number const& peak, number const& warmup) {
   return detail::row(s, peak * detail::risen(s, warmup));
 }
 
-/// Rises to `peak` in `warmup` steps, straight, then falls to `last` · `peak` at step `total` along half a cosine.
+/// Rises linearly to `peak` in `warmup` steps, then falls to `last` · `peak` at step `total` along half a cosine.
 ///
 /// source  Loshchilov and Hutter, arXiv:1608.03983
 template <scope S>
@@ -68,7 +68,7 @@ constexpr number warmup_cosine(S const& s, number const& peak, number const& war
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
 }
 
-/// The same with a straight fall.
+/// Rises linearly to `peak` in `warmup` steps, then falls linearly to `last` · `peak` at step `total`.
 template <scope S>
 constexpr number warmup_linear(S const& s, number const& peak, number const& warmup, number const& total,
                                number const& last = 0) {
@@ -76,7 +76,7 @@ constexpr number warmup_linear(S const& s, number const& peak, number const& war
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
 }
 
-/// Rises to `peak` in `warmup` steps, straight, then falls with the inverse square root of the step.
+/// Rises linearly to `peak` in `warmup` steps, then falls with the inverse square root of the step.
 ///
 /// source  Vaswani et al., arXiv:1706.03762, equation 3, where `peak` is (d_model · warmup)^(−1/2)
 template <scope S>

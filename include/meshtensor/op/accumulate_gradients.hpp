@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a loss that is computed part by part: memory for one part, gradients added up and reduced once.
+// Gradient accumulation: a loss computed part by part, with memory for one part; gradients are summed and reduced once.
 #pragma once
 
 #include "meshtensor/op/control.hpp"
@@ -8,7 +8,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// Which values of the region that is being made were computed from parameters, as far as gradients go.
+/// The values of the current region that depend on parameters differentiably.
 struct from_parameters {
   bool known[max_values];
 
@@ -24,13 +24,13 @@ struct from_parameters {
   }
 };
 
-/// Of what a loop's body takes from outside, the parameters and the arguments that stand for them.
+/// The parameters that a loop's body uses from outside, and the arguments that stand for them.
 struct parameters_taken {
   id_list<> outer, inner;
 
   constexpr parameters_taken(builder& b, frame const& f, dtype type) : outer{}, inner{} {
     from_parameters const made(b);
-    bool lost = false;  // a way to a parameter that leads around the body
+    bool lost = false;  // a tensor from outside depends on a parameter
     for (id v : ids(f.stacked)) lost = lost || made.known[v];
     for (int i = 0; i < f.invariants.count; ++i) {
       id const v = f.invariants.at[i];
@@ -66,7 +66,7 @@ constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, id dim, Loss cons
   return {all, slopes};
 }
 
-/// Whether all that a loop runs along has its dim, as far as types say.
+/// Whether all tensors that are sliced have the loop's dim, as far as their types tell.
 template <class D, class Xs>
 inline constexpr bool all_have = false;
 template <class D, class... H>
@@ -75,16 +75,17 @@ inline constexpr bool all_have<D, std::tuple<H...>> =
 
 }  // namespace detail
 
-/// The loss of a step that is computed in parts, and its gradients by all parameters that the body reads:
-/// `auto [loss, slopes] = mt::accumulate(s / "model", parts, std::tuple(text, next), body)`, then
-/// `mt::adam{…}.minimize(s / "optimizer", slopes)`. The body, called as body(s, text, next) with slices that lack the
-/// dim, gives the loss of one part; the loss is the sum over the parts, so a mean divides by what all parts have. Each
-/// part goes forwards and backwards before the next one starts: memory is that of one part, and of the gradients.
+/// Gradient accumulation: the loss of a step that is computed in parts, and its gradients by all parameters that the
+/// body reads: `auto [loss, gradients] = mt::accumulate(s / "model", parts, std::tuple(text, next), body)`, then
+/// `mt::adam{…}.minimize(s / "optimizer", gradients)`. The body, called as body(s, text, next) with slices that lack
+/// the dim, returns the loss of one part. The loss is the sum over the parts, so a mean divides by the element count of
+/// all parts. Each part runs forward and backward before the next one starts: memory is that of one part, and of the
+/// gradients.
 ///
-/// dims    all that it runs along has `dim`, what it lacks is used from outside; parameters do not get `dim`, and are
-///         the same as if the body were called without parts
-/// layout  gradients stay partial sums until the last part is done: they are reduced once a step
-/// grad    taken here; random numbers are others in each part
+/// dims    every sliced tensor has `dim`; tensors without it are used from outside; parameters do not get `dim`, and
+///         are the same as if the body were called without parts
+/// layout  gradients stay partial sums until the last part is complete: they are reduced once a step
+/// grad    computed here; each part has random numbers of its own
 /// errors  G26 inside a loop or branch; G28 no parameter is read; G34 a tensor made from parameters outside is used;
 ///         T01 a tensor lacks the dim; T03 the body's loss has dims
 template <scope S, dim_type D, class Xs, class Body>

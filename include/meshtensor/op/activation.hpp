@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations that are made of elementwise operations.
+// Activations composed of elementwise operations.
 #pragma once
 
 #include "meshtensor/op/detail/composed.hpp"
@@ -16,7 +16,7 @@ constexpr H gelu(H const& x, line const& where = {}) {
   return half + half * erf(x * 0.70710678118654752440);
 }
 
-/// The form of gelu with tanh that GPT-2 uses: x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
+/// The tanh approximation of gelu that GPT-2 uses: x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
 template <handle H>
 constexpr H gelu_tanh(H const& x, line const& where = {}) {
   detail::composed const here(x.owner, where);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of the user's own: a C++ function over spans, legal under every layout that leaves its dims whole.
+// User-defined operations: a C++ function over spans, legal under every layout that does not shard the function's dims.
 #pragma once
 
 #include "meshtensor/graph/differentiation.hpp"
@@ -20,7 +20,7 @@ struct call_rule {
     call_row const& c = m.calls[n.attribute[0]];
     return c.whole.has(dim) || c.gives.has(dim);
   }
-  /// Where an operation brings a gradient, the composite around it does: see record_composite.
+  /// If an operation has a gradient, the composite around it supplies it: see record_composite.
   static constexpr void gradient(differentiation& d, node const& n) {
     for (int k = 0; k < n.operands.count; ++k)
       if (diagnostic none{}; d.differentiable(d.b.m.operand(n, k)))
@@ -68,7 +68,7 @@ constexpr dtype type_of_call() {
   else return First;
 }
 
-/// Whether the function takes spans of these elements.
+/// Whether the function accepts spans of these elements.
 template <class Operation, dtype R, dtype... T>
 concept runs_on = requires(call_extents const& extent, std::span<element_t<T> const>... x, std::span<element_t<R>> y) {
   Operation::run(x..., y);
@@ -93,7 +93,7 @@ constexpr auto record_call(H const&... operands) {
   shape const w = shape_of(b, whole{}), g = shape_of(b, gives{});
   shape all{};
   ((all = united(all, b.m.values[operands.id].dims)), ...);
-  for (int i = 0; i < g.count && (is_any<typename H::dim_list> || ...); ++i)  // else the types have said so
+  for (int i = 0; i < g.count && (is_any<typename H::dim_list> || ...); ++i)  // else the types have been checked
     b.expect(w.has(g.at[i]) || !all.has(g.at[i]),
              "T03 call: the operation gives a dim that an operand has, without naming it in `whole`");
   auto const run = &run_call<Operation, type, H::type...>;
@@ -160,25 +160,27 @@ constexpr auto checked_call(line const& where, H const&... operands) {
 
 }  // namespace detail
 
-/// A function of the user's own, in C++, as an operation of the graph: `auto y = mt::call<running_sum>(x);`
+/// Wraps your own C++ function as an operation of the graph: `auto y = mt::call<running_sum>(x);`
 ///
 ///     struct running_sum {
-///       static constexpr auto whole = mt::to(time);    // dims that the function sees whole: never spread
+///       static constexpr auto whole = mt::to(time);    // dims that the function sees whole: never sharded
 ///       static constexpr auto gives = mt::to(time);    // dims of the result in their place
-///       static void run(std::span<float const> x, std::span<float> y) { std::partial_sum(x.begin(), x.end(),
-///       y.begin()); } static constexpr auto gradient(auto x, auto y, auto dy) { return
-///       mt::call<running_sum_backwards>(dy); }
+///       static void run(std::span<float const> x, std::span<float> y) {
+///         std::partial_sum(x.begin(), x.end(), y.begin());
+///       }
+///       static constexpr auto gradient(auto x, auto y, auto dy) { return mt::call<running_sum_backwards>(dy); }
 ///     };
 ///
-/// `run` is called for every point of the other dims, by several threads: it must depend on its operands alone. Spans
-/// have the elements along `whole`, in its order; of an operand that lacks a dim, those along the others. Without
-/// `whole` and `gives` it is elementwise: spans are of equal length, whatever it is. Extents are in a first argument,
-/// if it takes one: `run(auto extent, std::span<float const> x, std::span<float> y)`, `extent(time)`.
+/// `run` is called for every point of the other dims, by several threads: its result must depend on its operands alone.
+/// A span has the elements along `whole`, in its order; if an operand lacks one of these dims, those along the others.
+/// Without `whole` and `gives` the operation is elementwise: spans have equal but arbitrary length. If `run` takes a
+/// first argument for extents, it gets it: `run(auto extent, std::span<float const> x, std::span<float> y)`,
+/// `extent(time)`.
 ///
 /// dims    those of the operands without `whole`, then `gives`
-/// layout  any that leaves `whole` and `gives` whole; what it spreads of them is gathered first
-/// grad    `gradient(operands…, result, cotangent)` gives the operands' cotangents, a tuple of several; without it the
-///         call ends differentiation with G30
+/// layout  dims of `whole` and `gives` must not be sharded; if they are, they are gathered first
+/// grad    `gradient(operands…, result, cotangent)` returns the operands' cotangents, several as a tuple; without it
+///         differentiation through the call is an error, G30
 /// errors  T01 no operand has a dim of `whole`; T14 `run` does not take these spans
 template <class Operation, handle A>
 constexpr auto call(A const& a, line const& where = {}) {

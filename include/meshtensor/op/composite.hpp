@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composites: a region with a name, which a device may implement whole, and perhaps a gradient of its own.
+// Composites: named regions that a device may replace by an implementation of its own; they may have their own
+// gradient.
 #pragma once
 
 #include "meshtensor/op/detail/handles.hpp"
@@ -8,8 +9,8 @@ namespace meshtensor {
 namespace detail {
 struct no_gradient {};
 
-/// Of how many results, from the first on, a gradient takes the cotangents: of as many as it can be called with. One
-/// that cannot be called at all is called with all, so that the compiler says why.
+/// How many leading results a gradient function takes cotangents of: as many as it can be called with. If it cannot be
+/// called at all, all are passed, so that the compiler says why.
 template <int Taken, class Gradient, class... H, class... R>
 constexpr int cotangents_of(std::tuple<H...> const* operands, std::tuple<R...> const* results) {
   return []<std::size_t... I>(std::index_sequence<I...>) {
@@ -23,7 +24,7 @@ constexpr int cotangents_of(std::tuple<H...> const* operands, std::tuple<R...> c
                }();
 }
 
-/// G25, where a part of a composite that has its own gradient uses what it was not given.
+/// Reports G25 if a composite with its own gradient uses a tensor that is not one of its operands.
 constexpr void used_from_outside(builder& b, name const& label, frame const& f, char const* part) {
   if (f.invariants.count == 0) return;
   value const& v = b.m.values[f.invariants.at[0]];
@@ -96,17 +97,17 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
 }
 }  // namespace detail
 
-/// A region with a name: its body is its definition, oracle and fallback; a device may implement it whole. Devices go
-/// by the name: those that begin with `nn.` are the library's own.
+/// A named region: its body is its definition, reference and fallback; a device may have its own implementation.
+/// Devices recognize it by its name; names that begin with `nn.` are the library's own.
 template <class Body, handle... H>
 constexpr auto composite(name const& label, Body const& body, H const&... operands) {
   return detail::record_composite(*detail::owner_of(operands...), label, body, detail::no_gradient{}, operands...);
 }
-/// The same with a gradient of its own: `gradient(operands…, results…, cotangents…)` gives the operands' cotangents. It
-/// may take those of the first results only: others are what the body keeps for the gradient, and where a gradient of
-/// the gradient asks for theirs, the body is differentiated.
+/// A composite with its own gradient: `gradient(operands…, results…, cotangents…)` returns the operands' cotangents. It
+/// may take the cotangents of the leading results only. The remaining results are those that the body saves for the
+/// gradient; if their cotangents are needed, for a second derivative, the body is differentiated.
 ///
-/// grad    of any order: what `gradient` computes is differentiated in turn
+/// grad    of any order: `gradient` is itself differentiated
 template <class Body, class Gradient, handle... H>
 constexpr auto composite_with_gradient(name const& label, Body const& body, Gradient const& gradient,
                                        H const&... operands) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values made without operands: a number, positions along a dim, the index of the enclosing loop.
+// Values without operands: a number, positions along a dim, the index of the enclosing loop.
 #pragma once
 
 #include "meshtensor/graph/differentiation.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops and branches: regions of the graph that run many times, or not at all.
+// Loops and branches: regions of the graph that run many times, or conditionally.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -8,7 +8,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// The handle of a slice: without the loop's dim; and of a stack: led by it.
+/// The handle types of a slice, without the loop's dim, and of a stack, led by it.
 template <class D>
 struct slice_rule_of {
   constexpr shape operator()(shape const& a, shape const& d) const { return without(a, d); }
@@ -44,7 +44,7 @@ constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, id dim, std::tuple<H.
       xs);
 }
 
-/// Calls the body of a loop or branch; arguments that it does not take are one sentence.
+/// Calls the body of a loop or branch; wrong arguments are one error sentence.
 template <class Body, class S, class... H>
 constexpr auto call_body(Body const& body, S const& s, H const&... arguments) {
   if constexpr (takes<Body, S, H...>) {
@@ -62,7 +62,7 @@ template <class T>
 inline constexpr bool is_handles = handle<T>;
 template <class... T>
 inline constexpr bool is_handles<std::tuple<T...>> = (handle<T> && ...);
-/// Whether the body of a loop gives so many carries and, if wanted, what is stacked.
+/// Whether a loop's body returns the right number of carries and, if wanted, values to stack.
 template <class Given, std::size_t Carries, bool Stacks>
 inline constexpr bool gives = !Stacks && is_handles<Given> && Carries == 1;
 template <class... T, std::size_t Carries>
@@ -71,7 +71,7 @@ template <class First, class Second, std::size_t Carries>
 inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
     gives<First, Carries, false> && is_handles<Second>;
 
-/// Closes the body that gives `given`, and records the loop.
+/// Closes the body that returned `given`, and records the loop.
 template <class D, bool Stacks, class Carry, class Given>
 constexpr auto end_loop(builder& b, id dim, id site, Carry const& start, Given const& given) {
   auto const carries = as_tuple(start);
@@ -113,7 +113,7 @@ constexpr auto end_loop(builder& b, id dim, id site, Carry const& start, Given c
   else return as_given<Carry>(final);
 }
 
-/// Runs `body` in a frame of its own and records the loop. `Outs` handles of the body's result are stacked.
+/// Runs `body` in a frame of its own and records the loop.
 template <bool Shares, class S, class D, class Carry, class Xs, class Body>
 constexpr auto record_loop(S const& s, D, line const& where, Carry const& start, Xs const& sequences,
                            Body const& body) {
@@ -147,20 +147,20 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
 
 }  // namespace detail
 
-/// Runs `body` once for every index of `dim`, each time with parameters of its own: x ← body(s, x). Parameters declared
+/// Runs `body` once for every index of `dim`, each time with its own parameters: x ← body(s, x). Parameters declared
 /// inside carry `dim`. Graph, kernels and compile time do not grow with the number of iterations.
 ///
-/// dims    the carry's (a tuple of handles carries several); the body returns the same, in any order
-/// layout  the carry's is the one that its dims imply; parameters are sharded like any tensor
-/// grad    a loop backwards; values are kept from the forward loop or made again
+/// dims    those of the carry (a tuple of handles is several carries); the body returns the same, in any order
+/// layout  the carry's is that which its dims imply; parameters are sharded like any tensor
+/// grad    a reversed loop; forward values are saved by the forward loop or recomputed
 /// errors  T03 the next carry has other dims; G23 a value made inside is used outside
 template <scope S, dim_type D, class Carry, class Body>
 constexpr auto repeat(S const& s, D dim, Carry const& start, Body const& body, line const& where = {}) {
   return detail::record_loop<false>(s, dim, where, start, std::tuple<>{}, body);
 }
 
-/// The same along tensors that lead with `dim`, or have it anywhere, and giving out some: (x, y[l]) ← body(s, x, z[l]);
-/// gives the last x and all y. Several are tuples: `repeat(s / "layers", layers, x, std::tuple(keys, values), body)`.
+/// repeat over sequences: slices tensors that have `dim`, and stacks results: (x, y[l]) ← body(s, x, z[l]); returns the
+/// last x and all y. Several are tuples: `repeat(s / "layers", layers, x, std::tuple(keys, values), body)`.
 template <scope S, dim_type D, class Carry, class Xs, class Body>
 requires(handle<Xs> || detail::is_tuple<Xs>)
 constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
@@ -168,15 +168,15 @@ constexpr auto repeat(S const& s, D dim, Carry const& start, Xs const& sequences
   return detail::record_loop<false>(s, dim, where, start, sequences, body);
 }
 
-/// Runs the same step along a sequence, with shared parameters: (h, y[l]) ← body(s, h, x[l]); gives the last h and all
-/// y.
+/// Runs the same step along a sequence, with shared parameters: (h, y[l]) ← body(s, h, x[l]); returns the last h and
+/// all y.
 template <scope S, dim_type D, class Carry, class Xs, class Body>
 constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, Body const& body,
                     line const& where = {}) {
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
 }
 
-/// One of two branches, chosen by a bool without dims; both give the same dims and dtypes.
+/// Runs one of two branches, chosen by a bool without dims; both return the same dims and dtypes.
 template <scope S, handle P, class Then, class Otherwise>
 constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
                     line const& where = {}) {
@@ -215,15 +215,14 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   return detail::as_given<std::remove_cvref_t<decltype(yes)>>(results);
 }
 
-/// The most iterations that a `while_loop` may take: a number, so that memory can be planned.
+/// The maximum number of iterations of a `while_loop`: a number, so that memory can be planned.
 struct at_most {
   number limit;
   line where;
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 };
 
-/// Runs `body` as long as `condition` holds, at most so many times; gives the number of iterations and the last
-/// carries.
+/// Runs `body` while `condition` holds, at most so many times; returns the number of iterations and the last carries.
 template <scope S, class Condition, class Body, handle... H>
 constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
                           H const&... start) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// einsum: products summed over the dims that the result does not name.
+// einsum: products, summed over the dims that the result lacks.
 #pragma once
 
 #include "meshtensor/op/elementwise.hpp"
@@ -37,8 +37,8 @@ struct einsum_rule {
     return kind == reduction::sum ? linearity::alone : linearity::none;
   }
 
-  // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. A dim
-  // that only this operand has was summed: its gradient is spread over it again.
+  // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. If only
+  // this operand has a dim, that dim was summed: its gradient is broadcast over it again.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
     id const dy = d.cotangent(b.m.result(n));
@@ -122,7 +122,7 @@ constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... opera
     return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, shape_of(r.b, dims<D...>{})));
   else return wrap<type, dims<D...>>(r.b, inside[0]);
 }
-/// The same with the result's dims by a shape rule on the operands' dims and `Lists…`: for operations that are made of
+/// einsum with the result's dims given by a shape rule on the operands' dims and `Lists…`: for operations composed of
 /// it.
 template <auto Rule, class... Lists, handle... H>
 constexpr auto einsum_by(H const&... operands) {
@@ -133,7 +133,7 @@ constexpr auto einsum_by(H const&... operands) {
                                                                                            einsum(b, inside, result));
 }
 
-/// The dims of the first four operands that occur in any other.
+/// The dims of the first four operands that any other operand, or the result, has.
 struct needed_rule {
   template <class... Others>
   constexpr shape operator()(shape const& a, shape const& b, shape const& c, shape const& e,
@@ -146,7 +146,7 @@ struct needed_rule {
   }
 };
 template <class T>
-struct dims_among {  // those of an argument of einsum, if it has any
+struct dims_among {  // of an argument of einsum, if it has any
   using type = dims<>;
 };
 template <handle H>
@@ -164,12 +164,12 @@ inline constexpr bool names_dims<to_dims<D...>> = true;
 
 }  // namespace detail
 
-/// The product of tensors, summed over all dims that the result does not name:
-/// `einsum(x, w, to(batch, d_ff))`. Dims are matched by name.
+/// The product of tensors, summed over all dims that the result lacks: `einsum(x, w, to(batch, d_ff))`. Dims are
+/// matched by name.
 ///
 /// dims    those of `to`, in its order
 /// layout  a summed dim sharded over an axis: the result is a partial sum over that axis
-/// grad    for each operand the einsum of the cotangent with all others
+/// grad    for each operand, the einsum of the cotangent with all others
 /// errors  T01 no operand has a dim of the result; T02 the dtypes differ
 /// source  Einstein's sum convention; Mesh-TensorFlow, arXiv:1811.02084, section 3
 template <handle A, dim_type... D>
@@ -203,7 +203,7 @@ constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f
                       to_dims<D...> result, line const& where = {}) {
   return detail::record_einsum(where, result, a, b, c, e, f, g, h);
 }
-/// Without `to` it is not known which dims are summed.
+/// Rejects a call without `to`: the summed dims would be unknown.
 template <class... A>
 requires((handle<A> || ...) && !(detail::names_dims<A> || ...))
 constexpr auto einsum(A const&... a) {
@@ -211,7 +211,7 @@ constexpr auto einsum(A const&... a) {
       is_valid<detail::wrong<"T10 einsum takes tensors and the dims of its result: einsum(x, w, mt::to(a, b))", A...>>);
   return detail::first_handle(a...);
 }
-/// What einsum is called elsewhere.
+/// Rejects other libraries' names for einsum.
 template <class... A>
 requires(handle<A> || ...)
 constexpr auto matmul(A const&... a) {
@@ -221,7 +221,7 @@ constexpr auto matmul(A const&... a) {
                              A...>>);
   return detail::first_handle(a...);
 }
-/// Of more operands: the first four are multiplied ahead of the others, with no more dims than those need.
+/// More operands: the first four are multiplied first, keeping only the dims that the others and the result need.
 template <handle A, handle B, handle C, handle E, handle F, handle G, handle H, handle I, class... More>
 constexpr auto einsum(A const& a, B const& b, C const& c, E const& e, F const& f, G const& g, H const& h, I const& i,
                       More const&... more) {

@@ -105,7 +105,7 @@ struct elementwise_rule {
         give(x0, [&] { return divide(b, dy, z()); });
         give(x1, [&] { return negate(b, divide(b, {multiply(b, dy, d.forward(y)), z()})); });
         break;
-      case function::power:  // the exponent's gradient is y log x, at x = 0 that of the limit, 0
+      case function::power:  // the exponent's gradient is y log x; at x = 0 its limit, 0
         give(x0, [&] {
           id const less_one = subtract(b, {z(), constant(b, 1, type)});
           id const term = multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
@@ -118,7 +118,7 @@ struct elementwise_rule {
           return multiply(b, dy, multiply(b, {d.forward(y), elementwise(b, function::log, safe)}));
         });
         break;
-      case function::maximum:  // equal operands share it; of nan, which no comparison holds for, both get all of it
+      case function::maximum:  // ties share it; with a nan, which no comparison holds for, both get all of it
       case function::minimum: {
         bool const is_max = static_cast<function>(n.function) == function::maximum;
         auto share = [&] { return select(b, {elementwise(b, function::equal, {x(), z()}), scale(b, dy, 0.5), dy}); };
@@ -133,7 +133,7 @@ struct elementwise_rule {
         give(x2, [&] { return select(b, {x(), zero(), dy}); });
         break;
       }
-      case function::modulo:  // x - z floor(x / z), of which floor is flat
+      case function::modulo:  // x - z floor(x / z); floor has gradient 0
         give(x0, [&] { return dy; });
         give(x1, [&] { return negate(b, multiply(b, dy, elementwise(b, function::floor, divide(b, {x(), z()})))); });
         break;
@@ -146,7 +146,7 @@ struct elementwise_rule {
     auto const f = static_cast<function>(e.n.function);
     view const& y = e.results[0];
     if (f == function::cast) return convert(e.operands[0], y);
-    // Of a comparison the operands have the type, of a select all but the first.
+    // The type of the last operand: the result of a comparison and the first operand of a select are bools.
     dtype const type = e.operands[e.n.operands.count - 1].type;
     with_element(type, [&]<class E>() { evaluate_as<E>(e, f); });
   }
@@ -163,7 +163,7 @@ struct elementwise_rule {
   }
 
  private:
-  /// Whether a value is a literal, but not zero.
+  /// Whether a value is a nonzero literal.
   static constexpr bool is_other_than_zero(module const& m, id v) {
     node const& n = m.nodes[m.values[v].node];
     if (n.kind != primitive::constant) return false;
@@ -204,10 +204,10 @@ struct elementwise_rule {
 
 // ---- what users call ----
 
-/// A scalar function of every element; operands broadcast by name, numbers take the dtype of the tensors.
+/// A scalar function, applied to every element; operands broadcast by name, numbers take the dtype of the tensors.
 ///
 /// dims    the dims of all operands, in order of first appearance
-/// layout  each dim as it is; partial sums pass through what is linear
+/// layout  each dim keeps its axes; partial sums pass through linear functions
 /// grad    the function's derivative, summed over broadcast dims
 /// errors  T02 the operands' dtypes differ: cast one of them
 template <function F, operand_like... H>
@@ -223,7 +223,7 @@ constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
                      !is_logical(F))
     static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", H...>>);
   detail::recording r(detail::owner_of(operands...), where);
-  id const inside[] = {detail::value_of(r.b, operands, type)...};  // in this order, whatever the compiler's
+  id const inside[] = {detail::value_of(r.b, operands, type)...};  // in this order with every compiler
   id const v =
       sizeof...(H) == 1 ? elementwise(r.b, F, inside[0]) : elementwise(r.b, F, inside[0], inside[sizeof...(H) - 1]);
   using result = result_dims_t<united_all<sizeof...(H)>, detail::dims_of_t<H>...>;
@@ -302,9 +302,9 @@ constexpr auto power(A const& a, B const& b, line const& where = {}) {
   return elementwise(fn<function::power>{}, where, a, b);
 }
 
-/// `yes` where `condition` holds, `no` elsewhere; what is not chosen never leaks, NaN included.
+/// `yes` where `condition` holds, `no` elsewhere; a value that is not chosen has no effect, not even a NaN.
 ///
-/// dims    those of `yes`, then what else `no` and `condition` have
+/// dims    those of `yes`, then other dims of `no` and `condition`
 template <handle C, operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto select(C const& condition, A const& yes, B const& no, line const& where = {}) {
@@ -319,7 +319,7 @@ constexpr auto select(C const& condition, A const& yes, B const& no, line const&
   return detail::wrap<type, result>(r.b, v);
 }
 
-/// The same values in another dtype: floats round to nearest even, to integers towards zero.
+/// The same values in another dtype: to floats, rounded to nearest even; to integers, towards zero.
 template <dtype To, handle H>
 constexpr auto cast(H const& x, line const& where = {}) {
   detail::recording r(x.owner, where);

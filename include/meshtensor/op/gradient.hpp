@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients as part of the program: one node that stands for the derivative until `differentiate` replaces it.
+// Gradients in the program: one node stands for the derivative until `differentiate` replaces it.
 #pragma once
 
 #include <tuple>
@@ -10,7 +10,7 @@
 
 namespace meshtensor {
 
-/// A parameter with its gradient: what an optimizer loops over.
+/// A parameter with its gradient: an optimizer loops over these.
 template <dtype T>
 struct parameter_gradient {
   any_tensor<T> parameter, gradient;
@@ -40,7 +40,7 @@ struct parameters_of<trace_scope<P, C>> {
 template <class L>
 concept may_be_scalar = is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
 
-/// Whether a value is a parameter of a dtype, as it was read, under a path.
+/// Whether a value is the read of a parameter of a dtype, under a path.
 constexpr bool is_parameter(module const& m, id v, dtype type, id root = no_id) {
   node const& n = m.nodes[m.values[v].node];
   if (n.kind != primitive::read) return false;
@@ -48,12 +48,12 @@ constexpr bool is_parameter(module const& m, id v, dtype type, id root = no_id) 
   return p.trainable && p.type == type && is_under(m, p.path, root);
 }
 
-/// What ends differentiation, so that its result counts as a constant.
+/// Whether a node ends differentiation, so that its result counts as a constant.
 constexpr bool stops_gradient(node const& n) {
   return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
 }
 
-/// The derivatives of a loss where the program is now, in a loop too if that is all that they are wanted in.
+/// The derivatives of a loss, at the current position. In a loop they are valid if only the loop uses them.
 constexpr id_list<> add_gradient(builder& b, id loss, ids by) {
   if (value const& v = b.m.values[loss]; v.dims.count != 0) {
     diagnostic d{};
@@ -70,7 +70,7 @@ constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
            "G26 gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
   return add_gradient(b, loss, by);
 }
-/// Those of a loss by the parameters under a path that the program has read so far.
+/// The gradients of a loss by the parameters under a path that the program has read so far.
 template <dtype T>
 constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
   meshtensor::module const& m = b.m;
@@ -92,7 +92,7 @@ constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index
 
 /// The gradients of a loss by all parameters of dtype `T` that the program has read so far.
 ///
-/// dims    each the parameter's
+/// dims    each those of the parameter
 /// layout  reduced once per step, where the update needs it
 /// errors  T03 the loss has dims
 template <dtype T, handle L>
@@ -102,7 +102,7 @@ constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where =
   return detail::gradients_under<T>(r.b, loss.id, no_id);
 }
 
-/// The gradients of a loss by the tensors named: parameters, inputs or anything that it was computed from.
+/// The gradients of a loss by the given tensors: parameters, inputs, or any tensor that the loss was computed from.
 template <handle L, handle... P>
 constexpr auto gradient(L const& loss, P const&... by) {
   if constexpr (!(of_float<L> && (of_float<P> && ...)))

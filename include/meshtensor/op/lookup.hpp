@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookup by integers: rows of a table, and adding rows back into one.
+// Lookup by integer index: gathers rows of a table, and scatter-adds rows into one.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -128,7 +128,7 @@ constexpr shape gathered_rule(shape const& index, shape const& table, shape cons
 constexpr shape with_rule_of(shape const& x, shape const& more) { return united(x, more); }
 }  // namespace detail
 
-/// Rows of a table, looked up by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range
+/// Gathers rows of a table by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range
 /// gives zeros. Dims that both have are matched by name.
 ///
 /// dims    those of the index, then those of the table without `dim`
@@ -153,8 +153,8 @@ constexpr auto gather(Table const& table, Index const& index, D along, line cons
   }
 }
 
-/// Adds rows into zeros, the opposite of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`. An index out of
-/// range adds nothing; a dim that only `x` has is summed.
+/// Scatter-adds rows into zeros, the transpose of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`. An index
+/// out of range adds nothing; a dim that only `x` has is summed.
 ///
 /// dims    those of `to`
 /// layout  a dim of the index sharded over an axis: the result is a partial sum
@@ -175,7 +175,7 @@ constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To..
   return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_id(r.b, along), wanted));
 }
 
-/// The position along a dim: 0, 1, 2, …
+/// The positions along a dim: 0, 1, 2, …
 template <scope S, dim_type D, dtype T>
 constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& where = {}) {
   static_assert(T != dtype::boolean, "meshtensor T04: iota of bools: choose an integer or a float");
@@ -183,8 +183,8 @@ constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& 
   return {&r.b, iota(r.b, detail::dim_id(r.b, along), T)};
 }
 
-/// One at the position `index`, zero elsewhere along a new dim: `one_hot(next, vocab, mt::f32)`. An index out of range
-/// gives zeros.
+/// One-hot encoding: 1 at the position `index`, 0 elsewhere, along a new dim: `one_hot(next, vocab, mt::f32)`. An index
+/// out of range gives zeros.
 ///
 /// dims    those of the index, then the new one
 /// grad    none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movement: the same numbers under other dims. Nothing here computes.
+// Movement: the same elements under other dims. Nothing here computes.
 #pragma once
 
 #include "meshtensor/op/put.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places of a tensor written anew: what a sequence keeps of the past, position by position.
+// Overwrites slices or rows of a tensor: for example one position of a key-value cache.
 #pragma once
 
 #include "meshtensor/op/lookup.hpp"
@@ -7,7 +7,7 @@
 
 namespace meshtensor {
 
-/// `x` with `part` in the place of its slice at a number along `dim`; other dims that one of them lacks are repeated.
+/// `x` with its slice at a number along `dim` overwritten by `part`; other dims that one of them lacks are broadcast.
 constexpr id put(builder& b, id x, id part, id dim, id position) {
   value const v = b.m.values[x], w = b.m.values[part];
   b.expect(v.dims.has(dim), "T01 put: the operand lacks the dim");
@@ -20,9 +20,9 @@ constexpr id put(builder& b, id x, id part, id dim, id position) {
   id const operands[] = {x, part};
   return b.add(primitive::put, 0, operands, v.type, dims, {{dim, position}});
 }
-/// `x` with part[i…, rest…] in the place of its [index[i…], rest…] along `dim`; an index out of range changes nothing,
-/// of equal ones the last stays, in the order of the dims of `part`. Dims that `index` and `x` both have are matched by
-/// name.
+/// `x` with its rows [index[i…], rest…] along `dim` overwritten by part[i…, rest…]. An index out of range changes
+/// nothing; of equal ones the last counts, in the order of the dims of `part`. Dims that `index` and `x` both have are
+/// matched by name.
 constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
   value const v = b.m.values[x], w = b.m.values[part], i = b.m.values[index];
   b.expect(v.dims.has(dim), "T01 put: the operand lacks the dim");
@@ -38,7 +38,7 @@ constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
   return b.add(primitive::put, 0, operands, v.type, dims, {{dim, no_id}});
 }
 
-/// At a number, or at an index.
+/// The rules of `put`, both at a number and at an index tensor.
 struct put_rule {
   static constexpr bool at_index(node const& n) { return n.operands.count == 3; }
   static constexpr char const* verify(module const& m, node const& n) {
@@ -91,7 +91,7 @@ struct put_rule {
     at.extent[y.find(e.n.attribute[0])] = 1;
     detail::copy_by_name(part, 0, at, first, no_id, no_id, at.extent);
   }
-  /// Where in the result, in elements, what is put at a number begins; -1: in another processor's part.
+  /// The offset in the result, in elements, of the overwritten slice at a number; -1: another processor holds it.
   /// errors R10 the dim has no such position
   static std::int64_t start_of(evaluation const& e) {
     view const& y = e.results[0];
@@ -105,8 +105,8 @@ struct put_rule {
   }
 
  private:
-  /// Whether what is put at an index is not put over by a later one; `many`: the dims of the index alone, in the order
-  /// in which what is put has them.
+  /// Whether a row is not overwritten by a later one of equal index; `many`: the dims that only the index has, in the
+  /// order in which `part` has them.
   static constexpr id stays(builder& b, id index, id dim, shape const& many) {
     dtype const type = dtype::i64;
     shape const by = b.m.values[index].dims;
@@ -130,14 +130,14 @@ constexpr shape put_dims(shape const& x, shape const& part, shape const& index) 
 }
 }  // namespace detail
 
-/// `x` with `part` in the place of what it has at `position` along a dim: `s.update(keys, put(keys, now, length,
-/// s.number("position", 0)))`. Where a state is updated so, and nothing reads it afterwards, nothing else is written:
-/// the place alone changes; so it is in a loop that runs along a state and stacks its next value: `auto [y, next] =
+/// Overwrites the slice of `x` at `position` along a dim with `part`: `s.update(keys, put(keys, now, length,
+/// s.number("position", 0)))`. If a state is updated like this and not read afterwards, it is updated in place: only
+/// the slice is written. The same holds in a loop that slices a state and stacks its next value: `auto [y, next] =
 /// repeat(s / "layers", layers, x, keys, body)`, then `s.update(keys, next)`.
 ///
-/// dims    those of `x`, then what else `part` has, which lacks the dim; what one of them lacks is repeated
-/// layout  that of `x`; each processor writes what lies in its part
-/// grad    of `x`: the cotangent with zeros there; of `part`: what the cotangent has there
+/// dims    those of `x`, then other dims of `part`, which must lack the dim; dims that one of them lacks are broadcast
+/// layout  that of `x`; each processor writes the elements in its part
+/// grad    of `x`: the cotangent, zero in the slice; of `part`: the slice of the cotangent
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ; T03 `part` has the dim; R10 there is no such position
 template <handle X, handle P, dim_type D>
 constexpr auto put(X const& x, P const& part, D along, number const& position, line const& where = {}) {
@@ -156,15 +156,15 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
   }
 }
 
-/// `x` with rows of `part` in the places that an index names, the opposite of `gather`: part[i…, rest…] stands at
-/// [index[i…], rest…] along a dim, and elsewhere nothing changes. A dim of the index that `x` has, too, is matched by
-/// name: `put(keys, now, length, position)` with a `position` for each sentence of a batch. A dim that `x` lacks tells
-/// rows apart: `put(kept, fresh, row, which)`; of equal indices the last stays, in the order of the dims of `part`. An
-/// index out of range changes nothing.
+/// Overwrites rows of `x` with those of `part` at an index tensor, the opposite of `gather`: [index[i…], rest…] of the
+/// result along a dim is part[i…, rest…], and other rows are unchanged. A dim of the index that `x` also has is matched
+/// by name: `put(keys, now, length, position)` with a `position` for each sentence of a batch. A dim that `x` lacks
+/// enumerates rows: `put(kept, fresh, row, which)`; of equal indices the last counts, in the order of the dims of
+/// `part`. An index out of range changes nothing.
 ///
-/// dims    those of `x`, then what else `part` has and the index has not; what one of them lacks is repeated
-/// layout  that of `x`; each processor writes what lies in its part; a dim that tells rows apart is whole
-/// grad    of `x`: the cotangent with zeros there; of `part`: what the cotangent has there, of rows that stay
+/// dims    those of `x`, then dims of `part` that the index lacks; dims that one of them lacks are broadcast
+/// layout  that of `x`; each processor writes the elements in its part; a dim that enumerates rows must not be sharded
+/// grad    of `x`: the cotangent, zero in these rows; of `part`: these rows of the cotangent, if not overwritten later
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ, the index is not an integer; T03 `part` or the index has the
 ///         dim
 template <handle X, handle P, dim_type D, handle Index>

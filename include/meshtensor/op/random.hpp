@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers by counter: an element is a function of the seed, the node's identity, the program's step, the
-// iteration and its own global index, hence the same under every layout, on every mesh and when it is made again.
+// Counter-based random numbers: an element is a function of the seed, the node's identity, the program's step, the
+// iteration and its global index. So it is the same under every layout, on every mesh and when it is recomputed.
 #pragma once
 
 #include "meshtensor/base/philox.hpp"
@@ -17,7 +17,7 @@ constexpr id random(builder& b, distribution kind, dtype type, shape const& dims
   return v;
 }
 
-/// What tells one random node from another: its path and its place among the random nodes of that path.
+/// The identity of a random node: its path and its index among the random nodes of that path.
 constexpr std::uint64_t identity_of(module const& m, id path, id ordinal) {
   std::uint64_t hash = 0xcbf29ce484222325ull + ordinal;
   for (int p = path; p != no_id; p = m.paths[p].parent) {
@@ -28,7 +28,7 @@ constexpr std::uint64_t identity_of(module const& m, id path, id ordinal) {
   return hash;
 }
 
-/// The same of a random node: its entry's name tells it from those of other programs.
+/// The identity of a random node with its entry's name, which tells it from those of other programs.
 constexpr std::uint64_t identity_of(module const& m, node const& n) {
   id r = n.region;
   while (m.regions[r].parent != no_id) r = m.regions[r].parent;
@@ -72,8 +72,8 @@ struct random_rule {
 
 // ---- what users call ----
 
-/// Floats from [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. Which ones follows from the
-/// seed, the program's name and step, the scope's path, the place among the random tensors of that path, the iteration
+/// Uniform floats in [0, 1), new ones in every step: `uniform(s, mt::f32, to(batch, d_model))`. They follow from the
+/// seed, the program's name and step, the scope's path, the index among the random tensors of that path, the iteration
 /// and the element's global index.
 ///
 /// dims    those of `to`
@@ -87,7 +87,7 @@ constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>, 
   return {&r.b, random(r.b, distribution::uniform, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
-/// Floats of the normal distribution with mean 0 and standard deviation 1; otherwise like `uniform`.
+/// Normal floats with mean 0 and standard deviation 1; otherwise like `uniform`.
 template <scope S, dtype T, dim_type... D>
 constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, line const& where = {}) {
   static_assert(is_float(T), "meshtensor T04: random numbers are floats: cast them");
@@ -96,7 +96,7 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, l
   return {&r.b, random(r.b, distribution::normal, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
-/// True with a probability, which is a number; otherwise like `uniform`.
+/// True with the given probability, which is a number; otherwise like `uniform`.
 template <scope S, dim_type... D>
 constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, number const& probability, to_dims<D...> result,
                                                  line const& where = {}) {

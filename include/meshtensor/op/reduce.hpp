@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along named dims, and the position of the greatest.
+// Reductions along named dims, and argmax.
 #pragma once
 
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-/// `x` summed, or its greatest or least element taken, along `dims`. any is the max of bools, all their min.
+/// The sum, maximum or minimum of `x` along `dims`. any is the max of bools, all their min.
 constexpr id reduce(builder& b, reduction kind, id x, shape const& along) {
   value const v = b.m.values[x];
   if (shape const absent = without(along, v.dims); absent.count != 0) {
@@ -28,7 +28,7 @@ constexpr id broadcast(builder& b, id x, shape const& dims) {
   return b.add(primitive::broadcast, {x}, b.m.values[x].type, dims);
 }
 
-/// The number of elements along `dims`: what a mean divides by.
+/// The number of elements along `dims`, by which a mean divides.
 constexpr number_row extent_row(id dim) { return {number_row::extent, function::copy, dim, no_id, 0}; }
 constexpr id extent_product(builder& b, shape const& dims) {
   id row = b.literal(1);
@@ -56,8 +56,8 @@ struct reduce_rule {
     return kind == contracted(n) ? linearity::alone : linearity::none;
   }
 
-  // max and min give the cotangent to every element that equals the result, divided among them, so that the sum of the
-  // gradients is the cotangent.
+  // max and min divide the cotangent among all elements that equal the result, so that the sum of the gradients is the
+  // cotangent.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
     id const x = b.m.operand(n, 0), y = b.m.result(n), dy = d.cotangent(y);
@@ -145,7 +145,7 @@ constexpr shape without_rule(shape const& x, shape const& along) { return withou
 
 template <class H, class D>
 concept reducible_along = dim_type<D> && has_dim<H, D>;
-/// Without dims: along all.
+/// The dims of a reduction's result; if no dim is named, all are reduced.
 template <class H, class List>
 struct reduced_dims {
   using type = result_dims_t<without_rule, typename H::dim_list, List>;
@@ -155,7 +155,8 @@ struct reduced_dims<H, dims<>> {
   using type = dims<>;
 };
 
-/// What `make` gives for the dims of the list, or for all; a wrong dim is one sentence, and nothing is made.
+/// Records what `make` returns for the dims of the list, or for all; a wrong dim is one error sentence, and nothing is
+/// recorded.
 template <literal Operation, handle H, class... D>
 constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto make) {
   if constexpr (!(dim_type<D> && ...))
@@ -187,8 +188,9 @@ constexpr auto reducing(id x) {
 /// The sum of `x` along one to four dims: `sum(x, heads, d_head)`; along all its dims if none is named.
 ///
 /// dims    those of `x` that are not named
-/// layout  a named dim sharded over an axis: the sum is partial over that axis until something needs it whole
-/// grad    the cotangent, repeated along the named dims
+/// layout  a named dim sharded over an axis: the result is a partial sum over that axis until an operation needs it
+///         reduced
+/// grad    the cotangent, broadcast along the named dims
 /// errors  T01 `x` lacks a dim; T04 `x` is bool
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
@@ -199,7 +201,7 @@ constexpr auto sum(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
                                       detail::reducing<reduction::sum>(x.id));
 }
 
-/// The sum divided by the number of elements; otherwise like `sum`.
+/// The mean along dims: the sum divided by the number of elements; otherwise like `sum`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
@@ -209,7 +211,7 @@ constexpr auto mean(H const& x, A = {}, B = {}, C = {}, D = {}, line const& wher
                                        [&](builder& b, shape const& s) { return mean(b, x.id, s); });
 }
 
-/// The greatest element along dims, named as for `sum`; nan where one is nan. Of two tensors the greater elements are
+/// The maximum along dims, named as for `sum`; nan if any element is nan. The elementwise maximum of two tensors is
 /// `maximum(a, b)`.
 ///
 /// grad    the cotangent, divided among all elements that equal the result
@@ -221,7 +223,7 @@ constexpr auto max(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
                                       detail::reducing<reduction::max>(x.id));
 }
 
-/// The least element along dims; otherwise like `max`.
+/// The minimum along dims; otherwise like `max`.
 template <handle H, class A = detail::no_dim, class B = detail::no_dim, class C = detail::no_dim,
           class D = detail::no_dim>
 constexpr auto min(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where = {}) {
@@ -250,9 +252,9 @@ constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
                                       detail::reducing<reduction::min>(x.id));
 }
 
-/// The position of the greatest element along a dim, the lowest of equals, as i64; nan is greater than any number.
+/// The position of the maximum along a dim, the lowest on a tie, as i64; nan is greater than any number.
 ///
-/// layout  the dim must be whole on every processor
+/// layout  the dim must not be sharded
 /// grad    none
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Less memory for more arithmetic: what a layer computes is made again for its gradient instead of being kept.
+// Rematerialization (activation checkpointing): a layer's values are recomputed for its gradient instead of saved.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -7,7 +7,7 @@
 namespace meshtensor {
 
 namespace detail {
-/// Marks what is recorded while it lives; see node::copy.
+/// Nodes recorded while it lives may be recomputed; see node::copy.
 class made_again {
  public:
   constexpr explicit made_again(builder& b) : b_(b), before_(b.copy) {
@@ -33,10 +33,10 @@ struct rematerialized {
 };
 }  // namespace detail
 
-/// The layer, in a loop: `repeat(s / "layers", layers, x, rematerialize(block))`. Its gradient keeps of every iteration
-/// what the layer starts from, or whatever follows from it and is smaller, and makes the rest again: about a third more
-/// arithmetic, a fraction of the memory (`--explain` has both). Results are the same bit for bit, random numbers
-/// included. What attention gives is kept. Outside of a loop it is the layer itself.
+/// Marks a layer in a loop for recomputation: `repeat(s / "layers", layers, x, rematerialize(block))`. Of every
+/// iteration only the layer's inputs are saved, or a smaller value that follows from them, and the rest is recomputed:
+/// about a third more arithmetic, a fraction of the memory (`--explain` has both). Results are bit-equal, random
+/// numbers included. Results of attention are saved. Outside of a loop it is the layer itself.
 ///
 /// source  Chen et al., arXiv:1604.06174
 template <class Layer>

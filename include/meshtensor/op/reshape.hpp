@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several dims as one, and one as several.
+// Merges several dims into one, and splits one into several.
 #pragma once
 
 #include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
 
-/// Neighbouring dims become one: the last of `parts` varies fastest.
+/// Merges neighbouring dims into one: the last of `parts` varies fastest.
 constexpr id merge(builder& b, id x, shape const& parts, id joined) {
   value const v = b.m.values[x];
   int const first = v.dims.find(parts.at[0]);
@@ -24,7 +24,7 @@ constexpr id split(builder& b, id x, id joined, shape const& parts) {
   return b.add(primitive::reshape, {x}, v.type, expanded(v.dims, joined, parts), {{joined}});
 }
 
-/// Merges or splits: attribute 0 is the dim that stands for several on the other side.
+/// Merges or splits: attribute 0 is the merged dim.
 struct reshape_rule {
   static constexpr bool merges(module const& m, node const& n) { return m.result_value(n).dims.has(n.attribute[0]); }
   static constexpr shape parts(module const& m, node const& n) {
@@ -37,7 +37,7 @@ struct reshape_rule {
     return expanded(few, n.attribute[0], parts(m, n)) == many ? nullptr
                                                               : "a reshape does not keep the order of its dims";
   }
-  // Blocks of the joined dim are blocks of its major part; the others must be whole.
+  // Shards of the joined dim are shards of its major part; the others must not be sharded.
   static constexpr bool whole(module const& m, node const& n, int dim) {
     shape const p = parts(m, n);
     return p.has(dim) && dim != p.at[0];
@@ -82,11 +82,11 @@ constexpr shape split_rule(shape const& x, shape const& joined, shape const& par
 }
 }  // namespace detail
 
-/// Two or more dims become one, the last of them varying fastest: `merge(x, to(heads, d_head), joined)`, where `joined`
-/// is `mt::dim<"joined", heads * d_head>`.
+/// Merges two or more dims into one, the last of them varying fastest: `merge(x, to(heads, d_head), joined)`, where
+/// `joined` is `mt::dim<"joined", heads * d_head>`.
 ///
 /// dims    those of `x`, `joined` in the place of the first part
-/// layout  a sharded first part is a sharded `joined`; the other parts must be whole
+/// layout  a sharded first part is a sharded `joined`; the other parts must not be sharded
 /// grad    the cotangent, split
 /// errors  T01 `x` lacks a part; T03 `x` has `joined` already
 template <handle H, dim_type... Parts, dim_type Joined>
@@ -106,7 +106,7 @@ constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& w
   }
 }
 
-/// One dim becomes several, the last of them varying fastest: `split(x, joined, to(heads, d_head))`.
+/// Splits one dim into several, the last of them varying fastest: `split(x, joined, to(heads, d_head))`.
 ///
 /// dims    those of `x`, the parts in the place of `joined`
 /// layout  a sharded `joined` is a sharded first part

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reshard: one tensor lies otherwise than its dims and its scope imply.
+// reshard: gives one tensor another layout than its dims and its scope imply.
 #pragma once
 
 #include "meshtensor/op/transpose.hpp"
@@ -29,13 +29,13 @@ struct no_rule {
 
 // ---- what users call ----
 
-/// The same tensor, lying as `rules` say: `reshard(x, shard<length, model>{}, replicate<d_model>{})`. For the dims that
-/// they name they replace what the layout implies. What uses the result brings it to where it needs it, so a reshard
-/// says *where* a change of placement happens, never whether results change.
+/// The same tensor with the layout that `rules` give: `reshard(x, shard<length, model>{}, replicate<d_model>{})`. For
+/// the dims that they name, they override the implied layout. Operations that use the result reshard it again as they
+/// need, so a reshard says *where* communication happens; it never changes results.
 ///
 /// dims    those of `x`
-/// layout  as the rules say; communication is shown at this line
-/// grad    the cotangent, wherever it lies
+/// layout  that of the rules; communication is shown at this line
+/// grad    the cotangent, in its own layout
 /// errors  T01 a rule names a dim that `x` lacks; S04, S05 as for a layout
 template <handle H, class A, class B = detail::no_rule, class C = detail::no_rule>
 constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of rules: which struct holds the rules of which primitive. Passes look rules up here and nowhere else.
+// The table of rules: it maps each primitive to the struct that holds its rules. Passes look rules up only here.
 #pragma once
 
 #include "meshtensor/op/call.hpp"
@@ -47,12 +47,12 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
   }
 }
 
-/// The finding of an operation's own check, or null: every node's dims and dtypes follow from its operands.
+/// The error of an operation's own check, or null: every node's dims and dtypes follow from its operands.
 constexpr char const* verify_node(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() { return R::verify(m, n); });
 }
 
-/// How a partial reduction passes through an operand; an operation that does not say lets none pass.
+/// How a partial reduction passes through an operand; an operation without this rule needs it reduced.
 constexpr linearity linear(node const& n, int operand, reduction kind) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::linear(n, operand, kind); }) return R::linear(n, operand, kind);
@@ -60,8 +60,8 @@ constexpr linearity linear(node const& n, int operand, reduction kind) {
   });
 }
 
-/// What a processor's result is when a dim that its result lacks is spread over an axis; none: the dim must be whole.
-/// Of bools at most one term is not false, so that their sum is the greatest.
+/// The kind of partial reduction that results if a dim that the result lacks is sharded; none: the dim must not be
+/// sharded. A sum of bools has at most one true term, so it is their max.
 constexpr reduction contracted(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::contracted(n); }) {
@@ -73,7 +73,7 @@ constexpr reduction contracted(module const& m, node const& n) {
   });
 }
 
-/// Whether an operation needs all of a dim on every processor.
+/// Whether a dim must not be sharded for an operation.
 constexpr bool needs_whole(module const& m, node const& n, int dim) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::whole(m, n, dim); }) return R::whole(m, n, dim);
@@ -81,7 +81,7 @@ constexpr bool needs_whole(module const& m, node const& n, int dim) {
   });
 }
 
-/// What a dim of an operand is called in the result.
+/// The name, in the result, of a dim of an operand.
 constexpr int relabel(module const& m, node const& n, int dim) {
   return with_rule(n.kind, [&]<class R>() {
     if constexpr (requires { R::relabel(m, n, dim); }) return R::relabel(m, n, dim);
@@ -98,7 +98,7 @@ struct primitives {
 };
 static_assert(static_cast<int>(primitive::count_) <= 64);
 
-/// What a device has to compute of a module.
+/// The primitives of a module that a device must compute.
 constexpr primitives computed_in(module const& m) {
   primitives all{};
   for (int i = 0; i < m.node_count; ++i)
@@ -120,11 +120,11 @@ constexpr bool occurs(primitives among) {
 }
 }  // namespace detail
 
-/// How nodes are computed one by one.
+/// A function that computes one node.
 using node_loops = void (*)(evaluation const&);
 
-/// Computes one node in plain loops: the oracle of every device. Structure (loops, branches, variables) is for the
-/// caller. `Among` says which primitives occur, so that the compiler makes no loops for others.
+/// Computes one node in plain loops: the reference of every device. The caller handles structure (loops, branches,
+/// variables). `Among` lists the primitives that occur, so that the compiler makes no loops for others.
 template <primitives Among = primitives::all()>
 void evaluate(evaluation const& e) {
   bool const done = with_rule(e.n.kind, [&]<class R>() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a dim: slice takes one out, pad puts one into more, concat joins two. Each names a new dim, whose extent is
-// its own.
+// Parts of a dim: slice takes a range, pad surrounds with a value, concat joins two. Each names a new dim, because the
+// extent changes.
 #pragma once
 
 #include "meshtensor/op/transpose.hpp"
@@ -17,7 +17,7 @@ constexpr id pad(builder& b, id x, id from, id to, id first, id around) {
   b.expect(v.dims.has(from), "T01 pad: the operand lacks the dim");
   return b.add(primitive::pad, {x}, v.type, replaced(v.dims, from, to), {{from, to, first, around}});
 }
-/// `x` along `dx`, then `y` along `dy`, become one tensor along `to`; other dims that one of them lacks are repeated.
+/// `x` along `dx`, then `y` along `dy`, as one tensor along `to`; other dims that one of them lacks are broadcast.
 constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
   value const v = b.m.values[x], w = b.m.values[y];
   b.expect(v.dims.has(dx) && w.dims.has(dy), "T01 concat: an operand lacks its dim");
@@ -47,7 +47,7 @@ struct slice_rule {
     view const &x = e.operands[0], &y = e.results[0];
     detail::copy_by_name(x, start_of(e), y, 0, e.n.attribute[0], e.n.attribute[1], y.extent);
   }
-  /// Where in its operand, in elements, a slice begins.
+  /// The offset in its operand, in elements, of the slice.
   template <class = lazy>
   static std::int64_t start_of(evaluation const& e) {
     view const& x = e.operands[0];
@@ -82,7 +82,7 @@ struct pad_rule {
     });
     detail::copy_by_name(x, 0, y, first, e.n.attribute[0], e.n.attribute[1], x.extent);
   }
-  /// Where in its result, in elements, what is padded begins.
+  /// The offset in its result, in elements, of the padded operand.
   template <class = lazy>
   static std::int64_t start_of(evaluation const& e) {
     view const& y = e.results[0];
@@ -128,11 +128,11 @@ constexpr shape concat_rule_of(shape const& x, shape const& dx, shape const& y, 
 }
 }  // namespace detail
 
-/// The elements `first`, `first` + 1, … of `x` along `from`, as many as `to` has: `slice(x, length, past, 1)`.
+/// Takes the elements `first`, `first` + 1, … of `x` along `from`, as many as `to` has: `slice(x, length, past, 1)`.
 ///
 /// dims    those of `x`, `to` in the place of `from`
-/// layout  both dims must be whole on every processor
-/// grad    the cotangent in the middle of zeros
+/// layout  neither dim may be sharded
+/// grad    the cotangent, padded with zeros
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent
 template <handle H, dim_type From, dim_type To>
 constexpr auto slice(H const& x, From from, To to, number const& first, line const& where = {}) {
@@ -152,10 +152,10 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
   }
 }
 
-/// `x` along `from` becomes the elements `first`, `first` + 1, … along `to`; all others are `around`.
+/// Pads `x` along `from`: its elements become the elements `first`, `first` + 1, … along `to`; all others are `around`.
 ///
 /// dims    those of `x`, `to` in the place of `from`
-/// layout  both dims must be whole on every processor
+/// layout  neither dim may be sharded
 /// grad    the slice of the cotangent
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`
 template <handle H, dim_type From, dim_type To>
@@ -178,11 +178,11 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
   }
 }
 
-/// `x` along `dx`, followed by `y` along `dy`, as one tensor along `to`: `mt::dim<"to", dx + dy>`. Other dims that one
-/// of them lacks are repeated.
+/// Concatenates `x` along `dx` and `y` along `dy` into one tensor along `to`: `mt::dim<"to", dx + dy>`. Other dims that
+/// one of them lacks are broadcast.
 ///
-/// dims    those of `x` with `to` for `dx`, then what else `y` has
-/// layout  the three dims must be whole on every processor
+/// dims    those of `x` with `to` for `dx`, then other dims of `y`
+/// layout  none of the three dims may be sharded
 /// grad    the two slices of the cotangent
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>
@@ -205,7 +205,7 @@ constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& w
   }
 }
 
-/// With numbers in the place of dims.
+/// Rejects a call with numbers in the place of dims.
 template <handle H, class From, class... More>
 requires(!dim_type<From> || sizeof...(More) < 2 || !dim_type<typename detail::nth<0, More..., H>::type>)  //
 constexpr auto slice(H const& x, From const&, More const&...) {

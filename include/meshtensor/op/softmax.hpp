@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentials that sum to one along a dim, and their logarithms: composites with their own gradients, safe for any
-// inputs.
+// Softmax, log_softmax and logsumexp along a dim, as composites with their own gradients, without overflow; and the
+// causal mask.
 #pragma once
 
 #include <tuple>
@@ -12,7 +12,8 @@
 namespace meshtensor {
 
 namespace detail {
-/// A composite of one tensor of floats along a dim; where that cannot be, what was said of it is enough.
+/// A composite of one tensor of floats along a dim. If a constraint failed, returns the operand; the static_assert has
+/// reported it.
 template <handle H, class D, class Body, class Gradient>
 constexpr auto composite_along(name const& label, H const& x, D, line const& where, Body const& body,
                                Gradient const& gradient) {
@@ -27,11 +28,11 @@ constexpr auto composite_along(name const& label, H const& x, D, line const& whe
 }
 }  // namespace detail
 
-/// exp(x) / Σ exp(x) along a dim. The greatest element is subtracted first, so that nothing overflows. Of elements that
-/// are all -inf it gives zeros.
+/// exp(x) / Σ exp(x) along a dim. The maximum is subtracted first, so that nothing overflows. If all elements are -inf,
+/// the result is zeros.
 ///
 /// dims    those of `x`
-/// layout  `dim` sharded over an axis: one max and one sum without it are reduced over that axis
+/// layout  `dim` sharded over an axis: one max and one sum, which lack `dim`, are reduced over that axis
 /// grad    y · (dy − Σ y·dy)
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
@@ -45,11 +46,11 @@ constexpr auto softmax(H const& x, D along, line const& where = {}) {
   return detail::composite_along("softmax", x, along, where, body, gradient);
 }
 
-/// The logarithm of softmax, exact where softmax itself would round to zero. Of elements that are all -inf it gives
+/// The logarithm of softmax, exact where softmax itself would round to zero. If all elements are -inf, the result is
 /// -inf.
 ///
 /// dims    those of `x`
-/// grad    dy − softmax(x) · Σ dy; zero of elements that are all -inf
+/// grad    dy − softmax(x) · Σ dy; zero if all elements are -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
@@ -68,10 +69,10 @@ constexpr auto log_softmax(H const& x, D along, line const& where = {}) {
   else return detail::composite_along("log_softmax", x, along, where, body, gradient);
 }
 
-/// log Σ exp(x) along a dim, without overflow. Of elements that are all -inf it gives -inf, and inf where one is inf.
+/// log Σ exp(x) along a dim, without overflow. If all elements are -inf, the result is -inf; if one is inf, inf.
 ///
 /// dims    those of `x` without the dim
-/// grad    dy · softmax(x); zero of elements that are all -inf
+/// grad    dy · softmax(x); zero if all elements are -inf
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
@@ -86,7 +87,7 @@ constexpr auto logsumexp(H const& x, D along, line const& where = {}) {
 }
 
 namespace detail {
-/// Where `key` is not after `query`.
+/// Whether the position along `key` is not after that along `query`.
 template <class Query, class Key>
 constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, Key key) {
   tensor<dtype::i32, Query> const asks(&b, iota(b, dim_id(b, query), dtype::i32));
@@ -95,12 +96,12 @@ constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, 
 }
 }  // namespace detail
 
-/// Hides from every position of `query` the positions of `key` after it: there the result is −1e30, which softmax turns
-/// into zero, elsewhere `scores`.
+/// The causal mask: `scores` where the position of `key` is not after that of `query`, elsewhere −1e30, which softmax
+/// turns into zero.
 ///
 /// dims    those of `scores`
-/// layout  each dim as it is: positions are global
-/// grad    the cotangent, zero where hidden
+/// layout  each dim keeps its axes: positions are global
+/// grad    the cotangent, zero where masked
 /// errors  T01 `scores` lacks one of the dims
 template <handle H, dim_type Query, dim_type Key>
 constexpr auto causal(H const& scores, Query query, Key key, line const& where = {}) {
@@ -114,7 +115,7 @@ constexpr auto causal(H const& scores, Query query, Key key, line const& where =
   else return scores;
 }
 
-/// Along a position, or along nothing.
+/// Rejects a call with a position, or without a dim.
 template <handle H, class... D>
 requires(!dim_type<typename detail::nth<0, D..., H>::type>)
 constexpr auto softmax(H const& x, D const&...) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The greatest elements along a dim, and where they are.
+// The greatest elements along a dim, and their positions.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 namespace meshtensor {
 
 namespace detail {
-/// Positions along D of the greatest elements, the greatest first, of equal ones the first; nan is greater than any
-/// number.
+/// Positions along D of the greatest elements, in descending order, ties by position; nan is greater than any number.
 template <class D, class Best>
 struct top_positions {
   static constexpr auto whole = to_dims<D>{};
@@ -48,9 +47,8 @@ struct top_positions {
   static auto least(std::span<T const> x, std::span<std::int32_t const> best) {
     return number(x[static_cast<std::size_t>(best.back())]);
   }
-  static constexpr std::size_t step =
-      64;  // elements that are passed over if none of them is among the best, as is most often so
-  /// Whether one of them may be greater than `q`; a nan may, so that it is looked at.
+  static constexpr std::size_t step = 64;  // elements skipped at once if none is among the best, the usual case
+  /// Whether one of them may be greater than `q`; a nan counts as one that may.
   template <class T, class Q>
   static bool any_beats(T const* x, Q q) {
     if constexpr (std::is_same_v<T, Q> && std::is_floating_point_v<T>) {
@@ -81,12 +79,12 @@ template <class Part, class Best>
 struct candidates_t : dim<"candidates", Part{} * Best{}> {};
 }  // namespace detail
 
-/// The greatest elements along a dim and their positions, the greatest first, of equal ones that which stands first;
-/// nan is greater than any number: `auto [likely, word] = top_k(scores, vocab, best)`, as many as `best` is long.
+/// The greatest elements along a dim and their positions, in descending order, ties by position; nan is greater than
+/// any number: `auto [likely, word] = top_k(scores, vocab, best)`, as many as the extent of `best`.
 ///
 /// dims    those of `x` without `along`, then `best`; positions are i32
-/// layout  `along` whole: where it is sharded, it is gathered first; see the form below
-/// grad    of the elements: added where they came from; positions have none
+/// layout  `along` must not be sharded; if it is, it is gathered first, see the form below
+/// grad    of the elements: added at their positions; positions have none
 /// errors  T01 `x` lacks the dim; R12 `best` is longer than `along`
 template <handle X, dim_type D, dim_type Best>
 constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
@@ -95,9 +93,9 @@ constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
   return std::tuple(gather(x, position, along, where), position);
 }
 
-/// The same of a long dim that lies spread, without gathering it: `along` is seen as `parts`, each of `rest` elements,
-/// and the greatest of each part compete. `top_k(scores, vocab, best, part, rest)`, where the layout shards `part` over
-/// the axis of `vocab`; what is gathered is part × best.
+/// top_k of a long sharded dim, without gathering it: `along` is split into parts of `rest` elements, and the greatest
+/// elements of each part compete. `top_k(scores, vocab, best, part, rest)`, where the layout shards `part` over the
+/// axis of `vocab`; only part × best elements are gathered.
 ///
 /// errors  S03 `part` times `rest` is not `along`; R12 `best` is longer than `rest`
 template <handle X, dim_type D, dim_type Best, dim_type Part, dim_type Rest>

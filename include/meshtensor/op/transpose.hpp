@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same numbers under dims in another order, under another name, or repeated along new dims. Nothing here computes.
+// The same elements with dims reordered, renamed, or broadcast. Nothing here computes.
 #pragma once
 
 #include "meshtensor/op/reduce.hpp"
@@ -36,7 +36,7 @@ inline void copy_elements(view const& x, std::int64_t x_first, view const& y, st
     while (w.next());
   });
 }
-/// The same, dims matched by name; `from`, a dim of `x`, is called `to` in `y`.
+/// Copies by dim names; `from`, a dim of `x`, is called `to` in `y`.
 inline void copy_by_name(view const& x, std::int64_t x_first, view const& y, std::int64_t y_first, int from, int to,
                          std::int64_t const* extent) {
   int places[max_dims_of_one];
@@ -83,7 +83,7 @@ struct rename_rule {
                : "a renamed result has other dims";
   }
   static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
-  /// What a dim of the operand is called in the result.
+  /// The name, in the result, of a dim of the operand.
   static constexpr int relabel(module const&, node const& n, int dim) {
     return dim == n.attribute[0] ? n.attribute[1] : dim;
   }
@@ -103,12 +103,12 @@ constexpr shape renamed_rule(shape const& x, shape const& from, shape const& to)
   return replaced(x, from.at[0], to.at[0]);
 }
 
-/// All of `List` are dims of H.
+/// Whether all of `List` are dims of H.
 template <class H, class List>
 inline constexpr bool has_all = is_any<typename H::dim_list>;
 template <handle H, class... D>
 inline constexpr bool has_all<H, dims<D...>> = (has_dim<H, D> && ...);
-/// All dims of H are in `List`.
+/// Whether all dims of H are in `List`.
 template <class HDims, class List>
 inline constexpr bool is_within_v = is_any<HDims>;
 template <class... D, class List>
@@ -122,10 +122,10 @@ template <class H, class... D>
 concept has_only_dims = is_within_v<typename H::dim_list, dims<D...>>;
 }  // namespace detail
 
-/// The same tensor with its dims in another order: `transpose(x, to(length, batch, d_model))`.
+/// Reorders the dims of a tensor: `transpose(x, to(length, batch, d_model))`.
 ///
 /// dims    those of `to`
-/// layout  each dim as it is; partial reductions pass
+/// layout  each dim keeps its axes; partial reductions pass through
 /// grad    the cotangent
 /// errors  T03 `to` does not name exactly the dims of `x`
 template <handle H, dim_type... D>
@@ -141,7 +141,7 @@ constexpr auto transpose(H const& x, to_dims<D...>, line const& where = {}) {
   }
 }
 
-/// By position, or without `to`.
+/// Rejects a call by position, or without `to`.
 template <handle H, class... D>
 constexpr auto transpose(H const& x, D const&...) {
   static_assert(
@@ -151,7 +151,7 @@ constexpr auto transpose(H const& x, D const&...) {
   return x;
 }
 
-/// The same tensor, repeated along the dims that it lacks: `broadcast(bias, to(batch, d_ff))`. Elementwise operations
+/// Broadcasts a tensor along the dims that it lacks: `broadcast(bias, to(batch, d_ff))`. Elementwise operations
 /// broadcast by themselves.
 ///
 /// dims    those of `to`
@@ -167,7 +167,7 @@ constexpr auto broadcast(H const& x, to_dims<D...>, line const& where = {}) {
                                            r.b.m.values[x.id].dims == wanted ? x.id : broadcast(r.b, x.id, wanted));
 }
 
-/// Without `to`.
+/// Rejects a call without `to`.
 template <handle H, dim_type... D>
 constexpr auto broadcast(H const& x, D const&...) {
   static_assert(
@@ -175,8 +175,9 @@ constexpr auto broadcast(H const& x, D const&...) {
   return x;
 }
 
-/// The same tensor with dim `from` called `to`: `rename(x, length, memory)`, so that two of its elements can meet. Both
-/// dims have one extent; where one is bound at start-up it is inferred from the other.
+/// Renames dim `from` of a tensor to `to`: `rename(x, length, memory)`, so that every element along `length` can be
+/// combined with every other one. Both dims have one extent; if one is bound at start-up, it is inferred from the
+/// other.
 ///
 /// dims    those of `x`, `to` in the place of `from`
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already

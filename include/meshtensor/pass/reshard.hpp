@@ -10,7 +10,8 @@ namespace meshtensor {
 constexpr int transition_cost(placement const& from, placement const& to) {
   int cost = 0;
   for (int a = 0; a < max_axes; ++a) {
-    if (to.part[a] != reduction::none && from.part[a] != to.part[a]) cost += 100;  // a reduced value never turns partial
+    if (to.part[a] != reduction::none && from.part[a] != to.part[a])
+      cost += 100;  // a reduced value never turns partial
     else if (from.part[a] != reduction::none) cost += to.part[a] == from.part[a] ? 0 : to.dim[a] != 0 ? 1 : 2;
     else if (from.dim[a] != to.dim[a] || from.order[a] != to.order[a])
       cost += from.dim[a] == 0 ? 0 : to.dim[a] == 0 ? 2 : 1;

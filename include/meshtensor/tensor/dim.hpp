@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dim: a named direction of a tensor. Its type and its value share one name.
+// A dim: a named dimension of a tensor. Its type and its value share one name.
 #pragma once
 
 #include <concepts>
@@ -9,10 +9,10 @@
 
 namespace meshtensor {
 
-/// The extent of a dim as its type knows it: a number, not known before start-up, or made from other dims.
+/// The extent of a dim as its type knows it: a number, bound at start-up, or computed from other dims.
 struct extent_rule {
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted } kind;
-  std::int64_t value;  // fixed: the extent; shifted: what is added to the extent of `first`
+  std::int64_t value;  // fixed: the extent; shifted: added to the extent of `first`
   name first, second;
 
   constexpr extent_rule() : kind(dynamic), value(0), first(), second() {}
@@ -28,11 +28,11 @@ struct dim_extent {
   std::int64_t extent;
 };
 
-/// A named tensor direction.
+/// A named dimension of a tensor.
 ///
 ///     inline constexpr struct batch : mt::dim<"batch"> {} batch;                       // extent bound at start-up
 ///     inline constexpr struct heads : mt::dim<"heads", 8> {} heads;
-///     inline constexpr struct joined : mt::dim<"joined", heads * d_head> {} joined;    // made from others
+///     inline constexpr struct joined : mt::dim<"joined", heads * d_head> {} joined;    // computed from others
 ///
 /// Identity is the name together with the extent: one name with two extents in one program is an error (T05).
 template <name Name, extent_rule Extent = extent_rule{}>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts: which dims are spread over which axes. The types that users write, their value, and the placement of one
+// Layouts: which dims are sharded over which axes. The types that users write, their value, and the placement of one
 // tensor.
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace meshtensor {
 
-/// One line of a layout: under the path component `scope` (everywhere if empty), `dim` is spread over `axes`, the first
-/// one major; no axes means replicated.
+/// One rule of a layout: under the path component `scope` (everywhere if empty), `dim` is sharded over `axes`, the
+/// first one major; no axes means replicated.
 struct layout_rule {
   name scope, dim;
   int count;
@@ -29,7 +29,7 @@ struct layout_rule {
 struct layout_rules {
   int count;
   layout_rule rules[max_rules];
-  diagnostic report;  // in the compiler; at run time what is wrong is thrown
+  diagnostic report;  // the first error, at compile time; at run time it is thrown
 
   constexpr layout_rules& add(layout_rule const& r) {
     for (int i = 0; i < count; ++i)
@@ -69,7 +69,7 @@ struct layout_rules {
   }
 };
 
-/// Spreads a dim over one axis, or over several, the first one major: `shard<batch, data>`.
+/// Shards a dim over one axis, or over several, the first one major: `shard<batch, data>`.
 template <auto Dim, auto... Axes>
 struct shard {
   static_assert(dim_type<std::remove_cvref_t<decltype(Dim)>>, "meshtensor S08: shard<dim, axis...> begins with a dim");
@@ -81,15 +81,16 @@ struct shard {
   }
 };
 
-/// Undoes, inside a scope, what the layout says of a dim outside it.
+/// Replicates, inside a scope, a dim that is sharded outside of it.
 template <auto Dim>
 struct replicate {
   static_assert(dim_type<std::remove_cvref_t<decltype(Dim)>>, "meshtensor S08: replicate<dim> names a dim");
   static constexpr void add_to(layout_rules& r, name const& scope) { r.replicate(Dim.label, scope); }
 };
 
-/// Rules for what is traced under the path component `Scope`, at any depth: `in<"optimizer", shard<d_model, data>>`.
-/// For the dims that it names it replaces what holds outside; the rest is inherited; the innermost component wins.
+/// Rules for the nodes traced under the path component `Scope`, at any depth: `in<"optimizer", shard<d_model, data>>`.
+/// They override the outer rules for the dims that they name; all other rules are inherited; the innermost component
+/// wins.
 template <name Scope, class... Rules>
 struct in {
   static constexpr void add_to(layout_rules& r, name const& outer) {
@@ -103,8 +104,8 @@ struct in {
   }
 };
 
-/// Where the dims of a whole program live: `struct layout : mt::layout<shard<batch, data>, shard<d_ff, model>> {};`
-/// Layouts change speed and memory, never results.
+/// The layout of a whole program: `struct layout : mt::layout<shard<batch, data>, shard<d_ff, model>> {};` Layouts
+/// change speed and memory, never results.
 template <class... Rules>
 struct layout {
   static constexpr layout_rules rules = [] {
@@ -120,8 +121,8 @@ concept layout_type = requires {
   { L::rules } -> std::same_as<layout_rules const&>;
 };
 
-/// How one tensor lies on the mesh: every axis shards one dim, or holds parts of a reduction, or holds copies. All
-/// zeros means replicated on every axis.
+/// The placement of one tensor on the mesh: each axis shards one dim, holds the terms of a partial reduction, or
+/// replicates. All zeros means replicated on every axis.
 struct placement {
   std::uint8_t dim[max_axes];    // position of the dim that the axis shards, plus 1; 0: none
   std::uint8_t order[max_axes];  // place in that dim's list of axes; 0 is major
@@ -156,7 +157,7 @@ struct placement {
     dim[axis] = static_cast<std::uint8_t>(position + 1);
   }
   constexpr void unshard(int axis) { dim[axis] = 0, order[axis] = 0; }
-  /// The same for one of several axes of a dim: those behind it move up.
+  /// Stops one of several axes from sharding its dim: the minor axes of that dim move up.
   constexpr void leave(int axis) {
     for (int a = 0; a < max_axes; ++a)
       if (a != axis && dim[a] == dim[axis] && order[a] > order[axis]) --order[a];
@@ -164,14 +165,14 @@ struct placement {
   }
 };
 
-/// Into how many parts a mesh cuts the dim at `position` of a value.
+/// The number of parts into which a mesh cuts the dim at `position` of a value.
 constexpr std::int64_t parts_along(mesh_shape const& mesh, placement const& layout, int position) {
   std::int64_t n = 1;
   for (int a = 0; a < mesh.count; ++a)
     if (layout.sharded_at(a) == position) n *= mesh.axes[a].extent;
   return n;
 }
-/// Which of these parts a rank holds.
+/// The index of the part that a rank holds.
 constexpr std::int64_t part_along(mesh_shape const& mesh, placement const& layout, int position, std::int64_t rank) {
   std::int64_t part = 0;
   for (int o = 0, a = 0; (a = layout.axis_at(position, o)) >= 0; ++o)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers: scalars that stand beside tensors and take the dtype of what they meet. A literal, the extent of a dim, a
-// value set by name at run time, the step count, or an expression of these.
+// Numbers: weakly typed scalars that take the dtype of the tensor they are combined with. A literal, the extent of a
+// dim, a value set by name at run time, the step count, or an expression of these.
 #pragma once
 
 #include <concepts>
@@ -15,17 +15,17 @@ namespace meshtensor {
 
 struct builder;
 
-/// A weak scalar: it has no dtype of its own. Evaluated in f64 at start-up or before a step, never a reason to rebuild.
+/// A weakly typed scalar. Evaluated in f64 at start-up or before a step; setting it never needs a rebuild.
 struct number {
   struct item {  // postfix: operands first
     enum kind_t : std::uint8_t { literal, extent, row, apply } kind;
     function f;
     std::uint16_t id;  // row: a row of the module's table of numbers
     double value;
-    name const* dim;  // extent: whose
+    name const* dim;  // extent: the dim's name
   };
   static constexpr int capacity = 24;
-  builder* owner;  // where rows live; null while nothing but literals and extents took part
+  builder* owner;  // of the rows; null while all items are literals and extents
   int count;
   item items[capacity];
 
@@ -37,7 +37,7 @@ struct number {
   }
   constexpr void push(item const& i) {
     if (count < capacity) items[count] = i;
-    if (count <= capacity) ++count;  // one more than fits: `builder::add_number` says so (G11)
+    if (count <= capacity) ++count;  // one more than fits: `builder::add_number` reports it (G11)
   }
   static constexpr number of_row(builder* b, int row) {
     number n;
@@ -106,7 +106,7 @@ constexpr number power(number const& a, number const& b) { return apply(function
 constexpr number maximum(number const& a, number const& b) { return apply(function::maximum, a, b); }
 constexpr number minimum(number const& a, number const& b) { return apply(function::minimum, a, b); }
 
-/// A dtype-less operand: a number or a C++ literal.
+/// An operand without a dtype: a number or a C++ literal.
 template <class T>
 concept number_like = std::same_as<T, number> || detail::plain_number<T>;
 

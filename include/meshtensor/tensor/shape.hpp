@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ordered set of dims, as small integers, and the shape rules of the operations. The same rules give a handle its
-// type (numbers stand for types) and a node its dims (numbers are rows of the module's table of dims).
+// An ordered set of dims, as small integers, and the shape rules of the operations. The same rules compute the type of
+// a handle (the integers stand for types) and the dims of a node (the integers are rows of the module's table of dims).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct shape {
       if (!has(other.at[i])) return false;
     return true;
   }
-  /// A dim too many leaves a mark: `fits` tells, and whoever makes a tensor says so (T07).
+  /// Beyond the capacity it marks the shape instead: `fits` is then false, and `add_value` reports it (T07).
   constexpr shape& add(int d) {
     if (count < capacity) at[count++] = static_cast<std::uint8_t>(d);
     else at[capacity - 1] = too_many;
@@ -48,7 +48,7 @@ struct shape {
   static constexpr std::uint8_t too_many = 0xff;
 };
 
-/// Broadcasting by name: the dims of both, in order of first appearance.
+/// Broadcasting by name: the dims of both operands, in order of first appearance.
 constexpr shape united(shape a, shape const& b) {
   for (int i = 0; i < b.count; ++i)
     if (!a.has(b.at[i])) a.add(b.at[i]);
@@ -83,7 +83,7 @@ constexpr shape replaced(shape a, int from, int to) {
   return a;
 }
 
-/// `a` with dim `from` replaced by all dims of `to`, in place: a gathered or a split dim.
+/// `a` with dim `from` replaced by all dims of `to`, in place: for a gathered or a split dim.
 constexpr shape expanded(shape const& a, int from, shape const& to) {
   shape r{};
   for (int i = 0; i < a.count; ++i) {
@@ -160,7 +160,7 @@ struct selected<S, dims<All...>, std::integer_sequence<int, I...>> {
 
 }  // namespace detail
 
-/// Evaluates a shape rule on lists of dim types: `ruled<rule, dims<A…>, dims<B…>>` is the list of the result's dims.
+/// Applies a shape rule to lists of dim types: `ruled<rule, dims<A…>, dims<B…>>` is the list of the result's dims.
 template <auto Rule, class... Lists>
 struct ruled {
   using all = typename detail::joined<Lists...>::type;

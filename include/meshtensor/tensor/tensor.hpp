@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle that a program passes around: which value of which graph, with dtype and dims in its type.
+// Tensor handles: a value of a graph, with its dtype and dims in the type.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct line {
   }
 };
 
-/// An operand together with the line on which it was used: operators take this, so that every node knows its line.
+/// An operand and the line of its use: operators take this, so that every node knows its line.
 template <class T>
 struct at {
   T operand;
@@ -41,12 +41,12 @@ concept handle = requires { typename T::is_handle; };
 template <class T>
 concept operand_like = handle<T> || number_like<T>;
 
-/// Names a scalar function as an argument.
+/// A scalar function as an argument.
 template <function F>
 struct fn {};
 
-/// The operators of a handle. Operands broadcast by name; a number takes the handle's dtype. They are found through the
-/// handle alone and meet nothing else in a user's namespace.
+/// The operators of a handle. Operands broadcast by name; a number takes the handle's dtype. Argument-dependent lookup
+/// finds them only for handles, so they do not clash with other operators in a user's namespace.
 template <class Self>
 struct arithmetic {
   template <operand_like B>
@@ -77,8 +77,8 @@ struct arithmetic {
   friend constexpr auto operator!=(at<Self> a, B const& b) {
     return elementwise(fn<function::not_equal>{}, a.where, a.operand, b);
   }
-  // Of two handles without a conversion, which would make x == y ambiguous with y == x; hence the line of what came
-  // before.
+  // Two handles without the conversion to `at`, which would make x == y ambiguous with y == x. The node gets the line
+  // of the node before it.
   template <handle B>
   friend constexpr auto operator==(Self const& a, B const& b) {
     return elementwise(fn<function::equal>{}, line::unknown(), a, b);
@@ -128,13 +128,13 @@ struct arithmetic {
     return elementwise(fn<function::divide>{}, b.where, a, b.operand);
   }
   friend constexpr auto operator-(at<Self> a) { return elementwise(fn<function::negate>{}, a.where, a.operand); }
-  // Without a conversion likewise: another one leads to bool (unlike_arrays), whose `!` would be as near.
+  // Without the conversion to `at`: `!` would be ambiguous with the conversion to bool (unlike_arrays).
   friend constexpr auto operator!(Self const& a) {
     return elementwise(fn<function::logical_not>{}, line::unknown(), a);
   }
 };
 
-/// What tensors of other libraries have as members: each says what there is instead (tensor/wrong.hpp).
+/// Members that tensors of other libraries have: each is an error that names the replacement (tensor/wrong.hpp).
 struct unlike_arrays {
   template <std::same_as<bool> B>
   explicit constexpr operator B() const;  // in `if (sum(x) > 0)`
@@ -210,7 +210,7 @@ struct unlike_arrays {
   constexpr auto operator/=(A const&) const;
 };
 
-/// The dims of a handle whose dims are known while tracing only.
+/// The dims of a handle whose dims are known only while tracing.
 struct any_dims {};
 
 namespace detail {
@@ -224,7 +224,7 @@ constexpr bool are_distinct() {
 }
 }  // namespace detail
 
-/// A tensor of the graph: dtype `T`, dims `D…`. Made by a scope and by operations, passed by value.
+/// A tensor of the graph: dtype `T`, dims `D…`. Scopes and operations return it; it is passed by value.
 template <dtype T, dim_type... D>
 struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
   static_assert(detail::are_distinct<D...>(), "meshtensor T07: a tensor has one dim twice: give one another name");
@@ -237,7 +237,7 @@ struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
   constexpr tensor(builder* b, std::uint16_t i) : owner(b), id(i) {}
 };
 
-/// A tensor whose dims are values: what an optimizer sees when it loops over the parameters of a program.
+/// A tensor whose dims are values, not types: for an optimizer that loops over the parameters of a program.
 template <dtype T>
 struct any_tensor : arithmetic<any_tensor<T>>, unlike_arrays {
   using is_handle = void;
@@ -283,11 +283,11 @@ struct dims_under<Rule, false, Lists...> {
 template <dtype T, class List>
 using handle_t = typename detail::handle_for<T, List>::type;
 
-/// The dims of a result, by a shape rule; not known before the trace as soon as one operand's are not.
+/// The dims of a result, by a shape rule; known only while tracing if those of any operand are.
 template <auto Rule, class... Lists>
 using result_dims_t = typename detail::dims_under<Rule, (detail::is_any<Lists> || ...), Lists...>::type;
 
-/// Reads as English in an error: the operand has this dim.
+/// Named to read as English in an error: the operand has this dim.
 template <class H, class D>
 concept has_dim = detail::is_any<typename H::dim_list> || has_dim_v<typename H::dim_list, D>;
 template <class A, class B>

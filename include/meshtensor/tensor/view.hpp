@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strided window on numbers in memory: what evaluation rules read and write. Knows where in the whole tensor it lies.
+// A strided view of a tensor in memory, which evaluation rules read and write. It knows its offset in the global
+// tensor.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,8 @@ struct view {
   }
 };
 
-/// Walks all indices of a box in row-major order, keeping one offset for each of N views: `w.offset[k]` is where the
-/// element of view k lies; a view without a dim has stride 0 along it.
+/// Iterates over all indices of a box in row-major order, with one offset for each of N views: `w.offset[k]` is that of
+/// the element of view k; a view without a dim has stride 0 along it.
 template <int N>
 struct walk {
   int count = 0;
@@ -63,7 +64,7 @@ struct walk {
       if (extent[i] == 0) return true;
     return false;
   }
-  /// Moves on; false after the last index.
+  /// Steps to the next index; false after the last one.
   bool next() {
     for (int i = count; i-- > 0;) {
       ++index[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says why an operation refuses its operands, with what their types tell: the compiler names the line.
+// Error sentences for operands that an operation does not accept, with their types. The compiler names the line.
 #pragma once
 
 #include <iosfwd>
@@ -16,7 +16,7 @@ concept scope = requires { typename S::is_scope; };
 
 namespace detail {
 
-/// Words in a template argument.
+/// A text as a template argument.
 template <std::size_t Size>
 struct literal {
   char at[Size];
@@ -42,7 +42,7 @@ inline constexpr bool is_several = false;
 template <class... T>
 inline constexpr bool is_several<std::tuple<T...>> = true;
 
-/// Adds what a type tells: of a handle `f32[batch, out]`, of a dim its name.
+/// Adds a type to a sentence: `f32[batch, out]` for a handle, the name for a dim.
 template <class Fact>
 constexpr diagnostic& add_fact(diagnostic& d) {
   if constexpr (std::is_same_v<Fact, bool>) return d << "a condition";
@@ -68,7 +68,7 @@ constexpr diagnostic& add_fact(diagnostic& d) {
     }(d, static_cast<typename Fact::dim_list*>(nullptr));
 }
 
-/// The first tensor among the arguments of what is refused: something to go on with.
+/// The first tensor among the arguments of a rejected call: the result that lets compilation go on.
 template <class First, class... More>
 constexpr auto first_handle(First const& first, More const&... more) {
   if constexpr (handle<First>) return first;
@@ -78,12 +78,12 @@ constexpr auto first_handle(First const& first, More const&... more) {
 struct type_finding {
   diagnostic report;
 };
-/// Whether a function takes arguments of these types; their static_asserts are looked at here, too.
+/// Whether a function takes arguments of these types. This check also evaluates its static_asserts.
 template <class F, class... Args>
 inline constexpr bool takes = requires(F const& f, Args const&... args) { f(args...); };
 
-/// Why an operation refuses its operands, with what their types tell: for a constraint that failed,
-/// `if constexpr (!has_dim<H, D>) static_assert(is_valid<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
+/// The error sentence of an operation whose constraint failed, with the types of its operands: `if constexpr
+/// (!has_dim<H, D>) static_assert(is_valid<wrong<"T01 softmax: the operand lacks the dim", H, D>>);`
 template <literal Words, class... Facts>
 inline constexpr type_finding wrong = [] {
   diagnostic d{};
@@ -96,7 +96,7 @@ inline constexpr type_finding wrong = [] {
 
 }  // namespace detail
 
-/// Of a tensor that is printed.
+/// Rejects printing a tensor.
 template <class C, class Traits, handle H>
 constexpr std::basic_ostream<C, Traits>& operator<<(std::basic_ostream<C, Traits>& out, H const&) {
   static_assert(
@@ -115,7 +115,7 @@ constexpr unlike_arrays::operator B() const {
 }
 namespace detail {
 
-/// What a member of other libraries' tensors is refused with.
+/// Reports a member that only other libraries' tensors have.
 template <literal Words, class... A>
 constexpr int refused() {
   static_assert(is_valid<wrong<Words, A...>>);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank of those that are threads of one process: it publishes its buffers and reads its peers' directly.
+// A rank of the local transport: it publishes its buffers and reads its peers' directly.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@
 
 namespace meshtensor {
 
-/// One rank's end of a local world, used by one thread at a time; a communicator. It needs no workspace.
+/// One rank of a local world, for use by one thread at a time; models `communicator`. It needs no workspace.
 class local_member {
  public:
-  /// A collective in flight. One that is destroyed before it is complete poisons the world.
+  /// A collective in flight. If it is destroyed before it is complete, it poisons the world.
   class request {
    public:
     request() = default;
@@ -53,7 +53,7 @@ class local_member {
   int size() const { return world_.size(); }
   std::int64_t workspace_bytes(collective_call const&, int) const { return 0; }
 
-  /// Called once for each collective of a group that may be in flight, so that there is memory for all of them.
+  /// Reserves memory: called once for each collective of a group that may be in flight.
   void prepare(group const& g) {
     place& p = find(g);
     p.over->expect(++p.prepared);
@@ -82,7 +82,7 @@ class local_member {
     return request(this, slot);
   }
 
-  /// Takes every collective in flight as far as it goes, so that waits may come in any order.
+  /// Advances every collective in flight as far as possible, so that waits may come in any order.
   void progress() {
     if (world_.failed()) world_.raise();
     for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -134,9 +134,9 @@ class local_member {
   }
 
  private:
-  static constexpr std::int64_t small_bytes = 1024;  // an all_reduce is done at one go up to here, by parts above
+  static constexpr std::int64_t small_bytes = 1024;  // up to this size an all_reduce is done whole, above by parts
 
-  struct place {  // a group, as this member sees it
+  struct place {  // a group, as seen by this member
     comm::rank_group* over;
     std::int64_t next = 0;
     int prepared = 0;  // collectives that may be in flight
@@ -172,7 +172,7 @@ class local_member {
       for (int rank : over.members) world_.at(rank).post();
   }
 
-  // What a member does once all have come to a stage.
+  // The work of a member once all have reached a stage.
   void act(pending_collective& f) {
     if (f.stages == 1 || f.stage == 2) return;
     int const count = f.over->count();
@@ -185,7 +185,7 @@ class local_member {
     } else if (f.small) {
       if (f.stage == 0) comm::deliver(f.call, count, f.index, input, f.result.data());
       else std::memcpy(f.out, f.result.data(), static_cast<std::size_t>(bytes_of(f.call)));
-    } else {  // reduce the own part from all inputs, then fetch the others' parts from their results
+    } else {  // reduce the own part from all inputs, then copy the others' parts from their results
       auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
       for (int j = 0; j < count; ++j) {
         if ((f.stage == 0) != (j == f.index)) continue;
@@ -202,7 +202,7 @@ class local_member {
     }
   }
 
-  // The members that have not come to the stage for which `f` waits.
+  // The members that have not reached the stage for which `f` waits.
   std::vector<int> missing(pending_collective const& f) const {
     std::vector<int> ranks;
     for (int j = 0; j < f.over->count(); ++j)
@@ -214,15 +214,15 @@ class local_member {
     return (f.stage == 0 ? "did not start collective " : "did not complete collective ") + std::to_string(f.sequence) +
            " of " + f.over->text() + " (" + comm::describe(f.call) + ")";
   }
-  // Fails everybody if a rank that `f` waits for has returned from its program.
+  // Fails all ranks if a rank that `f` waits for has returned from its program.
   void look_for_the_gone(pending_collective const& f) {
     for (int const rank : f.over->members)
-      if (world_.at(rank).gone.load())  // before its stages: they are final then
+      if (world_.at(rank).gone.load())  // loaded before its stages, which are then final
         if (auto const late = missing(f); std::find(late.begin(), late.end(), rank) != late.end())
           world_.fail("R21", rank,
                       "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
   }
-  // Says who is late, once for a collective; or fails everybody.
+  // Reports the missing ranks, once for each collective; or fails all ranks.
   void look_for_the_late(pending_collective const& f, bool ends) {
     auto const late = missing(f);
     if (late.empty() || (!ends && (!limits_.say || f.exchange->warned.exchange(true)))) return;

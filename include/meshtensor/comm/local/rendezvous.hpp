@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collective of ranks that are threads of one process: the buffers that each member brings, and how far each has
-// come.
+// The rendezvous of one collective of ranks that are threads of one process: the buffers that each member brings, and
+// the stage that each has reached.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,13 @@ struct rendezvous {
 
   std::int64_t sequence = -1;  // -1: free
   collective_call call;
-  int starter = 0;  // the rank that came first
+  int starter = 0;  // the first rank to arrive
   std::unique_ptr<participant[]> participants;
   std::atomic<int> arrived[3] = {0, 0, 0};
   std::atomic<int> left = 0;
-  std::atomic<bool> warned = false;  // somebody has said who is missing
+  std::atomic<bool> warned = false;  // a member has reported the missing ranks
 
-  /// Member `index` reaches `stage`. True for the last one.
+  /// Member `index` reaches `stage`. True for the last member.
   bool arrive(int stage, int index, int count) {
     participants[static_cast<std::size_t>(index)].stages.store(stage + 1, std::memory_order_relaxed);
     return arrived[stage].fetch_add(1, std::memory_order_acq_rel) + 1 == count;
@@ -50,7 +50,7 @@ inline bool same_collective(collective_call const& a, collective_call const& b, 
          (a.kind != collective::permute || std::equal(a.source, a.source + count, b.source));
 }
 
-/// An all_reduce of nothing.
+/// An all_reduce of no elements, used as a barrier.
 inline collective_call barrier_call() {
   collective_call nothing;
   nothing.dims = 1;
@@ -61,7 +61,7 @@ inline std::string describe(collective_call const& call) {
   return same_collective(call, barrier_call(), 0) ? "a barrier" : located(call);
 }
 
-/// The collectives of one group, found by their number in its order of starts.
+/// The collectives of one group, found by their sequence number in the group's order of starts.
 class rank_group {
  public:
   explicit rank_group(std::vector<int> ranks) : members(std::move(ranks)) { grow(); }
@@ -72,7 +72,7 @@ class rank_group {
 
   std::string text() const { return text_of(group{members.data(), count(), 0}); }
 
-  /// The exchange with this number. errors R24 the member calls for something else than the first to come
+  /// The rendezvous with this number. errors R24 the member's call differs from that of the first to arrive
   rendezvous& join(std::int64_t sequence, collective_call const& call, int index) {
     std::lock_guard const lock(mutex_);
     while (at(sequence).sequence != -1 && at(sequence).sequence != sequence) grow();
@@ -89,14 +89,14 @@ class rank_group {
     return exchange;
   }
 
-  /// A member may have `pending` collectives in flight: makes as many exchanges as there can be at once, for one member
-  /// may be that far ahead of what another has in flight. More come when they are needed.
+  /// Reserves rendezvous for a member with `pending` collectives in flight. It makes as many as can be live at once,
+  /// because one member may be that far ahead of another. More are made when needed.
   void expect(int pending) {
     std::lock_guard const lock(mutex_);
     while (static_cast<int>(exchanges_.size()) < 2 * pending + 2) grow();
   }
 
-  /// A member needs the exchange no longer; after the last one it is free again.
+  /// Releases a rendezvous for one member; after the last member it is free again.
   void leave(rendezvous& exchange) {
     if (exchange.left.fetch_add(1, std::memory_order_acq_rel) + 1 != count()) return;
     std::lock_guard const lock(mutex_);
@@ -110,7 +110,7 @@ class rank_group {
 
  private:
   rendezvous& at(std::int64_t sequence) { return *exchanges_[static_cast<std::size_t>(sequence) % exchanges_.size()]; }
-  // Twice as many: two exchanges that had different places keep different places.
+  // Doubles the capacity: two rendezvous with different slots keep different slots.
   void grow() {
     std::vector<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * exchanges_.size()));
     before.swap(exchanges_);
@@ -122,7 +122,7 @@ class rank_group {
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<rendezvous>> exchanges_;  // by sequence, modulo their number
+  std::vector<std::unique_ptr<rendezvous>> exchanges_;  // by sequence number, modulo the capacity
 };
 
 }  // namespace meshtensor::comm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that stay: they sleep until there is work for all of them, do it together, and sleep again.
+// A pool of persistent threads: they sleep until there is work for all of them, run it, and sleep again.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace meshtensor::comm {
 
-/// As many places as there are ranks: the caller of `run` takes the first one, a thread of the pool's own each of the
-/// others. The threads start with the first run and end with the pool; between runs they wait without a core.
+/// One place for each rank: the caller of `run` has the first place, each thread of the pool one of the others. The
+/// threads start with the first run and end with the pool; between runs they sleep.
 class thread_pool {
  public:
   explicit thread_pool(int places) : places_(places) {}
@@ -25,15 +25,15 @@ class thread_pool {
     for (std::thread& t : threads_) t.join();
   }
 
-  /// Threads that are there; the calling one counts.
+  /// The number of threads that exist, including the calling one.
   int size() const { return 1 + static_cast<int>(threads_.size()); }
-  /// Makes sure that all threads are there. errors std::system_error, with fewer of them
+  /// Starts the missing threads. errors std::system_error, with fewer of them
   void gather() {
     threads_.reserve(static_cast<std::size_t>(places_));
     while (size() < places_) threads_.emplace_back([this, place = size(), seen = round_.load()] { stay(place, seen); });
   }
-  /// Calls work(place) for all places at once and returns when all calls have. They do not throw. One caller at a time,
-  /// after `gather`.
+  /// Calls work(place) for all places concurrently and returns when all calls have returned. They must not throw. One
+  /// caller at a time, after `gather`.
   void run(function_ref<void(int)> work) {
     work_ = &work;
     busy_.store(places_ - 1);
@@ -44,7 +44,7 @@ class thread_pool {
   }
 
  private:
-  // Lets others run a few times, which is quicker than sleep where what is waited for comes soon.
+  // Yields a few times, which is quicker than sleep if the condition holds soon.
   static void look(function_ref<bool()> ready) {
     for (int i = 0; i < 20 && !ready(); ++i) std::this_thread::yield();
   }
@@ -71,7 +71,7 @@ class thread_pool {
   std::atomic<int> busy_ = 0;  // places that are not done, without the caller's
 };
 
-/// Marks a run while it lasts. errors R27 another one is not over
+/// Marks a run while it lives. errors R27 another run is in progress
 class only_run {
  public:
   explicit only_run(std::atomic<bool>& running) : running_(running) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State that the ranks of one process share: who sleeps, who reads a peer's buffer, who has left, and who failed
-// first.
+// State shared by the ranks of one process: which ranks sleep, read a peer's buffer or have left, and the first
+// failure.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,13 @@
 
 namespace meshtensor::comm {
 
-/// The state of one rank that others touch.
+/// The state of one rank that other ranks access.
 class rank_state {
  public:
   std::atomic<bool> reading = false;  // peers' buffers
   std::atomic<bool> gone = false;     // its thread has returned
 
-  /// Something changed for this rank: a stage became complete, or the world failed.
+  /// Wakes this rank: a stage became complete, or the world failed.
   void post() {
     {
       std::lock_guard const lock(mutex_);
@@ -33,8 +33,8 @@ class rank_state {
     changed_.notify_one();
   }
   std::uint64_t events() const { return events_.load(); }
-  /// Waits until there are more events than `seen`: lets others run a few times, which is quicker than sleep where
-  /// they come soon, then sleeps. False if the deadline comes first.
+  /// Waits until there are more events than `seen`: yields a few times, which is quicker than sleep if they come soon,
+  /// then sleeps. False if the deadline comes first.
   bool sleep(std::uint64_t seen, std::chrono::steady_clock::time_point deadline) {
     for (int i = 0; i < yields; ++i) {
       if (events_.load() != seen) return true;
@@ -61,8 +61,8 @@ class world_state {
   rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   bool failed() const { return failed_.load(); }
 
-  /// Records the first failure, wakes everybody, and returns when no rank reads a peer's buffer any more. True if this
-  /// failure is the first.
+  /// Records a failure, wakes all ranks, and returns when no rank reads a peer's buffer any more. True if this failure
+  /// is the first.
   bool poison(std::string_view code, int rank, std::string const& sentence) {
     bool first = false;
     {
@@ -81,7 +81,7 @@ class world_state {
     std::lock_guard const lock(mutex_);
     return failed_rank_;
   }
-  /// Throws the first failure. The caller's buffers may be destroyed then: nobody reads them.
+  /// Throws the first failure. The caller's buffers may then be destroyed: no rank reads them.
   [[noreturn]] void raise() {
     settle();
     std::lock_guard const lock(mutex_);
@@ -92,9 +92,9 @@ class world_state {
     raise();
   }
 
-  /// Runs `read` with the peers' buffers guaranteed to live. `reading` is stored before `failed` is loaded, `failed`
-  /// before `reading` in `settle`, all in one total order: either the failing rank waits for this read, or it never
-  /// begins.
+  /// Runs `read` while the peers' buffers are guaranteed to live. `reading` is stored before `failed` is loaded, and in
+  /// `settle` `failed` before `reading`, all in one total order: either the failing rank waits for this read, or the
+  /// read never begins.
   template <class Read>
   void while_reading(int rank, Read&& read) {
     at(rank).reading.store(true);

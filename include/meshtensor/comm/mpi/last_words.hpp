@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a launched rank whose process ends in the middle of a job say why: its own failure, or the neighbour whose end
-// made the launcher end all.
+// Reports why a rank's process ends in the middle of a job: its own failure, or that of the neighbour for which the
+// launcher ended the whole job.
 #pragma once
 
 #include <signal.h>
@@ -17,8 +17,8 @@
 
 namespace meshtensor::comm {
 
-/// Listens while it lives, the first one of a process: to signals that end it, to std::terminate and to exit. It only
-/// says one line, and hands on to whoever listened before.
+/// Handles signals that end the process, std::terminate and exit, while it lives; only the first object of a process
+/// does. It prints one line and calls the previous handler.
 class last_words {
  public:
   last_words(mpi_neighbours& neighbours, int rank) : neighbours_(neighbours), rank_(rank) {
@@ -54,13 +54,13 @@ class last_words {
     return one;
   }
 
-  // None in a child that was forked, which is no rank.
+  // None in a forked child, which is not a rank.
   static last_words* listener() noexcept {
     last_words* const w = of_this_process().load();
     return w != nullptr && w->process_ == ::getpid() ? w : nullptr;
   }
 
-  // Sets a signal back to what it was, unless somebody else listens to it by now.
+  // Restores a signal's previous handler, unless another one was installed meanwhile.
   void hand_back(std::size_t i) noexcept {
     struct sigaction now{};
     ::sigaction(signals[i], nullptr, &now);
@@ -76,7 +76,7 @@ class last_words {
     for (std::size_t i = 0; i < signals.size(); ++i)
       if (signals[i] == number && listens != nullptr) listens->hand_back(i);
     if (listens == nullptr) std::signal(number, SIG_DFL);
-    if (about == nullptr || about->si_code <= 0) ::raise(number);  // else the fault comes again
+    if (about == nullptr || about->si_code <= 0) ::raise(number);  // else the fault is raised again
   }
   [[noreturn]] static void on_terminate() {
     std::terminate_handler next = nullptr;
@@ -105,7 +105,7 @@ class last_words {
   void say() noexcept {
     if (neighbours_.speaks_first()) line_.write();
   }
-  // The launcher ends the job for it; or somebody ends this rank, or all of them.
+  // On SIGTERM: the launcher ends the job because a rank has failed, or a user ends this rank or all of them.
   void say_who_is_gone() noexcept {
     int const gone = neighbours_.gone();
     if (!neighbours_.speaks_first()) return;

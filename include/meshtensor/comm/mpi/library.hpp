@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one door to <mpi.h>: errors as exceptions, initialisation, and the MPI names of our types.
+// The only user of <mpi.h>: errors as exceptions, initialisation, and the MPI types of dtypes.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace meshtensor::comm {
 
-/// errors R25 an MPI function failed
+/// Throws if an MPI function failed. errors R25
 inline void must(int code, char const* function) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -20,7 +20,7 @@ inline void must(int code, char const* function) {
   throw error("R25", {function, " failed with code ", code, ": ", text});
 }
 
-/// Initialises MPI if nobody did, and then ends it.
+/// Initialises MPI, and later finalises it, unless MPI was initialised before.
 class mpi_session {
  public:
   mpi_session() {
@@ -56,14 +56,14 @@ inline std::string library_name() {
   return std::string(all.substr(0, all.find_first_of(",\n")));
 }
 
-/// Whether several threads may call MPI, one at a time.
+/// Whether several threads may call MPI, one at a time (MPI_THREAD_SERIALIZED).
 inline bool takes_turns() {
   int level = 0;
   must(MPI_Query_thread(&level), "MPI_Query_thread");
   return level >= MPI_THREAD_SERIALIZED;
 }
 
-/// The type that moves elements of this size, whatever they mean.
+/// The MPI type that moves elements of this size, whatever their dtype.
 inline MPI_Datatype moved(dtype type) {
   switch (bytes_of(type)) {
     case 8: return MPI_UINT64_T;
@@ -73,7 +73,7 @@ inline MPI_Datatype moved(dtype type) {
   }
 }
 
-/// The type in which the MPI library reduces what `may_be_native`.
+/// The MPI type in which the MPI library makes reductions that pass `may_be_native`.
 inline MPI_Datatype reduced(dtype type) {
   switch (type) {
     case dtype::f64: return MPI_DOUBLE;

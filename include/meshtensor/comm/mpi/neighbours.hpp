@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks whose processes run on this rank's machine: whether they live, and which of them says that one does not.
+// The ranks on this rank's machine: whether their processes live, and which rank reports that one has ended.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,7 +18,7 @@
 
 namespace meshtensor::comm {
 
-/// Made by `meet`; then handlers of signals may ask all but `sentence`.
+/// After `meet`, signal handlers may call all functions but `sentence`.
 class mpi_neighbours {
  public:
   mpi_neighbours() = default;
@@ -29,8 +29,8 @@ class mpi_neighbours {
     if (file_ >= 0) ::close(file_);
   }
 
-  /// Collective over `talk`, whose ranks are these processes. Those that are to agree on who speaks share a word of
-  /// memory: a file without a name, which the first of them lends to the others.
+  /// Collective over `talk`, whose ranks are these processes. If they `agree` on one rank to report, they share a word
+  /// of memory: an unnamed file of the first of them, which the others open.
   void meet(MPI_Comm talk, std::vector<process_id> const& processes, int rank, bool agree) {
     process_id const& here = processes[static_cast<std::size_t>(rank)];
     for (std::size_t r = 0; r < processes.size(); ++r)
@@ -71,9 +71,9 @@ class mpi_neighbours {
     describe(rank, line);
     return std::string(line.text());
   }
-  /// Whether these ranks can agree on who speaks.
+  /// Whether these ranks share memory to agree on one that reports.
   bool agree() const noexcept { return shared_ != nullptr; }
-  /// True for the first of them that says, or sees, why the job ends; the others say nothing.
+  /// True for the first rank that reports, or sees, why the job ends; the others print nothing.
   bool speaks_first() noexcept { return shared_ == nullptr || shared_->exchange(1) == 0; }
 
  private:
@@ -91,8 +91,8 @@ class mpi_neighbours {
   }
 
   std::vector<neighbour> others_;
-  int file_ = -1;           // of the first one
-  word* shared_ = nullptr;  // 0: the job goes on
+  int file_ = -1;           // of the first rank
+  word* shared_ = nullptr;  // 0: the job is running; 1: its end was reported
 };
 
 }  // namespace meshtensor::comm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives that are under way over MPI: their messages, and what follows when one is complete.
+// Pending collectives over MPI: their messages, and the work that follows when one is complete.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,23 @@
 
 namespace meshtensor::comm {
 
-/// The communicators of a group; `second` serves the second calls, which keep an order of their own there.
+/// The communicators of a group; `second` is for second calls, which have an order of their own.
 struct mpi_circle {
   std::vector<int> members;
   MPI_Comm first = MPI_COMM_NULL, second = MPI_COMM_NULL;
-  std::int64_t next = 0;  // collective
+  std::int64_t next = 0;  // sequence number of the next collective
 };
 
-/// One collective: reduces and copies between its MPI calls are made when `step` sees a message complete.
+/// One collective: `step` reduces and copies between its MPI calls as messages complete.
 struct mpi_pending {
   enum class stage : std::uint8_t { free, first, reduced, second, done };
   stage at = stage::free;
   int open = 0;  // MPI requests that are not complete
   int index = 0, count = 0;
   std::int64_t sequence = 0;
-  mpi_circle* over = nullptr;    // null: no collective, but
+  mpi_circle* over = nullptr;    // null: not a collective, but
   char const* what = nullptr;    // this: `a barrier`
-  int const* members = nullptr;  // the ranks that take part, `count` of them
+  int const* members = nullptr;  // the participating ranks, `count` of them
   collective_call call = {};
   mpi_algorithm form = {};
   void const* in = nullptr;
@@ -50,10 +50,10 @@ class mpi_pending_collectives {
  public:
   mpi_pending& operator[](int slot) { return pending_[static_cast<std::size_t>(slot)]; }
 
-  /// Whether a message is waited for.
+  /// Whether any message is pending.
   bool under_way() const { return requests_.size() > (listens_ ? 1u : 0u); }
 
-  /// From now on, whoever waits here is told what goes wrong elsewhere: see `tell`.
+  /// From now on, ranks that wait here are told of failures elsewhere: see `tell`.
   void listen(MPI_Comm notices) {
     listens_ = true;
     requests_.push_back(MPI_REQUEST_NULL);
@@ -63,28 +63,28 @@ class mpi_pending_collectives {
                    requests_.data()),
          "MPI_Irecv");
   }
-  /// No longer, where nothing is under way.
+  /// Ends listening, if no message is pending.
   void end_listening() {
     if (!listens_ || failed_ >= 0) return;
     MPI_Cancel(requests_.data());
     MPI_Wait(requests_.data(), MPI_STATUS_IGNORE);
     requests_.clear(), owners_.clear(), listens_ = false;
   }
-  /// Leaves what may still arrive the memory that it needs.
+  /// Keeps the memory that messages may still write to.
   void leave() { static_cast<void>(notice_.release()); }
-  /// The rank that has told what went wrong; -1: none.
+  /// The rank that reported a failure; -1: none.
   int failed() const { return failed_; }
-  /// What it has told.
+  /// The text of its report.
   std::string_view notice() const { return failed_ < 0 ? std::string_view() : notice_->data(); }
 
-  /// Gives `slot` free again and sets it to -1, if its collective is complete.
+  /// If `slot`'s collective is complete, frees the slot and sets it to -1.
   void release(int& slot) {
     if (slot == -1 || (*this)[slot].at != stage::done) return;
     (*this)[slot].at = stage::free;
     slot = -1;
   }
 
-  /// Begins one round of a barrier, which `f` describes: an empty message to a rank, another one from a rank.
+  /// Starts one round of the barrier `f`: sends an empty message to one rank, receives one from another.
   int token(mpi_pending const& f, MPI_Comm over, int tag, int to, int from) {
     int const slot = claim(2);
     (*this)[slot] = f;
@@ -94,7 +94,7 @@ class mpi_pending_collectives {
     return slot;
   }
 
-  /// Begins the collective that `f` describes.
+  /// Starts the collective `f`.
   int begin(mpi_pending const& f) {
     bool const one = f.form.first != mpi_function::isend_irecv;
     int const slot = claim(one ? 1 : static_cast<std::size_t>(f.count));
@@ -104,7 +104,7 @@ class mpi_pending_collectives {
     return slot;
   }
 
-  /// Completes one MPI request of any collective and does what follows from it; false if none is complete.
+  /// Completes one MPI request of any collective and does the work that follows; false if none is complete.
   bool step(bool block) {
     int index = MPI_UNDEFINED, complete = 1;
     int const n = static_cast<int>(requests_.size());
@@ -125,7 +125,7 @@ class mpi_pending_collectives {
     return true;
   }
 
-  /// Throws what another rank has told, of itself or of a third one. errors R21
+  /// Throws the failure that another rank reported, its own or a third rank's. errors R21
   void raise() const {
     if (failed_ < 0) return;
     std::string_view told = notice();
@@ -136,11 +136,11 @@ class mpi_pending_collectives {
     std::from_chars(told.data() + std::string_view("rank ").size(), told.data() + told.size(), rank);
     throw error("R21", std::string(told), rank);
   }
-  /// What a notice begins with that tells of another rank than the one that sends it.
+  /// The prefix of a notice about another rank than its sender.
   static constexpr std::string_view of_another = "meshtensor R21: ";
 
  private:
-  // A free slot, and room for the messages of all that there are, each having at most `messages`.
+  // A free slot, with room for the messages of all slots, at most `messages` each.
   int claim(std::size_t messages) {
     std::size_t i = 0;
     while (i < pending_.size() && pending_[i].at != stage::free) ++i;
@@ -200,7 +200,7 @@ class mpi_pending_collectives {
         return must(MPI_Ibcast(f.out, all, type, call.root, over, post(slot)), "MPI_Ibcast");
       default: break;
     }
-    ++f.open;  // a permutation: not complete before all its messages are under way
+    ++f.open;  // a permutation: complete only after all its messages have been started
     int const source = call.source[f.index];
     if (source == -1 || source == f.index) deliver(call, f.count, f.index, [&](int) { return f.in; }, f.out);
     else must(MPI_Irecv(f.out, all, type, source, 0, over, post(slot)), "MPI_Irecv");
@@ -210,7 +210,7 @@ class mpi_pending_collectives {
     if (--f.open == 0) advance(f);
   }
 
-  // What a collective does when all its MPI requests are complete.
+  // The work of a collective when all its MPI requests are complete.
   void advance(mpi_pending& f) {
     if (f.at == stage::second || f.form.first == mpi_function::none) {
       f.at = stage::done;
@@ -232,8 +232,8 @@ class mpi_pending_collectives {
     if (f.at == stage::reduced) collect(*f.over);
   }
 
-  // Starts second calls in the order in which the collectives were started, whichever was ready first: all members must
-  // agree on the order.
+  // Starts second calls in the order in which the collectives were started, whichever is ready first: all members must
+  // use the same order.
   void collect(mpi_circle const& over) {
     for (;;) {
       std::size_t next = pending_.size();
@@ -260,10 +260,10 @@ class mpi_pending_collectives {
 
   std::deque<mpi_pending> pending_;
   std::vector<MPI_Request> requests_;
-  std::vector<int> owners_;  // the collective of each request; -1: of none, a notice
+  std::vector<int> owners_;  // the collective of each request; -1: the notice
   std::size_t most_messages_ = 1;
-  bool listens_ = false;          // the first request is the notice's
-  std::atomic<int> failed_ = -1;  // set by whoever drives, asked by all
+  bool listens_ = false;          // the first request is for the notice
+  std::atomic<int> failed_ = -1;  // written by the thread that drives, read by all
   using text_of_notice = std::array<char, 1024>;
   std::unique_ptr<text_of_notice> notice_;
 };

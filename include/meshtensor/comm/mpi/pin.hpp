@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that share a machine keep apart: each stays on cores of its own.
+// Pins ranks that share a machine to separate cores.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace meshtensor::comm {
 
-/// Of the ranks of a communicator those on one machine that may run on the same cores split them: from now on the
-/// calling thread, and those that it starts, stay on this rank's, unless it does not want to or is asked to use more
-/// threads than that. All ranks must call it.
+/// Splits cores among the ranks of a communicator that share a machine and its cores: from now on the calling thread,
+/// and threads that it starts, run on this rank's part, unless the rank does not want that or is asked to use more
+/// threads than the part has cores. All ranks must call it.
 inline void keep_apart(MPI_Comm ranks, bool wants) {
   MPI_Comm machine = MPI_COMM_NULL;
   must(MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine), "MPI_Comm_split_type");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of what is under way over MPI while the program computes: a thread that looks now and then. Many MPI
-// libraries move messages only inside of calls, and reductions that are made here follow a message's arrival.
+// Drives pending MPI collectives while the program computes: a thread that polls. Many MPI libraries move messages only
+// inside calls, and this library makes its reductions after a message has arrived.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace meshtensor::comm {
 
-/// Whoever touches the pending collectives holds `lock()`: at most one thread calls MPI at a time
+/// A caller that touches the pending collectives holds `lock()`: at most one thread calls MPI at a time
 /// (MPI_THREAD_SERIALIZED).
 class mpi_progress {
  public:
@@ -34,7 +34,7 @@ class mpi_progress {
   }
 
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-  /// Starts the thread, if it does not run; where the system has none to give, there is none.
+  /// Starts the thread, unless it runs already; if the system cannot start one, there is none.
   void begin_thread() {
     if (thread_.joinable() || ended_) return;
     try {
@@ -42,17 +42,17 @@ class mpi_progress {
     } catch (std::system_error const&) {}
   }
   bool has_thread() const { return thread_.joinable(); }
-  /// Something was started; with the lock held.
+  /// Notifies the thread of a new collective; with the lock held.
   void begun() {
     if (thread_.joinable()) begun_.notify_one();
   }
-  /// Throws what the thread has met; with the lock held.
+  /// Throws the thread's exception, if it has one; with the lock held.
   void raise() const {
     if (failed_) std::rethrow_exception(failed_);
   }
 
  private:
-  // Often enough for the buffers of sockets, seldom enough to leave the processor to the program.
+  // Often enough for the buffers of sockets, rarely enough to leave the processor to the program.
   static constexpr std::chrono::microseconds pause{200};
 
   void run() {

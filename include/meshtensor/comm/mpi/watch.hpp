@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that wait long tell each other what for, so that each can say who is missing.
+// Detects stalled waits: ranks that wait long tell each other what they wait for, so that each can name the missing
+// ranks.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +20,9 @@
 
 namespace meshtensor::comm {
 
-/// The waits of one rank, one after the other. A short one only lets others run. A long one sleeps between looks,
-/// answers ranks that ask who waits, and asks itself before a limit comes. Who computes, is stopped or is cut off does
-/// not answer: that is whom the others wait for.
+/// The waits of one rank, one after the other. A short wait only yields. A long one sleeps between polls, answers ranks
+/// that ask who is waiting, and asks them itself before a limit is reached. A rank that computes, is stopped or is cut
+/// off does not answer: the others wait for it.
 class mpi_watch {
   using duration = std::chrono::milliseconds;
 
@@ -32,10 +33,10 @@ class mpi_watch {
   mpi_watch(mpi_watch const&) = delete;
   mpi_watch& operator=(mpi_watch const&) = delete;
 
-  /// Whether a wait ends with a message only: no limit, and no neighbour whose end could be seen.
+  /// Whether a wait can end only by a message: it has no limit, and no neighbour whose end would be seen.
   bool is_endless() const { return limits_.endless() && neighbours_.empty(); }
 
-  /// Waits for the request of a collective that all ranks begin with. errors R22
+  /// Waits for the request of a collective that all ranks start with. errors R22
   void arrive(MPI_Request& request) {
     begin();
     for (int there = 0;;) {
@@ -50,8 +51,8 @@ class mpi_watch {
       std::this_thread::sleep_for(pause);
     }
   }
-  /// Collective: the ranks learn which processes they are. What they tell each other goes over `talk`, by tag 1. Those
-  /// of one machine agree on who speaks at the end of a job, if all end with it.
+  /// Collective: exchanges the process ids of all ranks. Later messages use `talk` and tag 1. If failures end all
+  /// processes, the ranks of one machine agree on one that reports.
   void introduce(MPI_Comm talk, bool all_end) {
     talk_ = talk;
     int size = 0;
@@ -65,9 +66,9 @@ class mpi_watch {
   }
   mpi_neighbours& neighbours() { return neighbours_; }
 
-  /// A wait begins.
+  /// Starts a wait.
   void begin() { looks_ = 0, asked_ = warned_ = false, waited_ = looked_around_at_ = {}, gone_ = -1; }
-  /// Nothing has come. False: the limit is reached, or a neighbour is gone.
+  /// Called after each poll without a message. False: the limit is reached, or a neighbour has ended.
   bool look(mpi_pending const& f) {
     bool const young = is_short();
     if (talk_ == MPI_COMM_NULL) return true;
@@ -83,7 +84,7 @@ class mpi_watch {
     }
     duration last = limits_.end.count() == 0 ? duration::max() : limits_.end;
     if (asked_ && !at_end && somebody_is_at_end(f))
-      last = std::min(last, asked_at_ + answers_);  // and comes to nothing
+      last = std::min(last, asked_at_ + answers_);  // this wait can then not succeed
     if (waited_ >= last) {
       if (is_debugged()) time_.restart();
       else if (speaks(at_end) || waited_ >= last + 3 * answers_) return false;
@@ -93,13 +94,13 @@ class mpi_watch {
     std::this_thread::sleep_for(pause);
     return true;
   }
-  /// The wait is over, without a failure.
+  /// Ends a wait that succeeded.
   void end() {
     if (asked_) tell("");
   }
-  /// The rank whose process has ended, so that this wait has; else -1.
+  /// The rank whose process has ended and thereby ended this wait; else -1.
   int gone() const { return has_gone_ ? gone_ : -1; }
-  /// Whether this rank has waited long enough to know who else does.
+  /// Whether this rank has waited long enough to ask who else waits.
   bool has_asked() const { return asked_; }
 
   /// `it waited 60 s for collective 7 of ranks 0, 1: all_reduce sum f32[8] (train.cpp:31); rank 1 did not come to it
@@ -123,17 +124,17 @@ class mpi_watch {
     bool const ended = limits_.end.count() != 0 && waited_ + answers_ > limits_.end;
     return sentence(f, ended ? limits_.end : waited_);
   }
-  /// What that begins with.
+  /// The beginning of that sentence.
   static constexpr std::string_view begins_with = "it waited ";
-  /// The last wait of a rank.
+  /// The name of a rank's last wait.
   static constexpr char the_end[] = "the end of the job";
-  /// The rank that is missing, if it is one; else -1.
+  /// The missing rank, if there is exactly one; else -1.
   int missing() const {
     auto const ranks = who_does_not_wait();
     return ranks.size() == 1 ? ranks[0] : -1;
   }
 
-  /// Takes what others have told.
+  /// Receives what other ranks have told.
   void listen() {
     if (talk_ == MPI_COMM_NULL) return;
     for (;;) {
@@ -151,8 +152,8 @@ class mpi_watch {
       return gone != 0;
     });
   }
-  /// Takes what has come last. False: something that this rank has told is still under way, to ranks that do not listen
-  /// any more, and stays where it is with its communicator.
+  /// Receives the last messages. False: a message of this rank is still pending, to ranks that do not receive any more;
+  /// its memory and communicator are kept.
   bool leave() {
     listen();
     if (told_.empty()) return true;
@@ -162,7 +163,7 @@ class mpi_watch {
 
  private:
   static constexpr int tag = 1, longest = 1000;
-  // Between looks of a long wait: seldom enough to leave the processor to others, often enough for a socket's buffer.
+  // Between polls of a long wait: rarely enough to leave the processor to others, often enough for a socket's buffer.
   static constexpr std::chrono::microseconds pause{200};
 
   struct message {
@@ -170,8 +171,8 @@ class mpi_watch {
     std::vector<MPI_Request> parts;
   };
 
-  // Looks for neighbours that have ended. What one has sent before its end may still arrive: it counts as missing when
-  // it is gone at two looks, with nothing come between them.
+  // Checks for neighbours that have ended. A message that one sent before its end may still arrive: so a neighbour
+  // counts as gone only if it is at two checks and no message came between them.
   bool is_somebody_gone() {
     constexpr duration between{50};
     if (waited_ < looked_around_at_ + between) return false;
@@ -179,8 +180,8 @@ class mpi_watch {
     int const before = std::exchange(gone_, neighbours_.gone());
     return has_gone_ = gone_ >= 0 && before == gone_;
   }
-  // Whether the wait is too young for anything but another look. The first looks come as fast as they can: what is
-  // awaited most often comes within microseconds. On a busy machine each may take long, for MPI lets others run in it.
+  // Whether the wait is so short that only polling is due. The first polls follow each other at once: most messages
+  // come within microseconds. On a busy machine each poll may take long, because MPI yields in it.
   bool is_short() {
     constexpr int quick = 1000, without_clock = 16;
     constexpr duration brief{20};
@@ -195,12 +196,12 @@ class mpi_watch {
     std::this_thread::yield();
     return true;
   }
-  // Once in a wait.
+  // True once in a wait.
   bool warns() {
     if (warned_ || limits_.warn.count() == 0 || waited_ < limits_.warn || !limits_.say) return false;
     return warned_ = true;
   }
-  // Of the ranks that wait the first one speaks for all; who is at the end has little to say.
+  // Whether this rank reports: it is the first one that waits; ranks that wait for the end of the job come last.
   bool speaks(bool at_end) const {
     return std::all_of(waits_for_.begin(), waits_for_.begin() + rank_,
                        [&](auto& w) { return w.empty() || (!at_end && w.starts_with(the_end)); });
@@ -238,7 +239,7 @@ class mpi_watch {
     auto const ranks = who_does_not_wait();
     return std::any_of(ranks.begin(), ranks.end(), [&](int r) { return doing(r) == activity::in_debugger; });
   }
-  // Which processes they are, and what they do; of the first few.
+  // The processes of ranks, and what they are doing; of the first three.
   std::string about(std::vector<int> const& ranks) const {
     std::string text;
     for (std::size_t i = 0; i < std::min<std::size_t>(3, ranks.size()); ++i)
@@ -249,19 +250,19 @@ class mpi_watch {
 
   wait_limits limits_;
   mpi_neighbours neighbours_;
-  duration answers_;  // what others need to answer: a wait is long from then on
+  duration answers_;  // the time that others need to answer; a longer wait is long
   MPI_Comm talk_ = MPI_COMM_NULL;
   int rank_ = 0;
   std::vector<process_id> processes_;   // of all ranks
-  std::vector<std::string> waits_for_;  // what each has told last; empty: it does not wait, for all that is known
-  std::list<message> told_;             // what this rank has, and may be under way
+  std::vector<std::string> waits_for_;  // what each rank has told last; empty: as far as known, it does not wait
+  std::list<message> told_;             // messages of this rank that may be pending
   // Of this wait:
   int looks_ = 0;
   waiting_time time_;
   duration waited_{}, asked_at_{};
   bool asked_ = false, warned_ = false;
   duration looked_around_at_{};
-  int gone_ = -1;  // at the last look around
+  int gone_ = -1;  // at the last check
   bool has_gone_ = false;
 };
 

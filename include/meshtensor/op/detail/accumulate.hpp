@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block added to another.
+// Adds one block to another.
 #pragma once
 
 #include "meshtensor/op/detail/scalar.hpp"
@@ -7,7 +7,7 @@
 
 namespace meshtensor {
 
-/// Adds elements [first, last) of a dense block to those of another, each sum in the type in which sums are made.
+/// Adds elements [first, last) of a dense block to those of another, each sum in the accumulator's type.
 inline void accumulate(view const& total, view const& term, std::int64_t first, std::int64_t last) {
   with_element(total.type, [&]<class E>() {
     E* const to = total.as<E>();

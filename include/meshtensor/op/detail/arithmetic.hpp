@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on the values of a graph that is being made: what rules and passes write their nodes with.
+// Arithmetic on the values of a graph under construction: rules and passes add nodes with it.
 #pragma once
 
 #include "meshtensor/op/constant.hpp"
@@ -35,8 +35,8 @@ constexpr id cast(builder& b, id x, dtype type) {
   if (v.type == type) return x;
   return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&x, 1), type, v.dims);
 }
-/// Two operands that are made in this order whatever the compiler's: `multiply(b, {first(), second()})`. Rules run in
-/// the compiler and at start-up, and must make the same nodes in the same order.
+/// Two operands, evaluated in this order by every compiler: `multiply(b, {first(), second()})`. Rules run at compile
+/// time and at start-up, and must make the same nodes in the same order.
 struct in_order {
   id first, second;
 };
@@ -53,7 +53,7 @@ constexpr id divide(builder& b, in_order xs) { return elementwise(b, function::d
 constexpr id negate(builder& b, id x) { return elementwise(b, function::negate, x); }
 constexpr id scale(builder& b, id x, number const& n) { return multiply(b, x, constant(b, n, b.m.values[x].type)); }
 
-/// The sum of `x` over all dims that `like` lacks, in the order of `like`: the gradient of broadcasting.
+/// The sum of `x` over all dims that `like` lacks, in the order of `like`: the gradient of a broadcast.
 constexpr id sum_to(builder& b, id x, shape const& like) {
   shape const dims = b.m.values[x].dims, kept = without(dims, without(dims, like));
   dtype const type = b.m.values[x].type;

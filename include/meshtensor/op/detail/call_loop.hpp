@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the user's function of a `call` once for every point of the dims that are not its own, with spans of its
+// Calls the user's function of a `call` for every point of the dims that the function does not own, with spans of its
 // operands.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace meshtensor {
 
-/// The extents of a call's dims, for functions that ask for them: `extent(time)`.
+/// The extents of a call's dims, for functions that take them: `extent(time)`.
 class call_extents {
  public:
   explicit call_extents(evaluation const& e) : e_(e) {}
@@ -34,9 +34,9 @@ class call_extents {
 
 namespace detail {
 
-/// How a call walks its points: the dims that are not its own, and how long a span is.
+/// The iteration of a call: the dims that the function does not own, and the length of a span.
 struct call_walk {
-  static constexpr std::int64_t block = 4096;  // elements of a span of a function without dims of its own
+  static constexpr std::int64_t block = 4096;  // elements of a span, for a function without dims of its own
   shape outer;
   std::int64_t points;  // of the outer dims
 
@@ -46,7 +46,7 @@ struct call_walk {
     for (int i = 0; i < y.count; ++i)
       if (!c.gives.has(y.dim[i])) outer.add(y.dim[i]), points *= y.extent[i];
   }
-  /// Where the element of a view lies that belongs to a point.
+  /// The offset in a view of the element for a point.
   std::int64_t offset(view const& v, view const& y, std::int64_t point) const {
     std::int64_t at = 0;
     for (int i = outer.count; i-- > 0;) {
@@ -58,7 +58,7 @@ struct call_walk {
   }
 };
 
-/// One operand's elements for a span: where they lie if they lie side by side, else a copy.
+/// One operand's elements as a span: in place if they are contiguous, else a copy.
 template <class E>
 class call_operand {
  public:
@@ -92,7 +92,7 @@ class call_operand {
 
  private:
   struct buffer {
-    std::unique_ptr<E[]> memory;  // not std::vector, which packs bools
+    std::unique_ptr<E[]> memory;  // std::vector would pack bools
     std::size_t room = 0, used = 0;
     buffer() = default;
     buffer(buffer&& o) noexcept : memory(std::move(o.memory)), room(std::exchange(o.room, 0)), used(o.used) {}
@@ -111,7 +111,7 @@ class call_operand {
   buffer copy_;
 };
 
-/// Whether a function has dims of its own: it then sees one point of the others at a time.
+/// Whether a function has dims of its own: then each call of it gets one point of the other dims.
 inline bool has_own_dims(call_row const& c) { return c.whole.count != 0 || c.gives.count != 0; }
 
 inline std::int64_t parts_of_call(evaluation const& e) {
@@ -126,7 +126,7 @@ void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
   view const& y = e.results[0];
   call_walk const walk(e);
   call_extents const extent(e);
-  // Taken from the thread while they are in use: a function that waits may begin another part on this thread.
+  // Moved out of the thread's storage while in use: a function that waits may begin another part on this thread.
   thread_local std::tuple<call_operand<element_t<T>>...> kept;
   auto operands = std::move(kept);
   std::int64_t size = 1;  // of one result

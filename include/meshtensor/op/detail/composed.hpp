@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that are made of others: all that they trace has the line that called them.
+// Operations composed of others: all nodes that they trace carry the line that called them.
 #pragma once
 
 #include "meshtensor/op/elementwise.hpp"
@@ -19,14 +19,13 @@ struct composed {
   composed(composed const&) = delete;
 };
 
-/// A number as a tensor without dims: made once where many operations use it.
+/// A number as a tensor without dims: made once and used by many operations.
 template <dtype T>
 constexpr tensor<T> as_tensor(builder& b, number const& n) {
   return {&b, constant(b, n, T)};
 }
 
-/// `x` summed over the dims that `like` lacks, in the order of `like`: how an operand that was broadcast gets its
-/// gradient.
+/// `x` summed over the dims that `like` lacks, in the order of `like`: the gradient of an operand that was broadcast.
 template <handle X, handle Like>
 constexpr handle_t<X::type, typename Like::dim_list> summed_like(X const& x, Like const& like) {
   builder& b = *x.owner;
@@ -39,7 +38,7 @@ namespace meshtensor {
 
 /// `x` summed over the dims that `like` lacks, in the order of `like`: the cotangent of an operand that was broadcast.
 ///
-/// dims    those of `like`, which `x` has all
+/// dims    those of `like`; `x` must have them all
 /// errors  T01 `x` lacks a dim of `like`
 template <handle X, handle Like>
 constexpr auto sum_like(X const& x, Like const& like, line const& where = {}) {

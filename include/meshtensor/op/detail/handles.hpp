@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One handle or a tuple of them: what goes into a region and what comes out of it.
+// One handle or a tuple of them: the operands and results of a region.
 #pragma once
 
 #include <tuple>
@@ -13,7 +13,7 @@ inline constexpr bool is_tuple = false;
 template <class... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
-/// Whether two operands have the same dims, in any order, as far as their types say.
+/// Whether two operands have the same dims, in any order, as far as their types tell.
 template <class A, class B>
 inline constexpr bool may_have_same_dims = true;
 template <dtype T, class... D, dtype U, class... E>
@@ -26,7 +26,7 @@ constexpr auto as_tuple(T const& t) {
   if constexpr (is_tuple<T>) return t;
   else return std::tuple<T>(t);
 }
-/// A tuple as it was given: alone, or as a tuple.
+/// Returns a tuple, or its only handle if `Like` is not a tuple.
 template <class Like, class... T>
 constexpr auto as_given(std::tuple<T...> const& t) {
   if constexpr (is_tuple<Like>) return t;
@@ -45,7 +45,7 @@ constexpr id_list<> ids_of(std::tuple<H...> const& t) {
   return r;
 }
 
-/// `v` with the dims of `like`, in its order. T03 if its dims are others: `what` it is, and what it should be like.
+/// `v` with the dims of `like`, in its order. T03 if its dims differ; `what` and `wanted` name both in the sentence.
 constexpr id aligned(builder& b, id v, shape const& like, char const* what = "the next carry of a loop",
                      char const* wanted = "the carry") {
   shape const dims = b.m.values[v].dims;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value that a variable has before the first step: a constant, or random numbers of its own.
+// The value of a variable before the first step: a constant, or random numbers.
 #pragma once
 
 #include "meshtensor/op/random.hpp"
 
 namespace meshtensor {
 
-/// What a variable starts with, in numbers: `argument` in every element, normal numbers times it, or uniform numbers
-/// from -argument to argument. The random ones follow from the key and the global index, so the order in which
-/// variables are made, and who makes which part, does not matter.
+/// The initial value of a variable: `argument` in every element, normal numbers times it, or uniform numbers from
+/// -argument to argument. Random numbers follow from the key and the global index, so the order in which variables are
+/// filled, and the processor that fills a part, do not matter.
 struct initial_value {
   initializer_kind kind;
   double argument;
   random_key key;
 
   constexpr bool is_random() const { return kind == initializer_kind::normal || kind == initializer_kind::uniform; }
-  /// Whether memory that is zero has it already.
+  /// Whether zeroed memory has this value already.
   constexpr bool is_zero() const { return !is_random() && argument == 0; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From handles to nodes: what every operation that users call does first and last.
+// Turns handles into nodes: the first and the last lines of every operation that users call.
 #pragma once
 
 #include "meshtensor/op/constant.hpp"
@@ -7,7 +7,7 @@
 
 namespace meshtensor::detail {
 
-/// Nodes made while it lives carry the user's line, or that of the layer which they belong to.
+/// Nodes made while it lives carry the user's line, or that of the layer that they belong to.
 struct recording {
   builder& b;
   constexpr recording(builder* owner, line const& where) : b(*owner) {
@@ -28,7 +28,7 @@ constexpr builder* owner_of(H const&... operands) {
   return owner;
 }
 
-/// The dtype that the handles among the operands have; T02 if they differ.
+/// The common dtype of the handles among the operands; T02 if they differ.
 template <class... H>
 constexpr dtype common_type() {
   dtype type = dtype::f32;

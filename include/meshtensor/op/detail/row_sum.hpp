@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps sums of exponentials finite where some of a row's elements, or all of them, are -inf.
+// Keeps sums of exponentials finite if some or all elements of a row are -inf.
 #pragma once
 
 #include "meshtensor/op/elementwise.hpp"
@@ -9,14 +9,15 @@ namespace meshtensor::detail {
 template <handle H>
 inline constexpr double least_finite_like = least_finite<element_t<H::type>>;
 
-/// The greatest element of a row, but no -inf: x - kept_finite(greatest) is -inf, not nan, where all of x is -inf.
+/// The maximum of a row, at least the least finite number: x - kept_finite(maximum) is -inf, not nan, if all of x is
+/// -inf.
 template <handle H>
 constexpr H kept_finite(H const& greatest) {
   return maximum(greatest, least_finite_like<H>);
 }
 
-/// Σ e^(x - greatest) as what the terms are divided by. It is at least e^0 = 1, or 0 where all of a row is -inf: there
-/// every term is 0, and so is what it is divided to.
+/// Σ e^(x - maximum) as the divisor of its terms. It is at least e^0 = 1, or 0 if all of a row is -inf: then every term
+/// is 0, and so is every quotient.
 template <handle H>
 constexpr H as_divisor(H const& sum) {
   return maximum(sum, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar functions as plain code: the meaning of every elementwise operation, for one element or a register of them.
+// Scalar functions: the definition of every elementwise operation, for one element or a register of them.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 
 namespace meshtensor {
 
-/// One function of floats, for a scalar and for a register alike (see math::lane): the same bits, wherever an element
-/// lies. A nan is the result of every function that gets one, as in PyTorch, but sign, which gives 0.
+/// A function of floats, for a scalar and for a register (see math::lane): the same bits at every position. With a nan
+/// operand the result is nan, as in PyTorch, except that sign gives 0.
 template <function F, class V>
 constexpr V apply_to_floats(V a, [[maybe_unused]] V b) {
   using s = math::scalar_of<V>;
@@ -46,7 +46,7 @@ constexpr V apply_to_floats(V a, [[maybe_unused]] V b) {
 
 namespace detail {
 
-/// Integers of 32 and 64 bits wrap around, as registers do.
+/// Integers of 32 and 64 bits wrap around, as SIMD registers do.
 template <class T>
 using wrapping_t =
     std::conditional_t<(sizeof(T) < 4), int, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
@@ -71,7 +71,7 @@ constexpr T remainder(T a, T b) {
     return static_cast<T>(a % b);
   }
 }
-/// Whole powers; a negative one is the reciprocal, cut to an integer.
+/// Integer powers; a negative exponent gives the reciprocal, truncated to an integer.
 template <class T>
 constexpr T raised(T a, T b) {
   using w = wrapping_t<T>;
@@ -135,8 +135,8 @@ constexpr T apply_to_floats(function f, T a, T b) {
 
 }  // namespace detail
 
-/// One function of operands of one type. Comparisons and logic give a bool, which converts. Integers wrap around,
-/// divide towards zero, and by zero to zero.
+/// A function of operands of one type. Comparisons and logic return a bool, which is converted. Integers wrap around,
+/// divide towards zero, and divided by zero give zero.
 template <class T>
 constexpr T apply(function f, T a, T b) {
   switch (f) {
@@ -161,7 +161,7 @@ constexpr bool compare(function f, T a, T b) {
   }
 }
 
-/// Whether `a` stands before `b` where the greatest comes first: a nan is greater than any number.
+/// Whether `a` stands before `b` in descending order: a nan is greater than any number.
 template <class T>
 constexpr bool is_greater(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) return a > b || (a != a && b == b);
@@ -172,7 +172,7 @@ constexpr bool is_greater(T a, T b) {
 template <class E>
 using arithmetic_t = std::conditional_t<std::is_same_v<E, bf16_t>, float, E>;
 
-/// The type in which sums of E are made: see accumulator_of.
+/// The accumulator's type for sums of E: see accumulator_of.
 template <class E>
 using sum_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
                                  std::conditional_t<std::is_floating_point_v<E>, E, std::int64_t>>;

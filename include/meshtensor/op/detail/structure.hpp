@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of nodes that own regions or stand for the world outside: what loops and branches take and give.
+// Checks of nodes that own regions (loops, branches, composites), of inputs and of outputs.
 #pragma once
 
 #include "meshtensor/graph/rule.hpp"
@@ -10,7 +10,7 @@ namespace detail {
 constexpr bool alike(module const& m, id a, id b) {
   return m.values[a].type == m.values[b].type && m.values[a].dims == m.values[b].dims;
 }
-/// `outer` led by `dim` is `inner`.
+/// Whether `outer` is `inner` led by `dim`.
 constexpr bool stacks(module const& m, id outer, id inner, id dim) {
   return m.values[outer].type == m.values[inner].type && m.values[outer].dims == led_by(dim, m.values[inner].dims);
 }
