@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays with named dims over xtensor storage: what a program is fed, what comes out of it, what operations run on at
-// once.
+// Arrays with named dims over xtensor storage: the inputs and outputs of programs, and the operands of eager
+// operations.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ inline int position_of(std::span<dim_extent const> dims, name const& label) {
     if (dims[i].label == label) return static_cast<int>(i);
   return -1;
 }
-/// A dense row-major array as a view whose dims are numbered as in `dims`.
+/// A view of a dense row-major array. Its dims are numbered in the order of `dims`.
 inline view dense_view(void const* data, dtype type, std::span<dim_extent const> dims) {
   require(dims.size() <= max_dims_of_one, "T07: a tensor has at most 8 dims");
   view v{};
@@ -63,10 +63,10 @@ inline view dense_view(void const* data, dtype type, std::span<dim_extent const>
 /// An array whose dims are values: names, extents and elements, dense and row-major in the order of the dims.
 ///
 ///     a(batch(3), d_model(5))   the element at index 3 of batch and 5 of d_model, in any order of naming
-///     a.extent(batch)           how long it is; a.first(batch): where in a whole array its first element lies
+///     a.extent(batch)           its extent; a.first(batch): the global index of its first element
 ///     a.xtensor()               the storage, for lazy expressions: b.assign(xt::exp(a.xtensor()))
 ///
-/// errors  R11 another number of elements than the extents say; R12 a dim that it lacks, or an index outside
+/// errors  R11 the number of elements does not match the extents; R12 a dim that it lacks, or an index out of range
 template <class T>
 class any_array {
  public:
@@ -92,13 +92,13 @@ class any_array {
   }
 
   std::span<dim_extent const> dims() const& { return dims_; }
-  std::vector<dim_extent> dims() && { return std::move(dims_); }  // of an array that is about to go
+  std::vector<dim_extent> dims() && { return std::move(dims_); }  // moved out of a temporary
   std::int64_t size() const { return detail::elements_of(dims_); }
   template <dim_type D>
   std::int64_t extent(D) const {
     return dims_[place_of(D::label)].extent;
   }
-  /// The index in the whole array that the first element here has: not 0 where this is one processor's block.
+  /// The global index of the first element along a dim: not 0 in one processor's block.
   template <dim_type D>
   std::int64_t first(D) const {
     return first_[place_of(D::label)];
@@ -107,7 +107,7 @@ class any_array {
 
   T* data() { return values_.data(); }
   T const* data() const { return values_.data(); }
-  /// The one element of an array that has no more.
+  /// The element of an array that has exactly one. errors R12 it has more
   T item() const {
     if (size() != 1) throw error("R12", {"an array ", detail::text_of(dims_), " has more than one element"});
     return *data();
@@ -117,10 +117,9 @@ class any_array {
   T const* begin() const { return data(); }
   T const* end() const { return data() + size(); }
   storage const& xtensor() const& { return values_; }
-  storage xtensor() && {
-    return std::move(values_);
-  }  // of an array that is about to go: `for (float y : f().xtensor())`
-  /// Takes the elements of an xtensor expression of the same shape.
+  /// Moved out of a temporary: `for (float y : f().xtensor())`.
+  storage xtensor() && { return std::move(values_); }
+  /// Assigns an xtensor expression of the same shape. errors R11
   template <class E>
   any_array& assign(xt::xexpression<E> const& expression) {
     storage made(expression);
@@ -141,7 +140,7 @@ class any_array {
 
   view window() const { return detail::dense_view(data(), type, dims_); }
 
-  /// The same array with its dims in another order.
+  /// A copy with the dims in another order.
   any_array ordered(std::span<name const> labels) const {
     std::vector<dim_extent> dims;
     for (name const& l : labels) dims.push_back(dims_[place_of(l)]);
@@ -203,12 +202,12 @@ concept any_array_like = requires { typename A::element; } && std::derived_from<
 
 /// An array whose type names its dims: `mt::array<float, batch, pixels> images(numbers, batch(24));`
 ///
-/// Extents that the dims' types leave open are given, or the one that is missing follows from the number of elements.
+/// Give the extents that the dims' types leave open. One may be missing: it follows from the number of elements.
 template <class T, auto... Dims>
 class array : public any_array<T> {
   static_assert((dim_type<std::remove_cvref_t<decltype(Dims)>> && ...),
                 "meshtensor T10: an array is declared by its element type and its dims: mt::array<float, batch>");
-  static constexpr name labels[] = {Dims.label..., name{}};  // the last one stands for none
+  static constexpr name labels[] = {Dims.label..., name{}};  // `name{}`: an array must not be empty
 
  public:
   using dim_list = meshtensor::dims<std::remove_cvref_t<decltype(Dims)>...>;
@@ -223,7 +222,7 @@ class array : public any_array<T> {
   template <std::same_as<dim_extent>... E>
   explicit array(std::initializer_list<T> elements, E const&... extents)
       : any_array<T>(extents_of({extents...}, static_cast<std::int64_t>(elements.size())), elements) {}
-  /// An array with these dims in any order. errors R12 it has others
+  /// A copy of an array with these dims in any order. errors R12 it has others
   explicit array(any_array<T> const& a) : any_array<T>(a.ordered({labels, sizeof...(Dims)})) {
     extents_of(this->dims(), -1);
   }
@@ -235,7 +234,8 @@ class array : public any_array<T> {
   }
 
  private:
-  // The extents of all dims: of their types, given, or the last open one from `elements`, where that is not -1.
+  // The extents of all dims, from their types or `given`. One may be open: it follows from `elements`, unless that is
+  // -1.
   static std::vector<dim_extent> extents_of(std::span<dim_extent const> given, std::int64_t elements) {
     std::vector<dim_extent> all;
     int open = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that somebody else owns, with names for their dims: what programs are fed, and where results go, without a
-// copy where they lie as a program wants them.
+// Views with named dims and strides of memory that the caller owns: feed a program from it, or write results to it.
+// Nothing is copied where the memory already has the program's layout.
 #pragma once
 
 #include <concepts>
@@ -13,15 +13,15 @@
 
 namespace meshtensor {
 
-/// A dim's extent, and how many elements lie between neighbours along it.
+/// A dim's extent, and its stride in elements.
 struct strided_extent {
   dim_extent dim;
   std::int64_t stride;
 };
-/// `mt::apart(rows(64), 512)`: 64 rows, 512 elements from one to the next.
+/// `mt::apart(rows(64), 512)`: 64 rows with a stride of 512 elements.
 constexpr strided_extent apart(dim_extent const& d, std::int64_t stride) { return {d, stride}; }
 
-/// A window on elements in memory, with a name, an extent and a stride for each dim. Owns nothing.
+/// A view of elements in memory: a name, an extent and a stride for each dim. Owns nothing.
 template <class T>
 class array_view {
  public:
@@ -38,7 +38,7 @@ class array_view {
       dims_[i] = d.dim, stride_[i] = d.stride;
     }
   }
-  /// The same elements, to be read.
+  /// A read-only view of the same elements.
   operator array_view<T const>() const  // NOLINT: as a pointer is
   requires(!std::is_const_v<T>)
   {
@@ -46,7 +46,7 @@ class array_view {
     for (int i = 0; i < count_; ++i) dims[i] = {dims_[i], stride_[i]};
     return {data_, std::span<strided_extent const>(dims, static_cast<std::size_t>(count_))};
   }
-  /// The elements of an array.
+  /// A view of the elements of an array.
   explicit array_view(any_array<element> const& a)
   requires std::is_const_v<T>
       : data_(a.data()), count_(static_cast<int>(a.dims().size())) {
@@ -83,8 +83,8 @@ class array_view {
     return data_[offset];
   }
 
-  /// The elements as a window with the dims of `like`, which `label_of(i)` names; count -1 if dims or extents are
-  /// others.
+  /// A view of the elements with the dims of `like`, whose names are `label_of(i)`. Its count is -1 if dims or extents
+  /// differ.
   template <class LabelOf>
   view as(view like, LabelOf label_of) const {
     int const wanted = like.count;
@@ -114,9 +114,8 @@ template <class X>
 concept xtensor_like = requires(X& x) { x.data(), x.shape(), x.strides(), x.dimension(); };
 }  // namespace detail
 
-/// Elements from `data` on, the last dim varying fastest: `mt::in_memory(p, rows(64), columns(512))`. Dims that are
-/// apart say how far: `mt::in_memory(p, mt::apart(rows(64), 514), columns(512))`; the stride of any other is what is
-/// behind it.
+/// Elements from `data` on, row-major: `mt::in_memory(p, rows(64), columns(512))`. `apart` sets a dim's stride:
+/// `mt::in_memory(p, mt::apart(rows(64), 514), columns(512))`. Any other stride follows from the dims to its right.
 template <class T, class... D>
 requires((std::same_as<D, dim_extent> || std::same_as<D, strided_extent>) && ...)  //
 array_view<T> in_memory(T* data, D const&... dims) {
@@ -136,7 +135,7 @@ array_view<T> in_memory(T* data, D const&... dims) {
   }
   return {data, std::span<strided_extent const>(all, sizeof...(D))};
 }
-/// The elements of a vector or span, the last dim varying fastest. errors R11 it has another number of them
+/// The elements of a vector or span, row-major. errors R11 the number of elements differs
 template <std::ranges::contiguous_range R, std::same_as<dim_extent>... D>
 requires(std::ranges::borrowed_range<R> && !detail::xtensor_like<R> && !any_array_like<std::remove_cvref_t<R>>)
 auto in_memory(R&& r, D const&... dims) {
@@ -146,7 +145,7 @@ auto in_memory(R&& r, D const&... dims) {
                         std::ranges::size(r)});
   return v;
 }
-/// A matrix of Eigen, or a map of one: its rows and columns by name, in whatever order they lie.
+/// An Eigen matrix, or a map of one, with names for its rows and columns. It may be row-major or column-major.
 template <class M, dim_type R, dim_type C>
 requires detail::eigen_like<M>
 auto in_memory(M&& m, R, C) {
@@ -155,7 +154,7 @@ auto in_memory(M&& m, R, C) {
                                  {{C::label, m.cols()}, row_major ? m.innerStride() : m.outerStride()}};
   return array_view<std::remove_pointer_t<decltype(m.data())>>(m.data(), dims);
 }
-/// A container or view of xtensor that lies in memory. errors R12 it has another number of dims
+/// An xtensor container or strided view. errors R12 the number of dims differs
 template <class X, dim_type... D>
 requires detail::xtensor_like<X>
 auto in_memory(X&& x, D...) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of numbers in host memory with its dims: what the interpreter and the tests hold values in.
+// A dense array in host memory: owns a value of the interpreter and of the tests.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs any module on whole values, node by node, by the rules' own plain loops: the oracle of every test.
+// Runs any module on whole tensors, node by node, by the reference loops of the rules: the oracle of the tests.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ inline std::string path_text(module const& m, id path) {
   return (prefix.empty() ? "" : prefix + "/") + m.names[m.paths[path].label].text();
 }
 
-/// Under which name a value is given back: what is watched, with its path.
+/// The name of an output. A watched tensor's name has its path in front.
 inline std::string label_of_output(module const& m, node const& n) {
   std::string const own = m.names[n.attribute[0]].text();
   bool const with_path = n.kind == primitive::watch || n.attribute[1] != 0;
@@ -33,7 +33,7 @@ inline std::string label_of_output(module const& m, node const& n) {
 /// Values by name: inputs, outputs, variables.
 using blocks = std::map<std::string, block>;
 
-/// What a variable starts with.
+/// The initial value of a variable.
 inline initial_value initial_of(module const& m, binding const& b, variable const& v, settings const& s) {
   std::vector<double> numbers;
   evaluate_numbers(m, b, s, numbers);
@@ -43,8 +43,8 @@ inline initial_value initial_of(module const& m, binding const& b, variable cons
   return {initializer_kind::normal, 1 / std::sqrt(static_cast<double>(b.extent[v.dims.at[v.own]])), key};
 }
 
-/// What a variable starts with, as a program says, and where: `ones (train.cpp:31)`. Two programs that say otherwise
-/// disagree: which of them is made first would decide.
+/// The initializer that a program gives a variable, with the line that says so: `ones (train.cpp:31)`. Programs that
+/// share a variable must agree, else the result would depend on which of them is made first.
 struct declared_start {
   initializer_kind kind;
   double argument;
@@ -69,8 +69,8 @@ class interpreter {
       : m_(m), b_(numbers), loops_(loops), values_(static_cast<std::size_t>(m.value_count)) {}
   virtual ~interpreter() = default;
 
-  /// Runs one entry: inputs by name, variables by path (missing ones are initialised, written ones replaced), gives the
-  /// outputs.
+  /// Runs one entry and returns its outputs. Inputs are given by name and variables by path; missing variables are
+  /// initialised, written ones replaced.
   blocks run(int entry, blocks const& inputs, blocks& variables, settings const& s) {
     evaluate_numbers(m_, b_, s, numbers_);
     context_ = {numbers_.data(), s.seed, s.step, 0, 0};
@@ -127,9 +127,9 @@ class interpreter {
     }
   }
 
-  // Of a module that is not differentiated: later ones have outputs instead. Enclosing loops stack what is seen.
+  // Only in a module that is not differentiated: later ones have outputs instead. Each enclosing loop adds a dim.
   void watch(node const& n) {
-    if (n.attribute[1] != 0) return;  // its gradient is meant
+    if (n.attribute[1] != 0) return;  // watches the gradient, not the value
     block const& seen = at(m_.operand(n, 0));
     shape dims = m_.operand_value(n, 0).dims;
     for (id r = n.region; m_.regions[r].parent != no_id; r = m_.regions[r].parent)
@@ -149,7 +149,8 @@ class interpreter {
     loops_({m_, n, operands.data(), results.data(), context_});
   }
 
-  /// Runs a region with operands [first, first + count) and gives its results as results [to, …) of the node.
+  /// Runs a region on the node's operands [first, first + count). The region's results become results [to, …) of the
+  /// node.
   void call(id r, node const& n, int first, int count, int to) {
     region const& body = m_.regions[r];
     for (int i = 0; i < count; ++i) at(m_.link(body.arguments, i)) = at(m_.operand(n, first + i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates a module's numbers: literals, extents, what was set by name, the step count, and expressions of these.
+// Evaluates a module's numbers: literals, extents, numbers set by name, the step count, and expressions of these.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace meshtensor {
 
-/// What is set from outside before a step.
+/// The settings of a step: numbers by name, the seed, and counts of what was done before.
 struct settings {
   std::map<std::string, double, std::less<>> named;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;                   // how many steps of the program are done
-  std::vector<std::uint64_t> updates = {};  // of each number that is a count of them; empty: as many as steps
+  std::uint64_t step = 0;                   // steps of the program that are done
+  std::vector<std::uint64_t> updates = {};  // for each number that counts updates; empty: as many as steps
 };
 
 /// The values of all rows of `m.numbers`, in f64.

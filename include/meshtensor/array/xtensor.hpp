@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only door to xtensor, whose containers arrays lie in. Version 0.26 gave its headers other folders; that
-// difference ends in this file.
+// Includes xtensor, whose containers hold arrays. Version 0.26 moved its headers to other folders; only this file
+// knows.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #else
 #  include <xtensor/xstorage.hpp>
 
-// Clang 19 finds two partial specialisations of xtensor 0.24 for its own default shape; a full one decides.
+// why: to clang 19 two partial specialisations of xtensor 0.24 match its own default shape; a full one decides.
 template <>
 struct xt::rebind_container<std::ptrdiff_t, xt::svector<std::size_t>> {
   using type = xt::svector<std::ptrdiff_t>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bigram model of a text, the least that a language model has to beat: each byte by how often it follows the one
-// before.
+// The bigram model of a text, a baseline for language models: the probability of a byte given the one before.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 
 namespace meshtensor {
 
-/// How often each byte follows each other one: all that a bigram model knows.
+/// Counts of pairs of successive bytes: the bigram model.
 class byte_pairs {
  public:
   void add(std::uint8_t byte, std::uint8_t next) { ++counts_[byte * 256u + next]; }
@@ -26,8 +25,8 @@ class byte_pairs {
   std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(65536);
 };
 
-/// The loss of the bigram model with the counts `learnt` on the pairs `asked`, in nats a byte: the mean of
-/// −log((count + c) / (sum + 256 c)), with that c of 1, 0.1, 0.01, 0.001 that serves it best.
+/// The loss in nats a byte of the bigram model with the counts `learnt`, on the pairs `asked`: the mean of
+/// −log((count + c) / (sum + 256 c)), with the best c of 1, 0.1, 0.01, 0.001.
 inline double bigram_loss(byte_pairs const& learnt, byte_pairs const& asked) {
   double best = std::numeric_limits<double>::infinity();
   for (double const c : {1.0, 0.1, 0.01, 0.001}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLEU: how alike translations and those of people are, by the runs of up to four words that they share.
+// BLEU: scores translations by the n-grams of up to four words that they share with human ones.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 
 namespace meshtensor {
 
-/// BLEU of a corpus, and what it was made of. Runs are counted by their length, of one to four words.
+/// BLEU of a corpus, and its parts. Counts and precisions are by n-gram length, one to four words.
 struct bleu_score {
   double score = 0;                               // 0 to 100
-  std::array<double, 4> precision{};              // per cent; of a length without a match smoothed
-  std::array<std::int64_t, 4> matched{}, runs{};  // runs of the translations that a reference has; all of them
-  double brevity = 1;                             // what is left of the score for being shorter than the references
+  std::array<double, 4> precision{};              // per cent; smoothed for a length without a match
+  std::array<std::int64_t, 4> matched{}, runs{};  // n-grams of the translations: those in a reference; all
+  double brevity = 1;                             // the brevity penalty
   std::int64_t words = 0, reference_words = 0;
 };
 
 namespace detail {
 
-/// How often each run of one to four words occurs; in a run, words have a blank between them.
+/// Counts of the n-grams of one to four words. In a key, words have a blank between them.
 inline std::unordered_map<std::string, std::int64_t> runs_of(std::vector<std::string> const& words) {
   std::unordered_map<std::string, std::int64_t> all;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -45,7 +45,7 @@ inline void count_runs(bleu_score& to, std::vector<std::string> const& said,
     return length < said.size() ? said.size() - length : length - said.size();
   };
   std::size_t closest = references[0].size();
-  std::unordered_map<std::string, std::int64_t> most;  // how often a run is in the reference that has most of it
+  std::unordered_map<std::string, std::int64_t> most;  // the greatest count of an n-gram in any reference
   for (auto const& words : references) {
     std::size_t const length = words.size();
     if (apart(length) < apart(closest) || (apart(length) == apart(closest) && length < closest)) closest = length;
@@ -61,11 +61,11 @@ inline void count_runs(bleu_score& to, std::vector<std::string> const& said,
 
 }  // namespace detail
 
-/// BLEU of translations against one or several references for each: `references[r][i]` is one of `said[i]`. Cased, cut
-/// into words by `words_13a`; where no run of some length matches, smoothed as mteval-v13a does, by halves. The same
-/// figures as sacreBLEU's nrefs:…|case:mixed|eff:no|tok:13a|smooth:exp.
+/// BLEU of translations against one or several references for each: `references[r][i]` belongs to `said[i]`. Cased,
+/// with the words of `words_13a`; lengths without a match are smoothed as in mteval-v13a, by halves. The same figures
+/// as sacreBLEU's nrefs:…|case:mixed|eff:no|tok:13a|smooth:exp.
 ///
-/// errors R56 there is no reference, or another number of sentences in one
+/// errors R56 there is no reference, or one has another number of sentences
 ///
 /// Source: Papineni, Roukos, Ward and Zhu, BLEU: a method for automatic evaluation of machine translation, ACL 2002;
 /// Post, A call for clarity in reporting BLEU scores, WMT 2018; Chen and Cherry, A systematic comparison of smoothing
@@ -85,7 +85,7 @@ inline bleu_score corpus_bleu(std::span<std::string const> said, std::span<std::
 
   if (s.words < s.reference_words)
     s.brevity = s.words == 0 ? 0 : std::exp(1 - static_cast<double>(s.reference_words) / static_cast<double>(s.words));
-  if (s.matched[0] == 0) return s;  // nor is there a longer match
+  if (s.matched[0] == 0) return s;  // without a matching word no longer n-gram matches
   double smoothed = 1, logarithms = 0;
   for (std::size_t n = 0; n < 4; ++n) {
     if (s.runs[n] == 0) return s;  // no translation is that long: the score is 0
@@ -96,12 +96,12 @@ inline bleu_score corpus_bleu(std::span<std::string const> said, std::span<std::
   s.score = s.brevity * std::exp(logarithms / 4);
   return s;
 }
-/// Against one reference.
+/// BLEU against one reference.
 inline bleu_score corpus_bleu(std::span<std::string const> said, std::vector<std::string> const& reference) {
   return corpus_bleu(said, std::span(&reference, 1));
 }
 
-/// `BLEU = 38.04 69.1/45.2/31.4/21.6 (BP = 0.983 ratio = 0.983 hyp_len = 11972 ref_len = 12179)`, as sacreBLEU says it.
+/// `BLEU = 38.04 69.1/45.2/31.4/21.6 (BP = 0.983 ratio = 0.983 hyp_len = 11972 ref_len = 12179)`, sacreBLEU's format.
 inline std::string text_of(bleu_score const& s) {
   double const ratio =
       s.reference_words == 0 ? 0 : static_cast<double>(s.words) / static_cast<double>(s.reference_words);

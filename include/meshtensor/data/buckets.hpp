@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets: a few fixed extents, each for the pairs of sentences that fill it well. A program for each, bound when it is
-// made, serves sentences of any length.
+// Chooses buckets: a few fixed extents for batches of sentence pairs, with little padding. One program for each bucket,
+// bound when it is made, serves sentences of any length.
 #pragma once
 
 #include <algorithm>
@@ -14,27 +14,27 @@
 
 namespace meshtensor {
 
-/// The extents of a batch: so many pairs, each side of them so many tokens long.
+/// The extents of a batch: the number of pairs, and the padded length of both sides in tokens.
 struct bucket {
   std::int64_t rows, source_length, target_length;
   friend bool operator==(bucket const&, bucket const&) = default;
 };
 
-/// How buckets are chosen.
+/// Options of the choice of buckets.
 struct bucket_options {
-  std::int64_t count = 4;            // at most so many
-  std::int64_t tokens = 4096;        // a batch has room for so many in its targets, at most
+  std::int64_t count = 4;            // at most so many buckets
+  std::int64_t tokens = 4096;        // the most target tokens in a batch, padding included
   std::int64_t longest = 48;         // longer pairs are left out
-  std::int64_t multiple = 8;         // of the rows, for the processors that share them
-  std::int64_t length_multiple = 8;  // of the lengths; the smaller, the less there is to fill up
+  std::int64_t multiple = 8;         // of the rows: for the processors that share them
+  std::int64_t length_multiple = 8;  // of the lengths: the smaller, the less padding
 };
 
-/// How many tokens the longer side of a pair has, with the one that ends a sentence.
+/// The number of tokens of a pair's longer side, with the one that ends a sentence.
 inline std::int64_t length_of(token_pairs const& pairs, std::int64_t pair) {
   return static_cast<std::int64_t>(std::max(pairs.source(pair).size(), pairs.target(pair).size())) + 1;
 }
 
-/// Buckets for pairs up to these lengths, in rising order; of both sides, with as many rows as there is room for.
+/// Buckets for pairs up to these lengths, in rising order, with as many rows as `tokens` allows.
 ///
 /// errors  R55 there is no room for `multiple` rows; lengths do not rise
 inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, bucket_options const& o = {}) {
@@ -52,17 +52,16 @@ inline std::vector<bucket> buckets_up_to(std::span<std::int64_t const> lengths, 
   return all;
 }
 
-/// The lengths of at most `count` buckets that leave the least to fill up: of all multiples of `length_multiple`, those
-/// for which the sum, over the pairs, of the length of a pair's bucket is the smallest. The last has room for the
-/// longest pair that is not left out.
+/// The lengths of at most `count` buckets with the least padding: multiples of `length_multiple` that minimize the sum,
+/// over all pairs, of the length of a pair's bucket. The last has room for the longest pair that is not left out.
 ///
-/// errors  R55 there is no pair as short as that; `length_multiple` is not positive, or more than a batch has room for
+/// errors  R55 no pair is that short; `length_multiple` is not positive, or more than a batch has room for
 inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket_options const& o = {}) {
   std::int64_t const step = o.length_multiple;
   if (step < 1 || step > o.tokens)
     throw error("R55", {"buckets cannot have multiples of ", step, " as lengths: give a positive number, at most the ",
                         o.tokens, " tokens that a batch has room for"});
-  std::vector<std::int64_t> pairs_up_to;  // so many have at most (i + 1) * step tokens
+  std::vector<std::int64_t> pairs_up_to;  // the number of pairs with at most (i + 1) * step tokens
   for (std::int64_t i = 0; i < pairs.size(); ++i) {
     std::int64_t const length = length_of(pairs, i), place = (length - 1) / step;
     if (length > o.longest) continue;
@@ -75,7 +74,7 @@ inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket
   std::size_t const places = pairs_up_to.size();
   for (std::size_t i = 1; i < places; ++i) pairs_up_to[i] += pairs_up_to[i - 1];
 
-  // best[k][i]: what k + 1 buckets, the last for place i, have room for; before[k][i]: the bucket before that one.
+  // best[k][i]: the least tokens of k + 1 buckets, the last for place i; before[k][i]: the bucket before that one.
   auto const most = std::min(static_cast<std::size_t>(o.count), places);
   std::vector const nothing(places, std::numeric_limits<std::int64_t>::max());
   std::vector best(most, nothing);
@@ -100,8 +99,8 @@ inline std::vector<std::int64_t> bucket_lengths(token_pairs const& pairs, bucket
   }
 }
 
-/// The buckets that serve these pairs best: those lengths, and of all rows that there is room for the fewest that make
-/// no batch more. So the pairs of a bucket are spread evenly, and its last batch is about as full as the others.
+/// The best buckets for these pairs: with the lengths above, and the fewest rows that need no batch more than the most
+/// rows do. So pairs are spread evenly, and a bucket's last batch is about as full as the others.
 inline std::vector<bucket> choose_buckets(token_pairs const& pairs, bucket_options const& o = {}) {
   std::vector<bucket> all = buckets_up_to(bucket_lengths(pairs, o), o);
   std::vector<std::int64_t> held(all.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of an epoch: a function of seed and epoch, so that any batch can be found without those before it.
+// Shuffles an epoch by a function of seed and epoch, so that any batch can be found without those before it.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace meshtensor {
 
-/// Puts elements in some order, each as likely as any other.
+/// Shuffles elements uniformly.
 ///
 /// Source: Durstenfeld, Algorithm 235: random permutation, Communications of the ACM, 1964.
 template <class T>
@@ -25,22 +25,22 @@ void shuffle(std::vector<T>& all, random_stream const& random) {
   }
 }
 
-/// Which elements of several sets are in which batch of an epoch.
+/// The batches of an epoch, each with elements of one of several sets.
 struct epoch_order {
   struct batch {
     std::size_t set;
-    std::int64_t first;  // the place of its first element in elements[set]
+    std::int64_t first;  // the index of its first element in elements[set]
   };
   std::int64_t epoch = 0;
   std::vector<std::vector<std::int64_t>> elements;  // of each set, in this epoch's order
   std::vector<batch> batches;
 };
 
-/// The orders of all epochs. Each epoch has every element once, with others in its batch and batches in another order;
-/// without a seed all stand as they are given. Several threads may ask at once.
+/// The orders of all epochs. Each epoch has every element once, in other batches and another order of batches. Without
+/// a seed elements and batches keep their order. Several threads may call it at once.
 class epoch_orders {
  public:
-  /// `sizes`: how many elements of each set are a batch; the last batch of a set may have fewer.
+  /// `sizes`: the batch size of each set; a set's last batch may have fewer.
   epoch_orders(std::vector<std::vector<std::int64_t>> sets, std::vector<std::int64_t> sizes,
                std::optional<std::uint64_t> seed)
       : sets_(std::move(sets)), sizes_(std::move(sizes)), seed_(seed) {}
@@ -67,7 +67,7 @@ class epoch_orders {
   std::vector<std::int64_t> sizes_;
   std::optional<std::uint64_t> seed_;
   mutable std::mutex making_;
-  // Those last asked for: some threads may still be in one epoch while others are in the next.
+  // The last two: some threads may still be in one epoch while others are in the next.
   mutable std::array<std::shared_ptr<epoch_order const>, 2> last_;
 };
 

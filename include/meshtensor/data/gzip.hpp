@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to zlib: what gzip has packed. Needs the component zlib.
+// Unpacks gzip by zlib. Needs the component zlib.
 #pragma once
 
 #include <zlib.h>
@@ -14,12 +14,12 @@
 
 namespace meshtensor {
 
-/// The bytes that were packed, of all parts if gzip was run several times; `file` is what a sentence calls them.
+/// The unpacked bytes, of all members if gzip was run several times; `file` is for error sentences.
 ///
-/// errors  R52 they are not what gzip writes, or end too soon
+/// errors  R52 they are not gzip's format, or end too soon
 inline std::vector<std::uint8_t> unpacked(std::span<std::uint8_t const> packed, std::string const& file) {
   z_stream stream{};
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();  // 16: gzip's own frame, no other
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();  // 16: gzip's header only
   struct last_call {
     z_stream& of;
     ~last_call() { inflateEnd(&of); }

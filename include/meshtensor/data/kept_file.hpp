@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that takes long to make: made when it is first wanted, whoever wants it, and kept.
+// A file that is expensive to make: made when it is first needed, by one of the processes that need it, and kept.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Has a folder for itself among the processes and threads that ask, as far as its file system keeps such promises.
+/// Locks a folder against other processes and threads, as far as its file system supports locks.
 class folder_lock {
  public:
   explicit folder_lock(std::filesystem::path const& folder)
@@ -38,7 +38,7 @@ class folder_lock {
   int file_;
 };
 
-/// The bytes under a name of their own first, on the disk before they get theirs: nobody ever reads a part of them.
+/// Writes the bytes under a temporary name and renames the file when they are on the disk: nobody reads a part of them.
 inline void write_whole(std::filesystem::path const& file, std::string const& bytes) {
   std::string name = file.string() + ".XXXXXX";
   int const to = ::mkstemp(name.data());
@@ -59,9 +59,9 @@ inline void write_whole(std::filesystem::path const& file, std::string const& by
 
 }  // namespace detail
 
-/// If there is no such file, makes it, and its folder, of the bytes that `make` gives; what it throws leaves no file.
-/// Of those on one machine that ask at the same time one makes it and the others wait. Machines that share the folder
-/// may each make it, and the last one's stays: `make` must give the same bytes wherever it runs.
+/// If the file does not exist, makes it, and its folder, from the bytes that `make` returns; an exception of `make`
+/// leaves no file. If several on one machine ask at the same time, one makes it and the others wait. Machines that
+/// share the folder may each make it, and the last one's stays: `make` must return the same bytes everywhere.
 ///
 /// errors  R17 the file cannot be written
 inline void keep_file(std::filesystem::path const& file, function_ref<std::string()> make) {

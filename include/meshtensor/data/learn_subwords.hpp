@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vocabulary of subwords for a text: learnt by sentencepiece when it is first wanted, and kept. Needs the component
-// sentencepiece.
+// Learns a vocabulary of subwords from texts with sentencepiece when it is first needed, and keeps it. Needs the
+// component sentencepiece.
 #pragma once
 
 #include <sentencepiece_trainer.h>
@@ -21,10 +21,10 @@
 
 namespace meshtensor {
 
-/// Texts to learn from, one after another, each by its lines: `{pairs.source, pairs.target}`.
+/// Texts to learn from, each as its lines: `{pairs.source, pairs.target}`.
 using text_list = std::initializer_list<std::span<std::string const>>;
 
-/// How subwords are learnt.
+/// Options of the vocabulary.
 struct subword_options {
   std::string kind = "bpe";    // or unigram, char, word
   std::int64_t pieces = 8000;  // the size of the vocabulary, special tokens included
@@ -33,7 +33,7 @@ struct subword_options {
 
 namespace detail {
 
-/// The lines of several texts, which stay where they are, as sentencepiece asks for them.
+/// Iterates over the lines of several texts for sentencepiece, without copying the texts.
 class lines_in_turn : public sentencepiece::SentenceIterator {
  public:
   explicit lines_in_turn(text_list all) {
@@ -54,7 +54,7 @@ class lines_in_turn : public sentencepiece::SentenceIterator {
 
 }  // namespace detail
 
-/// The model that sentencepiece learns from texts, as bytes: the same on every machine and for any number of cores.
+/// Trains a sentencepiece model on texts and returns its bytes: the same on every machine and for any number of cores.
 ///
 /// errors  R54 no such vocabulary can be learnt
 inline std::string learn_subwords(text_list all, subword_options const& options = {}) {
@@ -75,8 +75,8 @@ inline std::string learn_subwords(text_list all, subword_options const& options 
       {"unk_id", std::to_string(special.unknown)},
       {"bos_id", std::to_string(special.begin)},
       {"eos_id", std::to_string(special.end)},
-      {"num_threads", "16"},  // not as many as there are cores: unigram's sums are made thread by thread
-      {"minloglevel", "2"}};  // what goes wrong is in the status
+      {"num_threads", "16"},  // fixed, for unigram's sums depend on the number of threads
+      {"minloglevel", "2"}};  // errors are in the status
   std::string model;
   auto const problem = detail::reason(sentencepiece::SentencePieceTrainer::Train(flags, &lines, &model));
   if (!problem.empty())
@@ -84,8 +84,8 @@ inline std::string learn_subwords(text_list all, subword_options const& options 
   return model;
 }
 
-/// Subwords that are learnt from texts when they are first wanted, and kept in a folder, in a file whose name tells
-/// texts and options apart. Any number of processes may ask at once, with the same texts: one learns.
+/// Subwords learnt from texts when they are first needed, and kept in a folder, in a file whose name depends on texts
+/// and options. Any number of processes may call it at once with the same texts: one learns.
 ///
 /// errors  R54 no such vocabulary can be learnt; R17 it cannot be written; R53 the kept file is damaged
 inline subwords kept_subwords(std::filesystem::path const& folder, text_list all, subword_options const& options = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text as its lines: one sentence each.
+// Reads a text as lines, one sentence each.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@
 
 namespace meshtensor {
 
-/// The lines of a text in UTF-8, each without its end, which is `\n` or `\r\n` and may lack on the last one. A byte
-/// order mark is no part of the first. `file` is what a sentence calls the text.
+/// The lines of a UTF-8 text without their ends, `\n` or `\r\n`; the last line may have none. A byte order mark is
+/// dropped. `file` is for error sentences.
 ///
 /// errors  R51 it is not UTF-8
 inline std::vector<std::string> lines_of(std::string_view text, std::string const& file) {
@@ -36,9 +36,10 @@ inline std::vector<std::string> lines_of(std::string_view text, std::string cons
   return lines;
 }
 
-/// The lines of a file in UTF-8, plain or, if its name ends in .gz, packed by gzip.
+/// The lines of a UTF-8 file, which may be packed by gzip if its name ends in .gz.
 ///
-/// errors  R40 it cannot be read, or is empty; R51 it is not UTF-8; R52 it cannot be unpacked, or zlib was left out
+/// errors  R40 it cannot be read, or is empty; R51 it is not UTF-8; R52 it cannot be unpacked, or was built without
+/// zlib
 inline std::vector<std::string> read_lines(std::filesystem::path const& file) {
   std::vector<std::uint8_t> bytes = read_bytes(file);
   if (file.extension() == ".gz") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of sentence pairs in the extents of their buckets, in an order that seed and number alone decide.
+// Batches of sentence pairs with the extents of their buckets, in an order that depends on seed and number only.
 #pragma once
 
 #include <algorithm>
@@ -14,39 +14,39 @@
 
 namespace meshtensor {
 
-/// The rows of a batch that a rank reads: of `of` parts, as equal as can be, the one numbered `part`.
+/// A rank's share of a batch's rows: part `part` of `of` parts of nearly equal size.
 struct batch_part {
   std::int64_t part = 0, of = 1;
 };
 
-/// A batch, or a rank's part of one, row-major. A sentence ends with the token `end`, and what is behind it is `pad`.
-/// Where the pairs of a bucket do not fill its last batch, rows are without a pair: `end` alone as the source, and no
-/// target that counts.
+/// A batch, or a rank's part of one, row-major. A sentence ends with the token `end`, followed by `pad`. If a bucket's
+/// pairs do not fill its last batch, the rows left over have no pair: the source is `end` alone, and no target token
+/// counts.
 struct pair_batch {
   std::size_t bucket = 0;                 // which of the buckets
   std::vector<std::int32_t> source;       // [rows, source_length]
-  std::vector<std::int32_t> target;       // [rows, target_length]: `begin`, then the sentence; what the decoder reads
-  std::vector<std::int32_t> target_next;  // [rows, target_length]: the sentence, then `end`; what it is to say
-  std::vector<std::int64_t> pairs;        // [rows]: which pair; −1 in a row without one
+  std::vector<std::int32_t> target;       // [rows, target_length]: `begin`, then the sentence; the decoder's input
+  std::vector<std::int32_t> target_next;  // [rows, target_length]: the sentence, then `end`; the decoder's labels
+  std::vector<std::int64_t> pairs;        // [rows]: the index of the pair; −1 in a row without one
   std::int64_t target_tokens = 0;         // of the whole batch, `end` included
 };
 
-/// How full batches are, over an epoch.
+/// Statistics of an epoch's batches.
 struct batch_filling {
-  std::int64_t batches = 0, pairs = 0, left_out = 0;  // left out: pairs that are too long for every bucket
+  std::int64_t batches = 0, pairs = 0, left_out = 0;  // left out: pairs too long for every bucket
   std::int64_t source_tokens = 0, target_tokens = 0, source_slots = 0, target_slots = 0;
 
-  /// The share of what a program computes on that is padding or rows without a pair.
+  /// The share of the computed tokens that is padding or in rows without a pair.
   double source_padding() const { return 1 - static_cast<double>(source_tokens) / static_cast<double>(source_slots); }
   double target_padding() const { return 1 - static_cast<double>(target_tokens) / static_cast<double>(target_slots); }
 };
 
-/// Epoch after epoch of batches, numbered from 0: batch `number` is that of index number % per_epoch() in the epoch
-/// number / per_epoch(), whoever reads it and whatever was read before, so that the number is all that a training must
-/// remember. Every epoch has each pair once, in other batches and another order. Several threads may read at once.
+/// Batches of all epochs, numbered from 0: batch `number` is that of index number % per_epoch() in the epoch number /
+/// per_epoch(), whatever was read before, so that a training only needs to save the number. Every epoch has each pair
+/// once, in other batches and another order. Several threads may read at once.
 class pair_batches {
  public:
-  /// A pair goes to the first bucket in which both sides fit. Without a seed pairs and buckets stand as they are given.
+  /// A pair goes to the first bucket in which both sides fit. Without a seed pairs and buckets keep their order.
   ///
   /// errors  R55 a bucket has no room, or no pair fits in one
   pair_batches(token_pairs pairs, std::vector<bucket> buckets, special_tokens const& special,
@@ -61,7 +61,7 @@ class pair_batches {
   std::vector<bucket> const& buckets() const { return buckets_; }
   batch_filling const& filling() const { return filling_; }
 
-  /// The batch of this number, or a part of its rows. errors R55 there is no such batch or part
+  /// Reads the batch of a number, or a part of its rows. errors R55 there is no such batch or part
   void read(std::int64_t number, pair_batch& to, batch_part const& mine = {}) const {
     if (number < 0 || mine.part < 0 || mine.part >= mine.of)
       throw error("R55", {"there is no part ", mine.part, " of ", mine.of, " of the batch ", number,
@@ -98,7 +98,7 @@ class pair_batches {
   static std::int64_t length(std::span<std::int32_t const> sentence) {
     return static_cast<std::int64_t>(sentence.size()) + 1;
   }
-  /// The pairs of each bucket; counts them.
+  /// Assigns the pairs to buckets, and counts them.
   std::vector<std::vector<std::int64_t>> in_buckets() {
     for (bucket const& b : buckets_)
       if (b.rows < 1 || b.source_length < 1 || b.target_length < 1)

@@ -14,14 +14,14 @@
 
 namespace meshtensor {
 
-/// Sentences and their translations: `target[i]` is that of `source[i]`.
+/// Sentences and their translations: `target[i]` translates `source[i]`.
 struct text_pairs {
   std::vector<std::string> source, target;
   std::int64_t size() const { return static_cast<std::int64_t>(source.size()); }
 };
 
-/// A folder of aligned texts: a part `train` is the two files `train.en` and `train.de`, or `train.en.gz` and
-/// `train.de.gz`, with a sentence in each line. Where a file is there plain and packed, the plain one is read.
+/// A folder of aligned texts: the part `train` is the files `train.en` and `train.de`, or `train.en.gz` and
+/// `train.de.gz`, with one sentence a line. If a file exists plain and packed, the plain one is read.
 class pair_folder {
  public:
   /// errors  R50 there is no such folder, or it has no part in these languages
@@ -46,11 +46,11 @@ class pair_folder {
                           target_, ", plain or with .gz at the end; it has ", listed(files_)});
   }
 
-  /// The names of all parts that are there in both languages.
+  /// The names of all parts that exist in both languages.
   std::vector<std::string> const& parts() const { return parts_; }
   bool has(std::string_view part) const { return std::find(parts_.begin(), parts_.end(), part) != parts_.end(); }
 
-  /// The pairs of one part. A line without a word is a sentence like others, so that lines keep their numbers.
+  /// The pairs of one part. An empty line is a sentence too, so that lines keep their numbers.
   ///
   /// errors  R50 there is no such part, or its texts have different numbers of lines; R40, R51, R52 a file cannot be
   /// read
@@ -73,13 +73,13 @@ class pair_folder {
 
  private:
   static std::string named(std::string_view part, std::string const& language) { return std::string(part) + language; }
-  /// The file of a part in one language; empty if there is none.
+  /// The path of a part in one language; empty if there is none.
   std::string file_of(std::string_view part, std::string const& language) const {
     for (std::string const& name : {named(part, language), named(part, language) + ".gz"})
       if (std::binary_search(files_.begin(), files_.end(), name)) return name;
     return {};
   }
-  /// `a, b, c`, and of many the first.
+  /// `a, b, c`; only the first ones of many.
   static std::string listed(std::vector<std::string> const& names) {
     std::size_t const shown = std::min<std::size_t>(names.size(), 8);
     std::string all = names.empty() ? "none" : "";
@@ -88,7 +88,7 @@ class pair_folder {
   }
 
   std::filesystem::path folder_;
-  std::string source_, target_;  // with the dot
+  std::string source_, target_;  // file endings, with the dot
   std::vector<std::string> files_, parts_;
 };
 

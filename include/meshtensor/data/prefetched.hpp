@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepares the data of the next steps on threads while a step runs: the same data in the same order, whatever the
-// number of threads.
+// Prepares the data of the next steps on threads while a step runs. The number of threads does not change the data.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +15,15 @@
 namespace meshtensor {
 
 /// Values numbered from `first` on, made ahead of need: `mt::prefetched<pair_batch> batches([&](auto number, auto& to)
-/// { all.read(number, to); });`, then `batches.next()` once a step. Which value has which number is up to `make`, which
-/// several threads call at once. At most `ahead` values wait, in memory that is used again.
+/// { all.read(number, to); });`, then `batches.next()` once a step. `make` decides the value of a number; several
+/// threads call it at once. At most `ahead` values wait, in memory that is reused.
 template <class T>
 class prefetched {
  public:
-  /// Makes the value of a number in what an earlier one has left.
+  /// Makes the value of a number in the memory of an earlier one.
   using maker = std::function<void(std::int64_t number, T& value)>;
 
-  /// `threads` 0: each value is made when it is asked for.
+  /// `threads` 0: each value is made by `next`.
   explicit prefetched(maker make, std::int64_t first = 0, int threads = 2, int ahead = 4)
       : make_(std::move(make)),
         next_(first),
@@ -42,22 +41,22 @@ class prefetched {
     for (auto& w : workers_) w.join();
   }
 
-  /// The next value, which stays until the next call. What its maker has thrown is thrown here, when its turn comes;
-  /// the call after that gives the value behind it.
+  /// The next value, valid until the next call. An exception of its maker is thrown here, in its turn; the call after
+  /// that returns the value after it.
   T const& next() {
     if (workers_.empty()) {
       make_(++given_, slots_[0].value);
       return slots_[0].value;
     }
     std::unique_lock lock(mutex_);
-    ++given_;  // the one before may be made anew
+    ++given_;  // the value before may be overwritten
     changed_.notify_all();
     slot& mine = slot_of(given_);
     changed_.wait(lock, [&] { return mine.holds == given_; });
     if (mine.problem) std::rethrow_exception(std::exchange(mine.problem, nullptr));
     return mine.value;
   }
-  /// The number of the value that `next` has given last.
+  /// The number of the value that `next` has returned last.
   std::int64_t number() const { return given_; }
 
  private:
@@ -88,7 +87,7 @@ class prefetched {
   maker make_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::int64_t next_, given_;  // the number that nobody has begun; that which the caller has
+  std::int64_t next_, given_;  // the next number to make; the number that the caller has
   bool over_ = false;
   std::vector<slot> slots_;
   std::vector<std::thread> workers_;

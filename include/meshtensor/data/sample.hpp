@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that a model writes: a byte drawn by its probability, and bytes as a terminal can show them.
+// Samples the text that a model writes, and shows it in a terminal.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace meshtensor {
 
-/// A byte drawn by its probabilities: the first one at which their sum passes a `chance` from [0, 1).
+/// Samples a byte from its probabilities: the first at which their cumulative sum exceeds `chance`, from [0, 1).
 inline std::uint8_t draw_byte(std::span<float const> likely, double chance) {
   double sum = 0, all = 0;
   for (float p : likely) all += static_cast<double>(p);
@@ -23,7 +23,7 @@ inline std::uint8_t draw_byte(std::span<float const> likely, double chance) {
   return static_cast<std::uint8_t>(last);
 }
 
-/// Bytes as text that any terminal can show: what is not UTF-8, and what moves the cursor, is written as \xNN.
+/// Bytes as text for any terminal: control characters, and bytes that are not UTF-8, become \xNN.
 inline std::string shown(std::span<std::uint8_t const> bytes) {
   std::string_view const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   std::string r;
@@ -35,7 +35,7 @@ inline std::string shown(std::span<std::uint8_t const> bytes) {
       continue;
     }
     char const* const digit = "0123456789abcdef";
-    length = 1;  // of a character, too, that is not shown: each byte by itself
+    length = 1;  // a character that is not shown: each byte by itself
     r += {'\\', 'x', digit[bytes[i] >> 4], digit[bytes[i] & 15]};
   }
   return r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the tables by which a sentencepiece model normalizes text. The library trusts them: a damaged one would
-// have it read anywhere in memory.
+// Checks the normalization tables of a sentencepiece model. The library trusts them: a damaged table would make it read
+// anywhere in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace meshtensor::detail {
 
-/// A trie over bytes as Darts-clone lays it out, a transition being an exclusive or: from unit i by byte c to unit
+/// A trie over bytes in the layout of Darts-clone: the transition from unit i by byte c is an exclusive or, to unit
 /// i ^ offset ^ c, if that has the label c.
 ///
 /// Source: Yata, Darts-clone; Aoe, An efficient digital search algorithm by using a double-array structure, 1989.
@@ -19,10 +19,10 @@ class double_array {
  public:
   explicit double_array(std::string_view bytes) : bytes_(bytes), size_(bytes.size() / 4) {}
 
-  /// Whether every walk through it stays inside, ends, meets at most `most_values`, and all of them are below `limit`.
+  /// Whether every walk stays inside, ends, and meets at most `most_values` values, all below `limit`.
   bool sound(std::size_t limit, int most_values) const {
     if (size_ == 0 || size_ > std::size_t{1} << 31) return false;
-    std::vector<int> values(size_, unseen);  // on the best walk from a unit on
+    std::vector<int> values(size_, unseen);  // the most values on a walk from each unit
     struct place {
       std::uint32_t unit, byte;
     };
@@ -55,7 +55,7 @@ class double_array {
     auto const byte = [&](std::size_t k) { return std::uint32_t{static_cast<unsigned char>(bytes_[i * 4ul + k])}; };
     return byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
   }
-  std::uint32_t label(std::uint32_t i) const { return unit(i) & 0x800000ffu; }  // of a value, none that a byte has
+  std::uint32_t label(std::uint32_t i) const { return unit(i) & 0x800000ffu; }  // a value's label is no byte
   std::uint32_t value(std::uint32_t i) const { return unit(i) & 0x7fffffffu; }
   std::uint32_t offset(std::uint32_t i) const { return unit(i) >> 10 << ((unit(i) & 0x200u) >> 6); }
   bool has_value(std::uint32_t i) const { return (unit(i) & 0x100u) != 0; }
@@ -64,19 +64,18 @@ class double_array {
   std::size_t size_;
 };
 
-/// A table of what stands for which text: its trie's size, the trie, and texts that each end with a zero byte, at which
-/// the trie's values point.
+/// A table of replacements: the trie's size, the trie, and zero-terminated texts, to which the trie's values point.
 inline bool sound_table(std::string_view table) {
-  if (table.empty()) return true;  // nothing is changed
+  if (table.empty()) return true;  // no replacements
   if (table.size() <= 4 || table.back() != '\0') return false;
   std::size_t size = 0;
   for (std::size_t i = 4; i-- > 0;) size = size << 8 | static_cast<unsigned char>(table[i]);
   if (size >= table.size() - 4) return false;
-  constexpr int most = 32;  // the room that sentencepiece has for what one place may be replaced by
+  constexpr int most = 32;  // sentencepiece's limit on the replacements at one place
   return double_array(table.substr(4, size)).sound(table.size() - 4 - size, most);
 }
 
-/// Whether the tables of a model may be trusted: field 2 of its fields 3 and 5, in sentencepiece_model.proto.
+/// Whether the tables of a model are sound: field 2 of its fields 3 and 5, in sentencepiece_model.proto.
 inline bool sound_model(std::string_view model) {
   return each_field(model, [](std::uint64_t field, std::string_view part) {
     if (field != 3 && field != 5) return true;

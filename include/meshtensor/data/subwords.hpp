@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to sentencepiece: text as numbers of subwords, and back. Needs the component sentencepiece.
+// Encodes text as numbers of subwords, and decodes it, by sentencepiece. Needs the component sentencepiece.
 #pragma once
 
 #include <sentencepiece_processor.h>
@@ -25,8 +25,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// What sentencepiece says of a failure, without the place in its own sources unless there is nothing else; empty:
-/// there was none.
+/// The sentence of a sentencepiece error, without the position in its sources unless there is nothing else; empty: no
+/// error.
 inline std::string reason(sentencepiece::util::Status const& status) {
   if (status.ok()) return {};
   std::string_view all = status.message();
@@ -37,17 +37,17 @@ inline std::string reason(sentencepiece::util::Status const& status) {
 
 }  // namespace detail
 
-/// A vocabulary of subwords. May be asked by several threads at once.
+/// A vocabulary of subwords. Several threads may use it at once.
 class subwords {
  public:
-  /// Reads a model that sentencepiece has written.
+  /// Reads a model written by sentencepiece.
   ///
   /// errors  R40 it cannot be read; R53 it is no model, or lacks a special token
   explicit subwords(std::filesystem::path const& file) {
     auto const bytes = read_bytes(file);
     load({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, file.string());
   }
-  /// A model that is in memory; `name` is what a sentence calls it.
+  /// A model in memory; `name` is for error sentences.
   subwords(std::string_view model, std::string const& name) { load(model, name); }
 
   std::int32_t size() const { return model_->GetPieceSize(); }
@@ -59,7 +59,7 @@ class subwords {
     if (!problem.empty()) throw error("R53", {"a sentence cannot be cut into subwords: ", problem});
     return pieces;
   }
-  /// All pairs, in their order, by all cores that this process may use.
+  /// Encodes all pairs, in their order, on all cores that this process may use.
   ///
   /// errors  R50 there is not one translation for each sentence
   token_pairs encode(text_pairs const& pairs) const {
@@ -76,7 +76,7 @@ class subwords {
     std::vector<std::future<token_pairs>> others;
     try {
       for (std::size_t part = 1; part < parts; ++part) others.push_back(std::async(std::launch::async, encoded, part));
-    } catch (std::system_error const&) {}  // no more threads: the rest is done here
+    } catch (std::system_error const&) {}  // no more threads: this one does the rest
     token_pairs r = encoded(0);
     for (std::size_t part = 1; part < parts; ++part) {
       token_pairs const more = part <= others.size() ? others[part - 1].get() : encoded(part);
@@ -84,7 +84,7 @@ class subwords {
     }
     return r;
   }
-  /// The text of tokens; special ones have none. errors R53 there is no such token
+  /// Decodes tokens; special ones have no text. errors R53 there is no such token
   std::string decode(std::span<std::int32_t const> tokens) const {
     for (std::int32_t t : tokens)
       if (t < 0 || t >= size())
@@ -101,7 +101,7 @@ class subwords {
     if (detail::sound_model(model)) {
       try {
         problem = detail::reason(model_->LoadFromSerializedProto(model));
-      } catch (std::exception const& e) { problem = e.what(); }  // it throws at some
+      } catch (std::exception const& e) { problem = e.what(); }  // sentencepiece throws for some errors
     }
     if (!problem.empty())
       throw error("R53", {"'", name, "' is no model of sentencepiece (", problem,

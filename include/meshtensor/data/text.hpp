@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as bytes: read from files, cut into what is learnt from and what is held out, handed out in windows.
+// Text as bytes: reads files, holds out a part for evaluation, and cuts the rest into training windows.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace meshtensor {
 
 namespace detail {
-/// Hands the bytes of a file on, part by part. errors R40 it cannot be read
+/// Passes the bytes of a file on, part by part. errors R40 it cannot be read
 template <class F>
 void read_parts(std::filesystem::path const& file, F part) {
   std::error_code none;
@@ -40,7 +40,7 @@ void read_parts(std::filesystem::path const& file, F part) {
 }
 }  // namespace detail
 
-/// The bytes of a file, whatever they are. errors R40 it cannot be read, or is empty
+/// The bytes of any file. errors R40 it cannot be read, or is empty
 inline std::vector<std::uint8_t> read_bytes(std::filesystem::path const& file) {
   std::vector<std::uint8_t> bytes;
   detail::read_parts(file,
@@ -49,9 +49,9 @@ inline std::vector<std::uint8_t> read_bytes(std::filesystem::path const& file) {
   return bytes;
 }
 
-/// The bytes of a file: text in any encoding that has no zero bytes, as UTF-8 has none; it need not be valid.
+/// The bytes of a text file, in any encoding without zero bytes, such as UTF-8; it need not be valid.
 ///
-/// errors  R40 it cannot be read, is empty, or has a zero byte, as what is compressed or otherwise binary has
+/// errors  R40 it cannot be read, is empty, or has a zero byte, as compressed and other binary files have
 inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
   std::vector<std::uint8_t> bytes;
   detail::read_parts(file, [&](std::span<std::uint8_t const> part) {
@@ -65,7 +65,7 @@ inline std::vector<std::uint8_t> read_text(std::filesystem::path const& file) {
   return bytes;
 }
 
-/// All files under a folder whose names end like one of `endings`, in the order of their paths, one after the other.
+/// All files under a folder with one of `endings`, concatenated in the order of their paths.
 ///
 /// errors  R40 one of them cannot be read
 inline std::vector<std::uint8_t> read_texts(std::filesystem::path const& folder,
@@ -87,8 +87,8 @@ struct text_batch {
   std::vector<std::uint8_t> text, next;
 };
 
-/// A text cut into blocks of 4,096 bytes (of a tenth of a short text), of which every tenth is held out, so that what
-/// is held out is like the rest. Windows never cross from one to the other.
+/// A text in blocks of 4,096 bytes (of a tenth of a short text). Every tenth block is held out, so that the held-out
+/// part is like the rest. Windows never cross between the two.
 class text_windows {
  public:
   /// errors  R41 the text is too short for windows of this length
@@ -109,13 +109,13 @@ class text_windows {
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
   std::int64_t length() const { return length_; }
   std::int64_t held_out_bytes() const { return held_out_bytes_; }
-  /// How many batches of `count` windows show every window that is held out once; the last one begins again at the
-  /// first.
+  /// The number of batches of `count` windows that show every held-out window once. The last batch is filled up with
+  /// the first windows.
   std::int64_t held_out_batches(std::int64_t count) const {
     return (static_cast<std::int64_t>(held_out_.size()) + count - 1) / count;
   }
 
-  /// `count` windows of what is learnt from, anywhere in it: a function of seed and step, the same on every processor.
+  /// `count` random windows of the training part: a function of seed and step, the same on every processor.
   void training(std::uint64_t seed, std::uint64_t step, std::int64_t count, text_batch& to) const {
     random_stream const random({seed, 0x7465787477696e64ull, step}, 0);
     fill(count, to, [&](std::int64_t row) {
@@ -127,13 +127,13 @@ class text_windows {
       return s->begin + n - (s == stretches_.begin() ? 0 : std::prev(s)->end);
     });
   }
-  /// The batch of this number of what is held out.
+  /// The held-out batch of this number.
   void held_out(std::int64_t number, std::int64_t count, text_batch& to) const {
     fill(count, to, [&](std::int64_t row) {
       return held_out_[static_cast<std::size_t>(number * count + row) % held_out_.size()];
     });
   }
-  /// Calls f(byte, next byte) for all pairs of what is learnt from.
+  /// Calls f(byte, next byte) for all pairs of the training part.
   template <class F>
   void each_pair_learnt(F f) const {
     std::int64_t before = 0;
@@ -147,7 +147,7 @@ class text_windows {
  private:
   static constexpr std::int64_t parts = 10;
   struct stretch {
-    std::int64_t begin, end;  // its first byte; how many windows begin in it and in those before it
+    std::int64_t begin, end;  // its first byte; the number of windows that begin in it and in those before it
   };
   std::uint8_t at(std::int64_t i) const { return bytes_[static_cast<std::size_t>(i)]; }
   template <class Start>
@@ -164,7 +164,7 @@ class text_windows {
   std::vector<std::uint8_t> bytes_;
   std::int64_t length_, starts_ = 0, held_out_bytes_ = 0;
   std::vector<stretch> stretches_;
-  std::vector<std::int64_t> held_out_;  // where each window begins
+  std::vector<std::int64_t> held_out_;  // the first byte of each window
 };
 
 }  // namespace meshtensor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as words, as scores of translations count them.
+// Splits text into words, as scores of translations count them.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace meshtensor {
 
 namespace detail {
 
-/// What parts words: Unicode's white space, and the four separators of ASCII.
+/// Separators of words: Unicode's white space, and the four separators of ASCII.
 constexpr bool is_blank(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/// What lies between blanks.
+/// Splits a text at blanks.
 inline std::vector<std::string> parts_between_blanks(std::string_view text) {
   std::vector<std::string> words;
   bool inside = false;
@@ -30,7 +30,7 @@ inline std::vector<std::string> parts_between_blanks(std::string_view text) {
       continue;
     }
     if (!std::exchange(inside, true)) words.emplace_back();
-    words.back() += text[at++];  // the other bytes of a character are no blanks either
+    words.back() += text[at++];  // continuation bytes of a character are not blanks
     for (std::size_t k = 1; k < length; ++k) words.back() += text[at++];
   }
   return words;
@@ -40,7 +40,7 @@ inline void replace_all(std::string& text, std::string_view what, std::string_vi
   for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size()) text.replace(at, what.size(), by);
 }
 
-/// Puts a blank between two neighbours of which the rule says so, and one before or behind both.
+/// Inserts a blank between two neighbours that match the rule, and one before or after both.
 template <class First, class Second>
 std::string parted(std::string_view text, First first, Second second, std::string_view before,
                    std::string_view behind) {
@@ -57,10 +57,10 @@ std::string parted(std::string_view text, First first, Second second, std::strin
 
 }  // namespace detail
 
-/// The words of a sentence as NIST's mteval-v13a counts them: signs are words of their own, but for apostrophes; points
-/// and commas, unless they stand between digits; hyphens behind a digit.
+/// The words of a sentence as NIST's mteval-v13a counts them. Words of their own are: signs, except apostrophes; points
+/// and commas, unless between digits; hyphens after a digit.
 inline std::vector<std::string> words_13a(std::string_view sentence) {
-  while (!sentence.empty()) {  // a line's end is none of it
+  while (!sentence.empty()) {  // without the line's end
     std::size_t at = sentence.size() - 1;
     while (at > 0 && (sentence[at] & 0xc0) == 0x80) --at;
     std::size_t const length = utf8_length(sentence, at);

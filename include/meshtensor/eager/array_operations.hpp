@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of programs by their own names, on arrays, computed at once: `softmax(x * 2, d_model)`. What has no
-// row here (layers, losses, control flow) runs in `at_once` or in an eager scope; random numbers need a scope, whose
-// path tells them apart. Two arrays are compared as a whole by == and !=.
+// The operations of programs on arrays, computed at once and called by the same names: `softmax(x * 2, d_model)`. Use
+// `at_once` or an eager scope for layers, losses and control flow. Random numbers need a scope, for their seed depends
+// on its path. == and != compare two arrays as a whole.
 #pragma once
 
 #include "meshtensor/eager/eager.hpp"
@@ -278,7 +278,7 @@ auto one_hot(I const& index, D along, dtype_constant<T> type) {
   return at_once([](auto const& i, auto d, auto t) { return one_hot(i, d, t); }, index, along, type);
 }
 
-/// The position along a dim, whose extent is given if its type leaves it open: `iota(batch, mt::i32, batch(4))`.
+/// The index along a dim. Give its extent if its type leaves it open: `iota(batch, mt::i32, batch(4))`.
 template <dim_type D, dtype T, std::same_as<dim_extent>... E>
 auto iota(D along, dtype_constant<T> type, E const&... extents) {
   eager<> const s(extents...);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eager scope: the operations of programs, computed at once on whole arrays of one process. For what comes before
-// and after a program, for debugging, and as the oracle of everything else.
+// The eager scope: computes a program's operations at once on whole arrays of one process. For the code before and
+// after a program, for debugging, and as an oracle in tests.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 #include "meshtensor/run/feed.hpp"
 
 namespace meshtensor {
-/// A scope that computes. It takes, in any order, here or later by `take`: extents `batch(4)`, `feed<"x">(…)`,
-/// `set<"rate">(…)`, a store, whose values and seed it then reads, a copy of which it changes.
+/// A scope that computes at once. Its arguments, in any order, here or later by `take`: extents `batch(4)`,
+/// `feed<"x">(…)`, `set<"rate">(…)`, and a store. It reads the store's values and seed, and writes to a copy only.
 ///
 ///     mt::eager s(weights, batch(4));
 ///     auto x = s(images);                                  // an array as a tensor
@@ -38,7 +38,7 @@ class eager : public trace_scope<Parameters, Compute> {
   void take(Given&&... given) {
     (take_one(given), ...);
   }
-  /// Gives a variable its value by path, as a store does.
+  /// Sets a variable's value by its path, as a store does.
   template <class T>
   void assign(std::string const& path, any_array<T> const& a) {
     for (dim_extent const& d : a.dims()) r_->bind(d);
@@ -54,7 +54,7 @@ class eager : public trace_scope<Parameters, Compute> {
     return tensor<dtype_of<T>, std::remove_cvref_t<decltype(Dims)>...>(&b, r_->lift(a, dims));
   }
 
-  /// What a tensor is: an array with its dims; a number if it has none.
+  /// The value of a tensor: an array with its dims; a number if it has none.
   template <dtype T, dim_type... D>
   auto value(tensor<T, D...> const& h) const {
     block const& held = r_->value_of(h.id);
@@ -67,7 +67,7 @@ class eager : public trace_scope<Parameters, Compute> {
     return as_array<element_t<T>>(r_->value_of(h.id));
   }
 
-  /// Runs one step of a program; what was recorded before is forgotten, variables keep their values.
+  /// Runs one step of a program. Variables keep their values; what was recorded before is forgotten.
   template <class Program, class... Given>
   eager& run(Program const&, Given&&... given) {
     using how = detail::precision_of<Program>;
@@ -133,7 +133,7 @@ auto values_of(S const& s, H const& h) {
 }  // namespace detail
 
 /// Computes a function of tensors on arrays: `at_once([](auto x) { return softmax(x * 2, d_model); }, a)` is an array.
-/// Other arguments are handed on as they are.
+/// Other arguments are passed on unchanged.
 template <class F, class... A>
 auto at_once(F const& f, A const&... arguments) {
   eager<> const s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records what an eager scope computes: a module that grows, and the value of each of its nodes.
+// Records an eager scope: a module that grows, and the value of each of its nodes.
 #pragma once
 
 #include <cstring>
@@ -21,11 +21,11 @@ struct eager_tables {
   binding numbers{};
 };
 
-/// What an eager scope has recorded, and what it has computed of it: nodes are evaluated in order, each once, as soon
-/// as a value is asked for.
+/// The nodes that an eager scope has recorded, and their values. Nodes are evaluated in order, each once, when a value
+/// is first read.
 class eager_record : eager_tables, interpreter {
  public:
-  /// Something given by name before its dims are known: an input, or a variable by its path.
+  /// A value given by name before its dims are known: of an input, or of a variable by its path.
   struct given {
     dtype type;
     bool named;
@@ -44,14 +44,14 @@ class eager_record : eager_tables, interpreter {
     begin();
   }
 
-  /// Forgets what was recorded; variables and what was given stay.
+  /// Forgets the recorded nodes. Variables and given values stay.
   void clear() {
     std::construct_at(recorded.get());
     std::construct_at(&b, *recorded);
     values_.clear(), inputs_seen_.clear(), outputs_.clear(), next_.clear(), done_ = 0;
     begin();
   }
-  /// What is recorded from here on is a step of the program of this name, which is counted under another one.
+  /// Names the program whose step is recorded from here on, and the name under which its steps are counted.
   void begin_program(name const& label, std::string const& counted) {
     b.m.regions[entry_].label = b.intern(label);
     program_ = counted;
@@ -63,7 +63,7 @@ class eager_record : eager_tables, interpreter {
                     {"the dim '", e.label, "' is ", d.extent, " long in one array and ", e.extent, " in another"});
     if (position_of(extents_, e.label) < 0) extents_.push_back(e);
   }
-  /// A new value of the graph that holds these elements.
+  /// Adds a value with these elements to the graph.
   template <class T>
   id lift(any_array<T> const& a, shape const& dims) {
     for (dim_extent const& d : a.dims()) bind(d);
@@ -81,7 +81,7 @@ class eager_record : eager_tables, interpreter {
     return g;
   }
 
-  /// The elements of a value. errors R15 it is one of a loop or branch
+  /// The elements of a value. errors R15 it belongs to a loop or a branch
   block const& value_of(id v) {
     if (b.m.values[v].region != entry_)
       throw error("R15", "a tensor inside a loop or branch has no value of its own: return it from there");
@@ -97,7 +97,7 @@ class eager_record : eager_tables, interpreter {
     for (std::string const& label : counted.labels()) ++updates_of(label);
     ++steps_of(program_);
   }
-  /// An output of the last step, else a variable.
+  /// An output of the last step, or else a variable.
   block const& named(std::string const& label) const {
     if (auto const o = outputs_.find(label); o != outputs_.end()) return o->second;
     if (auto const v = variables_held_.find(label); v != variables_held_.end()) return v->second;
@@ -141,13 +141,13 @@ class eager_record : eager_tables, interpreter {
     }
   }
 
-  /// Without a program its numbers are those of the store's next step.
+  /// Sets the counts for a step. Without a program they are those of the store's next step.
   void count() {
     set.step = !program_.empty() ? steps_of(program_) : weights != nullptr ? weights->step() : 0;
     counted_paths const counted(b.m, entry_);
     counted.give(set, [&](std::size_t k) { return updates_of(counted.labels()[k]); });
   }
-  /// Counts begin as those of the store.
+  /// Initial counts are those of the store.
   std::uint64_t& steps_of(std::string const& label) {
     return counts_.steps.try_emplace(label, weights == nullptr ? 0 : weights->steps_of(label)).first->second;
   }
@@ -155,14 +155,14 @@ class eager_record : eager_tables, interpreter {
     return counts_.updates.try_emplace(label, weights == nullptr ? 0 : weights->updates_of(label)).first->second;
   }
 
-  /// What was set as "seed", unless that is a number of the program's own.
+  /// The number set as "seed", unless the program has a number of that name; else the store's seed.
   std::uint64_t seed() const {
     auto const chosen = set.named.find("seed");
     if (chosen != set.named.end() && !has_number(b.m, name("seed"))) return static_cast<std::uint64_t>(chosen->second);
     return weights != nullptr ? weights->seed() : settings{}.seed;
   }
 
-  /// What was given under a name, as the graph wants it.
+  /// A given value with the dtype and the order of dims that the graph has.
   block shaped(given const& g, std::string const& label, dtype type, shape const& dims) const {
     block wanted(type, dims, numbers);
     auto const extents = dims_of(wanted);
@@ -186,7 +186,7 @@ class eager_record : eager_tables, interpreter {
   void see(node const& n) {
     std::string const label = b.m.names[n.attribute[0]].text();
     auto const g = inputs_given.find(label);
-    if (g == inputs_given.end()) return;  // the interpreter says that it was not fed
+    if (g == inputs_given.end()) return;  // the interpreter reports that it was not fed
     value const& v = b.m.values[b.m.result(n)];
     inputs_seen_[label] = shaped(g->second, label, v.type, v.dims);
   }
@@ -219,7 +219,7 @@ class eager_record : eager_tables, interpreter {
       if (b.m.nodes[i].kind == primitive::gradient && b.m.nodes[i].region == b.m.region_of(n, 0)) return true;
     return false;
   }
-  /// Runs all up to such a node once more, differentiated.
+  /// Differentiates a copy of the module up to such a node, and runs it from the start.
   void differentiate_here(node const& n) {
     auto const upto = std::make_unique<module>(b.m);
     upto->node_count = done_ + 1;
@@ -235,14 +235,14 @@ class eager_record : eager_tables, interpreter {
     blocks terms = interpreter(*made, numbers, loops_).run(entry_, inputs_seen_, variables, set);
     for (int i = 0; i < n.results.count; ++i)
       values_[b.m.result(n, i)] = std::move(terms.extract("gradient " + std::to_string(i)).mapped());
-    for (auto& [label, seen] : terms) outputs_[label] = std::move(seen);  // gradients that are watched
+    for (auto& [label, seen] : terms) outputs_[label] = std::move(seen);  // watched gradients
   }
 
   id entry_ = 0;
   int done_ = 0;
-  std::string program_;  // whose step is recorded; empty: of none
+  std::string program_;  // the program whose step is recorded; empty: none
   program_counts counts_;
-  std::map<std::string, declared_start> starts_;  // of variables
+  std::map<std::string, declared_start> starts_;  // by variable
   std::vector<dim_extent> extents_;
   blocks inputs_seen_, variables_held_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong numbers: one step on the processors of a mesh beside the same step on whole tensors, value by value.
+// Finds wrong numbers: compares one step on the processors of a mesh with the same step on whole tensors, value by
+// value.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,10 @@
 
 namespace meshtensor {
 
-/// What `check` has found.
+/// The result of `check`.
 struct check_result {
-  int compared = 0;        // values; those in loops once for each iteration
-  std::string difference;  // of the first value that is another one than in the reference; empty: all agree
+  int compared = 0;        // values, those in loops once for each iteration
+  std::string difference;  // of the first value that differs from the reference; empty: all agree
   bool agrees() const { return difference.empty(); }
 };
 inline std::string text_of(check_result const& r) {
@@ -23,7 +24,7 @@ inline std::string text_of(check_result const& r) {
 
 namespace detail {
 
-/// One step from one state: on whole tensors once, on a mesh as often as there are ways to run it.
+/// Runs one step from one state: once on whole tensors, and on a mesh in each way that is to be compared.
 class checker {
  public:
   checker(module const& traced, name const& label, mesh_shape const& mesh, plan const& planned)
@@ -35,8 +36,8 @@ class checker {
   }
   std::span<dim_extent const> extents() const { return extents_; }
 
-  /// What the next step of `here` makes beside what the reference makes from the same state. Its module may be another
-  /// one than the compiler's: a test breaks it.
+  /// Compares the next step of `here` with the reference from the same state. `m` is the module of `here`: a test may
+  /// have broken it.
   template <class Device>
   check_result run(module const& m, session<Device>& here, store& values) {
     if (!reference_) run_reference(m, here, values);
@@ -74,20 +75,21 @@ class checker {
 
 }  // namespace detail
 
-/// One step of a program on all processors of a mesh, in turns on this thread, beside the same step on whole tensors by
-/// the rules' own plain loops, value by value: names the first one that differs, with the user's line, the index in the
-/// whole tensor and both numbers. Where a kernel's result differs, the program is run again without kernels, to tell a
-/// wrong kernel from a wrong rule. Where collectives run beside other work, the step is made three times: they do their
-/// work at their start, at their wait, and in between.
+/// Compares one step of a program on all processors of a mesh, in lockstep on this thread, with the same step on whole
+/// tensors by the rules' reference loops, value by value. The result names the first value that differs, with the
+/// user's line, the index in the whole tensor and both numbers. Where a kernel's result differs, the program is run
+/// again without kernels, to tell a wrong kernel from a wrong rule. Where collectives run beside other work, the step
+/// is run three times: they exchange their data at their start, at their wait, and in between.
 ///
 ///     auto r = mt::check<train_step, mesh, layout, mt::default_device>(batch(8), mt::feed<"x">(images));
 ///     mt::print(job, "{}\n", text_of(r));
 ///
 /// Arguments  extents, axis sizes, numbers and feeds of whole arrays, in any order. Parameters and state are those of a
-/// new store, or those of a store that is given as the first argument, which stays as it is.
+/// new store, or of a store given as the first argument, which is not changed.
 ///
-/// Numbers may be apart by a thousandth of a tensor's largest element in f32, by 1e-8 in f64, by a tenth in bf16, for
-/// sums in another order round otherwise. Takes the memory and the time of plain loops: meant for small sizes.
+/// Numbers may differ by a thousandth of a tensor's largest element in f32, by 1e-8 in f64, by a tenth in bf16, for
+/// sums in another order round differently. Needs the memory and the time of the reference loops: meant for small
+/// sizes.
 ///
 /// errors  those of `executable`
 template <class... Args, class... Given>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of an executable as text, with or without the processors that it is for.
+// Prints the plan of an executable, also for a mesh whose processors are not here.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace meshtensor {
 
-/// What an executable does on each processor, and what this process has of memory: `mt::print(job, "{}",
+/// The work of an executable on each processor, and the memory of this process: `mt::print(job, "{}",
 /// mt::explain(step))`. See emit/report.hpp.
 template <class... Args>
 std::string explain(executable<Args...> const& e) {
@@ -23,13 +23,13 @@ std::string explain(executable<Args...> const& e) {
          "B of code, libraries and plans\n";
 }
 
-/// An executable as it would be, on a mesh that need not be here: nothing is started, no memory of the plan's size is
-/// taken.
+/// The plan of an executable on a mesh that need not be here. It starts no processors and allocates none of the plan's
+/// memory.
 ///
 ///     mt::draft<mt::executable<train_step, mesh, layout>> step(data(64), model(8), batch(512));
 ///     mt::print(job, "{}", mt::explain(step));
 ///
-/// errors  S codes: what does not fit
+/// errors  S codes: sizes that do not fit
 template <class Executable>
 class draft {
   using program = typename Executable::bound;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints where the time of a step went: a table of what took longest, with the rate that each reached.
+// Prints where the time of a step went: a table of the slowest operations, with the rate that each reached.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// A node in a few words.
+/// Describes a node in a few words.
 class node_words : public speller {
  public:
   using speller::speller;
@@ -30,7 +30,7 @@ class node_words : public speller {
   }
 
  private:
-  /// `multiply, add, sum`: what a kernel computes, in order.
+  /// The operations of a kernel, in order: `multiply, add, sum`.
   std::string steps_of(node const& n) const {
     std::string all;
     int count = 0;
@@ -85,7 +85,7 @@ class profiler : node_words {
  private:
   struct line {
     std::string what, where;
-    double time = 0, flops = 0, bytes = 0;  // a step; times in nanoseconds
+    double time = 0, flops = 0, bytes = 0;  // for one step; times in nanoseconds
     std::int64_t calls = 0;
     bool product = false;
   };
@@ -108,7 +108,7 @@ class profiler : node_words {
     }
     return all;
   }
-  /// What a node must at least read and write; of a collective, what a processor receives.
+  /// The bytes that a node must at least read and write; for a collective, those that a processor receives.
   double bytes_of_node(node const& n) const {
     if (is_collective(n.kind)) return static_cast<double>(exchange_of(m_, numbers_, n).bytes);
     if (n.regions.count != 0 && n.kind != primitive::kernel) return 0;
@@ -145,8 +145,7 @@ class profiler : node_words {
 
 }  // namespace detail
 
-/// Seconds of a recorded step, in the mean, in which a processor did nothing but communicate: started collectives, and
-/// waited for them.
+/// Mean seconds of a recorded step in which a processor only communicated: it started collectives or waited for them.
 inline double exposed_communication(module const& graph, timeline const& recorded) {
   std::int64_t sum = 0;
   for (int i = 0; i < graph.node_count; ++i)
@@ -155,16 +154,16 @@ inline double exposed_communication(module const& graph, timeline const& recorde
   return static_cast<double>(sum) * 1e-9 / static_cast<double>(std::max<std::int64_t>(1, recorded.steps()));
 }
 
-/// What the recorded steps of one processor spent their time on, the longest first: products with their operations a
-/// second, everything else with the bytes that it must read and write, collectives with those that come from others;
-/// each beside what the device reaches at best.
+/// Where one processor's recorded steps spent their time, the slowest operations first: matrix products with flop/s,
+/// other operations with the bytes that they must read and write, collectives with the bytes received. Each has its
+/// share of the device's peak rate.
 template <class = lazy>
 std::string profile(module const& graph, binding const& numbers, timeline const& recorded, rates best = {}) {
   return detail::profiler(graph, numbers, recorded, best).text();
 }
 
-/// The same of an executable that records, for the first processor that this process holds: `step.record();` some
-/// steps, then `mt::print(job, "{}", mt::profile(step));`. Takes a tenth of a second to see what the device can do.
+/// The same for an executable that records, for the first processor that this process holds: `step.record();` some
+/// steps, then `mt::print(job, "{}", mt::profile(step));`. Measuring the device's peak rates takes a tenth of a second.
 ///
 /// errors  R16 it does not record
 template <class... Args>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a program on whole tensors, kept value by value, and what the processors of a mesh make of it beside it.
+// Runs one step on whole tensors, keeps its values, and compares them with those of the processors of a mesh.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,8 @@
 
 namespace meshtensor::detail {
 
-/// How far two numbers that mean the same may be apart: as a share of a tensor's largest element, and of what was
-/// added up to make it.
+/// The tolerance of a comparison: as a share of the tensor's largest element, and of the terms that were added up to
+/// make it.
 struct tolerance {
   double share, of_terms;
   static tolerance of(dtype t) {
@@ -35,14 +35,14 @@ inline double largest(block const& b) {
   return most;
 }
 
-/// A value of the whole program in one iteration of the loops around it.
+/// A value of the whole program in one iteration of its enclosing loops.
 struct whole_value {
   block elements;
-  double terms;  // how large the numbers are that were added up to make it
+  double terms;  // the magnitude of the terms that were added up to make it
 };
 using moment = std::pair<id, std::uint64_t>;  // a value, an iteration
 
-/// Runs an entry on whole tensors and keeps the values that are asked for.
+/// Runs an entry on whole tensors and keeps the values in `wanted`.
 class recording_interpreter final : public interpreter {
  public:
   recording_interpreter(module const& m, binding const& b, std::vector<bool> const& wanted)
@@ -70,22 +70,22 @@ class recording_interpreter final : public interpreter {
   std::vector<bool> const& wanted_;
 };
 
-/// Compares what processors hold with what was remembered; the first difference counts.
+/// Compares the processors' values with the recorded ones; reports the first difference.
 class reference_check {
  public:
-  /// For steps of the module `m`.
+  /// Compares steps of the module `m`.
   reference_check(module const& whole, module const& m, std::map<moment, whole_value> const& values)
       : whole_(whole), values_(values), awaited_(awaited_values(m)) {}
 
   int compared = 0;
   std::string difference;
 
-  /// After a node of the module `m` has run on all processors of its mesh.
+  /// Called after a node of the module `m` has run on all processors of its mesh.
   void look(module const& m, mesh_shape const& mesh, node const& n, std::span<rank_context const> all) {
     if (n.kind == primitive::argument) return;
     for (int i = 0; i < n.results.count && difference.empty(); ++i) {
       id const v = m.result(n, i);
-      if (m.values[v].origin == 0 || awaited_[v]) continue;  // what is on its way is looked at behind the wait for it
+      if (m.values[v].origin == 0 || awaited_[v]) continue;  // a value in flight is compared after its wait
       auto const found = values_.find({static_cast<id>(m.values[v].origin - 1), all[0].context.iteration});
       if (found == values_.end()) continue;
       ++compared;
@@ -95,8 +95,8 @@ class reference_check {
   }
 
  private:
-  /// Whether two ranks hold parts of one copy of a value: they differ only along axes over which it is spread or
-  /// partial.
+  /// Whether two ranks hold parts of the same copy of a value: their coordinates differ only along axes over which it
+  /// is sharded or partial.
   static bool share_copy(placement const& p, mesh_shape const& mesh, int a, int b) {
     for (int x = 0; x < mesh.count; ++x)
       if (p.dim[x] == 0 && p.part[x] == reduction::none && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
@@ -108,7 +108,7 @@ class reference_check {
     return true;
   }
 
-  /// The whole of the copy that begins on `first`, with its partial parts put together.
+  /// The whole value of the copy that begins on `first`, with partial sums reduced.
   std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, id v,
                                 std::span<rank_context const> all, int first, view const& whole) const {
     reduction kind = reduction::none;
@@ -201,7 +201,7 @@ class reference_check {
   std::vector<bool> awaited_;
 };
 
-/// The values of the whole program that a processor's module has.
+/// Which values of the whole program a partitioned module has.
 inline std::vector<bool> origins_in(module const& m, module const& whole) {
   std::vector<bool> wanted(static_cast<std::size_t>(whole.value_count));
   for (int v = 0; v < m.value_count; ++v)

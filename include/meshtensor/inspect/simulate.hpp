@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One processor of a large mesh, with a model in place of the network: how a program would scale, before there is the
-// machine for it.
+// Runs one processor of a large mesh with a model of the network: predicts how a program scales to a machine that is
+// not there yet.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 
 namespace meshtensor {
 
-/// What joins the processors along a mesh axis: seconds that a message takes however short it is, and how many bytes a
-/// processor receives in a second.
+/// The network between the processors along a mesh axis: latency of a message in seconds, and bytes a second that a
+/// processor receives.
 struct link {
   name axis;
   double latency = 0, bytes_per_second = 0;
 };
 
-/// Seconds that a collective over `count` processors takes: as many messages one after the other as a tree has levels,
-/// twice as many for an all_reduce by parts, and the bytes that a processor receives.
+/// Seconds of a collective over `count` processors: as many messages one after the other as a tree has levels, twice as
+/// many for an all_reduce by parts, plus the bytes that a processor receives.
 ///
 /// source  the alpha-beta model; Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
 ///         MPICH", 2005
@@ -36,9 +36,9 @@ constexpr double seconds_of(link const& l, collective_call const& call, int coun
          static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
 }
 
-/// The first processor of a mesh. It computes what it would compute there; collectives take the time that the links say
-/// and are under way meanwhile, those over one axis one after the other; of the others' blocks it gets its own again,
-/// so what comes out means nothing but its time.
+/// Runs the first processor of a mesh. It really computes; collectives take the time that the links say and overlap
+/// with computation, those over one axis one after the other. In place of the others' blocks it gets its own, so only
+/// the times of the results mean something.
 class simulated_runner final : public job_runner {
  public:
   explicit simulated_runner(std::vector<link> links) : end_(std::move(links)) {}
@@ -47,7 +47,7 @@ class simulated_runner final : public job_runner {
   std::vector<int> held(int) const override { return {0}; }
   void run(int, rank_work work) override { work(0, end_); }
   double ahead() const override { return static_cast<double>(end_.ahead()) * 1e-9; }
-  /// Seconds that all collectives so far have taken.
+  /// Seconds of all collectives so far.
   double communicated() const { return static_cast<double>(end_.taken()) * 1e-9; }
 
  private:
@@ -65,13 +65,13 @@ class simulated_runner final : public job_runner {
 
    private:
     struct pending_collective {
-      std::vector<std::size_t> over;  // links
+      std::vector<std::size_t> over;  // indices of links
       std::int64_t takes = 0, done = 0;
     };
     std::int64_t now() const { return timeline::now() + ahead_; }
 
     std::vector<link> links_;
-    std::vector<std::int64_t> busy_;  // of a link: until when, in nanoseconds of the job's clock, as all times here
+    std::vector<std::int64_t> busy_;           // for each link: busy until this time, in nanoseconds of the job's clock
     std::vector<pending_collective> pending_;  // by number
     std::int64_t ahead_ = 0, taken_ = 0;
   };
@@ -108,11 +108,11 @@ inline void simulated_runner::network::start(int number, planned_collective cons
   if (sums && in != out)
     comm::copy(out, comm::whole(result_bytes_of(c.call, c.with.count)), in, comm::taken(c.call, c.with.count, 0));
   else if (!sums) comm::deliver(c.call, c.with.count, 0, [in](int) { return in; }, out);
-  ahead_ -= timeline::now() - begin;  // what brings the blocks is the network's time, not the processor's
+  ahead_ -= timeline::now() - begin;  // copying stands for the network, so it is no time of the processor
 }
 
-/// A job of which this process is the first processor, whatever the mesh, and a model the network: `record()` and
-/// `profile` of an executable then tell how long a step takes there, and how much of it nothing hides.
+/// A job in which this process is the first processor of any mesh, and a model is the network. `record()` and `profile`
+/// of an executable then tell how long a step takes there, and how much of its communication is exposed.
 ///
 ///     auto const job = mt::simulated({{"data", 20e-6, 1.25e9}});  // 20 µs a message, 10 Gbit/s
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded steps of all ranks on one time axis, in the format that chrome://tracing and Perfetto read.
+// Writes the recorded steps of all ranks on one time axis, in the format of chrome://tracing and Perfetto.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,19 @@ namespace meshtensor {
 
 namespace detail {
 
-/// What every process has, one after another, on every process: each brings as many numbers. All call it alike.
+/// Concatenates the numbers of all processes on every process. Collective: each brings the same number of them.
 inline std::vector<double> all_numbers(job_runner& j, std::vector<double> const& mine) {
   std::vector<double> everything(mine.size() * static_cast<std::size_t>(std::max(1, j.size())));
   on_all_ranks(j, collective::all_gather, f64, std::ssize(mine), "recorded times")(mine.data(), everything.data());
   return everything;
 }
 
-/// Rank, node, begin and end of every span, in nanoseconds since all ranks met, of all ranks.
+/// The spans of all ranks: rank, node, begin and end, in nanoseconds since the ranks met.
 template <class = lazy>
 std::vector<double> spans_of_all(job_runner& j, std::vector<int> const& ranks,
                                  std::vector<timeline const*> const& held) {
   agreement greatest(j);
-  greatest(0);  // clocks of other machines tell other times: all count from here, where they meet
+  greatest(0);  // a barrier: clocks differ between machines, so all times count from here
   auto const met = static_cast<double>(timeline::now());
   std::vector<double> mine;
   for (std::size_t k = 0; k < held.size(); ++k)
@@ -36,7 +36,7 @@ std::vector<double> spans_of_all(job_runner& j, std::vector<int> const& ranks,
       for (double x : {static_cast<double>(ranks[k]), static_cast<double>(s.node_id),
                        static_cast<double>(s.begin) - met, static_cast<double>(s.end) - met})
         mine.push_back(x);
-  mine.resize(static_cast<std::size_t>(greatest(static_cast<double>(mine.size()))), -1);  // rank -1: no span
+  mine.resize(static_cast<std::size_t>(greatest(static_cast<double>(mine.size()))), -1);  // rank -1: padding
   return all_numbers(j, mine);
 }
 
@@ -78,8 +78,8 @@ extern template std::string text_of_spans<lazy>(module const&, std::vector<doubl
 
 }  // namespace detail
 
-/// What `step.record()` has kept, as text in JSON, the same on every process, which all must call it: a bar for every
-/// node on the line of its rank, with the user's line that it comes from. Time counts from the first bar.
+/// The recorded steps as JSON text, the same on every process; all processes must call this. Each rank has a line, with
+/// a bar for every node and the user's line that it comes from. Time counts from the first bar.
 ///
 /// errors  R16 nothing was recorded
 template <class... Args>
@@ -90,8 +90,8 @@ std::string trace_events(executable<Args...> const& e) {
   return detail::text_of_spans(e.graph(), detail::spans_of_all(e.runner(), e.ranks(), held));
 }
 
-/// The same, written to a file by the process that speaks for the job. Where it cannot be written, that is a warning:
-/// a training does not end for what is beside it. Returns whether it is there.
+/// Writes the same to a file, on the process that prints for the job. Returns whether it was written: a failure is a
+/// warning, for the training should go on.
 ///
 /// errors  R16 nothing was recorded. Warnings: R17 the file cannot be written
 template <class... Args>

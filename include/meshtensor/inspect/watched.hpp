@@ -12,9 +12,9 @@
 
 namespace meshtensor {
 
-/// Of each tensor that `s.watch` names, as it was in the last step: its dims, mean and standard deviation, least and
-/// greatest element, and how many elements are no finite numbers, which count for nothing else:
-/// `mt::print(job, "{}", mt::watched(step));`. Where processes hold parts of them they all must call this.
+/// For each tensor that `s.watch` names, in the last step: its dims, mean, standard deviation, least and greatest
+/// element, and the number of infinite or NaN elements, which the others leave out: `mt::print(job, "{}",
+/// mt::watched(step));`. All processes must call this where they hold parts of the tensors.
 template <class... Args>
 std::string watched(executable<Args...> const& e) {
   detail::table t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the elements of a block in a file: that they are those that were written, and that they are numbers.
+// Checks a block in a file: its checksums, and that its floats are not NaN.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace meshtensor::io {
 
 namespace detail {
 
-/// Which of a float's bits, as a whole number, are the mantissa's, and what they are above for NaN, the sign left out.
+/// The index of the first NaN, or -1. A float is NaN if its bits without the sign are above those of infinity.
 template <class Bits>
 std::int64_t first_above(std::span<std::byte const> elements, Bits sign, Bits infinity) {
   auto const bits = [&](std::size_t i) {
@@ -29,7 +29,7 @@ std::int64_t first_above(std::span<std::byte const> elements, Bits sign, Bits in
     return static_cast<Bits>(b & static_cast<Bits>(~sign));
   };
   std::size_t const count = elements.size() / sizeof(Bits);
-  bool any = false;  // without an end within, so that the loop is one for registers
+  bool any = false;  // no early exit, so that the compiler vectorizes the loop
   for (std::size_t i = 0; i < count; ++i) any |= bits(i) > infinity;
   for (std::size_t i = 0; any && i < count; ++i)
     if (bits(i) > infinity) return static_cast<std::int64_t>(i);
@@ -38,7 +38,7 @@ std::int64_t first_above(std::span<std::byte const> elements, Bits sign, Bits in
 
 }  // namespace detail
 
-/// The number of the first element that is NaN, or -1.
+/// The index of the first NaN, or -1.
 inline std::int64_t first_nan(dtype type, std::span<std::byte const> elements) {
   switch (type) {
     case dtype::f64: return detail::first_above<std::uint64_t>(elements, 1ull << 63, 0x7ffull << 52);
@@ -48,16 +48,16 @@ inline std::int64_t first_nan(dtype type, std::span<std::byte const> elements) {
   }
 }
 
-/// Whether bytes are what C++ takes for bool.
+/// Whether all bytes are 0 or 1.
 inline bool are_bool(std::span<std::byte const> elements) {
   return std::all_of(elements.begin(), elements.end(), [](std::byte b) { return b <= std::byte{1}; });
 }
 
-/// Blocks are looked at in pieces of so many bytes, each with a checksum of its own: several processes share a block.
+/// Blocks are checked in pieces of this size, each with its own checksum, so that several processes can share a block.
 inline constexpr std::int64_t piece_bytes = 1 << 24;
 constexpr std::int64_t pieces_of(std::int64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
 
-/// The checksums of all pieces of a block, one text.
+/// The checksums of a block's pieces, concatenated.
 inline std::string checksums_of(std::span<std::byte const> block) {
   std::string all;
   for (std::size_t at = 0; at < block.size(); at += piece_bytes)
@@ -65,17 +65,17 @@ inline std::string checksums_of(std::span<std::byte const> block) {
   return all;
 }
 
-/// A block in a file, and what it must be.
+/// A block in a file, with its dtype and checksums.
 struct block_in_file {
   file const& from;
   std::int64_t offset, bytes;
   dtype type;
-  std::optional<std::string_view> checksums;  // as they were written
+  std::optional<std::string_view> checksums;  // as saved; nothing: unknown
 };
 
-/// Reads a piece of a block. errors C02; C05 it is damaged; C09 it has NaN, unless it may
+/// Reads and checks a piece of a block. errors C02; C05 it is damaged; C09 it has NaN, unless that is allowed
 inline void check_piece(block_in_file const& b, std::int64_t piece, bool may_be_nan, std::string const& label) {
-  constexpr std::int64_t at_once = 1 << 18;  // stays in a cache
+  constexpr std::int64_t at_once = 1 << 18;  // fits in a cache
   std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(at_once, b.bytes)));
   running_checksum sum;
   std::int64_t nan = -1;

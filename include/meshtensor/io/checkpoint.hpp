@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints, and files that other libraries read and write: all of this folder that a program calls.
+// Includes the public headers of this folder: checkpoints, and files shared with other libraries.
 #pragma once
 
 #include "meshtensor/io/checkpoints.hpp"

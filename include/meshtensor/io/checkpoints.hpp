@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saving checkpoints, beside the steps of a training or at once.
+// Saves checkpoints, in the background of a training or at once.
 #pragma once
 
 #include <chrono>
@@ -19,24 +19,25 @@
 namespace meshtensor {
 
 struct checkpoint_options {
-  /// `after_step` saves every so many steps; 0: never by itself.
+  /// `after_step` saves every so many steps; 0: never.
   std::int64_t every = 0;
-  /// So many checkpoints stay in the folder, the newest ones; 0: all.
+  /// The number of newest checkpoints that stay in the folder; 0: all.
   int keep = 3;
-  /// A thread writes what was copied while the steps go on; else `save` returns when all is on the disk.
+  /// Whether a thread writes a copy while the steps go on; else `save` returns when all is on the disk.
   bool in_background = true;
-  /// Values may have NaN. Else a step whose values do is not saved, and no checkpoint before it goes.
+  /// Whether values may have NaN. Else a step with NaN is not saved, and no earlier checkpoint is removed for it.
   bool nan = false;
-  /// Of the values, by name, those that are saved: all if it is empty. `resume` takes those alone: the others begin as
-  /// the program says, or stay.
+  /// Selects the values to save, by name; empty: all. `resume` loads only these: other values keep their contents, or
+  /// get their initializers.
   std::function<bool(std::string const&)> only = {};
-  /// A checkpoint that cannot be written, on a full disk, is a warning, and the training goes on; else it is an error.
+  /// Whether a checkpoint that cannot be written, as on a full disk, is a warning and the training goes on; else an
+  /// error.
   bool may_fail = false;
 };
 
-/// The checkpoints of a run, in a folder that all processes see: one file for each processor, with the blocks that no
-/// other one writes, and an index that makes the checkpoint one, written when all ranks have written theirs. A rank
-/// that cannot write is an error on all, and what was there stays. All processes call its functions alike.
+/// The checkpoints of a run, in a folder that all processes see. Each processor has a file with the blocks that it
+/// alone writes. An index completes the checkpoint: it is written when all ranks have written their files. If one rank
+/// cannot write, all throw, and earlier checkpoints stay. All processes call its functions in the same order.
 ///
 ///     mt::checkpoints keep(weights, "run", {.every = 100});
 ///     if (auto const start = keep.resume()) batch = start->get<std::int64_t>("batch");
@@ -46,8 +47,8 @@ struct checkpoint_options {
 ///     }
 ///     keep.finish();
 ///
-/// errors  C01 a file cannot be written, C09 a value has NaN: from the next call after it was met; the job can go on,
-///         and save later steps. C12 `only` leaves no value
+/// errors  C01 a file cannot be written, C09 a value has NaN: thrown by the next call after it happened; the job can go
+///         on, and save later steps. C12 `only` selects no value
 class checkpoints {
  public:
   checkpoints(store& weights, std::filesystem::path const& folder, checkpoint_options const& how = {})
@@ -64,8 +65,8 @@ class checkpoints {
   }
   checkpoints(checkpoints const&) = delete;
   checkpoints& operator=(checkpoints const&) = delete;
-  /// Waits for what is being written. In the middle of an exception the other ranks may not come: then nothing more is
-  /// made a checkpoint.
+  /// Waits for a checkpoint that is being written. While an exception unwinds, the other ranks may not get here: then
+  /// the checkpoint is not completed.
   ~checkpoints() {
     if (phase_ == phase::idle || std::uncaught_exceptions() > exceptions_ || job_of().has_failed()) return;
     try {
@@ -86,7 +87,7 @@ class checkpoints {
     return found;
   }
 
-  /// To be called after every step. `more()` gives what is to be noted with a step that is saved.
+  /// Call it after every step. `more()` returns the notes of a step that is saved.
   template <std::invocable More>
   void after_step(More const& more) {
     advance(false);
@@ -97,7 +98,7 @@ class checkpoints {
     after_step([] { return notes(); });
   }
 
-  /// Saves now. What is still being written is waited for first.
+  /// Saves now, after any earlier checkpoint is on the disk.
   void save(notes more = {}) {
     finish();
     warn_of_left();
@@ -105,12 +106,12 @@ class checkpoints {
     if (!how_.in_background) finish();
   }
 
-  /// Returns when what was saved is on the disk.
+  /// Returns when all saved checkpoints are on the disk.
   void finish() { advance(true); }
 
-  /// The folder of the newest checkpoint that was saved here; empty if none was.
+  /// The folder of the newest checkpoint saved by this object; empty if there is none.
   std::string const& last() const { return last_; }
-  /// How many saves have failed, which `may_fail` allows.
+  /// The number of failed saves, which `may_fail` allows.
   std::int64_t failed() const { return failed_; }
 
  private:
@@ -118,7 +119,7 @@ class checkpoints {
 
   job_runner& job_of() const { return weights_.runner(); }
 
-  /// Copies what this process writes, and begins to write it.
+  /// Copies the blocks that this process writes, and starts to write them.
   void begin(notes more) {
     saved_step_ = weights_.step();
     io::checkpoint_name made;
@@ -142,7 +143,7 @@ class checkpoints {
     return std::async(how_.in_background ? std::launch::async : std::launch::deferred, f);
   }
 
-  /// Goes on as far as the threads of all processes are.
+  /// Proceeds to the next phase if the threads of all processes have finished theirs.
   void advance(bool wait) {
     while (phase_ != phase::idle) {
       if (wait && work_.valid()) work_.wait();
@@ -156,7 +157,7 @@ class checkpoints {
       else phase_ = phase::idle, last_ = now_.path();
     }
   }
-  /// Learns what the other ranks have written, and has the index written.
+  /// Collects what the other ranks have written, and starts to write the index.
   void commit() {
     if (job_of().size() > 1) {
       io::saved_file const mine = now_.written();
@@ -168,7 +169,8 @@ class checkpoints {
       if (job_of().speaks()) work_ = start([this] { now_.commit(how_.keep); });
     });
   }
-  /// What fails on one process ends the save on all, and leaves nothing of it. False: it has, and may.
+  /// Runs `f` on all processes. An error on one ends the save on all and removes the checkpoint's files. Returns false
+  /// after an error that `may_fail` allows.
   template <class F>
   bool settle(F const& f) {
     return attempt([&] {
@@ -182,7 +184,8 @@ class checkpoints {
       }
     });
   }
-  /// What cannot be written, the same on all processes, is a warning where it may be.
+  /// Runs `f`, which fails on all processes or on none. Returns false after an error that `may_fail` allows, with a
+  /// warning.
   template <class F>
   bool attempt(F const& f) {
     try {
@@ -218,7 +221,7 @@ class checkpoints {
   std::string last_;
   std::int64_t failed_ = 0;
   arena copy_;
-  std::future<void> work_;  // last, so that it ends before what it uses
+  std::future<void> work_;  // last: it is destroyed, and so waited for, before what it uses
 };
 
 /// Saves the values, step and seed of a store, and what a program notes beside them, as the next checkpoint of a

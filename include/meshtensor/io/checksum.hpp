@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums of 64 bits by XXH3, and their text.
+// 64-bit checksums by XXH3, and their text.
 #pragma once
 
 #include <xxhash.h>
@@ -21,7 +21,7 @@ using checksum = std::uint64_t;
 inline checksum checksum_of(std::span<std::byte const> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 inline checksum checksum_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
-/// The checksum of bytes that come piece by piece.
+/// A checksum of bytes that arrive in pieces.
 class running_checksum {
  public:
   running_checksum() : state_(XXH3_createState(), &XXH3_freeState) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of a store as one safetensors file, as PyTorch and others read it.
+// Exports the values of a store to one safetensors file, for PyTorch and others.
 #pragma once
 
 #include <filesystem>
@@ -19,18 +19,18 @@
 namespace meshtensor {
 
 struct export_options {
-  /// Other names, and other orders of dims.
+  /// Other names for values, and other orders of their dims.
   tensor_names names = {};
-  /// Of the values, by name, those that are written: all if it is empty.
+  /// Selects the values to write, by name; empty: all.
   std::function<bool(std::string const&)> only = {};
-  /// What else stands in the file.
+  /// The file's metadata.
   std::map<std::string, std::string> metadata = {{"format", "pt"}};
   bool nan = false;  ///< elements may be NaN
 };
 
 namespace io {
 
-/// A value as it is written: its dims in the order of the file.
+/// A value with its dims in the file's order.
 struct exported {
   std::string label;
   new_tensor tensor;
@@ -52,7 +52,7 @@ inline exported exported_as(std::string const& label, stored const& s, tensor_na
   return e;
 }
 
-/// `d_model,d_ff`; nothing where that would be read as other dims.
+/// `d_model,d_ff`; empty if a name has a comma or is empty, as that would be read as other dims.
 inline std::string dims_text(std::vector<dim_extent> const& dims) {
   std::string text;
   for (dim_extent const& d : dims) {
@@ -65,15 +65,16 @@ inline std::string dims_text(std::vector<dim_extent> const& dims) {
 
 }  // namespace io
 
-/// Writes values as a safetensors file; `file` appears whole or not at all. The process that speaks writes, one value
-/// after the other, so that no process holds more than one whole. All processes call it.
+/// Exports values to a safetensors file; `file` appears whole or not at all. The process that prints for the job writes
+/// one value after another, so that no process holds more than one whole value. All processes call it.
 ///
-/// errors  C01 it cannot be written; C07 a name is not one of the store's; C08 dims are not a value's; C09 NaN
+/// errors  C01 it cannot be written; C07 a name that the store does not have; C08 dims that a value does not have; C09
+/// NaN
 inline void export_safetensors(store& weights, std::filesystem::path const& file, export_options const& how = {}) {
   job_runner& j = weights.runner();
   all_or_throw all(j);
   std::string const path = file.string();
-  std::map<std::string, io::exported> written;  // by tensor
+  std::map<std::string, io::exported> written;  // by tensor name
   std::vector<io::new_tensor> tensors;
   auto metadata = how.metadata;
   for (auto const& [label, s] : weights.values()) {

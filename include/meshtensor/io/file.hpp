@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of the operating system: read by ranges, and written so that a file is either as it was or wholly new.
+// Files of the operating system: read by ranges, and written atomically: a file is as it was or wholly new.
 #pragma once
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ namespace meshtensor::io {
   throw error("C02", {"'", path, "' cannot be read: ", std::generic_category().message(problem)});
 }
 
-/// Calls until no signal interrupts: `again([&] { return ::fsync(fd); })`.
+/// Repeats a system call that a signal interrupted: `again([&] { return ::fsync(fd); })`.
 template <class Call>
 auto again(Call call) {
   auto result = call();
@@ -53,36 +53,36 @@ class descriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
-  /// Closes it; what it has to say is the result.
+  /// Closes it and returns the result of close().
   int close() { return ::close(std::exchange(fd_, -1)); }
 
  private:
   int fd_;
 };
 
-/// The folder that a path lies in.
+/// The folder of a path.
 inline std::string folder_of(std::string const& path) {
   auto const slash = path.rfind('/');
   return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
-/// Makes what was created, renamed or removed in a folder outlast a crash. errors C01
+/// Makes creations, renamings and removals in a folder survive a crash. errors C01
 inline void sync_folder(std::string const& folder) {
   descriptor const d(again([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (d.get() < 0) cannot_write(folder, errno);
-  // Some file systems have no such call for folders, as they order these operations themselves.
+  // Some file systems have no fsync for folders, for they order these operations themselves.
   if (again([&] { return ::fsync(d.get()); }) != 0 && errno != EINVAL && errno != ENOTSUP) cannot_write(folder, errno);
 }
 
-/// A file that is read, of the size that it had when it was opened; or bytes in memory that are read like one.
+/// A file opened for reading, with the size that it had then; or bytes in memory with the same interface.
 ///
-/// errors  C02 it is not there, is not a file, may not be read, or ends before what is asked for
+/// errors  C02 it does not exist, is not a file, may not be read, or ends early
 class file {
  public:
-  /// Bytes that outlive it, and the path that sentences name.
+  /// Bytes in memory, which must outlive it; `path` is for error sentences.
   file(std::string path, std::span<std::byte const> content)
       : path_(std::move(path)), content_(content), size_(std::ssize(content)) {}
   explicit file(std::string path)
-      // A pipe would wait for somebody to write to it.
+      // O_NONBLOCK: opening a pipe would wait for a writer.
       : path_(std::move(path)), fd_(again([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
     struct stat about{};
     if (fd_.get() < 0 || ::fstat(fd_.get(), &about) != 0) cannot_read(path_, errno);
@@ -91,7 +91,7 @@ class file {
   }
   std::string const& path() const { return path_; }
   std::int64_t size() const { return size_; }
-  /// All of `into`, from the byte at `offset` on.
+  /// Fills `into` from byte `offset` on.
   void read(std::int64_t offset, std::span<std::byte> into) const {
     while (!into.empty()) {
       ssize_t const got =
@@ -104,7 +104,7 @@ class file {
   }
 
  private:
-  // As much of `into` as the content has from there on.
+  // Copies to `into` what the content has from `offset` on.
   ssize_t copied(std::int64_t offset, std::span<std::byte> into) const {
     std::size_t const bytes =
         std::min(into.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, size_ - offset)));
@@ -114,16 +114,16 @@ class file {
 
   std::string path_;
   descriptor fd_;
-  std::optional<std::span<std::byte const>> content_;  // instead of what the system has
+  std::optional<std::span<std::byte const>> content_;  // instead of a file of the system
   std::int64_t size_ = 0;
 };
 
-/// Opens a file by its path. A reader of several files takes one of these, so that they may lie in memory.
+/// Opens a file by its path. Readers of several files take one of these, so that tests can use files in memory.
 using file_opener = std::function<file(std::string const& path)>;
 inline file open_file(std::string const& path) { return file(path); }
 
-/// A file that appears whole, or not at all: written under another name in the same folder, and renamed when all of it
-/// is on the disk. Until `commit` a file of this name stays as it is; without it, it does for ever.
+/// A file that appears whole or not at all: it is written under another name in the same folder, and renamed when all
+/// of it is on the disk. Until `commit`, or without it, a file of this name stays as it is.
 ///
 /// errors  C01
 class new_file {
@@ -134,7 +134,7 @@ class new_file {
       temporary_ = path_ + "." + std::to_string(::getpid()) + "-" + std::to_string(made++) + ".part";
       fd_ =
           descriptor(again([&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); }));
-    } while (fd_.get() < 0 && errno == EEXIST);  // of a process that was killed
+    } while (fd_.get() < 0 && errno == EEXIST);  // left by a process that was killed
     if (fd_.get() < 0) {
       temporary_.clear();
       fail(errno);
@@ -147,7 +147,7 @@ class new_file {
   }
 
   void write(std::span<std::byte const> bytes) {
-    constexpr std::size_t at_once = std::size_t{1} << 24;  // so that a disk that is full is met before the end
+    constexpr std::size_t at_once = std::size_t{1} << 24;  // so that a full disk is found early
     while (!bytes.empty()) {
       ssize_t const put = again([&] { return ::write(fd_.get(), bytes.data(), std::min(at_once, bytes.size())); });
       if (put < 0) fail(errno);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of a run: checkpoints in the order in which they were saved, `0012-step-1200`. A checkpoint is there when
-// its index is.
+// The folder of a run: numbered checkpoints such as `0012-step-1200`. A checkpoint is complete if its index exists.
 #pragma once
 
 #include <sys/stat.h>
@@ -26,7 +25,7 @@ inline bool is_there(std::string const& path) {
   return ::stat(path.c_str(), &about) == 0;
 }
 
-/// What the folder of a checkpoint is called: it is the how manieth of its run, and of which step.
+/// The name of a checkpoint's folder: its number in the run, and its step.
 struct checkpoint_name {
   std::uint64_t number = 0, step = 0;
 
@@ -34,7 +33,7 @@ struct checkpoint_name {
     std::string const digits = std::to_string(number);
     return std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + "-step-" + std::to_string(step);
   }
-  /// False if a folder is called otherwise.
+  /// Parses a name; false if it is not that of a checkpoint.
   static bool read(std::string_view text, checkpoint_name& n) {
     constexpr std::string_view middle = "-step-";
     auto const at = text.find(middle);
@@ -46,7 +45,7 @@ struct checkpoint_name {
   }
 };
 
-/// All that are called like a checkpoint, the newest first, whether they are there or only begun. errors C02
+/// All folders named like a checkpoint, the newest first, complete or not. errors C02
 inline std::vector<checkpoint_name> checkpoints_in(std::string const& folder) {
   std::vector<checkpoint_name> all;
   std::error_code problem;
@@ -60,7 +59,8 @@ inline std::vector<checkpoint_name> checkpoints_in(std::string const& folder) {
   return all;
 }
 
-/// Makes the folder of the next checkpoint, and that of the run if need be. Nobody else has it. errors C01, C02
+/// Creates the folder of the next checkpoint, and that of the run if it is missing. No other job gets the same. errors
+/// C01, C02
 inline checkpoint_name make_next(std::string const& folder, std::uint64_t step) {
   std::error_code problem;
   if (std::filesystem::create_directories(folder, problem)) sync_folder(folder_of(folder));
@@ -70,11 +70,11 @@ inline checkpoint_name make_next(std::string const& folder, std::uint64_t step) 
     checkpoint_name const next{all.empty() ? 1 : all[0].number + 1, step};
     std::string const path = folder + "/" + next.text();
     if (::mkdir(path.c_str(), 0777) == 0) return next;
-    if (errno != EEXIST) cannot_write(path, errno);  // else another job was quicker
+    if (errno != EEXIST) cannot_write(path, errno);  // another job was faster
   }
 }
 
-/// Removes a checkpoint, first of all its index. What cannot be removed stays.
+/// Removes a checkpoint, its index first. Files that cannot be removed stay.
 inline void remove_checkpoint(std::string const& path) {
   ::unlink((path + "/" + index_name).c_str());
   std::error_code problem;
@@ -84,7 +84,7 @@ inline void remove_checkpoint(std::string const& path) {
   ::rmdir(path.c_str());
 }
 
-/// Removes all checkpoints that are older than the newest `keep`, and what was begun before `last` and is not there.
+/// Removes all complete checkpoints but the newest `keep`, and incomplete ones; none that is newer than `last`.
 inline void remove_old(std::string const& folder, checkpoint_name const& last, int keep) {
   int there = 0;
   for (checkpoint_name const& n : checkpoints_in(folder)) {

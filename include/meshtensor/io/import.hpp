@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A safetensors file of PyTorch's, or of anybody's, as values of a store.
+// Imports values of a store from a safetensors file, such as PyTorch writes.
 #pragma once
 
 #include <filesystem>
@@ -17,20 +17,19 @@
 namespace meshtensor {
 
 struct import_options {
-  /// Other names, and other orders of dims.
+  /// Other names for values, and other orders of their dims.
   tensor_names names = {};
-  /// Values of the store that the file lacks stay, or begin as the program says; else they are an error.
+  /// Whether values that the file lacks keep their contents, or get their initializers; else they are an error.
   bool begin_missing = false;
-  /// Of the values of the store, by name, those that are in the file: all if it is empty. Say which, if the file has no
-  /// state of an optimizer.
+  /// Selects the store's values to read, by name; empty: all. Needed if the file has no optimizer state, for example.
   std::function<bool(std::string const&)> only = {};
   bool nan = false;  ///< elements may be NaN
 };
 
 namespace io {
 
-/// A tensor as a value of one block. Its dims have the names that are given, else those that an export has left in the
-/// file, else none.
+/// A tensor as a saved value of one block. Its dims' names are those given, else those noted in the file by an export,
+/// else none.
 inline named_value as_value(std::string const& tensor, file_tensor const& t, std::vector<std::string> dims,
                             safetensors_header const& header, std::string const& path) {
   auto const noted = header.metadata.find(dims_key(tensor));
@@ -91,17 +90,16 @@ inline loaded import_by(file_opener const& open, store& weights, std::string con
 
 }  // namespace io
 
-/// Takes values from a safetensors file onto whatever mesh and layout the store has; each processor reads what it
-/// holds. Nothing is converted: dtypes must be the same. Dims are matched by name where the file was exported by this
-/// library or names are given, else by their place. Step and seed stay. Values that the store does not have yet wait
-/// there until an executable names them. All processes call it. Where it fails, the store is as it was.
+/// Imports values from a safetensors file into a store of any mesh and layout; each processor reads its own part.
+/// Nothing is converted: dtypes must be the same. Dims are matched by name if the file was exported by this library or
+/// names are given, else by position. Step and seed are unchanged. Values that the store does not have yet wait until
+/// an executable names them. All processes call it. After an error the store is as it was.
 ///
 ///     mt::import_safetensors(weights, "model.safetensors",
 ///                            {.names = {{"decoder/out/weight", "lm_head.weight", {"vocab", "d_model"}}}});
 ///
-/// errors  C02 it cannot be read; C03 it is no such file; C07 a value or a tensor is not there; C08 it has another
-/// dtype
-///         or other dims; C09 NaN
+/// errors  C02 it cannot be read; C03 it is not such a file; C07 a value or a tensor is missing; C08 it has another
+///         dtype or other dims; C09 NaN
 inline loaded import_safetensors(store& weights, std::filesystem::path const& file, import_options const& how = {}) {
   return io::import_by(io::open_file, weights, file.string(), how);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of a checkpoint: what it holds, how that is cut, and how its files are known again. A JSON file that ends
+// The index of a checkpoint: its values, their blocks, and the sizes and checksums of its files. A JSON file that ends
 // with its own checksum; index_reader.hpp reads it.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace meshtensor::io {
 
-/// One file of a checkpoint. Its header has the checksums of what follows it.
+/// One file of a checkpoint. Its header has the checksums of its blocks.
 struct saved_file {
   std::int64_t bytes = 0;
   checksum header = 0;
@@ -24,7 +24,7 @@ struct saved_file {
 
 struct checkpoint_index {
   std::uint64_t step = 0, seed = 0;
-  std::optional<program_counts> counts;  // nothing, in version 1: `step` counts all
+  std::optional<program_counts> counts;  // nothing in version 1: all counts are `step`
   notes more;
   std::vector<saved_file> files;
   std::map<std::string, saved_value> values;

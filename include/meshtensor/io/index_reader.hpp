@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the index of a checkpoint, and nothing that is not one.
+// Reads the index of a checkpoint, and refuses anything else.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline saved_value read_value(json_reader& r, std::size_t files) {
     for (saved_dim const& other : v.dims)
       if (other.dim.label == d.dim.label) r.refuse("two dims of a value have one name");
     bytes = product(bytes, d.dim.extent);
-    blocks *= std::min(d.parts.size(), files + 1);  // of which each is in a file of its own
+    blocks *= std::min(d.parts.size(), files + 1);  // each file has at most one of them
     if (v.dims.size() == max_dims_of_one || blocks > files)
       r.refuse(
           "a value has at most 8 dims, cut into as many "
@@ -70,7 +70,7 @@ inline saved_value read_value(json_reader& r, std::size_t files) {
 
 }  // namespace detail
 
-/// The index that a text is; `path` is for the sentence. errors C04 it is none, is damaged, or is of a newer version
+/// Parses an index; `path` is for error sentences. errors C04 it is no index, is damaged, or has a newer version
 inline checkpoint_index parse_index(std::string_view text, std::string const& path) {
   std::string const what = "'" + path + "' is not the index of a checkpoint";
   json_reader r(text, "C04", what);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON, read piece by piece by whoever knows what must come next.
+// A JSON parser driven by the caller, who asks for what must come next.
 //
-// It is a reader of our own, for it must refuse what libraries let pass (names that appear twice, numbers beyond 64
-// bits) and must not build a document of what a hostile file says: depth and memory are those of the caller who asks.
+// why: libraries accept what must be refused here (duplicate names, numbers beyond 64 bits), and build a document of
+// whatever a hostile file says. Here the caller's requests bound depth and memory.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 
 namespace meshtensor::io {
 
-/// Reads a text from front to back. What is not JSON, is not what the caller asks for, or names one thing twice is
-/// refused in a sentence with the place: `<code>: <what>: byte 17: …`.
+/// Reads a text from front to back. Refuses what is not JSON, what the caller did not ask for, and duplicate names,
+/// with the position in the sentence: `<code>: <what>: byte 17: …`.
 class json_reader {
  public:
-  /// Both words must outlive it. `what` is the beginning of the sentence, 'a.json' is not an index; the text begins
-  /// at byte `offset` of the file.
+  /// `code` and `what` must outlive it. `what` begins the sentence, as in 'a.json' is not an index. The text begins at
+  /// byte `offset` of the file.
   json_reader(std::string_view text, char const* code, std::string const& what, std::size_t offset = 0)
       : text_(text), code_(code), what_(what), offset_(offset) {}
 
@@ -42,11 +42,11 @@ class json_reader {
       member(*name);
     });
   }
-  /// An object that has exactly these members, in this order, but for those that it may lack.
+  /// A member of an object whose members are known: all must be there, in this order, except those that may lack.
   struct named_member {
     char const* name;
     function_ref<void()> read;
-    bool const* may_lack = nullptr;  // looked at when its turn has come
+    bool const* may_lack = nullptr;  // read when the member is due
   };
   void members(std::initializer_list<named_member> all) {
     auto next = all.begin();
@@ -60,7 +60,7 @@ class json_reader {
     while (next != all.end() && next->may_lack != nullptr && *next->may_lack) ++next;
     if (next != all.end()) refuse(std::string("there is no ") + next->name);
   }
-  /// Calls `element()` for each element; it reads it.
+  /// Calls `element()` for each element; it reads the element.
   void array(function_ref<void()> element) { sequence('[', ']', element); }
 
   std::string string() {
@@ -87,14 +87,14 @@ class json_reader {
   }
   /// A whole number that is not negative.
   std::uint64_t count() { return number<std::uint64_t>("a whole number from 0 to 2^64-1 was expected"); }
-  /// One that is at most 2^63-1.
+  /// A whole number from 0 to 2^63-1.
   std::int64_t extent() {
     std::uint64_t const n = count();
     if (n >> 63 != 0) refuse("a whole number from 0 to 2^63-1 was expected");
     return static_cast<std::int64_t>(n);
   }
   std::int64_t integer() { return number<std::int64_t>("a whole number of 64 bits was expected"); }
-  /// A number that has a point or an exponent.
+  /// A number with a point or an exponent.
   double real() {
     auto const digits = number_text();
     double n = 0;
@@ -103,13 +103,13 @@ class json_reader {
     return n;
   }
 
-  /// The next character that is no space, without taking it; 0 at the end.
+  /// The next character that is not a space, without consuming it; 0 at the end.
   char peek() {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
     begin_ = at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
-  /// Whether the number that is next is a whole one.
+  /// Whether the next number is a whole one.
   bool is_whole_number() {
     std::size_t const before = at_;
     bool const whole = number_text().find_first_of(".eE") == std::string_view::npos;
@@ -168,7 +168,7 @@ class json_reader {
     add(0xf0 | c >> 18), rest(12), rest(6), rest(0);
   }
 
-  /// The characters of the number that is next, which is as JSON has it.
+  /// The text of the next number, checked against JSON's syntax.
   std::string_view number_text() {
     peek();
     std::size_t i = at_;
@@ -203,7 +203,7 @@ class json_reader {
   }
 
   std::string_view text_;
-  std::size_t at_ = 0, begin_ = 0;  // begin_: of what is being read
+  std::size_t at_ = 0, begin_ = 0;  // begin_: of the token being read
   char const* code_;
   std::string const& what_;
   std::size_t offset_;

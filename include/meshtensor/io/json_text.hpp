@@ -9,7 +9,7 @@
 
 namespace meshtensor::io {
 
-/// Text in quotes; it must be UTF-8.
+/// Quotes text, which must be UTF-8.
 inline std::string json_text(std::string_view text) {
   std::string all = "\"";
   for (char const c : text) {

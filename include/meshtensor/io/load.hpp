@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a checkpoint: the newest of a run that is whole, or a certain one, onto whatever mesh and layout a store has.
+// Loads a checkpoint into a store of any mesh and layout: the newest complete one of a run, or a given one.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace meshtensor {
 
-/// What was loaded.
+/// A loaded checkpoint or file.
 class loaded {
  public:
   loaded(std::string path, std::uint64_t step, notes more, std::shared_ptr<io::saved_values> values)
       : path_(std::move(path)), step_(step), more_(std::move(more)), values_(std::move(values)) {}
 
-  /// The checkpoint's own folder, or the file.
+  /// The checkpoint's own folder, or the path of the file.
   std::string const& path() const { return path_; }
   std::uint64_t step() const { return step_; }
   notes const& more() const { return more_; }
@@ -32,9 +32,9 @@ class loaded {
   T get(std::string const& label) const {
     return more_.get<T>(label);
   }
-  /// The names of values that no program has taken yet.
+  /// The names of values that no program has asked for yet.
   std::vector<std::string> left() const { return values_->left(); }
-  /// Call it when all executables are there. errors C10 the files have values that no program has
+  /// Call it when all executables are made. errors C10 the files have values that no program asked for
   void require_all() const {
     if (!left().empty()) throw error("C10", values_->about_left());
   }
@@ -48,8 +48,8 @@ class loaded {
 
 namespace io {
 
-/// Fills what a store has of values in files, and makes it begin with the rest; all processes call it. Before it
-/// changes anything it has seen that all fits.
+/// Fills a store's values from files, and makes the files the source of its later values. All processes call it. It
+/// changes nothing before it has checked that everything fits.
 inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, all_or_throw& all) {
   all([&] {
     for (auto const& [label, s] : weights.values()) from->require_fits(label, s);
@@ -64,7 +64,7 @@ inline void take_all(store& weights, std::shared_ptr<saved_values> const& from, 
   weights.begin_from(from);
 }
 
-/// An opened checkpoint, of which every byte has been looked at by one of the processes.
+/// An opened checkpoint; each of its bytes was checked by one of the processes.
 struct opened_checkpoint {
   checkpoint_index index;
   std::shared_ptr<saved_values> values;
@@ -94,8 +94,9 @@ inline loaded take_checkpoint(store& weights, std::string const& path, opened_ch
   return {path, c.index.step, c.index.more, c.values};
 }
 
-/// The newest checkpoint of a run that is whole; nothing if there is none at all. The process that speaks looks into
-/// the folder, for others may see it a moment later. errors C06 there are some, but none is whole
+/// Loads the newest complete checkpoint of a run; nothing if there is no checkpoint at all. Only the process that
+/// prints for the job lists the folder, for others may see new files later. errors C06 there are checkpoints, but none
+/// is complete and intact
 inline std::optional<loaded> load_newest(store& weights, std::string const& folder, load_options const& how) {
   job_runner& j = weights.runner();
   all_or_throw all(j);
@@ -130,17 +131,16 @@ inline std::optional<loaded> load_newest(store& weights, std::string const& fold
 
 }  // namespace io
 
-/// Loads values, step and seed into a store: from a run's folder the newest checkpoint that is whole, or a certain one,
-/// whose own folder is named. Values that the store does not have yet wait there until an executable names them, so it
-/// may be called before executables are made, or after. Each processor reads what it holds, bit for bit, whatever mesh
-/// and layout they were saved from. All processes call it. Where it fails, the store is as it was.
+/// Loads values, step and seed into a store: from a run's folder the newest complete checkpoint, or from a checkpoint's
+/// own folder that one. Values that the store does not have yet wait until an executable names them, so executables may
+/// be made before or after. Each processor reads its own part, bit for bit, whatever mesh and layout the checkpoint was
+/// saved from. All processes call it. After an error the store is as it was.
 ///
 ///     auto const start = mt::load(weights, "run");
 ///     auto batch = start.get<std::int64_t>("batch");
 ///
-/// errors  C06 there is none; C07 one lacks a value; C08 it has another dtype or other dims; of a certain one C02 to
-/// C05
-///         and C09 it is damaged; in a run's folder that is a warning, and the one before is taken
+/// errors  C06 there is none; C07 a value is missing; C08 a value has another dtype or other dims. C02 to C05 and C09 a
+///         given checkpoint is damaged; in a run's folder that is a warning, and the one before is loaded
 inline loaded load(store& weights, std::filesystem::path const& folder, load_options const& how = {}) {
   std::string const path = folder.string();
   job_runner& j = weights.runner();

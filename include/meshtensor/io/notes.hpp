@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes that a program saves beside its values: how far its data are read, the state of a random number generator.
+// Notes that a program saves beside its values: the position in its data, the state of a random number generator.
 #pragma once
 
 #include <cmath>
@@ -17,15 +17,15 @@
 
 namespace meshtensor {
 
-/// Small things by name: whole numbers, floats, and texts of any bytes. Saved and loaded as they are, bit for bit but
-/// for which NaN a NaN is.
+/// Small values by name: whole numbers, floats, and byte strings. They are saved and loaded bit for bit, except for the
+/// bits of a NaN.
 ///
 ///     mt::notes more{{"batch", 1200}, {"order", text_of(generator)}};
 ///     auto batch = more.get<std::int64_t>("batch");
 class notes {
  public:
   using note = std::variant<std::int64_t, double, std::string>;
-  /// A name and what is noted under it.
+  /// A name and the value noted under it.
   struct entry {
     entry(std::string name, std::integral auto n) : label(std::move(name)), what(static_cast<std::int64_t>(n)) {}
     entry(std::string name, std::floating_point auto x) : label(std::move(name)), what(static_cast<double>(x)) {}

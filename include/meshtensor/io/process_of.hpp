@@ -6,7 +6,7 @@
 
 namespace meshtensor::io {
 
-/// How many processes a job has, and which of them this one is.
+/// The number of processes in a job, and the rank of this one.
 struct process_of {
   int rank = 0, count = 1;
   explicit process_of(job_runner& j) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of one processor in a checkpoint: the blocks that it writes, and their checksums.
+// Writes one processor's file of a checkpoint: its blocks and their checksums.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace meshtensor::io {
 
-/// A block of a value in memory, dense.
+/// A dense block of a value in memory.
 struct block_in_memory {
   std::string label;
   storage const* stored;
@@ -22,7 +22,7 @@ struct block_in_memory {
   std::span<std::byte const> bytes;
 };
 
-/// Writes a file, and gives what the index says of it. errors C01; C09 a block has NaN, unless it may
+/// Writes a file, and returns its entry in the index. errors C01; C09 a block has NaN, unless that is allowed
 inline saved_file write_rank_file(std::string const& path, std::vector<block_in_memory> const& blocks, bool nan) {
   std::vector<new_tensor> tensors;
   std::map<std::string, std::span<std::byte const>> bytes;

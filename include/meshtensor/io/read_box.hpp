@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a box of a dense array in a file into strided memory: what a processor needs of a block, and little else.
+// Reads a box of a dense array in a file into strided memory: the part of a block that a processor needs.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,14 @@
 
 namespace meshtensor::io {
 
-/// A box of an array: the array's extents, where in it the box begins and how large it is; and how many elements lie
-/// between neighbours in memory.
+/// A box of an array: the array's extents, the box's origin and extents, and its strides in memory, in elements.
 struct file_box {
-  int count = 0;  // dims
+  int count = 0;  // number of dims
   std::int64_t whole[max_dims_of_one] = {}, first[max_dims_of_one] = {}, extent[max_dims_of_one] = {};
   std::int64_t stride[max_dims_of_one] = {};
 };
 
-/// Runs of bytes in ascending order, read at once where little lies between them.
+/// Reads runs of bytes in ascending order; runs with small gaps between them are read together.
 class run_reader {
  public:
   explicit run_reader(file const& f) : file_(f) {}
@@ -47,8 +46,8 @@ class run_reader {
   }
 
  private:
-  static constexpr std::int64_t gap = 1 << 14;   // a few pages: to leave them out takes longer than to read them
-  static constexpr std::int64_t most = 1 << 20;  // what is read at once
+  static constexpr std::int64_t gap = 1 << 14;   // a few pages: skipping fewer is slower than reading them
+  static constexpr std::int64_t most = 1 << 20;  // at most so many bytes in one read
 
   struct run {
     std::int64_t offset;
@@ -61,18 +60,18 @@ class run_reader {
   std::vector<std::byte> buffer_;
 };
 
-/// Reads a box of the array that begins at byte `offset` of a file; `to` is where the first element of the box goes.
+/// Reads a box of the array that begins at byte `offset` of a file; its first element goes to `to`.
 ///
 /// errors  C02
 inline void read_box(file const& f, std::int64_t offset, std::int64_t element_bytes, file_box const& box,
                      std::byte* to) {
   for (int i = 0; i < box.count; ++i)
     if (box.extent[i] == 0) return;
-  std::int64_t in_file[max_dims_of_one];  // elements between neighbours
+  std::int64_t in_file[max_dims_of_one];  // strides in the file, in elements
   for (std::int64_t n = 1, i = box.count; i-- > 0; n *= box.whole[i]) in_file[i] = n;
   for (int i = 0; i < box.count; ++i) offset += box.first[i] * in_file[i] * element_bytes;
 
-  // The inner dims that are one run, in the file and in memory.
+  // The inner dims that are contiguous both in the file and in memory are one run.
   int outer = box.count;
   std::int64_t run = 1;
   for (; outer > 0; --outer) {

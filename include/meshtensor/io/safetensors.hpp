@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a safetensors file: eight bytes with its length, JSON that says what tensors follow and where, then
-// their elements, dense and row-major, without gaps. github.com/huggingface/safetensors has the format.
+// Reads the header of a safetensors file: eight bytes with its length, then JSON with the names and positions of the
+// tensors. Their elements follow, dense and row-major, without gaps. Format: github.com/huggingface/safetensors.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace meshtensor::io {
 
-/// a * b, if that is a number of 63 bits; neither is negative.
+/// a * b if it fits in 63 bits; neither is negative.
 constexpr std::optional<std::int64_t> product(std::optional<std::int64_t> a, std::int64_t b) {
   if (!a || (b != 0 && *a > std::numeric_limits<std::int64_t>::max() / b)) return {};
   return *a * b;
@@ -26,10 +26,10 @@ constexpr std::optional<std::int64_t> product(std::optional<std::int64_t> a, std
 struct file_tensor {
   storage const* stored = nullptr;
   std::vector<std::int64_t> extents;
-  std::int64_t begin = 0, end = 0;  // its bytes, counted from the end of the header
+  std::int64_t begin = 0, end = 0;  // byte range, counted from the end of the header
 };
 struct safetensors_header {
-  std::int64_t bytes = 0;  // of itself: there the elements begin
+  std::int64_t bytes = 0;  // size of the header: the elements begin there
   std::map<std::string, file_tensor> tensors;
   std::map<std::string, std::string> metadata;
 };
@@ -61,7 +61,7 @@ inline void read_tensor(json_reader& r, file_tensor& t) {
     r.refuse("the shape is not that of the bytes from " + std::to_string(t.begin) + " to " + std::to_string(t.end));
 }
 
-/// Whether tensors lie one behind the other and fill `bytes`.
+/// Whether tensors follow each other without gaps and fill `bytes`.
 inline bool fill(std::map<std::string, file_tensor> const& tensors, std::int64_t bytes) {
   std::vector<file_tensor const*> order;
   for (auto const& [label, t] : tensors) order.push_back(&t);
@@ -77,12 +77,12 @@ inline bool fill(std::map<std::string, file_tensor> const& tensors, std::int64_t
 
 }  // namespace detail
 
-/// Longer headers are refused, here as in the original, before memory is taken for them.
+/// Longer headers are refused before memory is allocated for them, as the original library does.
 inline constexpr std::int64_t longest_header = 100'000'000;
 
-/// What the header of a file says that has `file_bytes` in all. `text` is the JSON.
+/// Parses the header of a file of `file_bytes`. `text` is the JSON, `path` is for error sentences.
 ///
-/// errors  C03 it is not a header, or not of a file of this size; `path` is for the sentence
+/// errors  C03 it is not a header, or not of a file of this size
 inline safetensors_header parse_safetensors(std::string_view text, std::int64_t file_bytes, std::string const& path) {
   std::string const what = "'" + path + "' is not a safetensors file";
   json_reader r(text, "C03", what, 8);
@@ -100,7 +100,7 @@ inline safetensors_header parse_safetensors(std::string_view text, std::int64_t 
   return h;
 }
 
-/// How long the JSON is that follows the first eight bytes of a file. errors C03 it cannot be so long
+/// The length of the JSON, from the first eight bytes of a file. errors C03 it cannot be so long
 inline std::int64_t header_length(std::span<std::byte const, 8> first, std::int64_t file_bytes,
                                   std::string const& path) {
   std::uint64_t length = 0;
@@ -113,7 +113,7 @@ inline std::int64_t header_length(std::span<std::byte const, 8> first, std::int6
   return static_cast<std::int64_t>(length);
 }
 
-/// The first bytes of a file, up to its first element. errors C02, C03
+/// The bytes of a file before its first element. errors C02, C03
 inline std::string header_bytes(file const& f) {
   std::byte first[8] = {};
   if (f.size() < 8) throw error("C03", {"'", f.path(), "' is not a safetensors file: it has ", f.size(), " bytes"});

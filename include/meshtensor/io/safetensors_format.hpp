@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the header of a new safetensors file; safetensors.hpp reads what is made here.
+// Makes the header of a new safetensors file; safetensors.hpp reads it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace meshtensor::io {
 
-/// A tensor that is to be written, and then where.
+/// A tensor to be written, and its position in the file.
 struct new_tensor {
   std::string label;
   storage const* stored;
@@ -26,9 +26,9 @@ struct new_tensor {
   }
 };
 
-/// Sorts tensors so that all are aligned, and gives the header of a file that has them in this order.
+/// Sorts tensors so that all are aligned, and returns the header of a file that has them in this order.
 ///
-/// errors  C01 a name cannot stand in such a file; `path` is for the sentence
+/// errors  C01 a name that such a file cannot have; `path` is for error sentences
 inline std::string format_safetensors(std::vector<new_tensor>& tensors,
                                       std::map<std::string, std::string> const& metadata, std::string const& path) {
   std::sort(tensors.begin(), tensors.end(), [](new_tensor const& a, new_tensor const& b) {

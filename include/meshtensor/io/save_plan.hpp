@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans which processor writes which block of a checkpoint: each block once, by one of those that hold it, so that
-// all write about as much.
+// Plans which processor writes which block of a checkpoint: one of those that hold it, so that all write about as much.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,7 @@ struct save_plan {
   std::map<std::string, saved_value> values;
 };
 
-/// Which block of a value a processor holds, counted row-major.
+/// The row-major index of the block of a value that a processor holds.
 inline std::size_t block_held(stored const& s, std::int64_t rank) {
   std::int64_t block = 0;
   for (int i = 0; i < static_cast<int>(s.dims.size()); ++i)
@@ -30,10 +29,10 @@ inline std::size_t block_held(stored const& s, std::int64_t rank) {
   return static_cast<std::size_t>(block);
 }
 
-/// Of the values, those that are meant: all if `only` is empty.
+/// Plans the values that `only` selects; all if it is empty.
 ///
-/// errors  C01 there is nothing to save, or only a part of it is in this process and no other has the rest; C12 there
-///         are values, but none that is meant
+/// errors  C01 there is nothing to save, or this process holds a part only and no other process has the rest; C12
+///         `only` selects no value
 inline save_plan plan_save(store& weights, std::function<bool(std::string const&)> const& only = {}) {
   save_plan plan;
   std::int64_t processors = 0;
@@ -50,7 +49,7 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
   if (processors == 0) throw error("C01", "a checkpoint cannot be written: the store has no values yet");
   plan.files = static_cast<std::size_t>(processors);
 
-  std::vector<std::int64_t> load(plan.files);  // bytes that each writes
+  std::vector<std::int64_t> load(plan.files);  // bytes that each processor writes
   for (auto const& [label, s] : weights.values()) {
     if (only && !only(label)) continue;
     saved_value v;

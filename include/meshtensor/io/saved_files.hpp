@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that values are in: opened when something of them is asked for, and then kept open.
+// Opens the files that hold values when they are first read, and keeps them open.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,19 @@
 
 namespace meshtensor::io {
 
-/// A value, and what a tensor that holds a block of it is called in its file.
+/// A value, and the name in its files of a tensor that holds a block of it.
 struct named_value {
   saved_value value;
   std::string tensor;
 };
 
-/// Where a file is, and what it must be, if that is known.
+/// The path of a file, and its entry in the index if it has one.
 struct file_location {
   std::string path;
   std::optional<saved_file> known;
 };
 
-/// errors  C02 a file cannot be read; C03 it has not what it must have; C05 it is not the one that was written
+/// errors  C02 a file cannot be read; C03 it lacks something that it must have; C05 it is not the one that was saved
 class saved_files {
  public:
   struct opened_file {
@@ -42,12 +42,12 @@ class saved_files {
       : where_(std::move(where)), by_path_(std::move(by_path)), open_(where_.size()) {}
 
   std::size_t count() const { return where_.size(); }
-  /// Whether these are the files of a checkpoint, not one of somebody else's.
+  /// Whether these are the files of a checkpoint, with known sizes and checksums.
   bool are_known() const { return !where_.empty() && where_[0].known; }
   void close() {
     for (auto& f : open_) f.reset();
   }
-  /// A file whose header has been read, and is the one that was written, if that is known.
+  /// A file whose header has been read; its size and its header are checked if they are known.
   opened_file const& open(std::size_t f) {
     if (!open_[f]) {
       file_location const& w = where_[f];
@@ -64,7 +64,7 @@ class saved_files {
     }
     return *open_[f];
   }
-  /// Where a block is. errors C03 it is not there
+  /// The position of a block. errors C03 it is missing
   block_in_file find(named_value const& v, std::size_t block) {
     auto const number = static_cast<std::size_t>(v.value.files[block]);
     opened_file const& f = open(number);

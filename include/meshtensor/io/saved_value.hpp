@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value as files have it: cut along its dims into blocks, each in one file.
+// A value in files: cut along its dims into blocks, each in one file.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace meshtensor::io {
 
-/// Owned by one of a value's dims: its name, empty where files do not say; over which axes it was spread; the extents
-/// of its parts.
+/// One dim of a saved value: its name, empty where files have none; the axes over which it was sharded; the extents of
+/// its parts.
 struct saved_dim {
   dim_extent dim;
   std::string over;
   std::vector<std::int64_t> parts;
 };
 
-/// Where a block begins in the whole value, and its extents.
+/// A block's origin in the whole value, and its extents.
 struct saved_block {
   std::int64_t origin[max_dims_of_one], extent[max_dims_of_one];
 };
@@ -31,7 +31,7 @@ struct saved_block {
 struct saved_value {
   storage const* stored = nullptr;
   std::vector<saved_dim> dims;
-  std::vector<int> files;  // of each block, blocks counted row-major
+  std::vector<int> files;  // of each block, row-major
 
   saved_block block(std::size_t k) const {
     saved_block b{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in files, and how a store takes from them what its processors hold.
+// Values in files: a store's processors read their parts from them.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@
 
 namespace meshtensor {
 
-/// What is taken from files.
+/// Options of loading.
 struct load_options {
-  /// NaN may be among the elements.
+  /// Whether elements may be NaN.
   bool nan = false;
-  /// Values that the files lack begin as the program says; else they are an error.
+  /// Whether values that the files lack get their initializers; else they are an error.
   bool begin_missing = false;
-  /// Of the values of a store, by name, those that are meant; the others begin as the program says, or stay.
+  /// Selects the store's values to load, by name; empty: all. Others keep their contents, or get their initializers.
   std::function<bool(std::string const&)> only = {};
 };
 
@@ -32,17 +32,18 @@ struct load_options {
 
 namespace meshtensor::io {
 
-/// What stands in files under the names of a store's values. Files are opened when something of them is asked for, and
-/// stay open, so that they may be removed meanwhile.
+/// The saved values of a store, by name. Files are opened when they are first read, and stay open, so that they may be
+/// removed meanwhile.
 ///
-/// errors  C02, C03, C05 a file is not what it was; C07 there is no such value; C08 it is another one; C09 NaN
+/// errors  C02, C03, C05 a file is not as it was saved; C07 there is no such value; C08 it has another dtype or other
+/// dims; C09 NaN
 class saved_values : public value_source {
  public:
   saved_values(std::string what, std::vector<file_location> files, load_options how, file_opener open)
       : what_(std::move(what)), how_(std::move(how)), files_(std::move(files), std::move(open)) {}
 
   std::map<std::string, named_value> values;
-  /// What a checkpoint has of counts; without them all are its step.
+  /// The counts in a checkpoint; without `counts` all are its step.
   struct counts_of_checkpoint {
     std::uint64_t step;
     std::optional<program_counts> counts;
@@ -59,7 +60,7 @@ class saved_values : public value_source {
   bool fill(std::string const& label, stored& s) override {
     if (!require_fits(label, s)) return false;
     named_value const& v = values.at(label);
-    std::vector<std::size_t> first;  // of the windows that are the same place, the first
+    std::vector<std::size_t> first;  // one window of each distinct position
     for (std::size_t k = 0; k < s.windows.size(); ++k) {
       std::size_t same = 0;
       while (!is_same_place(s.windows[same], s.windows[k])) ++same;
@@ -79,7 +80,7 @@ class saved_values : public value_source {
     return true;
   }
 
-  /// False if the value is to begin as the program says.
+  /// Checks dtype and dims; false if the program's initializer applies.
   bool require_fits(std::string const& label, stored const& s) const {
     if (!is_meant(label)) return false;
     auto const found = values.find(label);
@@ -101,7 +102,7 @@ class saved_values : public value_source {
     return true;
   }
 
-  /// Looks at every byte, if `of` processes do it, each its part; and at every header.
+  /// Checks this process's share of all bytes and headers; `of` processes together check all.
   void check(int part, int of) {
     for (std::size_t f = 0; f < files_.count(); ++f)
       if (static_cast<int>(f % static_cast<std::size_t>(of)) == part) files_.open(f);
@@ -125,7 +126,7 @@ class saved_values : public value_source {
     std::string const more = some.size() < 2 ? "" : " and " + std::to_string(some.size() - 1) + " more";
     return what_ + " has '" + (some.empty() ? "" : some[0]) + "'" + more + " that no program has";
   }
-  /// Whether these are the files of a checkpoint, not one of somebody else's.
+  /// Whether these are the files of a checkpoint.
   bool are_known() const { return files_.are_known(); }
 
  private:
@@ -134,7 +135,7 @@ class saved_values : public value_source {
   static bool is_same_place(view const& a, view const& b) {
     return std::equal(a.origin, a.origin + a.count, b.origin) && std::equal(a.extent, a.extent + a.count, b.extent);
   }
-  /// Which dim of the store's value each dim of the saved one is: by name, else by place.
+  /// For each saved dim, the index of the store's dim: by name, else by position.
   static std::vector<int> places_of(saved_value const& v, stored const& s) {
     std::vector<int> places;
     for (std::size_t i = 0; i < v.dims.size(); ++i)
@@ -142,7 +143,7 @@ class saved_values : public value_source {
                                                    : meshtensor::detail::position_of(s.dims, v.dims[i].dim.label));
     return places;
   }
-  /// Reads what a processor's window has of a block.
+  /// Reads the intersection of a block and a processor's window.
   void take(named_value const& v, std::size_t block, saved_block const& b, std::vector<int> const& places,
             view const& window) {
     file_box box;

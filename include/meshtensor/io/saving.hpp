@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One checkpoint while it is made: what this process writes of it, and the index that makes it one.
+// Makes one checkpoint: the files that this process writes, and the index that completes it.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace meshtensor::io {
 
-/// Made alike on all processes. `take` looks at the store; what comes after does not, so a thread may do it.
+/// Made with the same values on all processes. Only `take` reads the store, so a thread may do the rest.
 class saving {
  public:
   saving() = default;
-  /// errors  C01 there is nothing to save, or notes cannot be written; C12 `only` leaves no value
+  /// errors  C01 there is nothing to save, or notes cannot be written; C12 `only` selects no value
   saving(store& weights, notes more, std::function<bool(std::string const&)> const& only = {}) {
     index_.step = weights.step(), index_.seed = weights.seed(), index_.more = std::move(more);
     index_.counts = weights.counts();
@@ -34,7 +34,7 @@ class saving {
   void set_place(std::string folder, checkpoint_name const& name) { folder_ = std::move(folder), name_ = name; }
   std::string path() const { return folder_ + "/" + name_.text(); }
 
-  /// Finds the blocks that this process writes. They are the store's own until they are copied.
+  /// Finds the blocks that this process writes. They point into the store until they are copied.
   void take(store& weights, process_of const& me) {
     for (std::size_t f = 0; f < index_.files.size(); ++f)
       if (me.count == 1 || f == static_cast<std::size_t>(me.rank))
@@ -61,14 +61,14 @@ class saving {
       index_.files[f] = write_rank_file(path() + "/" + file_name(f, index_.files.size()), parts, nan);
   }
 
-  /// What this process, one of several, has written; what they all have.
+  /// The entry of the file that this process, one of several, has written.
   saved_file written() const { return mine_.empty() ? saved_file{} : index_.files[mine_[0].first]; }
   void set_written(std::vector<std::uint64_t> const& bytes, std::vector<std::uint64_t> const& headers) {
     for (std::size_t f = 0; f < index_.files.size(); ++f)
       index_.files[f] = {static_cast<std::int64_t>(bytes[f]), headers[f]};
   }
 
-  /// Writes the index, when all files are there; then removes what is too old. One process does it. errors C01, C02
+  /// Writes the index when all files are written, then removes old checkpoints. One process does it. errors C01, C02
   void commit(int keep) const {
     for (std::size_t f = 0; f < index_.files.size(); ++f)
       if (file const there(path() + "/" + file_name(f, index_.files.size())); there.size() != index_.files[f].bytes)
@@ -102,7 +102,7 @@ class saving {
   std::string folder_;
   checkpoint_name name_;
   checkpoint_index index_;
-  std::vector<std::pair<std::size_t, std::vector<block_in_memory>>> mine_;  // by the number of their file
+  std::vector<std::pair<std::size_t, std::vector<block_in_memory>>> mine_;  // by index of their file
 };
 
 }  // namespace meshtensor::io

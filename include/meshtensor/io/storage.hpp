@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types of tensors in files.
+// Element types of tensors in files: all those of safetensors.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace meshtensor::io {
 
-/// How elements are stored: all types of the format, and ours among them.
+/// An element type in files, and the dtype that it is here.
 struct storage {
   char const* label;
   std::int64_t bytes;
-  std::optional<dtype> type;  // nothing: a tensor of it can lie in a file, but not in a store
+  std::optional<dtype> type;  // nothing: a file may have such a tensor, a store may not
 };
 inline constexpr storage storages[] = {{"F64", 8, dtype::f64},
                                        {"F32", 4, dtype::f32},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps names and dims of a store's values to those of somebody else's file.
+// Maps names and dims of a store's values to those in a file.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace meshtensor {
 
-/// `{"decoder/out/weight", "lm_head.weight", {"vocab", "d_model"}}`: the value, the tensor, and the names of the
-/// value's dims as they stand in the file, if they do not stand as in the store.
+/// `{"decoder/out/weight", "lm_head.weight", {"vocab", "d_model"}}`: the value, the tensor, and the value's dims in the
+/// file's order, if that is not the store's order.
 struct tensor_name {
   std::string value, tensor;
   std::vector<std::string> dims = {};
 };
 
-/// Values that are not named are called in the file as in the store.
+/// Values without an entry have the same name in the file as in the store.
 using tensor_names = std::vector<tensor_name>;
 
 namespace io {
@@ -23,7 +23,7 @@ inline tensor_name const* find(tensor_names const& names, std::string const& val
     if (n.value == value) return &n;
   return nullptr;
 }
-/// Under this key of a file's metadata stand the dims of a tensor, as `d_model,d_ff`.
+/// The key of a tensor's dims in a file's metadata; its value is as in `d_model,d_ff`.
 inline std::string dims_key(std::string const& tensor) { return "dims:" + tensor; }
 }  // namespace io
 

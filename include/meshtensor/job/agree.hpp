@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the processes of a job decide alike on what each sees differently: a clock, the load of a machine, a full
-// disk.
+// Makes the processes of a job agree on what each measures for itself: a clock, the load of a machine, a full disk.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +14,11 @@
 
 namespace meshtensor {
 
-/// Gives every process the greatest of the numbers that the processes have: `if (greatest(seconds) > limit) stop();`.
-/// All call it alike. A job of one process has nothing to agree on.
+/// Returns the greatest of all processes' numbers on every process: `if (greatest(seconds) > limit) stop();`.
+/// Collective: all processes call it. In a job of one process it returns its operand.
 class agreement {
  public:
-  /// Of the processors of a program, which have their job.
+  /// From anything whose `get()` returns the job.
   template <class P>
   requires requires(P const& p) {
     { p.get() } -> std::same_as<job&>;
@@ -37,7 +36,7 @@ class agreement {
   on_all_ranks greatest_;
 };
 
-/// Gives every process one number of each, in the order of ranks.
+/// Gathers one number of each process, in the order of ranks, on every process.
 class numbers_of_all {
  public:
   explicit numbers_of_all(job_runner& j)
@@ -55,8 +54,8 @@ class numbers_of_all {
   on_all_ranks ask_;
 };
 
-/// Calls a function on every process: either it goes well on all of them, or all throw. What a process has thrown
-/// itself it throws on; the others throw the sentence of the last rank that failed, `e.rank()`.
+/// Calls a function on every process. It either succeeds on all of them, or all throw: the last rank that failed
+/// rethrows its exception, and the others throw the same sentence with that rank, `e.rank()`.
 ///
 ///     all_or_throw all(job);
 ///     all([&] { file.write(part); });

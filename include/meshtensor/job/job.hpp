@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processors of a job, as a program gets them: ranks under a launcher, threads of this process otherwise.
+// The job that a program runs in: the MPI ranks that a launcher started, or threads of this process.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Ranks of MPI if a launcher started this process, else threads.
+/// MPI ranks if a launcher started this process, else threads.
 template <bool WithMpi>
 std::unique_ptr<job_runner> started_runner() {
   int const started = launched_processes();
@@ -37,7 +37,7 @@ std::unique_ptr<job_runner> started_runner() {
     auto ranks = std::make_unique<mpi_runner>();
     if (started > 1 && ranks->size() == 1) {
       std::string const library = comm::library_name();
-      ranks.reset();  // not by the exception: that would end a job
+      ranks.reset();  // before the exception, whose unwinding would abort the job
       throw error("R18", {"a launcher started this process as one of ", started, ", but ", library,
                           ", which it is linked with, sees it alone: start it with that library's own mpirun, or with "
                           "srun --mpi=pmix"});
@@ -60,41 +60,42 @@ extern template std::unique_ptr<job_runner> started_runner<with_mpi>();
 
 class job {
  public:
-  /// MPI ranks if a launcher started this process, else threads, as many as the mesh of an executable asks for.
+  /// MPI ranks if a launcher started this process; else threads, as many as the mesh of an executable asks for.
   ///
-  /// errors  R09 a launcher started several processes, but the program was built without MPI; R18 it is alone where
-  /// several were meant
+  /// errors  R09 a launcher started several processes, but the program was built without MPI; R18 this process is alone
+  /// where several were meant
   job(int, char**) : job_(detail::started_runner<with_mpi>()) {}
 #if MESHTENSOR_WITH_MPI
-  /// The ranks of a communicator that a program has already: a mesh's axes count row-major over them.
+  /// The ranks of the program's own communicator. They are arranged row-major along a mesh's axes.
   explicit job(MPI_Comm ranks) : job_(std::make_unique<mpi_runner>(ranks)) {}
 #endif
   explicit job(std::unique_ptr<job_runner> j) : job_(std::move(j)) {}
 
-  /// All processors of a mesh as threads of this process, under a launcher, too.
+  /// All processors of a mesh as threads of this process, even under a launcher.
   static job as_threads() { return job(std::make_unique<thread_runner>()); }
-  /// All processors of a mesh in turns on the calling thread; collectives do their work when `timing` says.
+  /// All processors of a mesh in lockstep, node by node, on the calling thread. `timing`: when collectives do their
+  /// work.
   static job in_lockstep(exchange_timing timing = exchange_timing::at_once) {
     return job(std::make_unique<lockstep_runner>(timing));
   }
 
   job_runner& get() const { return *job_; }
-  /// How many ranks there are: 1 where this process holds all processors of a mesh.
+  /// The number of ranks; 1 where this process holds all processors of a mesh.
   int ranks() const { return std::max(1, job_->size()); }
-  /// Whether this process speaks for the job: one does.
+  /// Whether this process prints for the job: exactly one does.
   bool speaks() const { return job_->speaks(); }
 
  private:
   std::unique_ptr<job_runner> job_;
 };
 
-/// Says once, whatever the number of processes, what is not wrong but hardly meant.
+/// Warns once for the whole job of something legal but suspicious.
 inline void warn(job_runner const& j, std::string const& sentence) {
   if (j.speaks() && on_warning()) on_warning()(sentence);
 }
 
 namespace detail {
-/// To standard output. Where it cannot be written, that is one warning: a program does not end for what it prints.
+/// Writes to standard output. A failure is one warning, for a program should not end because it cannot print.
 inline void put_out(job_runner const& j, std::string const& text) {
   static std::atomic<bool> told = false;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
@@ -104,12 +105,12 @@ inline void put_out(job_runner const& j, std::string const& text) {
 }
 }  // namespace detail
 
-/// Prints once, whatever the number of processes: results, which are the same for one mesh as threads or as ranks.
+/// Prints results once for the whole job, to standard output: they do not differ between threads and ranks.
 template <class... Args>
 void print(job const& p, fmt::format_string<Args...> format, Args&&... args) {
   if (p.speaks()) detail::put_out(p.get(), fmt::format(format, std::forward<Args>(args)...));
 }
-/// Prints progress once, to standard error: times and whatever else differs from run to run.
+/// Prints progress once for the whole job, to standard error: times and whatever else differs from run to run.
 template <class... Args>
 void progress(job const& p, fmt::format_string<Args...> format, Args&&... args) {
   if (p.speaks()) std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects whether a launcher started this process, and with how many others: decides between threads and MPI.
+// Detects whether a launcher started this process, and with how many others, to decide between threads and MPI.
 #pragma once
 
 #include <charconv>
@@ -19,26 +19,26 @@ inline int count_in_environment(char const* variable) {
 }
 }  // namespace detail
 
-/// Processes that the launcher started together, this one included; 0 if there is no launcher. Reads what mpirun of
-/// Open MPI, launchers with a process manager interface (MPICH, Intel MPI), MVAPICH and srun leave in the environment.
-/// The size of a Slurm allocation does not count: a shell inside one has started nothing yet.
+/// The number of processes that the launcher started, this one included; 0 without a launcher. Reads the environment
+/// variables of Open MPI's mpirun, of launchers with a process manager interface (MPICH, Intel MPI), of MVAPICH and of
+/// srun. The size of a Slurm allocation does not count: a shell inside one has started nothing yet.
 inline int launched_processes() {
   for (char const* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (int const n = detail::count_in_environment(variable); n > 0) return n;
   return 0;
 }
-/// Tasks of the Slurm job in whose shell this process runs, started by no launcher; 0: no such job.
+/// The number of tasks of the Slurm job in whose shell this process runs without a launcher; 0: no such job.
 inline int tasks_around() { return launched_processes() > 0 ? 0 : detail::count_in_environment("SLURM_NTASKS"); }
 
-/// Whether a thread of its own drives a rank's messages while the rank computes; else it looks after them between its
-/// kernels. What the environment says in MESHTENSOR_PROGRESS: `thread`, which holds without it, or `polls`.
+/// Whether a separate thread progresses a rank's messages while the rank computes; else the rank polls between kernels.
+/// MESHTENSOR_PROGRESS: `thread`, the default, or `polls`.
 inline bool progress_by_thread() {
   char const* const given = std::getenv("MESHTENSOR_PROGRESS");
   return given == nullptr || std::string_view(given) != "polls";
 }
 
-/// Whether ranks that a launcher started, and left the same cores of a machine, split those between them. What the
-/// environment says in MESHTENSOR_PIN: `yes`, which holds without it, or `no`.
+/// Whether ranks that the launcher left the same cores of a machine split these among themselves. MESHTENSOR_PIN:
+/// `yes`, the default, or `no`.
 inline bool keeps_to_own_cores() {
   char const* const given = std::getenv("MESHTENSOR_PIN");
   return given == nullptr || std::string_view(given) != "no";

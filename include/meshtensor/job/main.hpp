@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of a main function: the processors of a job, and how an error ends all of them.
+// Frame of a main function: makes the job, runs the program, and ends all processes on an error.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 namespace meshtensor {
 
 namespace detail {
-/// One line, said once: what all processes have met, the one that speaks says; what only another has met, that one
-/// says, when the first has had time to. Of several, each says which it is.
+/// Prints an error as one line, once where all processes meet the same: other processes wait, so that the one that
+/// prints for the job has time to end them. In a job of several the line names the rank.
 inline void complain(job const& job, char const* sentence) {
   if (!job.speaks()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   int const size = job.get().size();
@@ -26,9 +26,9 @@ inline void complain(job const& job, char const* sentence) {
 }
 }  // namespace detail
 
-/// Runs a program on its processors, ranks under a launcher, else threads: `return mt::run_main(argc, argv, [&](auto
-/// const& job) {…});`. What the program returns, if anything, is the exit code. What it throws is one line on standard
-/// error and exit code 1; under MPI the whole job ends, so that nothing waits for ever.
+/// Runs a program as a job, of ranks under a launcher, else of threads: `return mt::run_main(argc, argv, [&](auto
+/// const& job) {…});`. The exit code is what the program returns, if anything. An exception becomes one line on
+/// standard error and exit code 1; under MPI the whole job ends, so that no rank waits for ever.
 template <class Program>
 int run_main(int argc, char** argv, Program&& program) {
   try {

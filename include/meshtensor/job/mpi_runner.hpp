@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of MPI as the processors of a job: this process holds one.
+// Runs a job on MPI ranks: each process holds one processor.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ namespace meshtensor {
 
 class mpi_runner final : public job_runner {
  public:
-  /// All ranks that the launcher started: they keep apart on a machine that they share.
+  /// All ranks that the launcher started. Those that share a machine split its cores.
   mpi_runner() : mpi_runner(MPI_COMM_WORLD, false) {
     comm::keep_apart(world_.handle(), keeps_to_own_cores());
     last_words_.emplace(world_.neighbours(), world_.rank());
   }
-  /// A guest among somebody's ranks: nothing is aborted, what goes wrong on one is thrown on all.
+  /// The ranks of a program's own MPI: nothing is aborted, and an error on one rank is thrown on all.
   explicit mpi_runner(MPI_Comm user) : mpi_runner(user, true) {}
   ~mpi_runner() override {
     if (world_.has_failed()) static_cast<void>(end_.release());  // messages may still use its workspaces
@@ -31,7 +31,7 @@ class mpi_runner final : public job_runner {
   bool has_failed() const override { return world_.has_failed(); }
   void end(int exit_code) override {
     world_.abandon();
-    world_.neighbours().speaks_first();  // it has spoken
+    world_.neighbours().speaks_first();  // its error is printed already
     if (world_.size() > 1) MPI_Abort(world_.handle(), exit_code);
   }
   void has_refused(std::string_view why) override { world_.remember(why); }
@@ -55,7 +55,7 @@ class mpi_runner final : public job_runner {
 
   mpi_world world_;
   std::unique_ptr<transport_over<mpi_world>> end_;
-  std::optional<comm::last_words> last_words_;  // of what a launcher started
+  std::optional<comm::last_words> last_words_;  // only where a launcher started the ranks
 };
 
 }  // namespace meshtensor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of all processes of a job, beside those of plans.
+// Runs collectives over all processes of a job, apart from those of plans.
 #pragma once
 
 #include <cstring>
@@ -8,11 +8,11 @@
 
 namespace meshtensor {
 
-/// One collective of all processes of a job, over one dim. All make it, and call it, alike. A job of one process has
-/// nothing to send: the result is the operand.
+/// One collective of all processes of a job, on an operand of one dim. All processes make and call it in the same
+/// order. In a job of one process the result is the operand.
 class on_all_ranks {
  public:
-  /// `what` says what for, in sentences about ranks that do not come; it outlives this.
+  /// `what` names the purpose in error sentences about missing ranks; it must outlive this.
   on_all_ranks(job_runner& j, collective kind, dtype type, std::int64_t count, char const* what) : job_(j) {
     for (int r = 0; r < job_.size(); ++r) all_.members.push_back(r);
     all_.call.kind = kind, all_.call.op = reduction::max, all_.call.type = type, all_.call.file = what;
@@ -26,7 +26,7 @@ class on_all_ranks {
 
   bool is_alone() const { return job_.size() < 2; }
   int rank() const { return is_alone() ? 0 : all_.with.index; }
-  /// Of a broadcast: who has what is sent.
+  /// The root of a broadcast.
   on_all_ranks& from(int rank) {
     all_.call.root = rank;
     return *this;
@@ -46,7 +46,7 @@ class on_all_ranks {
  private:
   job_runner& job_;
   planned_collective all_;
-  int number_ = -1;  // of the transport
+  int number_ = -1;  // of the collective, in the transport
 };
 
 }  // namespace meshtensor

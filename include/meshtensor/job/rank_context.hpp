@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One processor's side of a plan: where its values lie, in memory and in the whole tensors, and what it exchanges with
-// whom.
+// One processor's side of a plan: the addresses of its values, their windows in the whole tensors, and its collectives.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +14,15 @@
 
 namespace meshtensor {
 
-/// A collective as this rank takes part in it.
+/// A collective as one rank takes part in it.
 struct planned_collective {
   collective_call call;
   std::vector<int> members;
   group with;
-  std::vector<name> axes;  // along which the members lie
+  std::vector<name> axes;  // the mesh axes that the members span
 };
 
-/// Of each value, whether it may be on its way when its node has run: a wait comes before its first use.
+/// For each value, whether it may still be in flight when its node has run: a wait comes before its first use.
 inline std::vector<bool> awaited_values(module const& m) {
   std::vector<bool> all(static_cast<std::size_t>(m.value_count));
   for (int i = 0; i < m.node_count; ++i) {
@@ -49,7 +48,7 @@ class rank_context {
       if (is_collective(m.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = exchange_of(m.nodes[i]);
   }
 
-  /// From the next step on, what a step makes lies there: plan::arena_bytes at a multiple of arena::alignment.
+  /// Sets the arena of the next steps: plan::arena_bytes at a multiple of arena::alignment.
   void use(std::byte* memory) {
     if (memory == memory_) return;
     memory_ = memory;
@@ -59,23 +58,23 @@ class rank_context {
 
   int rank() const { return rank_; }
   std::byte* pointer(id v) const { return base_[p_.root[v]]; }
-  /// Where the root of `v`, which lies outside the arena, is now.
+  /// Sets the address of the root of `v`, which lies outside the arena.
   void set_pointer(id v, std::byte* where) { base_[p_.root[v]] = where; }
   view at(id v) const {
     view r = views_[v];
     r.data = pointer(v);
     return r;
   }
-  /// Whether a value lies within another one, in its strides.
+  /// Whether a value is a strided view of another one.
   bool is_window(id v) const { return p_.where[v] == place::window; }
-  /// The windows of all values, by id, without memory.
+  /// The windows of all values, by id, without addresses.
   view const* windows() const { return views_.data(); }
   std::int64_t bytes(id v) const { return views_[v].bytes(); }
   planned_collective const& exchange(id node_id) const { return *collectives_[node_id]; }
 
   run_context context{};
 
-  /// The window that this rank holds of a value.
+  /// The window of a value that this rank holds.
   view window_of(value const& v) const {
     view r{};
     r.type = v.type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries a plan's collectives to a communicator, and runs the ranks of a job: threads of this process, or processes
-// under MPI.
+// Executes a plan's collectives on a communicator, and runs the ranks of a job: as threads of this process, or as
+// processes under MPI.
 #pragma once
 
 #include <deque>
@@ -16,26 +16,26 @@
 
 namespace meshtensor {
 
-/// One processor's way to its peers.
+/// One processor's endpoint of the collectives.
 class transport {
  public:
   virtual ~transport() = default;
-  /// Makes a collective known before the first step and gives its number; all processors call it for the same
-  /// collectives, in one order.
+  /// Registers a collective before the first step and returns its number. All processors register the same collectives
+  /// in the same order.
   virtual int prepare(planned_collective const& c) = 0;
   virtual void start(int number, planned_collective const& c, void const* in, void* out) = 0;
   virtual void wait(int number) = 0;
-  /// Drives what is under way, where nothing else does.
+  /// Progresses pending collectives where no thread does.
   virtual void progress() {}
-  /// What is under way will not end: touches its memory no more.
+  /// Pending collectives will not end: from now on their memory is not touched.
   virtual void abandon() {}
-  /// What its collectives take beside their operands and results.
+  /// Bytes of workspace of its collectives, besides operands and results.
   virtual std::int64_t workspace_bytes() const { return 0; }
-  /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
+  /// Nanoseconds by which the clock of a network model is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
 };
 
-/// A transport over any communicator. It takes memory in `prepare` only.
+/// A transport over any communicator. It allocates in `prepare` only.
 template <communicator C>
 class transport_over final : public transport {
  public:
@@ -75,7 +75,7 @@ class transport_over final : public transport {
   std::deque<pending_collective> pending_;
 };
 
-/// The limits that the environment gives, with warnings where all warnings go. errors R29
+/// The wait limits from the environment, with warnings through `on_warning()`. errors R29
 inline wait_limits waits_of_a_job() {
   wait_limits limits = limits_in_environment();
   limits.say = [](std::string const& sentence) {
@@ -84,39 +84,39 @@ inline wait_limits waits_of_a_job() {
   return limits;
 }
 
-/// What every processor does in one run.
+/// The work of every processor in one run.
 using rank_work = function_ref<void(int rank, transport&)>;
 
-/// The processors that run a job, and which of them this process holds.
+/// Runs the processors of a job, and knows which of them this process holds.
 class job_runner {
  public:
   virtual ~job_runner() = default;
-  /// How many processors there are; 0: as many as a mesh asks for.
+  /// The number of processors; 0: as many as a mesh asks for.
   virtual int size() const = 0;
   /// The ranks that this process holds, of a mesh of `size` processors.
   virtual std::vector<int> held(int size) const = 0;
-  /// Whether all of a mesh runs node by node on the calling thread, without a transport.
+  /// Whether all processors of a mesh run in lockstep, node by node, on the calling thread, without a transport.
   virtual bool in_lockstep() const { return false; }
   /// When collectives do their work in lockstep.
   virtual exchange_timing timing() const { return exchange_timing::at_once; }
-  /// Calls work(rank, transport) for every processor that this process holds, at once, and waits for all.
+  /// Calls work(rank, transport) concurrently for every processor that this process holds, and waits for all.
   virtual void run(int size, rank_work work) = 0;
-  /// Seconds by which the job's clock is ahead of this machine's: what a model of a network has added.
+  /// Seconds by which the job's clock is ahead of this machine's: the time that a network model has added.
   virtual double ahead() const { return 0; }
-  /// Whether this process speaks for the job.
+  /// Whether this process prints for the job.
   virtual bool speaks() const { return true; }
-  /// Whether a processor of another process has failed, or this one has: messages may be under way that will not end,
-  /// so memory that they use stays.
+  /// Whether a processor of this process or of another one has failed. Pending messages may then never end, so their
+  /// memory must not be freed.
   virtual bool has_failed() const { return false; }
-  /// This process has refused a step, alone perhaps, and why: what the others are told if it leaves the job for it.
+  /// Records why this process refused a step, perhaps alone: the others get this sentence if it then leaves the job.
   virtual void has_refused(std::string_view) {}
-  /// This process has failed, and has said why: ends the others too, which would wait for it for ever. Returns where
-  /// there are none.
+  /// Ends the other processes, which would wait for this one for ever: it has failed, and has said why. Returns if
+  /// there are no others.
   virtual void end(int) {}
 };
 
 /// All processors of a mesh as threads of this process: the first one is the calling thread, the others live as long as
-/// the job. One thread runs it at a time.
+/// the job. Only one thread may run it at a time.
 class thread_runner final : public job_runner {
  public:
   int size() const override { return 0; }
@@ -136,12 +136,12 @@ class thread_runner final : public job_runner {
       for (int r = 0; r < size; ++r) ends.emplace_back(world.member(r));
     }
     local_world world;
-    std::deque<transport_over<local_member>> ends;  // of each rank
+    std::deque<transport_over<local_member>> ends;  // one for each rank
   };
   std::map<int, connected> worlds_;
 };
 
-/// All processors of a mesh in turns on the calling thread: for tests, and for meshes far larger than the machine.
+/// All processors of a mesh in lockstep on the calling thread: for tests, and for meshes far larger than the machine.
 class lockstep_runner final : public job_runner {
  public:
   explicit lockstep_runner(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}

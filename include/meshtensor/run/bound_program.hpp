@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program bound to a mesh and to numbers: by the compiler where it knows all, else at start-up by the same functions.
+// Binds a program to a mesh and to numbers: in the compiler where all are known, else at start-up by the same
+// functions.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace meshtensor {
 namespace detail {
 
-/// Whether no axis and no dim is left for start-up.
+/// Whether all axes and dims are bound.
 constexpr bool knows_all(module const& m) {
   for (int d = 0; d < m.dim_count; ++d)
     if (m.dims[d].kind == dim_row::dynamic) return false;
@@ -22,14 +23,14 @@ constexpr bool knows_all(module const& m) {
 
 }  // namespace detail
 
-/// The graph and the plan of one entry. With `MESHTENSOR_EARLY=0` the compiler traces only, so that names and types are
-/// checked, and every later pass runs at start: quick edits, and passes that a debugger can enter.
+/// The graph and the plan of one entry. With `MESHTENSOR_EARLY=0` the compiler only traces, which checks names and
+/// types, and every later pass runs at start-up: for quick edits, and for passes in a debugger.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device, std::uint64_t Mark>
 class bound_program {
  public:
   using stages = lowered<Programs, Entry, Mesh, Layout, Device, Mark>;
 
-  /// Whether the compiler made the plan: no axis and no dim is left for start-up.
+  /// Whether the compiler made the plan: all axes and dims are bound.
   static constexpr bool is_static = [] {
     if constexpr (early) return detail::knows_all(stages::graph);
     else return false;
@@ -57,9 +58,9 @@ class bound_program {
     else if constexpr (early) return *plan_;
     else return lowering_->planned;
   }
-  /// A device for this program: with code of its own, where the compiler knows the graph and the device makes some.
+  /// The device of this program, with generated code where the compiler knows the graph and the device generates some.
   Device device() const {
-    if constexpr (early) {  // apart: to name the graph is to have the compiler make it
+    if constexpr (early) {  // an `if` of its own: naming the graph makes the compiler build it
       if constexpr (requires { Device::template compiled_for<stages::graph>(); })
         return Device::template compiled_for<stages::graph>();
       else return Device();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges the data of one processor's engine by its transport: each collective by itself, or small ones as one.
+// Runs the collectives of one processor's engine on its transport: each by itself, or small ones joined in a bucket.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace meshtensor {
 
-/// The collective that carries those that are joined to `last`: their blocks one behind the other.
+/// The one collective that carries all that are joined to `last`: their blocks are concatenated.
 inline planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, id last) {
   planned_collective const& one = mine.exchange(last);
   planned_collective all;
@@ -30,7 +30,7 @@ inline planned_collective joined_exchange(module const& m, plan const& p, rank_c
 
 class by_transport final : public exchanges {
  public:
-  /// Makes all collectives known to the transport: all processors do this alike.
+  /// Registers all collectives with the transport. All processors do this in the same order.
   by_transport(transport& t, module const& m, plan const& p, rank_context const& mine)
       : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
     std::int64_t const before = t_.workspace_bytes();  // of other executables
@@ -46,7 +46,7 @@ class by_transport final : public exchanges {
 
   by_transport(by_transport const&) = delete;
   by_transport& operator=(by_transport const&) = delete;
-  /// Where a step has failed with something under way, whose memory goes now.
+  /// After a failed step collectives may still be pending, and their memory is freed now.
   ~by_transport() override {
     if (is_under_way()) t_.abandon();
   }
@@ -85,7 +85,7 @@ class by_transport final : public exchanges {
   struct part {
     std::size_t first, bytes;
     std::byte const* in = nullptr;
-    std::byte *out = nullptr, *next = nullptr;  // of what is under way, of what is not yet
+    std::byte *out = nullptr, *next = nullptr;  // where the pending result goes, and the next one
   };
   struct bucket {
     planned_collective with;
@@ -95,9 +95,9 @@ class by_transport final : public exchanges {
     bool under_way = false;
   };
   struct way {
-    bucket* in = nullptr;  // null: it goes alone
+    bucket* in = nullptr;  // null: not joined
     std::size_t place = 0;
-    int number = 0;  // of the transport
+    int number = 0;  // of the collective, in the transport
     bool under_way = false;
   };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what a store's programs have done: the steps of each program, and the updates that optimizers and averages
-// have made.
+// Counts the steps of each of a store's programs, and the updates that their optimizers and averages have made.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +14,14 @@
 
 namespace meshtensor {
 
-/// Counts by name: of steps by the full names of programs, of updates by path. An optimizer counts under its scope and
-/// the parameter, `optimizer/decoder/query`, an average under its copy.
+/// Counts by name: steps by the programs' full names, updates by path. An optimizer's path is its scope and the
+/// parameter, `optimizer/decoder/query`; an average's path is that of its copy.
 using counts_by_name = std::map<std::string, std::uint64_t>;
 struct program_counts {
   counts_by_name steps, updates;
 };
 
-/// One line a count: `transformer::train_step = 1200`.
+/// One count a line: `transformer::train_step = 1200`.
 inline std::string text_of(program_counts const& c) {
   std::string lines;
   for (counts_by_name const* each : {&c.steps, &c.updates})
@@ -30,7 +29,7 @@ inline std::string text_of(program_counts const& c) {
   return lines;
 }
 
-/// What one entry of a module counts, and the numbers that are made of it.
+/// The updates that one entry counts, and the numbers that depend on them.
 class counted_paths {
  public:
   counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) {
@@ -50,7 +49,7 @@ class counted_paths {
 
   std::vector<std::string> const& labels() const { return labels_; }
 
-  /// Gives the numbers of a step their counts; `of(k)` is that of `labels()[k]`.
+  /// Sets the numbers of a step that count updates; `of(k)` is the count of `labels()[k]`.
   template <class F>
   void give(settings& to, F const& of) const {
     to.updates.assign(rows_, 0);
@@ -63,7 +62,7 @@ class counted_paths {
  private:
   std::size_t rows_;
   std::vector<std::string> labels_;
-  std::vector<std::pair<int, std::size_t>> uses_;  // a row, and the number of a label
+  std::vector<std::pair<int, std::size_t>> uses_;  // a row of the numbers, an index of labels_
 };
 
 }  // namespace meshtensor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan for a set of processors: one under a transport, or all of a mesh in lockstep on one thread.
+// Runs a plan: for one processor under a transport, or for all processors of a mesh in lockstep on one thread.
 #pragma once
 
 #include <cstring>
@@ -14,33 +14,33 @@
 
 namespace meshtensor {
 
-/// Where a processor finds what lies outside its arena during a step.
+/// The addresses of one processor's buffers outside its arena during a step.
 struct external_buffers {
   std::vector<std::byte*> variables;  // by variable id
   std::vector<std::byte*> fed;        // by node id of the input
-  std::vector<std::byte*> given;      // by node id of the output: where a copy goes
+  std::vector<std::byte*> given;      // by node id of the output: the destination of its copy
 };
 
-/// How the processors of an engine reach their peers.
+/// Runs the collectives of an engine's processors.
 class exchanges {
  public:
   virtual ~exchanges() = default;
-  /// What the node started before, and nobody has waited for, ends first.
+  /// Starts a collective. An earlier one of the same node that was not waited for ends first.
   virtual void start(std::span<rank_context> processors, id node_id, id from, id to) = 0;
   virtual void wait(id node_id) = 0;
-  /// Whether something that was started has not ended.
+  /// Whether a collective is pending.
   virtual bool is_under_way() const { return false; }
-  /// What nobody has waited for ends.
+  /// Waits for all pending collectives.
   virtual void end_all() {}
-  /// Called between nodes: drives what is under way.
+  /// Called between nodes: progresses pending collectives.
   virtual void progress() {}
-  /// What collectives take beside their operands and results.
+  /// Bytes of workspace of the collectives, besides operands and results.
   virtual std::int64_t workspace_bytes() const { return 0; }
-  /// Nanoseconds by which the clock of a model of a network is ahead of this machine's.
+  /// Nanoseconds by which the clock of a network model is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
 };
 
-/// Runs the nodes of a plan: the device computes, the exchanges communicate.
+/// Runs the nodes of a plan: kernels on the device, collectives by the exchanges.
 template <class Device>
 class engine {
  public:
@@ -56,7 +56,7 @@ class engine {
         }
   }
 
-  /// One step of an entry. `numbers` are the module's, evaluated.
+  /// Runs one step of an entry. `numbers` are the module's numbers, evaluated.
   void run(int entry, std::span<external_buffers> external, double const* numbers, std::uint64_t seed,
            std::uint64_t step) {
     external_ = external;
@@ -67,16 +67,16 @@ class engine {
     if (record_) record_->end_step(now());
   }
 
-  /// Whether a step that failed has left messages that may still be written.
+  /// Whether a failed step has left messages that may still write to memory.
   bool is_under_way() const { return exchange_->is_under_way(); }
-  /// From now on, what takes how long; or no longer.
+  /// Starts to record the time of each node, or stops.
   void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
   timeline const* recorded() const { return record_.get(); }
-  /// Called when a node has run, while what it made is still there; or before, while its operands are.
+  /// Called after a node has run, while its results are still there; or before it, while its operands are.
   using observer = std::function<void(node const&, std::span<rank_context const>)>;
   void observe(observer seen, observer before = {}) { observer_ = std::move(seen), before_ = std::move(before); }
   Device& device() { return device_; }
-  /// Memory beside the plan's: of kernels and of collectives.
+  /// Bytes of workspace of kernels and collectives, besides the plan's memory.
   std::int64_t workspace_bytes() const {
     std::int64_t of_kernels = 0;
     if constexpr (requires { device_.workspace_bytes(); }) of_kernels = device_.workspace_bytes();
@@ -90,8 +90,8 @@ class engine {
     return is_computed(n.kind) && m_.regions[n.region].kind != region_kind::kernel &&
            !(runs_regions && is_in_composite(m_, n));
   }
-  /// Whether the device runs the region of a kernel at once. Else its nodes would need memory, which the plan gives to
-  /// none: such a device runs modules that are not fused.
+  /// Whether the device runs a kernel's region in one call. Else the region's nodes would need buffers, which the plan
+  /// does not allocate: such a device runs modules without fused kernels.
   static constexpr bool runs_regions =
       requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
 
@@ -170,7 +170,7 @@ class engine {
     exchange_->progress();
   }
 
-  /// A collective of one processor: its result is its operand, most often under another name.
+  /// Whether a collective has one member only: its result is a copy of its operand, most often in the same memory.
   bool is_alone(id node_id) const { return processors_[0].exchange(node_id).with.count == 1; }
 
   void start(id node_id) {
@@ -194,7 +194,7 @@ class engine {
   static void copy(std::byte* to, rank_context const& p, id v) {
     if (to != p.pointer(v)) std::memcpy(to, p.pointer(v), static_cast<std::size_t>(p.bytes(v)));
   }
-  // This processor's part of what it holds whole.
+  // Slices this processor's part from a value that it holds whole.
   void cut(rank_context& p, node const& n) {
     view x = p.at(m_.operand(n, 0)), y = p.at(m_.result(n));
     int const along = x.find(n.attribute[1]);
@@ -237,7 +237,7 @@ class engine {
     }
     each([&](rank_context& p, external_buffers&) { p.context.iteration = before, p.context.index = index_before; });
   }
-  /// A term of a loop's sum.
+  /// Adds the term of one iteration to a sum of a loop.
   void add_to(view const& total, view const& term) {
     if constexpr (requires { device_.accumulate(total, term); }) device_.accumulate(total, term);
     else accumulate(total, term, 0, total.size());

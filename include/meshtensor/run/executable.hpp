@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An executable: a program, a mesh, a layout and a device, bound to numbers and to a store, ready to step.
+// An executable: a program with a mesh, a layout and a device, bound to numbers and to a store, ready to step.
 #pragma once
 
 #include <atomic>
@@ -22,23 +22,24 @@ namespace meshtensor {
 
 namespace detail {
 
-/// Whether a device's advice has been given.
+/// Whether the warning from a device's `advice()` has been given.
 template <class Device>
 inline std::atomic<bool> advised = false;
 
 }  // namespace detail
 
 template <std::uint64_t Mark, class... Args>
-class executable_of;  // told apart by what the program records, too
+class executable_of;  // Mark: the fingerprint of the recorded program
 
 /// `executable<Program, Mesh, Layout>` or, for one of several programs that share parameters,
 /// `executable<Programs, Program, Mesh, Layout>`; a device may follow. Extents and axis sizes that the types leave open
-/// are given at start-up: `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`, and so may be
-/// numbers.
+/// are given at start-up: `executable<train_step, mesh, layout> step(weights, batch(64), data(4));`. Numbers may be
+/// given there, too.
 ///
-/// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds
-/// something else; T12, T02, T03 a name, a dtype or dims that the program does not have; R05, R11 sizes that do not
-/// fit; M10 no memory; R24 ranks that are about to run different things; R21 another rank has refused, and why
+/// errors  S codes at compile time where the compiler can know, else from the constructor; R04 the store holds a value
+/// with another dtype, layout or initializer; T12, T02, T03 a name, a dtype or dims that the program does not have;
+/// R05, R11 sizes that do not fit; M10 not enough memory; R24 the ranks are about to run different things; R21 another
+/// rank has refused, and why
 template <class... Args>
 using executable =
     executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
@@ -96,7 +97,7 @@ class executable_of {
     (take(given), ...);
   }
 
-  /// One step: feeds and numbers in any order. What is not fed again is as it was.
+  /// Runs one step; feeds and numbers in any order. An input or number that is not given keeps its last value.
   template <class... Given>
   step_result<executable_of> operator()(Given const&... given) {
     try {
@@ -109,10 +110,10 @@ class executable_of {
     return step_result<executable_of>(*this);
   }
 
-  /// How many steps of this program its store has completed, by this executable or another one.
+  /// The number of steps of this program that its store has completed, by this executable or another one.
   std::uint64_t steps() const { return values_->steps_of(counted_name<entry>()); }
-  /// From now on its steps are none of those that the store counts, `weights.step()`: where a translation writes down
-  /// what it keeps, between the steps of a training.
+  /// Excludes its steps from the store's count, `weights.step()`: for a program that only fills state of its own, such
+  /// as a translation between the steps of a training.
   void leave_out_of_steps() { session_->leave_out_of_steps(); }
 
   /// An output of the last step: a number where it has no dims, else a step_output.
@@ -122,7 +123,7 @@ class executable_of {
     if constexpr (v.dims.count == 0) return *session_->local(detail::letters(Label)).template as<element_t<v.type>>();
     else return step_output<executable_of, Label>(*this);
   }
-  /// What this process holds of an output; see step_output.
+  /// This process's part of an output; see step_output.
   template <name Label>
   auto local() const {
     using element = element_t<output_value<Label>().type>;
@@ -133,7 +134,7 @@ class executable_of {
     for (int i = 0; i < part.count; ++i) a.set_first(i, part.origin[i]);
     return a;
   }
-  /// The same where it lies; see step_output. errors R06 this process holds several processors
+  /// The same without a copy; see step_output. errors R06 this process holds several processors
   template <name Label>
   auto where_it_lies() const {
     using element = element_t<output_value<Label>().type>;
@@ -151,7 +152,7 @@ class executable_of {
   auto gather() const {
     return as_array<Label>(whole(detail::letters(Label)));
   }
-  /// The same by a name that is known only now. Where processes hold parts of it they all must call this.
+  /// The same by a name known only at run time. All processes must call this where they hold parts of the output.
   block whole(std::string_view label) const {
     if (static_cast<std::int64_t>(session_->held().size()) == mesh_.size()) return session_->whole(label);
     value const& v = graph().values[session_->output(label)];
@@ -163,12 +164,12 @@ class executable_of {
                           [&](int, transport& t) { bring->run(t, part.data, all.data()); });
     return all;
   }
-  /// The names of what the program watches, as `s.watch` has put them together, sorted: `layers/hidden`.
+  /// The sorted names of the tensors that the program watches, each with its path: `layers/hidden`.
   std::vector<std::string> watched() const { return session_->watched(); }
-  /// What was seen in the last step, whole, on every process, as numbers of f64 whatever its dtype. Where processes
-  /// hold parts of it they all must call this.
+  /// A watched tensor of the last step, whole, on every process, as f64 whatever its dtype. All processes must call
+  /// this where they hold parts of it.
   ///
-  /// errors  R08 nothing has this name
+  /// errors  R08 no watched tensor has this name
   any_array<double> watched(std::string_view label) const {
     block const b = whole(label);
     any_array<double> numbers(dims_of(b.window()));
@@ -176,15 +177,15 @@ class executable_of {
     return numbers;
   }
 
-  /// From the next step on, keeps what takes how long, for `profile`; called again, it begins anew. Timing a step costs
-  /// two looks at the clock for each node. `record(false)` ends it and forgets.
+  /// Records the time of each node from the next step on, for `profile`; a second call starts anew. Costs two readings
+  /// of the clock for each node. `record(false)` stops and forgets.
   void record(bool on = true) { session_->record(on); }
-  /// Of each processor that this process holds; nothing before `record`.
+  /// The timeline of each processor that this process holds; none before `record`.
   std::vector<timeline const*> recorded() const { return session_->recorded(); }
-  /// From the next step on, looks at every floating value as it is made: inputs and parameters, and what each operation
-  /// gives on each processor. The first that has an element which is infinite or no number ends the step, on all
-  /// processes, by an error that says which operation of which line made it. Values of the store may be of this step
-  /// then or of the one before: load a checkpoint to go on. Costs a pass over what is made, and nothing when it is off.
+  /// Checks every floating value from the next step on, as it is made: inputs and parameters, and each operation's
+  /// results on each processor. The first infinite or NaN element ends the step on all processes with an error that
+  /// names the operation and its line. Values of the store may then be those of this step or of the one before: load a
+  /// checkpoint to go on. Costs a pass over every value; nothing when it is off.
   ///
   /// errors  of the step: R32, on processes that did not meet it R21
   void check_numerics(bool on = true) {
@@ -193,17 +194,17 @@ class executable_of {
     session_->observe([looks](node const& n, std::span<rank_context const> held) { looks.after(n, held); },
                       [looks](node const& n, std::span<rank_context const> held) { looks.before(n, held); });
   }
-  /// The memory of this process: what the plan says, and what is beside it.
+  /// The memory of this process: that of the plan, and the rest.
   memory_use memory() const { return session_->memory(); }
   rates best_rates() const { return session_->best_rates(); }
 
-  /// Bytes that this process has copied to feed inputs so far: none where `feed_local` was given what lies dense.
+  /// Bytes copied so far to feed inputs: none where `feed_local` was given dense memory.
   std::int64_t copied_bytes() const { return session_->inputs().copied_bytes(); }
-  /// The plan at work, for tools.
+  /// The session that runs the plan, for tools.
   session<device>& running() { return *session_; }
 
   job_runner& runner() const { return values_->runner(); }
-  /// Those that this process holds.
+  /// The ranks that this process holds.
   std::vector<int> ranks() const {
     std::vector<int> all;
     for (rank_context const& p : session_->held()) all.push_back(p.rank());
@@ -229,7 +230,7 @@ class executable_of {
                 "meshtensor T13: the program is not one of the set that it is declared with: add it to "
                 "the mt::programs<...> that the executable names");
 
-  // What the program says of an output or an input; its name is checked here.
+  // The value of an output in the traced program; checks the name at compile time.
   template <name Label>
   static constexpr value output_value() {
     static_assert(is_valid<detail::port_finding<stages, entry, primitive::output, Label>>);
@@ -237,7 +238,7 @@ class executable_of {
     return stages::traced.values[stages::traced.operand(stages::traced.nodes[port < 0 ? 0 : port], 0)];
   }
 
-  // The type of a dim, as the program's own: variables, for a constant of a function cannot enter clang's lambdas.
+  // The name and extent rule of a dim's type. why: variables, for clang's lambdas cannot use a function's constants.
   template <name Label, int I>
   static constexpr name dim_of_output = stages::traced.dim_name(output_value<Label>().dims.at[I]);
   template <name Label, int I>
@@ -265,7 +266,7 @@ class executable_of {
     throw error("R11", {"the input '", Label, "' is ", detail::text_of(dims_of(wanted)), ", ", wanted.size(),
                         " elements, but ", given, " fed"});
   }
-  // What was given as the input has its dims.
+  // A view of fed memory with its dims in the input's order.
   template <class T>
   view arranged(array_view<T> const& from, view const& wanted) const {
     return from.as(wanted, [&](int i) { return graph().dim_name(wanted.dim[i]); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the template arguments of an executable, and gives the open axis of its mesh the number of ranks.
+// Parses the template arguments of an executable, and binds the open axis of its mesh to the number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,8 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using device = typename nth<0, Device..., reference_device>::type;
 };
 
-/// One axis that the type and the caller leave open takes what was started; of a program started alone, itself.
+/// Binds the first axis that the type and the caller leave open to the number of processes started; to 1 without a
+/// launcher.
 inline void bind_open_axis(mesh_shape& mesh, int started) {
   int open = -1;
   std::int64_t others = 1;

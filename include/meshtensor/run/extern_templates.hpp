@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declares the engines and sessions that a build links instead of compiling them with each program
-// (MESHTENSOR_COMPILED, the target meshtensor::compiled). Functions that are linked say so where they stand.
+// (MESHTENSOR_COMPILED, the target meshtensor::compiled). Other linked functions are declared in their own headers.
 #pragma once
 
 #include "meshtensor/device/reference.hpp"
@@ -25,7 +25,7 @@ extern template class attention<float, bf16_t>;
 }  // namespace cpu
 #  endif
 
-/// What must be the same in the library and in what is linked with it: no library, no symbol.
+/// Fails at link time where the library was built with other settings than the program: the symbol is missing.
 template <int MostNodes, class InstructionSet>
 struct compiled_for {
   static int check();

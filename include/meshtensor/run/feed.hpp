@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of a step, by name: whole arrays, this processor's parts of them, numbers.
+// Arguments of a step, by name: whole arrays, one processor's parts of arrays, numbers.
 #pragma once
 
 #include <ranges>
@@ -10,12 +10,12 @@
 
 namespace meshtensor {
 
-/// A whole array under a name, the same on every rank. `Dims`: a list, or any_dims where they are values.
+/// A whole array under a name, the same on every rank. `Dims`: a list of types, or any_dims if known at run time only.
 template <name Label, class T, class Dims>
 struct fed_array {
   array_view<T const> from;
 };
-/// All elements in the input's order, without names for their dims.
+/// All elements in the input's order, without named dims.
 template <name Label, class T>
 struct fed_elements {
   T const* data;
@@ -32,7 +32,7 @@ template <name Label, class T, auto... Dims>
 auto feed(array<T, Dims...> const& a) {
   return fed_array<Label, T, typename array<T, Dims...>::dim_list>{array_view<T const>(a)};
 }
-/// Wherever it lies: `feed<"x">(mt::in_memory(p, batch(64), width))`.
+/// `feed<"x">(mt::in_memory(p, batch(64), width))`: a whole array in strided memory.
 template <name Label, class T>
 auto feed(array_view<T> const& v) {
   return fed_array<Label, std::remove_const_t<T>, any_dims>{v};
@@ -42,21 +42,21 @@ requires(!any_array_like<R>)
 constexpr auto feed(R const& r) {
   return fed_elements<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
 }
-/// For an input without dims.
+/// Feeds an input without dims.
 template <name Label, class T>
 requires std::is_arithmetic_v<T>
 constexpr auto feed(T const& one) {
   return fed_elements<Label, T>{&one, 1};
 }
 
-/// This processor's part of an array, read where it lies. `size` 0: not known.
+/// One processor's part of an array, read in place. `size` 0: unknown.
 template <name Label, class T>
 struct fed_part {
   T const* data;
   std::size_t size;
 };
-/// `feed_local<"field">(part)`: this processor's part of an array, in the input's order of dims; it must stay where it
-/// is until the step is over.
+/// `feed_local<"field">(part)`: this processor's part of an array, in the input's order of dims. It is read in place,
+/// so it must stay valid until the step is over.
 template <name Label, class T>
 constexpr fed_part<Label, T> feed_local(T const* part) {
   return {part, 0};
@@ -66,8 +66,8 @@ constexpr auto feed_local(R const& r) {
   return fed_part<Label, std::ranges::range_value_t<R>>{std::ranges::data(r), std::ranges::size(r)};
 }
 
-/// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))`: the same with names; what does not lie dense, in the input's
-/// order of dims, is copied when it is given.
+/// `feed_local<"field">(mt::in_memory(p, y(64), x(48)))`: the same with named dims. Memory that is not dense in the
+/// input's order of dims is copied at once.
 template <name Label, class T>
 struct fed_part_view {
   array_view<T const> from;

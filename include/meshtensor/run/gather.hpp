@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a whole of blocks that are spread over processes.
+// Gathers a value that is sharded over processes.
 #pragma once
 
 #include <cstring>
@@ -12,11 +12,11 @@
 
 namespace meshtensor {
 
-/// The collectives that turn one processor's block into the whole value, on every processor: for each sharded dim one
-/// all_gather an axis, from the minor axis to the major one. Made once, used as often as wanted.
+/// The all_gathers that turn one processor's block into the whole value on every processor: one for each axis of each
+/// sharded dim, from the minor axis to the major one. Made once, used any number of times.
 class gathering {
  public:
-  /// `block` is what `rank` holds of a value that lies on the mesh as `layout` says.
+  /// `block` is the window that `rank` holds of a value with this layout.
   gathering(mesh_shape const& mesh, int rank, placement const& layout, view const& block) {
     collective_call call;
     call.kind = collective::all_gather, call.file = "the parts of a value";
@@ -32,7 +32,7 @@ class gathering {
     bytes_ = bytes_of(call);
   }
 
-  /// Collective: every processor of the mesh calls it, with its own block.
+  /// Collective: every processor of the mesh calls it with its own block.
   void run(transport& t, void const* block, void* whole) {
     if (numbers_.empty())
       for (auto const& s : steps_) numbers_.push_back(t.prepare(*s));
@@ -64,7 +64,7 @@ class gathering {
   }
 
   std::vector<std::unique_ptr<planned_collective>> steps_;
-  std::vector<int> numbers_;  // of the transport
+  std::vector<int> numbers_;  // of the collectives, in the transport
   std::int64_t bytes_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of a session's inputs: of each, by name, the parts of the processors that this process holds.
+// Buffers of a session's inputs: for each name, one part for each processor that this process holds.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace meshtensor {
 
-/// A named end of a program.
+/// A named input or output of a program.
 struct port {
   std::string label;
   id node_id;
   bool fed = false;
-  std::vector<std::vector<double>> memory = {};  // of each processor held here
+  std::vector<std::vector<double>> memory = {};  // one for each processor held here
   std::byte* buffer(std::size_t k, std::int64_t bytes) {
     memory[k].resize(static_cast<std::size_t>(bytes + 7) / 8 + 1);
     return reinterpret_cast<std::byte*>(memory[k].data());
   }
 };
 
-/// The port of a name. errors `code` there is none
+/// Finds a port by name. errors `code` no port has this name
 template <class Ports>
 auto& port_of(Ports& ports, std::string_view label, char const* code, char const* what) {
   for (auto& p : ports)
@@ -33,18 +33,18 @@ auto& port_of(Ports& ports, std::string_view label, char const* code, char const
   throw error(code, {"the program has no ", what, " '", label, "'; it has: ", known});
 }
 
-/// Whole arrays are cut into parts of its own memory; parts are read where they lie.
+/// Inputs by name. Whole arrays are sliced into buffers of its own; one processor's part is read in place.
 class fed_inputs {
  public:
-  /// `m`, `processors` and `around`, which says where each of these finds its parts, must outlive it.
+  /// `m`, `processors` and `external`, which gets the address of each processor's part, must outlive it.
   fed_inputs(module const& m, std::vector<rank_context> const& processors, std::vector<external_buffers>& external)
       : m_(m), processors_(processors), external_(external) {}
 
-  /// One more: node `input_node`.
+  /// Adds the input of node `input_node`.
   void add(id input_node) { ports_.push_back({m_.names[m_.nodes[input_node].attribute[0]].text(), input_node}); }
   std::vector<port> const& ports() const { return ports_; }
   id value_of(port const& p) const { return m_.result(m_.nodes[p.node_id]); }
-  /// What the `k`-th processor held here has been fed.
+  /// The part that was fed to the `k`-th processor held here.
   view part(port const& p, std::size_t k) const {
     view v = processors_[k].windows()[value_of(p)];
     v.data = external_[k].fed[p.node_id];
@@ -56,7 +56,7 @@ class fed_inputs {
       if (!p.fed) throw error("R02", {"the input '", p.label, "' was not fed"});
   }
 
-  /// The window of a whole input, dense in the order of its dims, without memory. errors R02 no input has this name
+  /// The dense window of a whole input, without an address. errors R02 no input has this name
   view window(std::string_view label) const {
     id const v = value_of(port_of(ports_, label, "R02", "input"));
     view whole = processors_[0].windows()[v];
@@ -64,13 +64,13 @@ class fed_inputs {
     whole.densify();
     return whole;
   }
-  /// Copies each processor's part of a whole array into its input. errors R02 no input has this name
+  /// Copies each processor's part from a whole array. errors R02 no input has this name
   void feed(std::string_view label, void const* whole) {
     view from = window(label);
     from.data = const_cast<void*>(whole);
     feed(label, from);
   }
-  /// The same of an array whose dims stand in any order.
+  /// The same from an array with its dims in any order.
   void feed(std::string_view label, view const& whole) {
     port& p = port_of(ports_, label, "R02", "input");
     p.memory.resize(processors_.size());
@@ -84,7 +84,7 @@ class fed_inputs {
     }
     p.fed = true;
   }
-  /// The window of this process's one processor on an input, dense in the order of its dims, without memory.
+  /// The dense window on an input of this process's one processor, without an address.
   ///
   /// errors  R02 no input has this name; R06 this process holds several processors
   view local_window(std::string_view label) const {
@@ -93,7 +93,7 @@ class fed_inputs {
                           ": feed the whole array"});
     return processors_[0].windows()[value_of(port_of(ports_, label, "R02", "input"))];
   }
-  /// Lets this process's one processor read its part where it lies; `elements` 0: not known.
+  /// Reads the part of this process's one processor in place; `elements` 0: unknown.
   ///
   /// errors  those of `local_window`; R11 another number of elements
   void feed_local(std::string_view label, void const* part, std::int64_t elements = 0) {
@@ -105,7 +105,7 @@ class fed_inputs {
     external_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }
-  /// The same of a part with the input's dims; one whose elements lie apart is copied now.
+  /// The same for a view with the input's dims. A view that is not dense is copied now.
   void feed_local(std::string_view label, view const& part) {
     view to = local_window(label);
     bool dense = true;
@@ -119,7 +119,7 @@ class fed_inputs {
     feed_local(label, to.data);
   }
 
-  /// Bytes that were copied so far.
+  /// Bytes copied so far.
   std::int64_t copied_bytes() const { return copied_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges between all processors of a mesh on one thread, where every block can be read directly.
-// why: a program that touches the memory of a collective between its start and its wait may be right by luck under a
-// transport; here each legal moment can be chosen, and results hold garbage until then.
+// Runs collectives between all processors of a mesh on one thread, where every block can be read directly.
+// why: a program that touches a collective's memory between start and wait may be right by luck under a transport. Here
+// the moment of the exchange can be chosen, and results hold garbage until then.
 #pragma once
 
 #include <cstring>
@@ -60,7 +60,7 @@ class lockstep final : public exchanges {
   }
 
  private:
-  static constexpr int garbage = 0xff;  // floats that are no number, integers that are -1
+  static constexpr int garbage = 0xff;  // NaN as a float, -1 as an integer
 
   struct blocks_of_all {
     std::vector<group> groups;

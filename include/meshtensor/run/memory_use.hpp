@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a process that runs a plan: what the plan says, and what is beside it.
+// Measures the memory of a process that runs a plan: that of the plan, and the rest.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace meshtensor {
 
-/// Bytes, of all processors of an executable that this process holds.
+/// Bytes of all processors of an executable that this process holds.
 struct memory_use {
-  std::int64_t planned = 0;    // for what a step makes, parameters and state, inputs
+  std::int64_t planned = 0;    // arenas, parameters and state, inputs
   std::int64_t workspace = 0;  // of kernels, of the libraries that they call, and of messages
-  std::int64_t process = 0;    // code, libraries, plans, stacks, and whatever else the program has now
+  std::int64_t process = 0;    // everything else: code, libraries, plans, stacks
 
   std::int64_t all() const { return planned + workspace + process; }
 };
 
-/// Calls what takes memory for a plan. errors M10 there is not enough: what the plan needs, and what is left
+/// Runs `work`, which allocates for a plan. errors M10 not enough memory: what the plan needs, and what is left
 inline void within_memory(plan const& p, function_ref<void()> work) {
   auto const sentence = [&]() {
     return error("M10", {"this processor needs ", p.arena_bytes + p.variable_bytes + p.input_bytes, " bytes (",

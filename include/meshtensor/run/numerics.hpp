@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at every floating value of a step as it is made, and names what made the first one that is no finite number.
+// Checks every floating value of a step as it is made, and names the operation that made the first one that is infinite
+// or NaN.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +20,12 @@
 
 namespace meshtensor::detail {
 
-/// How many elements are infinite or NaN, and the first of them.
+/// The number of infinite or NaN elements, and the index of the first.
 struct not_finite {
   std::int64_t count = 0, first = -1;
 };
 
-/// By bits, as a compiler that takes all numbers for finite ones leaves nothing of `isfinite`.
+/// Tests the bits, for a compiler that assumes finite numbers removes `isfinite`.
 template <class Bits>
 not_finite find_not_finite(void const* elements, std::int64_t size, Bits exponent) {
   auto const* const at = static_cast<Bits const*>(elements);
@@ -43,8 +44,8 @@ inline not_finite find_not_finite(view const& v) {
   }
 }
 
-/// What an engine calls before and after each node. Copies of it share what they keep; a processor's part of that is
-/// its own, so that processors may be threads.
+/// An observer of an engine, called before and after each node. Copies share their records, one for each processor, so
+/// that processors may be threads.
 class numerics_check {
  public:
   numerics_check(module const& m, std::int64_t processors)
@@ -53,7 +54,7 @@ class numerics_check {
         kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(processors))),
         awaited_(awaited_values(m)) {}
 
-  /// Keeps what a kernel may write over while it runs, so that it can be looked into.
+  /// Copies the operands that a kernel may overwrite, so that `after` can recompute its nodes.
   void before(node const& n, std::span<rank_context const> held) const {
     if (n.kind != primitive::kernel && !is_whole(n)) return;
     for (rank_context const& p : held) {
@@ -68,13 +69,13 @@ class numerics_check {
       }
     }
   }
-  /// errors  R32 a result has an element that is no finite number
+  /// errors  R32 a result has an infinite or NaN element
   void after(node const& n, std::span<rank_context const> held) const {
     if (n.kind == primitive::argument || (shares_memory(n) && n.kind != primitive::wait)) return;
     for (rank_context const& p : held) {
       for (int i = 0; i < n.results.count; ++i) {
         id const v = m_.result(n, i);
-        if (awaited_[v]) continue;  // it may be on its way: the wait for it is looked at
+        if (awaited_[v]) continue;  // may still be in flight: its wait is checked
         if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_window(v)) continue;
         if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
       }
@@ -98,14 +99,14 @@ class numerics_check {
     inside all(m_, p);
     try {
       all.run(n, (*kept_)[static_cast<std::size_t>(p.rank())]);
-    } catch (error const&) {}  // a rule that has no plain loops: the result's own node is named
+    } catch (error const&) {}  // a rule without reference loops: name the node that made the kernel's result
     if (all.found != no_id) raise(m_.nodes[m_.values[all.found].node], all.found, all.at(all.found), p);
     id const last = m_.link(m_.regions[m_.region_of(n, 0)].results, result);
     raise(m_.nodes[m_.values[last].node], last, seen, p);
   }
   static bool has_region(node const& n) { return n.kind == primitive::kernel || n.kind == primitive::composite; }
 
-  /// What a kernel computes, node by node, until a value is not finite.
+  /// Recomputes a kernel node by node, until a value is infinite or NaN.
   class inside {
    public:
     inside(module const& m, rank_context const& p) : m_(m), p_(p), at_(p.windows(), p.windows() + m.value_count) {}
@@ -125,7 +126,7 @@ class numerics_check {
     void call(node const& n) {
       id const r = m_.region_of(n, 0);
       region const& body = m_.regions[r];
-      for (int i = 0; i < n.operands.count; ++i)  // with the strides of what it is given, which may be a window
+      for (int i = 0; i < n.operands.count; ++i)  // with the operand's strides: it may be a window
         at_[m_.link(body.arguments, i)] = at_[m_.operand(n, i)];
       for (int i = 0; i < m_.node_count && found == no_id; ++i) {
         node const& one = m_.nodes[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks in the compiler that executables can hold their parameters in one store: what two of them share must lie
-// and begin alike in both.
+// Checks at compile time that executables can share one store: a shared parameter must have the same layout and the
+// same initializer in each.
 #pragma once
 
 #include <limits>
@@ -24,14 +24,14 @@ constexpr bool has_variable(module const& m, int v) {
   return false;
 }
 
-/// The axis at place `o`, or the next one that may have several processors, of a dim's list; -1: none is left.
+/// The first axis of a dim's list, from place `o` on, that may have several processors; -1: none.
 constexpr int axis_of_several(module const& m, variable const& v, int position, int& o) {
   int axis = v.layout.axis_at(position, o);
   while (axis >= 0 && m.axes[axis].extent == 1) axis = v.layout.axis_at(position, ++o);
   return axis;
 }
 
-/// Whether two modules say the same of a variable.
+/// Whether a variable has the same dtype, dims and layout in two modules.
 constexpr bool lie_alike(module const& a, variable const& x, module const& b, variable const& y) {
   if (x.type != y.type || x.dims.count != y.dims.count) return false;
   for (int i = 0; i < x.dims.count; ++i) {
@@ -45,7 +45,7 @@ constexpr bool lie_alike(module const& a, variable const& x, module const& b, va
   return true;
 }
 
-/// What the compiler knows of a variable's start. `value`: not a number where only start-up knows it.
+/// A variable's initializer as far as the compiler knows it. `value`: NaN where only start-up knows it.
 struct known_start {
   initializer_kind kind;
   double value;
@@ -62,7 +62,7 @@ struct known_start {
   }
 };
 
-/// The first variable that two partitioned modules have and that lies or begins otherwise in one than in the other.
+/// The first variable that two partitioned modules share with another layout or another initializer.
 constexpr diagnostic disagreement(module const& a, name const& in_a, module const& b, name const& in_b) {
   for (int v = 0; v < a.variable_count; ++v)
     for (int w = 0; w < b.variable_count; ++w) {
@@ -99,10 +99,10 @@ inline constexpr sharing shared_by = [] {
 
 }  // namespace detail
 
-/// Refuses to compile executables that put a parameter which they share in different places, or begin it with different
-/// numbers; their store would otherwise refuse that at start: `static_assert(mt::one_store<step, evaluation, talk>);`
+/// Refuses at compile time executables that give a shared parameter different layouts or initializers; their store
+/// would refuse that at start-up: `static_assert(mt::one_store<step, evaluation, talk>);`
 ///
-/// errors  S14, with both places or both lines
+/// errors  S14, with both layouts or both lines
 template <class First, class... Others>
 inline constexpr bool one_store = (is_valid<detail::shared_by<First, Others>> && ...) && [] {
   if constexpr (sizeof...(Others) > 1) return one_store<Others...>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The named ends of a traced program: inputs, outputs, numbers; and what is said, in the compiler, of a name that it
-// does not have.
+// Finds the named inputs, outputs and numbers of a traced program, and makes the compiler's errors for unknown names.
 #pragma once
 
 #include "meshtensor/base/raise_at_compile_time.hpp"
@@ -21,7 +20,7 @@ constexpr bool has_number(module const& m, name const& label) {
   return false;
 }
 
-/// What the type of a dim said of its extent.
+/// The extent rule of a dim's type.
 constexpr extent_rule rule_of(module const& m, int d) {
   dim_row const& row = m.dims[d];
   return {static_cast<extent_rule::kind_t>(row.kind), row.value, row.first == no_id ? name{} : m.dim_name(row.first),
@@ -55,7 +54,7 @@ struct unknown_name {
   }
 };
 
-/// What is wrong with the name of a port: empty if the entry has it.
+/// The error for the name of a port: empty if the entry has it.
 template <class Stages, class Entry, primitive Kind, name Label>
 inline constexpr finding port_finding = [] {
   constexpr int entry = find_entry(Stages::traced, entry_name<Entry>());
@@ -85,7 +84,7 @@ struct names_of<dims<D...>> {
   }
 };
 
-/// What is wrong with an array for an input: its dtype, or its dims if its type has them.
+/// The error for an array that is fed to an input: about its dtype, or about its dims if its type has them.
 template <class Stages, class Entry, name Label, dtype T, class Dims>
 inline constexpr finding feed_finding = [] {
   meshtensor::module const& m = Stages::traced;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks start only what is alike on all of them: otherwise they would wait for each other for ever, or take each
-// other's numbers.
+// Requires that all ranks start the same program with the same settings: otherwise they would wait for each other for
+// ever, or exchange wrong data.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 namespace meshtensor {
 namespace detail {
 
-/// A number of each process.
+/// Gathers one number of each process.
 inline std::vector<std::int64_t> of_each(job_runner& ranks, std::int64_t mine) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(ranks.size()));
   on_all_ranks(ranks, collective::all_gather, i64, 1, "start of an executable")(&mine, all.data());
   return all;
 }
-/// What one of the processes has to say.
+/// Broadcasts the text of one process.
 inline std::string said_by(job_runner& ranks, int rank, std::string text) {
   auto size = static_cast<std::int64_t>(text.size());
   on_all_ranks(ranks, collective::broadcast, i64, 1, "start of an executable").from(rank)(&size, &size);
@@ -29,11 +29,11 @@ inline std::string said_by(job_runner& ranks, int rank, std::string text) {
   return text;
 }
 
-/// The lines of a text, each without blanks at its ends and without several in a row.
+/// The lines of a text, trimmed, with each run of blanks as one.
 class lines_of {
  public:
   explicit lines_of(std::string const& text) : text_(text) {}
-  /// The next one; empty behind the last.
+  /// The next line; empty after the last.
   std::string next() {
     std::string line;
     for (; at_ < text_.size() && text_[at_] != '\n'; ++at_)
@@ -47,9 +47,8 @@ class lines_of {
   std::size_t at_ = 0;
 };
 
-/// The first lines that differ, where each is on: `'batch = 24' on rank 0, 'batch = 48' on rank 1`. What stands behind
-/// a
-/// `#`, a place in a file, is not compared.
+/// The first lines that differ, with their ranks: `'batch = 24' on rank 0, 'batch = 48' on rank 1`. What follows a `#`,
+/// a source position, is not compared.
 inline std::string first_difference(std::string const& a, std::string const& on_a, std::string const& b,
                                     std::string const& on_b) {
   lines_of left(a), right(b);
@@ -64,10 +63,10 @@ inline std::string first_difference(std::string const& a, std::string const& on_
 
 }  // namespace detail
 
-/// Compares what the ranks of a job are about to run, by one exchange: all of them call it when they have made it, or
-/// could not; `refused` then says why, and there is no record. More is sent only where something is wrong.
+/// Compares what the ranks of a job are about to run, in one exchange. A rank calls it with its record, or, if it could
+/// not make one, with the exception `refused`. More is sent only if something is wrong.
 ///
-/// errors  R24 a fact differs: which one, what it is, and on which ranks; what `refused` holds, on that rank; R21
+/// errors  R24 a fact differs: which one, its values, and on which ranks; the exception `refused`, on that rank; R21
 /// another rank has refused, and why
 template <class = lazy>
 void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std::exception_ptr refused) {
@@ -80,7 +79,7 @@ void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std:
   words[0] = refused ? 1 : 0;
   for (std::size_t f = 0; f < count && mine != nullptr; ++f) {
     words[1 + f] = static_cast<std::int64_t>(mine->fingerprint_of(static_cast<int>(f)));
-    words[1 + count + f] = ~words[1 + f];  // the greatest of these is the complement of the least
+    words[1 + count + f] = ~words[1 + f];  // the maximum of the complements gives the minimum
   }
   on_all_ranks(ranks, collective::all_reduce, i64, std::ssize(words), "start of an executable")(words.data(),
                                                                                                 greatest.data());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan at work: its processors, their memory, what is fed and what comes out, by name.
+// Runs a plan: holds its processors, their memory, inputs and outputs, by name.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@
 
 namespace meshtensor {
 
-/// Runs one entry of a partitioned module, step by step, on the processors of a store. Names are checked here, types in
-/// `executable`.
+/// Runs one entry of a partitioned module, step by step, on the processors of a store. It checks names; `executable`
+/// checks types.
 template <class Device>
 class session {
  public:
-  /// `m` and `p` must outlive the session. `ready` is called when this process has all that it needs for itself, before
-  /// it takes part in what all do. Steps are counted under `program`; if it is empty, under the entry's name.
+  /// `m` and `p` must outlive the session. `ready` is called when this process has prepared all of its own, before its
+  /// first collective. Steps are counted under `program`; if it is empty, under the entry's name.
   ///
-  /// errors  M10 the system has no room for it
+  /// errors  M10 not enough memory
   session(
       store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry, Device device = Device(),
       function_ref<void()> ready = [] {}, std::string const& program = {})
@@ -82,7 +82,7 @@ class session {
     throw error("R07", {"the program has no number '", label, "'"});
   }
 
-  /// One step. Every input must have been fed, now or before. From the third step on it takes no memory: see
+  /// Runs one step. Every input must have been fed, now or before. It allocates nothing from the third step on: see
   /// tests/unit/run/allocation.cpp.
   void step() {
     inputs_.require_all();
@@ -101,17 +101,17 @@ class session {
     ++*steps_;
     for (std::uint64_t* n : counts_) ++*n;
   }
-  /// From now on its steps are none of the store's, `store::step`.
+  /// Excludes its steps from the store's count, `store::step`.
   void leave_out_of_steps() { among_steps_ = false; }
 
-  /// This processor's part of an output of the last step, and where it lies in the whole.
+  /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole.
   view local(std::string_view label, std::size_t k = 0) const {
     id const n = port_of(outputs_, label, "R08", "output").node_id;
     view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
     v.data = external_[k].given[n];
     return v;
   }
-  /// What is given back under a name, and how it lies.
+  /// The value that an output returns.
   id output(std::string_view label) const {
     return m_.operand(m_.nodes[port_of(outputs_, label, "R08", "output").node_id], 0);
   }
@@ -119,7 +119,7 @@ class session {
   block whole(std::string_view label) const {
     return assembled(output(label), [&](std::size_t k) { return local(label, k); });
   }
-  /// The names of what the program watches, sorted.
+  /// The sorted names of the tensors that the program watches.
   std::vector<std::string> watched() const {
     std::vector<std::string> all;
     for (port const& p : outputs_)
@@ -127,7 +127,7 @@ class session {
     std::ranges::sort(all);
     return all;
   }
-  /// The whole of each input, assembled likewise.
+  /// Each input, whole, assembled from the processors that this process holds.
   blocks fed() const {
     blocks all;
     inputs_.require_all();
@@ -136,35 +136,35 @@ class session {
     return all;
   }
   settings const& numbers() const { return settings_; }
-  /// Those of the next step.
+  /// The numbers of the next step.
   settings const& next_numbers() {
     count();
     return settings_;
   }
 
-  /// From now on, what takes how long; a session that was recording begins anew. Or no longer, and forgets.
+  /// Starts or restarts the recording of each node's time, or stops it and forgets.
   void record(bool on) {
     for (auto& e : engines_) e->record(on);
   }
-  /// Of the processors held here, or of all in lockstep as one; nothing before `record`.
+  /// The timeline of each processor held here, in lockstep one for all; none before `record`.
   std::vector<timeline const*> recorded() const {
     std::vector<timeline const*> all;
     for (auto const& e : engines_)
       if (e->recorded() != nullptr) all.push_back(e->recorded());
     return all;
   }
-  /// Calls `seen` for every node that has run, `before` ahead of it, of each engine held here: in lockstep of one, with
-  /// all processors.
+  /// Calls `seen` after each node and `before` ahead of it, for each engine held here; in lockstep one engine has all
+  /// processors.
   void observe(typename engine<Device>::observer const& seen, typename engine<Device>::observer const& before = {}) {
     for (auto& e : engines_) e->observe(seen, before);
   }
-  /// What the device can do at best, where it knows.
+  /// The device's peak rates, if it knows them.
   rates best_rates() {
     if constexpr (requires { device_.best_rates(); }) return engines_[0]->device().best_rates();
     else return rates{};
   }
 
-  /// What this process has of memory, for this session and beside it.
+  /// The memory of this process: that of this session, and the rest.
   memory_use memory() const {
     memory_use use;
     use.planned = (p_.arena_bytes + p_.variable_bytes + p_.input_bytes) * static_cast<std::int64_t>(processors_.size());
@@ -187,7 +187,7 @@ class session {
     settings_.seed = store_.seed(), settings_.step = *steps_;
     counted_.give(settings_, [this](std::size_t k) { return *counts_[k]; });
   }
-  /// Another executable of the store may have wanted larger blocks since, or have left them.
+  /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory() {
     store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
     for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
@@ -203,7 +203,7 @@ class session {
     });
   }
 
-  /// A whole value, of which `part_of` gives each processor's part.
+  /// A whole value, assembled from each processor's part, `part_of`.
   template <class PartOf>
   block assembled(id v, PartOf part_of) const {
     block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
@@ -257,7 +257,7 @@ class session {
         std::make_unique<engine<Device>>(m_, p_, one_device(), std::span<rank_context>(&p, 1), std::move(ways));
   }
 
-  /// The device of one of the processors that run at the same time here: they share the cores.
+  /// The device of one of the processors that run concurrently here: they share the cores.
   Device one_device() const {
     if constexpr (requires { device_.shared_by(1); }) return device_.shared_by(static_cast<int>(ranks_.size()));
     else return device_;
@@ -277,15 +277,15 @@ class session {
   std::vector<int> ranks_;
   std::vector<rank_context> processors_;
   std::vector<external_buffers> external_;
-  std::vector<std::span<std::byte const>> variables_;     // blocks of the store, of all processors held here
-  std::vector<std::unique_ptr<engine<Device>>> engines_;  // of each processor held here; in lockstep one for all
+  std::vector<std::span<std::byte const>> variables_;     // blocks of the store, for all processors held here
+  std::vector<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
   fed_inputs inputs_{m_, processors_, external_};
   std::vector<port> outputs_;
   settings settings_;
   std::vector<double> numbers_;
   counted_paths counted_{m_, entry_};
-  std::uint64_t* steps_ = nullptr;      // of this program, in the store
-  std::vector<std::uint64_t*> counts_;  // of the updates that it makes, likewise
+  std::uint64_t* steps_ = nullptr;      // this program's count of steps, in the store
+  std::vector<std::uint64_t*> counts_;  // counts of updates, in the store
   bool updates_ = false, among_steps_ = true;
 };
 

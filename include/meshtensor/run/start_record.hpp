@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprint of a launch: what all ranks of a job must have alike before they step, by name: builds, programs,
-// layouts, sizes.
+// Fingerprint of a launch: builds, programs, layouts and sizes, by name, which must be the same on all ranks before
+// they step.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace meshtensor {
 
-/// What a rank is about to run, and how it was compiled, as facts: each is a list of lines, and one number for them.
+/// What a rank is about to run, and how it was compiled, as facts. Each fact is a list of lines with a fingerprint.
 struct start_record {
   meshtensor::module const& graph;
   plan const& planned;
@@ -25,7 +25,7 @@ struct start_record {
   program_counts counts;  // of the program, and of what it updates
   char const* built;      // MESHTENSOR_BUILD
 
-  /// In the order in which a difference is told: what explains the others comes first.
+  /// In the order in which a difference is reported: causes before their consequences.
   enum fact {
     library,
     build,
@@ -59,7 +59,7 @@ struct start_record {
     return names[f];
   }
 
-  /// Differs, all but surely, where the fact does.
+  /// The hash of a fact: it differs, all but surely, where the fact does.
   std::uint64_t fingerprint_of(int f) const {
     hash_combine mix;
     if (f == operations) mix(fingerprint(graph));
@@ -123,7 +123,7 @@ struct start_record {
       lines += graph.dim_name(d).text() + " = " + std::to_string(planned.numbers.extent[d]) + "\n";
     return lines;
   }
-  /// Of inputs, parameters and state.
+  /// The dtypes of inputs, parameters and state.
   std::string lines_of_dtypes() const {
     std::string lines;
     for (int i = 0; i < graph.node_count; ++i)

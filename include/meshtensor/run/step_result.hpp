@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a step: numbers, and values with dims where they lie.
+// Results of a step: numbers, and outputs with dims.
 #pragma once
 
 #include <type_traits>
@@ -8,19 +8,19 @@
 
 namespace meshtensor {
 
-/// An output with dims, where it lies: spread over the processors, until the next step.
+/// An output with dims, in place: sharded over the processors, valid until the next step.
 template <class Executable, name Label>
 class step_output {
  public:
   explicit step_output(Executable const& e) : e_(&e) {}
-  /// What this process holds: its processor's block, which knows its first indices; all, where all processors are its
-  /// own. A part of a dim is not that dim, so the dims are values.
+  /// This process's part: its processor's block, which knows its first indices, or the whole if this process holds all
+  /// processors. A part of a dim is not that dim's type, so the dims are values.
   auto local() const { return e_->template local<Label>(); }
-  /// The same without a copy: it lasts until the next step. errors R06 this process holds several processors
+  /// The same without a copy: valid until the next step. errors R06 this process holds several processors
   auto view() const { return e_->template where_it_lies<Label>(); }
-  /// The whole, on every process. Where processes hold parts of it they all must call this.
+  /// The whole, on every process. All processes must call this where they hold parts of it.
   auto gather() const { return e_->template gather<Label>(); }
-  /// Of an output without dims `get` gives a number; this says so of one that has some.
+  /// A compile-time error: only an output without dims converts to a number.
   template <class N>
   requires std::is_arithmetic_v<N>
   operator N() const {  // NOLINT: what a reader of `float loss = result.get<"loss">()` expects
@@ -34,7 +34,7 @@ class step_output {
   Executable const* e_;
 };
 
-/// What came out of a step: `result.get<"loss">()` is a number where the output has no dims, else a step_output.
+/// The results of a step: `result.get<"loss">()` is a number where the output has no dims, else a step_output.
 template <class Executable>
 class step_result {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store: values that outlive a step, parameters and state, held once, by name; executables borrow them.
+// The store: holds parameters and state, which outlive a step, once and by name; executables borrow them.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@
 
 namespace meshtensor {
 
-/// A variable as the store holds it: what it is, and one block for each processor that this process holds.
+/// A variable in the store: its dtype, dims and layout, and one block for each processor that this process holds.
 struct stored {
   dtype type;
   std::vector<dim_extent> dims;
   std::vector<std::string> axes;  // of each dim, as text: "data=2 x model=2"
   placement layout;
   mesh_shape mesh;
-  std::vector<view> windows;  // of each held processor, in the whole
+  std::vector<view> windows;  // of each held processor's block, in the whole
   std::vector<arena> blocks;
   declared_start start;
-  std::unique_ptr<gathering> bring;  // made when the value is read where not all of it is held
+  std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds a part only
 
   std::byte* block_of(std::size_t k) { return blocks[k].data(); }
   /// `f32[d_model=512, d_ff=2048/model=2]`
@@ -43,25 +43,25 @@ struct stored {
     return t + "]";
   }
   std::int64_t bytes() const { return detail::elements_of(dims) * static_cast<std::int64_t>(bytes_of(type)); }
-  /// What one processor holds of them.
+  /// Bytes of one processor's block.
   std::int64_t local_bytes() const { return windows.empty() ? 0 : windows[0].bytes(); }
 };
 
-/// Where values are that a store does not have yet: in a checkpoint that was loaded.
+/// A source of values that a store does not have yet: a loaded checkpoint.
 class value_source {
  public:
   virtual ~value_source() = default;
   virtual bool has(std::string const& label) const = 0;
-  /// Fills the blocks of a value; false: it begins as the program says. Throws where that is not meant, or where the
-  /// value has another dtype or other dims.
+  /// Fills the blocks of a value; false: the program's initializer applies. Throws if that is not allowed, or if the
+  /// value has another dtype or other dims there.
   virtual bool fill(std::string const& label, stored& value) = 0;
-  /// How many updates are counted there under a path; nothing if that is not said.
+  /// The number of updates saved under a path; nothing if none was saved.
   virtual std::optional<std::uint64_t> updates(std::string const&) const { return {}; }
 };
 
-/// Owns the values that outlive a step. The first executable that names a value makes it, from the seed, the value's
-/// path and the global index, so that the order of executables does not matter. `step` counts the steps of all programs
-/// that update; each program has a count of its own, and so has each parameter of an optimizer.
+/// Owns the values that outlive a step. The first executable that names a value initialises it from the seed, the
+/// value's path and the global index, so that the order of executables does not matter. `step` counts the steps of all
+/// programs that update; each program has its own count, and so has each parameter of an optimizer.
 ///
 ///     auto query = weights.get<float>("decoder/attention/query");   // a whole array with named dims, on every rank
 ///     weights.set("decoder/attention/query", query);
@@ -77,11 +77,11 @@ class store {
 
   meshtensor::job_runner& runner() const { return job_; }
   std::uint64_t seed() const { return seed_; }
-  /// Of the random numbers of steps from now on, and of values that are not there yet.
+  /// Sets the seed of the random numbers of later steps, and of values that are not initialised yet.
   void set_seed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t step() const { return step_; }
   void advance() { ++step_; }
-  /// Gives all counts one number, those too that no program has named yet.
+  /// Sets all counts to one number, also for programs that no executable has named yet.
   void set_step(std::uint64_t step) {
     step_ = others_.steps = others_.updates = step;
     asks_source_ = false;
@@ -89,9 +89,9 @@ class store {
       for (auto& [label, n] : *each) n = step;
   }
 
-  /// The steps of each program, by its full name, and the updates of what optimizers and averages change, by path.
+  /// The steps of each program, by its full name, and the updates by optimizers and averages, by path.
   program_counts const& counts() const { return counts_; }
-  /// The steps of a program, whether an executable has named it or not.
+  /// The steps of a program, even if no executable has named it yet.
   std::uint64_t steps_of(std::string const& program) const {
     auto const found = counts_.steps.find(program);
     return found == counts_.steps.end() ? others_.steps : found->second;
@@ -101,15 +101,15 @@ class store {
     if (found != counts_.updates.end()) return found->second;
     return (asks_source_ && source_ ? source_->updates(path) : std::nullopt).value_or(others_.updates);
   }
-  /// The counts themselves; they stay where they are as long as the store lives.
+  /// References to the counts, valid as long as the store.
   std::uint64_t& count_steps(std::string const& program) {
     return counts_.steps.try_emplace(program, steps_of(program)).first->second;
   }
   std::uint64_t& count_updates(std::string const& path) {
     return counts_.updates.try_emplace(path, updates_of(path)).first->second;
   }
-  /// Takes over what was saved beside the values of the source: updates are asked of that. Without the steps of
-  /// programs all have `step`.
+  /// Takes the counts of a checkpoint: `step`, the steps of programs, and the source's updates. If `steps` is null,
+  /// each program has `step`.
   void take_counts(std::uint64_t step, counts_by_name const* steps) {
     step_ = step, others_ = {steps == nullptr ? step : 0, 0}, asks_source_ = true;
     for (auto& [label, n] : counts_.steps) n = others_.steps;
@@ -117,7 +117,7 @@ class store {
       for (auto const& [label, n] : *steps) counts_.steps[label] = n;
     for (auto& [label, n] : counts_.updates) n = source_->updates(label).value_or(n);
   }
-  /// Those of another store.
+  /// Takes the counts of another store.
   void take_counts(store const& from) {
     step_ = from.step_;
     for (auto& [label, n] : counts_.steps) n = from.steps_of(label);
@@ -134,7 +134,7 @@ class store {
     return all;
   }
 
-  /// A whole value. Where processes hold parts of it they all must call this, for they send each other their parts.
+  /// A whole value, on every process. All processes must call this where they hold parts of it: they exchange them.
   ///
   /// errors  R13 no value has this name; R14 it holds another dtype
   template <class T>
@@ -143,7 +143,7 @@ class store {
     copy_out(label, whole.data());
     return whole;
   }
-  /// The same into memory that has room for it: dense, in the order of the value's dims.
+  /// Copies a whole value into memory that has room for it: dense, in the order of the value's dims.
   void copy_out(std::string const& label, void* whole) {
     stored& s = values_.at(label);
     if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
@@ -171,20 +171,20 @@ class store {
                             detail::text_of(same.dims())});
     copy_in(label, same.data());
   }
-  /// The same from memory: dense, in the order of the value's dims.
+  /// Replaces a value from memory that is dense, in the order of the value's dims.
   void copy_in(std::string const& label, void const* whole) {
     stored& s = values_.at(label);
     view const all = detail::dense_view(whole, s.type, s.dims);
     for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, false);
   }
-  /// The same from wherever it lies.
+  /// Replaces a value from strided memory.
   template <class T>
   void set(std::string const& label, array_view<T> const& whole) {
     stored& s = typed<std::remove_const_t<T>>(label);
     view const all = fitted(label, s, whole);
     for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, false);
   }
-  /// A whole value into memory of one's own; otherwise like `get`.
+  /// Copies a whole value into strided memory; otherwise like `get`.
   ///
   /// errors  R11 other dims or extents; R13, R14 as `get`
   template <class T>
@@ -199,7 +199,7 @@ class store {
     view from = whole.window();
     detail::copy_by_name(from, 0, all, 0, no_id, no_id, all.extent);
   }
-  /// This process's one part of a value, where it lies, to be read or written between steps. Without a copy.
+  /// The one part of a value that this process holds, without a copy, to be read or written between steps.
   ///
   /// errors  R06 this process holds several processors; R13, R14 as `get`
   template <class T>
@@ -213,7 +213,7 @@ class store {
       dims.push_back({{s.dims[i].label, s.windows[0].extent[i]}, s.windows[0].stride[i]});
     return {reinterpret_cast<T*>(s.block_of(0)), dims};
   }
-  /// The same with all elements in the order of the value's dims.
+  /// Replaces a value from a range of all its elements, in the order of its dims.
   template <std::ranges::contiguous_range R>
   requires(!any_array_like<R>)
   void set(std::string const& label, R const& elements) {
@@ -221,9 +221,9 @@ class store {
     set(label, any_array<T>(typed<T>(label).dims, elements));
   }
 
-  /// The value of a variable of a partitioned module, made if it is not there yet: `make` fills a block of zeros.
+  /// The value of a partitioned module's variable. If it does not exist yet, `make` initialises a block of zeros.
   ///
-  /// errors  R04 it is there with another dtype, other extents, another layout or another initializer
+  /// errors  R04 it exists with another dtype, other extents, another layout or another initializer
   stored& provide(module const& m, binding const& b, variable const& v, std::vector<rank_context*> const& held,
                   function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
@@ -256,13 +256,13 @@ class store {
     return values_.emplace(label, std::move(fresh)).first->second;
   }
 
-  /// Where its executables, one after another, make what their steps make.
+  /// The arenas that its executables share.
   meshtensor::scratch& steps() { return steps_; }
 
-  /// From now on, values that the store does not have yet come from there, if it has them.
+  /// Sets the source of values that the store does not have yet.
   void begin_from(std::shared_ptr<value_source> source) { source_ = std::move(source); }
   std::shared_ptr<value_source> const& source() const { return source_; }
-  /// A whole value that waits where values begin, for no executable has named it yet; false: none waits.
+  /// Copies a whole value from the source that no executable has named yet; false: the source has none.
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
     if (!source_ || !source_->has(label)) return false;
     stored alone{};
@@ -279,7 +279,7 @@ class store {
     window.data = s.blocks.back().data();
     s.windows.push_back(window);
   }
-  /// A window on somebody's memory as the value has its dims.
+  /// A view of the caller's memory, with its dims in the value's order.
   template <class T>
   static view fitted(std::string const& label, stored const& s, array_view<T> const& there) {
     view const v = there.as(detail::dense_view(nullptr, s.type, s.dims),
@@ -327,7 +327,7 @@ class store {
                   {"the store holds '", label, "' as ", found->second.text(), ", not as ", text_of(dtype_of<T>)});
     return found->second;
   }
-  /// Copies one processor's block into its place in a whole value, or out of it.
+  /// Copies one processor's block into its place in the whole value, or out of it.
   static void copy(view part, std::byte* block, view whole, bool into_whole) {
     part.data = block;
     std::int64_t first = 0;
@@ -344,14 +344,14 @@ class store {
   program_counts counts_;
   struct {
     std::uint64_t steps = 0, updates = 0;
-  } others_;                  // what counts begin with
-  bool asks_source_ = false;  // whether the source is asked first what updates begin with
+  } others_;                  // the initial counts
+  bool asks_source_ = false;  // whether the source is asked first for the initial count of updates
   std::map<std::string, stored> values_;
   std::shared_ptr<value_source> source_;
   meshtensor::scratch steps_;
 };
 
-/// One line a value: its name, dtype, dims and where they lie, its bytes and those of one processor's part.
+/// One value a line: its name, dtype, dims and layout, its bytes and those of one processor's part.
 inline std::string text_of(store const& s) {
   std::string t;
   for (auto const& [label, value] : s.values()) {

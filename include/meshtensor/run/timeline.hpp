@@ -11,8 +11,8 @@
 
 namespace meshtensor {
 
-/// The times of one processor's nodes, in nanoseconds of the system's steady clock, or of a model's. Nodes inside loops
-/// and composites lie within the span of what runs them; `own` does not count them.
+/// The times of one processor's nodes, in nanoseconds of the system's steady clock, or of a network model's clock.
+/// Nodes inside loops and composites lie within the span of the enclosing node; `own` excludes them.
 class timeline {
  public:
   struct span {
@@ -41,7 +41,7 @@ class timeline {
   std::int64_t steps() const { return steps_; }
   std::int64_t step_time() const { return step_time_; }  // of all steps
   std::vector<total> const& totals() const { return totals_; }
-  /// In the order in which they ended. Of a long recording the first `most_spans`; totals have all.
+  /// In the order in which they ended. A long recording keeps the first `most_spans`; totals count all.
   std::vector<span> const& spans() const { return spans_; }
   std::int64_t left_out() const { return left_out_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warns of what a layout says in vain, and of parameters that no loss depends on.
+// Warns of layout rules without effect, and of parameters that no loss depends on.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace meshtensor::detail {
 
-/// Says which rules of a layout change nothing in a set of programs, given as bits; every module made of the set has
-/// its tables.
+/// Warns of the rules of a layout that have no effect on a set of programs; `unused` has a bit for each. Any module
+/// made of the set has the names for the sentence.
 template <class = lazy>
 void warn_unused(job_runner const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
   for (int r = 0; r < layout.count; ++r) {
@@ -37,7 +37,7 @@ void warn_unused(job_runner const& j, module const& m, layout_rules const& layou
   }
 }
 
-/// Says by which parameters a gradient is zero whatever their values.
+/// Warns of parameters whose gradient is zero whatever their values.
 template <class = lazy>
 void warn_idle(job_runner const& j, module const& m) {
   constexpr int shown = 3;

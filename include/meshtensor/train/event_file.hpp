@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores over time, in the files that TensorBoard draws.
+// Writes scores over time to event files of TensorBoard.
 #pragma once
 
 #include <unistd.h>
@@ -26,8 +26,8 @@ namespace meshtensor {
 
 namespace detail {
 
-/// A record as TensorFlow frames it: size, bytes, and a checksum of each, turned and shifted so that a checksum of what
-/// holds checksums means something.
+/// A record in TensorFlow's framing: size and bytes, each with a masked checksum: rotated and shifted, so that
+/// checksums of data that holds checksums stay meaningful.
 inline std::string framed(std::string const& bytes) {
   auto const checksum = [](std::string const& of) {
     std::uint32_t const sum = crc32c(of);
@@ -39,16 +39,17 @@ inline std::string framed(std::string const& bytes) {
 
 }  // namespace detail
 
-/// An event file of TensorBoard: numbers and texts under a tag, each of a step. `tensorboard --logdir FOLDER` draws the
-/// files of a folder together, while they grow. Every event is written when it is given, so that a run that ends early
-/// leaves all of them; a training that goes on begins another file. For one process of a job: `if (job.speaks())`.
+/// An event file of TensorBoard: numbers and texts under a tag, each with a step. `tensorboard --logdir FOLDER` draws
+/// the files of a folder together, while they grow. Every event is written at once, so that a run that ends early
+/// leaves all of them. A training that goes on begins another file. Make it in one process of a job: `if
+/// (job.speaks())`.
 ///
-/// An event that cannot be written, on a full disk, is a warning, R17, and the last that is tried: the training goes
-/// on, and the file has the events before.
+/// If an event cannot be written, as on a full disk, that is one warning, R17, and nothing more is written: the
+/// training goes on, and the file keeps the events before.
 class event_file {
  public:
-  /// Begins a file in a folder, which is made. What earlier files have from step `first_step` on is not drawn any more:
-  /// a training that goes on from a checkpoint does these steps again.
+  /// Creates a file in a folder, and the folder if it is missing. Events of earlier files from step `first_step` on are
+  /// not drawn any more, for a training that goes on from a checkpoint repeats these steps.
   explicit event_file(std::filesystem::path const& folder, std::int64_t first_step = 0) {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
@@ -59,12 +60,12 @@ class event_file {
     for (int other = 0; !file_; ++other) {
       path_ = folder / (std::string("events.out.tfevents.") + seconds + "." + host + "." + std::to_string(::getpid()) +
                         "." + std::to_string(other));
-      file_.reset(std::fopen(path_.c_str(), "wbx"));  // x: not one that is there
+      file_.reset(std::fopen(path_.c_str(), "wbx"));  // x: fails if the file exists
       if (file_ || errno == EEXIST) continue;
       give_up();
       return;
     }
-    std::setbuf(file_.get(), nullptr);  // an event is one write
+    std::setbuf(file_.get(), nullptr);  // unbuffered: an event is one write
     write(event(0).text(3, "brain.Event:2"));
     constexpr int start = 1;
     write(event(first_step).inner(7, detail::message().integer(1, start)));
@@ -110,7 +111,7 @@ class event_file {
   }
   void give_up() {
     std::string const why = std::strerror(errno);
-    if (file_ && ::ftruncate(::fileno(file_.get()), size_) != 0) {}  // else readers wait for the rest of an event
+    if (file_ && ::ftruncate(::fileno(file_.get()), size_) != 0) {}  // else readers would wait for the rest of an event
     file_.reset();
     if (on_warning())
       on_warning()("R17: '" + path_.string() + "' cannot be written, " + why +
@@ -118,7 +119,7 @@ class event_file {
   }
 
   std::filesystem::path path_;
-  off_t size_ = 0;  // of whole events
+  off_t size_ = 0;  // of complete events
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects that a training has gone wrong: a loss that is no number, or far above those before it.
+// Detects a training that has gone wrong: a loss that is infinite, NaN, or far above those before it.
 #pragma once
 
 #include <bit>
@@ -15,14 +15,14 @@
 namespace meshtensor {
 
 struct loss_guard_options {
-  /// How many times the mean a loss may be.
+  /// The limit of a loss, as a multiple of the mean.
   double factor = 10;
-  /// The mean is that of so many losses before it; with fewer only a loss that is no number is wrong.
+  /// The number of losses in the mean. With fewer before it, only an infinite or NaN loss is wrong.
   int last = 16;
 };
 
-/// Whether the loss of a step is infinite, no number, or more than a factor above the mean of the last ones that were
-/// good, asked after each step, with one answer on all processes: that of the greatest loss that any of them has.
+/// Whether the loss of a step is infinite, NaN, or more than a factor above the mean of the last good ones. Call it
+/// after each step. All processes get the same result, that of the greatest loss of any of them.
 ///
 ///     mt::loss_guard is_wrong(job);
 ///     …
@@ -32,10 +32,10 @@ struct loss_guard_options {
 ///       is_wrong.forget();
 ///     }
 ///
-/// errors  R34 the factor is not above one, or there are no last losses
+/// errors  R34 the factor is not above one, or the number of losses is below one
 class loss_guard {
  public:
-  /// All processes make it alike.
+  /// Collective: all processes make it.
   template <class P>
   requires std::constructible_from<agreement, P&>
   explicit loss_guard(P& p, loss_guard_options const& how = {}) : greatest_(p), factor_(how.factor) {
@@ -45,7 +45,7 @@ class loss_guard {
     losses_.resize(static_cast<std::size_t>(how.last));
   }
 
-  /// All processes ask it alike. A loss that is wrong counts for no mean.
+  /// Collective: all processes call it. A wrong loss does not enter the mean.
   bool operator()(double loss) {
     double const worst = greatest_(is_finite(loss) ? loss : not_finite);
     if (worst == not_finite) {
@@ -67,14 +67,14 @@ class loss_guard {
     return false;
   }
 
-  /// What was wrong with the loss that it was asked about last; empty if nothing was. The same on all processes.
+  /// Why the last loss was wrong; empty if it was good. The same on all processes.
   std::string const& reason() const { return reason_; }
-  /// Begins anew: with other values, other losses are as they should be.
+  /// Forgets the losses so far: after loading other values, others are to be expected.
   void forget() { seen_ = 0, reason_.clear(); }
 
  private:
   static constexpr double not_finite = std::numeric_limits<double>::max();
-  /// By bits, as a compiler that takes all numbers for finite ones leaves nothing of `isfinite`.
+  /// Tests the bits, for a compiler that assumes finite numbers removes `isfinite`.
   static bool is_finite(double x) {
     constexpr std::uint64_t exponent = 0x7ffull << 52;
     return (std::bit_cast<std::uint64_t>(x) & exponent) != exponent;

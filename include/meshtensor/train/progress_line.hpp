@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows how far a long job is: one line that changes in a terminal, a line every ten seconds elsewhere.
+// Shows the progress of a long job: one line that is rewritten in a terminal, a line every ten seconds elsewhere.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace meshtensor {
 
-/// Seconds of a clock that only moves forward.
+/// Seconds of a monotonic clock.
 inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -26,9 +26,9 @@ inline std::string clock_text(double seconds) {
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-/// What a training says of itself.
+/// The progress of a training.
 struct progress_facts {
-  std::int64_t step = 0, steps = 0;  // done; of so many, 0: not known
+  std::int64_t step = 0, steps = 0;  // done; in all, 0: unknown
   double loss = 0, tokens_per_second = 0;
   double seconds_left = 0;
 };
@@ -39,12 +39,12 @@ inline std::string text_of(progress_facts const& f) {
                      clock_text(f.seconds_left));
 }
 
-/// Shows facts on standard error, of one process of a job, as often as somebody can read them: `line.show({…})` after
+/// Shows progress on standard error, from one process of a job, as often as a reader can follow. `line.show({…})` after
 /// each step costs next to nothing.
 class progress_line {
  public:
   explicit progress_line(job const& job) : progress_line(job.speaks() ? stderr : nullptr, isatty(STDERR_FILENO) != 0) {}
-  /// To another file, or nowhere; `rewrites`: a line stands where the last one stood.
+  /// Writes to another file, or nowhere. `rewrites`: each line overwrites the last one.
   progress_line(std::FILE* to, bool rewrites) : to_(to), rewrites_(rewrites) {}
   progress_line(progress_line const&) = delete;
   ~progress_line() { clear(); }
@@ -57,7 +57,7 @@ class progress_line {
     std::fflush(to_);
     shown_ = rewrites_;
   }
-  /// Leaves the terminal's line to others, until the next facts are shown.
+  /// Clears the terminal's line for other output, until progress is next shown.
   void clear() {
     if (shown_) std::fputs("\r\x1b[K", to_);
     shown_ = false;

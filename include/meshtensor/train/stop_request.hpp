@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says when a training should save and leave: on a signal, or at the end of the time that it has.
+// Tells a training to save and exit: on a signal, or when its time is over.
 #pragma once
 
 #include <sys/auxv.h>
@@ -23,11 +23,11 @@ namespace meshtensor {
 
 namespace detail {
 
-/// What the handler of signals leaves: nothing else may be done in one.
+/// State shared with the signal handler, which may do nothing but set it.
 struct signals_seen {
-  std::atomic<int> number = 0;       // the first signal that has come; 0: none has
-  std::atomic<std::int64_t> at = 0;  // when, in nanoseconds
-  std::atomic<int> listeners = 0;    // stop requests that live
+  std::atomic<int> number = 0;       // the first signal; 0: none yet
+  std::atomic<std::int64_t> at = 0;  // its time, in nanoseconds
+  std::atomic<int> listeners = 0;    // live stop requests
   static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
 };
 inline signals_seen& seen_signals() {
@@ -35,8 +35,8 @@ inline signals_seen& seen_signals() {
   return all;
 }
 
-/// Notes a signal. A second one to end the program ends it, as if nobody listened; launchers send one and the same
-/// request to a process and to its group, so what comes at nearly the same time is one.
+/// The signal handler. A second signal to end the program ends it, as without a handler. Launchers send one request
+/// both to a process and to its group, so two signals at nearly the same time count as one.
 inline void note_signal(int number) {
   constexpr std::int64_t one_request = 300'000'000;
   signals_seen& seen = seen_signals();
@@ -53,15 +53,15 @@ inline void note_signal(int number) {
   std::raise(number);
 }
 
-/// A stack for handlers of signals, of the thread that makes it, while it lives. A handler must not run on the stack of
-/// the program: kernels of oneDNN keep numbers below its end, further down than a handler leaves alone.
+/// An alternate signal stack for the thread that makes it, while it lives. why: kernels of oneDNN keep numbers below
+/// the end of the program's stack, farther down than the red zone that a handler preserves.
 class signal_stack {
  public:
   signal_stack() {
     ::sigaltstack(nullptr, &before_);
-    if ((before_.ss_flags & SS_DISABLE) == 0) return;  // there is one already
+    if ((before_.ss_flags & SS_DISABLE) == 0) return;  // the thread has one already
     constexpr std::size_t for_the_handler = 1 << 16;
-    memory_.resize(::getauxval(AT_MINSIGSTKSZ) + for_the_handler);  // registers alone may be larger than SIGSTKSZ
+    memory_.resize(::getauxval(AT_MINSIGSTKSZ) + for_the_handler);  // the registers alone may need more than SIGSTKSZ
     stack_t own{};
     own.ss_sp = memory_.data(), own.ss_size = memory_.size();
     ::sigaltstack(&own, nullptr);
@@ -81,12 +81,12 @@ class signal_stack {
 }  // namespace detail
 
 struct stop_options {
-  /// The program should leave so many seconds after the request was made; 0: when a signal comes only.
+  /// Seconds after which the program should exit; 0: on a signal only.
   double seconds = 0;
 };
 
-/// Whether the program should save and leave, asked once a step, with one answer on all processes: SIGINT, SIGTERM or
-/// SIGUSR1 has come to any of them, or the time that the program has is over on any of them.
+/// Whether the program should save and exit. Call it once a step. All processes get the same result: true once any of
+/// them has received SIGINT, SIGTERM or SIGUSR1, or any of them is out of time.
 ///
 ///     mt::stop_request stop(job, {.seconds = limit});
 ///     while (…) {
@@ -97,17 +97,17 @@ struct stop_options {
 ///       }
 ///     }
 ///
-/// It listens to signals while it lives, also to those that come while a step runs, and sets back what was there
-/// before. Make it on the program's first thread, which signals come to. A signal that was ignored stays so. A second
-/// SIGINT or SIGTERM ends the program at once.
+/// It handles these signals while it lives, also during a step, and restores the earlier handlers. Make it on the
+/// program's first thread, which receives signals. A signal that was ignored stays ignored. A second SIGINT or SIGTERM
+/// ends the program at once.
 ///
-/// errors  R33 the seconds are no time
+/// errors  R33 the seconds are negative or not a number
 class stop_request {
  public:
-  /// Of a program that has left before its end: start it again with the same command (EX_TEMPFAIL of sysexits.h).
+  /// Exit code of a program that left before its end: start it again with the same command (EX_TEMPFAIL of sysexits.h).
   static constexpr int exit_code = 75;
 
-  /// All processes make it alike.
+  /// Collective: all processes make it.
   template <class P>
   requires std::constructible_from<agreement, P&>
   explicit stop_request(P& p, stop_options const& how = {})
@@ -134,7 +134,7 @@ class stop_request {
     --detail::seen_signals().listeners;
   }
 
-  /// All processes ask it alike. Once it has said so, it says so always.
+  /// Collective: all processes call it. Once true, it stays true.
   bool operator()() {
     if (why_ != 0) return true;
     std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - began_;
@@ -144,7 +144,7 @@ class stop_request {
     return why_ != 0;
   }
 
-  /// "SIGTERM", "the time limit"; empty if it has not said so yet. The same on all processes.
+  /// "SIGTERM", "the time limit"; empty while the call has not returned true. The same on all processes.
   char const* reason() const {
     switch (why_) {
       case 0: return "";
