@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guest in a solver: a heat code with its own MPI, its own decomposition and its own arrays trains a small network on
-// what it computes, while it computes it. Nothing of its fields is copied or moved.
+// Trains a network inside a solver: a heat code with its own MPI, its own decomposition and its own arrays trains a
+// small network on its fields while it runs. None of its fields is copied or moved.
 #include <mpi.h>
 
 #include <cmath>
@@ -13,12 +13,12 @@
 
 // ---- the solver: knows nothing of meshtensor ----
 
-/// Heat on a torus of 48 x 96 cells, spread over a grid of ranks; how well a cell conducts depends on its temperature.
+/// Heat on a torus of 48 x 96 cells, decomposed over a grid of ranks. Conductivity depends on temperature.
 struct heat {
   static constexpr int all_rows = 48, all_columns = 96;
   MPI_Comm grid;
   int dims[2] = {0, 0}, at[2] = {0, 0}, rows, columns;
-  std::vector<double> temperature, bend, change;          // bend: the Laplacian; change: what the last step added
+  std::vector<double> temperature, bend, change;          // bend: the Laplacian; change: the last step's increment
   std::vector<double> above, below, left, right, column;  // the neighbours' cells
 
   explicit heat(MPI_Comm world) {
@@ -70,12 +70,12 @@ struct heat {
         cell(change, y, x) = 0.05 * (1 + std::tanh(2 * cell(temperature, y, x))) * cell(bend, y, x);
       }
   }
-  void apply() {  // temperature is what the change was computed from until here
+  void apply() {  // until here, temperature is that from which the change was computed
     for (std::size_t i = 0; i < change.size(); ++i) temperature[i] += change[i];
   }
 };
 
-// ---- the guest: learns how well a cell conducts ----
+// ---- the network: learns the conductivity ----
 
 namespace guest {
 namespace mt = meshtensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of one's own, in C++, in the middle of a program: differentiated, and spread like everything else.
+// Puts a C++ function of one's own into a program: it is differentiated and sharded like any operation.
 #include <algorithm>
 #include <numeric>
 
@@ -12,7 +12,7 @@ inline constexpr struct day : mt::dim<"day", 365> {} day;
 inline constexpr struct place : mt::dim<"place", 8> {} place;
 inline constexpr struct workers : mt::axis<"workers"> {} workers;
 
-/// What falls from a day on: sums from the end, in any precision.
+/// The rain from each day on: suffix sums, for any element type.
 struct still_to_come {
   static constexpr auto whole = mt::to(day), gives = mt::to(day);
   template <class T>
@@ -20,7 +20,7 @@ struct still_to_come {
     std::partial_sum(x.rbegin(), x.rend(), y.rbegin());
   }
 };
-/// What has fallen up to a day. Its gradient is the function above.
+/// The rain up to each day: prefix sums. Their gradient is the function above.
 struct so_far {
   static constexpr auto whole = mt::to(day), gives = mt::to(day);
   template <class T>
@@ -30,7 +30,7 @@ struct so_far {
   static constexpr auto gradient(auto, auto, auto dy) { return mt::call<still_to_come>(dy); }
 };
 
-/// Learns how much falls each day from what a gauge has seen, which is never emptied.
+/// Learns the rain of each day from the readings of gauges that are never emptied.
 struct learn {
   constexpr void operator()(mt::scope auto s) const {
     auto rain = exp(s.parameter("rain", place, day, mt::constant(0)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a byte-level Transformer on a mesh of processors, threads or MPI ranks, and prints what it writes.
+// Trains a byte-level Transformer on a mesh of processors, threads or MPI ranks, and prints text that it generates.
 #include "transformer.hpp"
 
 #include <algorithm>
@@ -28,13 +28,13 @@ namespace {
 
 using namespace transformer;
 
-// ---- what is learnt from ----
+// ---- the training text ----
 
 #ifndef MESHTENSOR_SOURCE_DIR
 #  define MESHTENSOR_SOURCE_DIR ""
 #endif
 
-/// The headers and the documentation of the library: where they were when this was built, else above this program.
+/// The library's headers and documentation: from the source folder of the build, else from a folder above this program.
 std::vector<std::uint8_t> own_text() {
   namespace fs = std::filesystem;
   std::error_code problem;
@@ -50,9 +50,9 @@ std::vector<std::uint8_t> own_text() {
   return all;
 }
 
-// ---- what the types leave open ----
+// ---- defaults of sizes ----
 
-/// The mesh: as asked for; what is left open by the number of ranks, or two by two.
+/// Completes the mesh: open axes follow from the number of ranks; without ranks they have two processors each.
 void complete_mesh(options& o, int ranks) {
   auto const given = [&](char const* axis) { return o.mesh.count(axis) != 0; };
   auto const rest = [&](char const* other) {
@@ -67,7 +67,7 @@ void complete_mesh(options& o, int ranks) {
   else if (!given("model")) o.mesh["model"] = rest("data");
 }
 
-/// What is left open of the model: small, but so that the mesh divides it.
+/// Completes the sizes of the model: small, but so that the mesh divides them.
 void complete_sizes(options& o) {
   auto const up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
   if (o.batch == 0) o.batch = up(16, o.mesh["data"]);
@@ -76,7 +76,7 @@ void complete_sizes(options& o) {
   if (o.d_ff == 0) o.d_ff = 4 * o.d_model;
 }
 
-/// Every extent and axis, for so many texts at once.
+/// Every extent and axis, for a batch of `texts`.
 auto sizes(options const& o, std::int64_t texts) {
   return std::tuple(data(o.mesh.at("data")), model(o.mesh.at("model")), batch(texts), length(o.length),
                     layers(o.layers), d_model(o.d_model), heads(o.heads), d_head(o.d_head), d_ff(o.d_ff));
@@ -106,13 +106,13 @@ struct trainer {
   mt::text_batch chosen{};
   mt::checkpoints keep{weights, o.save, {.every = o.save.empty() ? 0 : o.every}};
 
-  /// Windows of text and random numbers follow from the step, so that there is nothing else to take up.
+  /// Data and random numbers depend on the step only, so there is nothing else to restore.
   void resume() {
     auto const start = keep.resume();
     if (start) mt::print(job, "resumed {} at step {}\n", start->path(), start->step());
   }
 
-  /// Calls f for at most so many batches of what was held out, spread evenly.
+  /// Calls f for at most `most` held-out batches, spread evenly.
   template <class F>
   std::int64_t each_held_out(std::int64_t most, F f) {
     std::int64_t const all = windows.held_out_batches(o.batch), used = std::min(all, most);
@@ -138,8 +138,9 @@ struct trainer {
     auto const resumed = static_cast<std::int64_t>(weights.step());
     std::int64_t done = resumed;
     double const begun = wanted == 0 ? 0 : static_cast<double>(done) / static_cast<double>(wanted);
-    double over = begun;  // how much of the training
-    double looking = 0, next_look = std::floor(over * static_cast<double>(o.evaluations)) + 1;  // seconds; a number
+    double over = begun;  // the fraction of the training that is done
+    double looking = 0, next_look = std::floor(over * static_cast<double>(o.evaluations)) +
+                                    1;  // seconds of evaluation; the number of the next one
     while (over < 1) {
       windows.training(o.seed, static_cast<std::uint64_t>(done), o.batch, chosen);
       double const all_steps = wanted != 0 ? static_cast<double>(wanted)
@@ -192,7 +193,7 @@ struct trainer {
     return found.agrees() ? 0 : 1;
   }
 
-  /// Records twenty steps, from the fourth on where there are so many, and shows them.
+  /// Records twenty steps, from the fourth on if there are so many, and prints the profile or writes the trace.
   void time_steps(std::int64_t done, std::int64_t all, mt::progress_line& line) {
     if ((!o.profile && o.trace.empty()) || all < 2) return;
     std::int64_t const first = std::min<std::int64_t>(3, all - 1), last = std::min<std::int64_t>(first + 20, all);
@@ -204,7 +205,7 @@ struct trainer {
     step.record(false);
   }
 
-  /// Writes byte by byte, each drawn from what the model finds likely after those before it.
+  /// Generates text byte by byte, each sampled from the model's probabilities.
   std::vector<std::uint8_t> written() {
     std::vector<std::uint8_t> all(o.prompt.begin(), o.prompt.end());
     if (all.empty()) all.push_back('\n');

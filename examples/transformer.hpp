@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder Transformer that reads and writes bytes: the model, its training step, and the two questions asked of it.
+// A decoder Transformer over bytes: the model, its training step, and programs that evaluate it and generate text.
 // Vaswani et al., arXiv:1706.03762, with the norms before the sublayers.
 //
 // Every extent and every axis is chosen at start-up: one binary serves any size on any mesh.
@@ -15,8 +15,8 @@ using mt::to;
 // ---- dims ----
 
 inline constexpr struct batch : mt::dim<"batch"> {} batch;
-inline constexpr struct length : mt::dim<"length"> {} length;  // position that asks
-inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // position that answers
+inline constexpr struct length : mt::dim<"length"> {} length;  // query position
+inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // key position
 inline constexpr struct vocab : mt::dim<"vocab", 256> {} vocab;  // a byte
 inline constexpr struct layers : mt::dim<"layers"> {} layers;
 inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
@@ -70,7 +70,7 @@ struct evaluate {
   }
 };
 
-// How likely each byte is after the one at `last`.
+// The probabilities of the byte after the one at `last`.
 inline constexpr mt::layer answer = [](mt::scope auto s, auto logits) {
   s.output("likely", softmax(logits / s.number("temperature", 1), vocab));
 };
@@ -87,7 +87,7 @@ struct generate {
 
 struct programs : mt::programs<train_step, evaluate, generate> {};
 
-// ---- processors: the model above knows nothing of them ----
+// ---- mesh and layouts: the model above does not depend on them ----
 
 inline constexpr struct data : mt::axis<"data"> {} data;
 inline constexpr struct model : mt::axis<"model"> {} model;
@@ -95,7 +95,7 @@ struct mesh : mt::mesh<data, model> {};
 
 struct layout
     : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};
-// One text at a time: the same parameters, the batch on all processors, the answer whole on each.
+// One text at a time: the same parameters, the batch replicated, the probabilities whole on every processor.
 struct one_text : mt::layout<mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>,
                              mt::in<"answer", mt::replicate<vocab>>> {};
 

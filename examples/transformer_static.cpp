@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Transformer of transformer.hpp at one size on one mesh: the compiler makes the whole plan and checks what it
-// costs, and the binary has no pass, no planner and no interpreter of kernels. Prints twenty losses to the last bit.
+// The Transformer of transformer.hpp at one size on one mesh. The compiler makes the whole plan and checks its costs,
+// and the binary has no passes, no planner and no kernel interpreter. Prints twenty losses to the last bit.
 #include "transformer.hpp"
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct small : mt::sized<net::train_step, net::batch(8), net::length(32), net::l
 
 using step_of_small = mt::executable<small, mesh, layout, mt::default_device>;
 
-// What a step costs each processor, known to the compiler: it stops where the layout, or the library, changes it.
+// The costs of a step for each processor, known to the compiler: it fails if the layout, or the library, changes them.
 using plan = step_of_small::stages;
 static_assert(mt::traffic_of(plan::graph, plan::planned).collectives() == 58);
 static_assert(mt::traffic_of(plan::graph, plan::planned).bytes == 835'372);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns to translate, from raw texts to a score: subwords, batches of a few lengths, training on a mesh of processors,
-// search for the best translation, BLEU.
+// Learns to translate, from raw texts to a BLEU score: subwords, batches in buckets, training on a mesh of processors,
+// beam search.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +29,7 @@ struct translator {
   mt::store weights{job, o.seed};
   speaking says{weights, o, all.vocabulary.size(), all.vocabulary.special()};
 
-  /// Translates a part of the texts and keeps what was said; the line that is printed.
+  /// Translates a part of the texts, keeps the translations, and returns the line to print.
   std::string score(corpus const& c, std::string const& name) {
     double const begin = mt::seconds_now();
     std::vector<std::span<std::int32_t const>> sources;

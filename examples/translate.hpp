@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An encoder and a decoder that translate: Vaswani et al., arXiv:1706.03762, with the norms before the sublayers, and
-// one table for both languages and for what is said at the end.
+// one embedding table for both languages and for the output.
 //
 // Every extent is chosen at start-up, so that sentences of several lengths share one program, its kernels and its
-// parameters. Two sentences of one pair are padded to one length; zero is no word.
+// parameters. Both sentences of a pair are padded to one length; token 0 is padding.
 #pragma once
 
 #include <meshtensor/meshtensor.hpp>
@@ -16,10 +16,10 @@ using mt::to;
 // ---- dims ----
 
 inline constexpr struct batch : mt::dim<"batch"> {} batch;  // pairs of sentences
-inline constexpr struct parts : mt::dim<"parts"> {} parts;  // of a batch, learnt from one after the other
+inline constexpr struct parts : mt::dim<"parts"> {} parts;  // microbatches of a batch
 inline constexpr struct length : mt::dim<"length"> {} length;  // position in a sentence
-inline constexpr struct source : mt::dim<"source", length + 0> {} source;  // position of the source that answers
-inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // position of the target that answers
+inline constexpr struct source : mt::dim<"source", length + 0> {} source;  // key position, in the source
+inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;  // key position, in the target
 inline constexpr struct vocab : mt::dim<"vocab"> {} vocab;
 inline constexpr struct layers : mt::dim<"layers"> {} layers;
 inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
@@ -31,7 +31,7 @@ inline constexpr int padding = 0, begin = 2, end = 3;
 
 // ---- the model ----
 
-/// Of a position, sines, then cosines, of wavelengths from 2π to 10,000·2π.
+/// Sinusoidal position embedding: sines, then cosines, of wavelengths from 2π to 10,000·2π.
 constexpr auto sinusoids(mt::scope auto s, auto const& position) {
   auto const half = extent(d_model) / 2;
   auto const i = iota(s, d_model, mt::f32);
@@ -80,7 +80,7 @@ inline constexpr mt::layer meaning_of = [](mt::scope auto s, auto from) {
   return rename(layer_norm(s / "meaning", read, d_model), length, source);
 };
 
-/// What each position of the target finds likely next.
+/// The logits of the next word at each position of the target.
 inline constexpr mt::layer logits_of = [](mt::scope auto s, auto from, auto into) {
   auto const table = table_of(s);
   auto const seen = seen_of(from);
@@ -92,19 +92,19 @@ inline constexpr mt::layer logits_of = [](mt::scope auto s, auto from, auto into
 
 // ---- the programs; they share the parameters under "model" ----
 
-/// What a step learns from: two sentences of a pair and, of each position, the word that comes next.
+/// The inputs of a step: both sentences of each pair, and the next word at each position.
 constexpr auto pairs_of(mt::scope auto s, auto... dims) {
   return std::tuple(s.input("source", mt::i32, dims...), s.input("target", mt::i32, dims...),
                     s.input("next", mt::i32, dims...));
 }
 
-/// The smoothed nats of all words of a batch together.
+/// The sum over a batch's words of the cross-entropy with label smoothing, in nats.
 inline constexpr mt::layer nats_of = [](mt::scope auto s, auto from, auto into, auto next) {
   auto const each = cross_entropy(logits_of(s, from, into), next, vocab, s.number("smoothing", 0.1));
   return sum(each * mt::cast<mt::f32>(next != padding));
 };
 
-/// How parameters are changed: by their loss, or by gradients that were summed up before.
+/// The optimizers; `what` is a loss, or gradients that were accumulated before.
 struct with_adam {
   static constexpr void minimize(mt::scope auto s, auto const& what) {
     auto const rate = inverse_square_root(s, s.number("learning_rate", 5e-3), s.number("warmup", 2000));
@@ -131,7 +131,7 @@ struct train_step {
   }
 };
 
-/// The same with the memory of a part: gradients are added up, and reduced over the mesh once.
+/// The same with the memory of one microbatch: gradients are accumulated, and reduced over the mesh once.
 template <class Optimizer>
 struct train_in_parts {
   static constexpr struct parts parts{};
@@ -157,7 +157,7 @@ struct evaluate {
   }
 };
 
-// ---- processors ----
+// ---- mesh and layout ----
 
 inline constexpr struct data : mt::axis<"data"> {} data;
 inline constexpr struct model : mt::axis<"model"> {} model;

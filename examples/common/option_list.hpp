@@ -30,7 +30,7 @@ inline bool read_mesh(std::string_view text, std::map<std::string, std::int64_t>
   return true;
 }
 
-/// Refuses other numbers in a sentence, without a word in the list of options.
+/// Accepts numbers in a range and refuses others in a sentence; adds nothing to the list of options.
 inline CLI::Validator between(double least, double greatest) {
   auto const finding = [=](std::string& text) {
     double n = 0;
@@ -43,7 +43,7 @@ inline CLI::Validator between(double least, double greatest) {
   return CLI::Validator(finding, "");
 }
 
-/// Adds options, a group at a time; shows the default of what is not left open.
+/// Adds the options of a group; shows defaults, except empty ones.
 struct option_list {
   CLI::App& app;
   std::string group = "Options";

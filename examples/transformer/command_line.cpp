@@ -11,7 +11,7 @@ using examples::between, examples::option_list, examples::read_mesh;
 
 namespace {
 
-/// What words may stand on a command line, and what they have given.
+/// The options of the command line, and the values that they set.
 struct command_line {
   options o;
   std::string mesh;
@@ -77,7 +77,7 @@ struct command_line {
         "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
   }
 
-  /// An ending, or options in `o`: of these words alone, whatever was read before.
+  /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
     try {

@@ -9,7 +9,7 @@
 
 namespace transformer {
 
-/// What can be chosen; 0 and an empty text leave it open.
+/// The options; 0 and empty text leave a choice open.
 struct options {
   std::string text, dot, prompt, trace, save;
   std::map<std::string, std::int64_t> mesh;
@@ -22,13 +22,13 @@ struct options {
   bool plan_only() const { return explain || !dot.empty(); }
 };
 
-/// What is said instead of running, and the exit code.
+/// The text to print instead of running, and the exit code.
 struct ending {
   int code;
   std::string words;
 };
 
-/// Reads the command line. Gives an ending after --help (0) and after a mistake (2).
+/// Reads the command line. Returns an ending after --help (0) and after a mistake (2).
 std::optional<ending> read_command_line(int argc, char** argv, options& o);
 
 }  // namespace transformer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search: follows the likeliest continuations, and decides when a translation is complete.
+// Beam search: follows the likeliest hypotheses, and decides when a translation is complete.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace translation {
 
-/// The ways of the sentences that are being translated, a row each. Of each sentence `width` are followed; a complete
-/// one is ranked by its log probability, divided by its length to the power of `penalty`, and a sentence is done when
-/// it has as many complete ones as are followed, or when its ways have `limit` words, the ending among them. Then its
-/// row takes another one.
+/// The hypotheses of the sentences that are being translated, one row a sentence. Each sentence has `width` live ones.
+/// A complete hypothesis is ranked by its log probability, divided by its length to the power of `penalty`. A sentence
+/// is done when it has `width` complete hypotheses, or when its live ones have `limit` words, the ending included. Then
+/// its row is free for another one.
 class beam_search {
  public:
   beam_search(std::size_t rows, std::size_t width, std::size_t limit, std::int32_t ending, double penalty = 1)
@@ -28,7 +28,7 @@ class beam_search {
     for (sentence& s : all_) s.live.resize(width);
   }
 
-  /// Before the first word: one way, and none that could be taken for it.
+  /// Before the first word: one live hypothesis; the others score so low that they are never chosen.
   void begin(std::size_t row, std::int32_t first) {
     sentence& s = all_[row];
     s.open = true, position[row] = 0;
@@ -44,15 +44,15 @@ class beam_search {
     return std::ranges::any_of(all_, [](sentence const& s) { return s.open; });
   }
 
-  /// Takes the best ways to go on, of each sentence twice as many as are followed, the best first: what each scores,
-  /// which way it continues, and its word.
+  /// Takes the best continuations, the best first, twice `width` for each sentence: their scores, the hypothesis that
+  /// each continues, and its word.
   void follow(std::span<float const> best, std::span<std::int32_t const> from, std::span<std::int32_t const> last) {
     for (std::size_t row = 0; row < all_.size(); ++row)
       if (all_[row].open) follow(row, best, from, last);
   }
 
-  /// Where the words of each way were kept: `open` [row, way, position, place] holds at the place that the way, or
-  /// the one that it goes on from, had as its word of a position was said.
+  /// The mask of the cached words of each hypothesis: `open` [row, way, position, place] is true at the place that the
+  /// hypothesis, or the one that it continues, had when its word of that position was written.
   void open_places(std::span<bool> open, std::size_t positions) const {
     std::ranges::fill(open, false);
     for (std::size_t s = 0; s < all_.size(); ++s)
@@ -63,7 +63,7 @@ class beam_search {
       }
   }
 
-  /// The best complete translation of a sentence; none: nothing was complete.
+  /// The best complete translation of a sentence; empty if there is none.
   std::vector<std::int32_t> const& best(std::size_t row) const {
     static std::vector<std::int32_t> const none;
     auto const at = std::ranges::max_element(all_[row].done, {}, &complete::score);
@@ -95,7 +95,7 @@ class beam_search {
       std::size_t const at = row * offered + c;
       auto const place = static_cast<std::size_t>(from[at]) / (offered + 2);
       way const& before = s.live[place];
-      if (last[at] == end_) {  // one of the best ends here, or is not good enough to
+      if (last[at] == end_) {  // ends a hypothesis: complete if it is one of the best
         if (c < width_ && s.done.size() < width_) s.done.push_back({best[at] / length, before.text});
         continue;
       }
@@ -111,7 +111,7 @@ class beam_search {
     if (s.done.size() < width_) end_at_limit(row);
     else close(row);
   }
-  /// The ways that are followed are complete as they are, the best first.
+  /// At the limit the live hypotheses count as complete as they are, the best first.
   void end_at_limit(std::size_t row) {
     sentence& s = all_[row];
     if (static_cast<std::size_t>(position[row]) + 1 < limit_) return;
@@ -130,7 +130,7 @@ class beam_search {
   double penalty_;
   std::vector<sentence> all_;
 
- public:  // what the next step is fed: of each way its last word and what it scores, of each row how many it has said
+ public:  // inputs of the next step: last word and score of each hypothesis, number of words of each row
   std::vector<std::int32_t> token, position;
   std::vector<float> score;
 };

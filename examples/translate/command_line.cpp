@@ -16,7 +16,7 @@ CLI::Option* add_choice(CLI::App& app, char const* flag, std::string& into, std:
   return app.add_option(flag, into, help)->check(CLI::IsMember(of))->capture_default_str()->group(group);
 }
 
-/// What a single option cannot tell.
+/// Checks that need more than one option.
 void require_consistent(options const& o) {
   auto const refuse = [](char const* option, std::string const& why) { throw CLI::ValidationError(option, why); };
   if (o.trains() && o.data.empty()) refuse("--data", "a folder of texts is required to train");
@@ -27,7 +27,7 @@ void require_consistent(options const& o) {
   if (o.dtype == "bf16" && o.optimizer != "adam") refuse("--dtype", "bf16 goes with --optimizer adam");
 }
 
-/// What words may stand on a command line, and what they have given.
+/// The options of the command line, and the values that they set.
 struct command_line {
   options o;
   std::string mesh;
@@ -117,7 +117,7 @@ struct command_line {
     app.add_flag("--profile", o.profile, "Print what a step spends its time on")->group(add.group);
   }
 
-  /// An ending, or options in `o`: of these words alone, whatever was read before.
+  /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of the translating example.
+// The command line of the translation example.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace translation {
 
-/// What can be chosen; 0 and an empty text leave it open.
+/// The options; 0 and empty text leave a choice open.
 struct options {
   // texts
   std::string data, from = "en", into = "de", train = "train", valid = "val", test = "test_2016_flickr";
@@ -33,19 +33,19 @@ struct options {
   std::int64_t beam = 5, limit = 60, sentences = 64, top_k = 64;
   double length_penalty = 1, temperature = 1, top_p = 1;
   bool sample = false, interactive = false;
-  // what happens
+  // modes
   bool explain = false, profile = false, check = false, check_numerics = false;
 
   bool trains() const { return load.empty(); }
 };
 
-/// What is said instead of running, and the exit code.
+/// The text to print instead of running, and the exit code.
 struct ending {
   int code;
   std::string words;
 };
 
-/// Reads the command line. Gives an ending after --help (0) and after a mistake (2).
+/// Reads the command line. Returns an ending after --help (0) and after a mistake (2).
 std::optional<ending> read_command_line(int argc, char** argv, options& o);
 
 }  // namespace translation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates what is typed, line by line.
+// Translates typed text, line by line.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace translation {
 
 namespace mt = meshtensor;
 
-/// The lines of standard input, which one process of a job has, for all of them.
+/// The lines of standard input, read by one process of a job and broadcast to all.
 class lines_for_all {
  public:
   explicit lines_for_all(mt::job const& job)
@@ -23,7 +23,7 @@ class lines_for_all {
         greatest_(job),
         letters_(job.get(), mt::collective::all_reduce, mt::u8, room, "a line that was typed") {}
 
-  /// Whether there was another one.
+  /// Reads the next line; false at the end.
   bool next(std::string& line) {
     bool const mine = job_.speaks() && static_cast<bool>(std::getline(std::cin, line));
     if (greatest_(mine ? 1 : 0) < 1) return false;
@@ -48,7 +48,7 @@ class lines_for_all {
   mt::on_all_ranks letters_;
 };
 
-/// Answers every line with one line, until there is none.
+/// Answers every line with one line, until the input ends.
 inline void converse(mt::job const& job, std::function<std::string(std::string const&)> const& answer) {
   lines_for_all lines(job);
   for (std::string line; lines.next(line);) mt::print(job, "{}\n", answer(line));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters after the last epochs, in files, and their mean.
+// Keeps the parameters of the last epochs in files, and averages them.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,14 @@
 
 namespace translation {
 
-/// One safetensors file an epoch, `epoch-0017.safetensors`, so that a training that goes on finds those before.
+/// One safetensors file an epoch, `epoch-0017.safetensors`, so that a resumed training finds the earlier ones.
 class last_epochs {
  public:
   last_epochs(mt::store& weights, std::filesystem::path folder, std::int64_t most)
       : weights_(weights), folder_(std::move(folder)), most_(most) {}
 
-  /// Keeps the parameters as they are after an epoch, and forgets those that no mean needs. What cannot be written is
-  /// a warning: the training goes on.
+  /// Saves the parameters after an epoch, and removes the file that no mean needs any more. A failure is a warning: the
+  /// training goes on.
   void keep(std::int64_t epoch) {
     try {
       if (weights_.runner().speaks()) {
@@ -36,7 +36,7 @@ class last_epochs {
     if (weights_.runner().speaks()) std::filesystem::remove(file_of(epoch - most_), ignored);
   }
 
-  /// Puts the mean of the epochs up to this one in the place of the parameters; of how many it is.
+  /// Sets the parameters to the mean of the last epochs up to this one. Returns how many there were.
   std::int64_t average(std::int64_t last) {
     std::vector<std::vector<float>> sums;
     std::int64_t count = 0;
@@ -64,7 +64,7 @@ class last_epochs {
   std::filesystem::path file_of(std::int64_t epoch) const {
     return folder_ / fmt::format("epoch-{:04}.safetensors", epoch);
   }
-  /// What this process holds of the parameters.
+  /// Calls f for each block of the parameters that this process holds.
   template <class F>
   void each_block(F f) {
     for (auto& [name, value] : weights_.values()) {

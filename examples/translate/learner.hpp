@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface of the programs that learn, as a training sees them: each combination of an optimizer and a dtype is
-// compiled by a file of its own.
+// Interface of the training programs: each combination of an optimizer and a dtype is compiled in a file of its own.
 #pragma once
 
 #include <memory>
@@ -16,7 +15,7 @@ namespace translation {
 
 namespace mt = meshtensor;
 
-/// Nats a word of a batch, and its words.
+/// The loss of a batch in nats a word, and its number of words.
 struct batch_loss {
   double nats = 0, words = 0;
 };
@@ -25,23 +24,23 @@ class learner {
  public:
   virtual ~learner() = default;
 
-  /// One step, of the program of the batch's bucket.
+  /// Runs one step, with the program of the batch's bucket.
   virtual batch_loss learn(mt::pair_batch const& b) = 0;
-  /// The loss alone, without dropout and smoothing.
+  /// Computes the loss only, without dropout and label smoothing.
   virtual batch_loss look(mt::pair_batch const& b) = 0;
-  /// The rows of each batch that this process feeds: its processor's, or all.
+  /// The rows of each batch that this process feeds: those of its processor, or all.
   virtual mt::batch_part mine() const = 0;
 
-  /// What a step stores, exchanges and computes.
+  /// The memory, communication and computation of a step.
   virtual std::string plan() const = 0;
-  /// Compares a step with the same on whole tensors; whether they agree, and the sentence that says so.
+  /// Compares a step with the same on whole tensors. Returns whether they agree, and a sentence.
   virtual std::pair<bool, std::string> compare(mt::pair_batch const& b) = 0;
   virtual void record(bool on) = 0;
-  /// What the steps that were recorded have spent their time on.
+  /// The profile of the recorded steps.
   virtual std::string profile() const = 0;
 };
 
-/// What a learner is made from.
+/// The arguments of a learner.
 struct learner_needs {
   mt::store& weights;
   options const& o;
@@ -54,7 +53,7 @@ std::unique_ptr<learner> adam_bf16(learner_needs const&);
 std::unique_ptr<learner> adam_in_parts_f32(learner_needs const&);
 std::unique_ptr<learner> adafactor_f32(learner_needs const&);
 
-/// The learner that the options ask for.
+/// Makes the learner for the options.
 inline std::unique_ptr<learner> make_learner(learner_needs const& needs) {
   options const& o = needs.o;
   if (o.optimizer == "adafactor") return adafactor_f32(needs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learner of a training program: one executable for each bucket, all with one store and one set of kernels.
+// A learner for one training program: an executable for each bucket, which share the store and the kernels.
 #pragma once
 
 #include <vector>
@@ -91,7 +91,7 @@ class learner_of : public learner {
   options const& o_;
   std::int64_t pieces_;
   std::vector<mt::bucket> buckets_;
-  std::vector<std::unique_ptr<program<Train>>> steps_;  // of each bucket
+  std::vector<std::unique_ptr<program<Train>>> steps_;  // one for each bucket
   std::vector<std::unique_ptr<program<Evaluate>>> looks_;
 };
 

@@ -38,13 +38,13 @@ class speaking::programs {
         search_(rows_.size(), static_cast<std::size_t>(width_), static_cast<std::size_t>(o.limit), special.end,
                 o.length_penalty),
         open_(new bool[static_cast<std::size_t>(o.sentences * width_ * width_ * o.limit)]) {
-    // Each processor looks for them, and for two that are never said, in its own part of the vocabulary.
+    // Each processor searches its own part of the vocabulary for so many words, and for the two that are never output.
     if (std::int64_t const most = pieces / o.mesh.at("model") - 2; wanted() > most)
       throw mt::error("R12", {o.sample ? "--top-k is " : "twice --beam is ", wanted(), ", but a processor has at most ",
                               most, " words to choose from"});
   }
 
-  /// The longest first: those that end the work are soon done. As sentences are done, others take their rows.
+  /// Longest sources first, so that the last rows to finish are short. When a sentence is done, another takes its row.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources) {
     std::vector<std::size_t> waiting(sources.size());
     std::iota(waiting.begin(), waiting.end(), std::size_t{0});
@@ -87,10 +87,10 @@ class speaking::programs {
     std::int64_t length = 1;  // of its source
   };
 
-  /// Of how many likely words one is taken.
+  /// The number of candidates for the next word.
   std::int64_t wanted() const { return o_.sample ? o_.top_k : 2 * width_; }
 
-  /// One word of every way.
+  /// Runs one step: the next word of every hypothesis.
   template <class Program, class... Given>
   auto say(std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Program>>& all, Given const&... given) {
     std::int64_t longest = 1;
@@ -113,7 +113,7 @@ class speaking::programs {
   }
   static auto all_of(auto const& a) { return std::span(a.data(), static_cast<std::size_t>(a.size())); }
 
-  /// Gives sentences rows that are not taken.
+  /// Puts sentences into free rows.
   void read(std::span<std::span<std::int32_t const> const> sources, std::span<std::size_t const> now) {
     auto const cut = [&](std::size_t i) {
       auto const pieces = sources[now[i]];
@@ -139,7 +139,7 @@ class speaking::programs {
       reads = made<program<read_source>>(
           weights_, sizes(o_, pieces_, batch(fresh_), row(o_.sentences), length(used), all_source(o_.longest)));
       reads->record(o_.profile);
-      reads->leave_out_of_steps();  // what translating keeps is no step of the training
+      reads->leave_out_of_steps();  // it only fills caches
     }
     (*reads)(mt::feed<"source">(source_), mt::feed<"into">(into_));
   }
@@ -152,7 +152,7 @@ class speaking::programs {
     search_.follow(all_of(best), all_of(from), all_of(last));
   }
 
-  /// Draws a word of each sentence, which the search follows as its one way.
+  /// Samples the next word of each sentence; the search has one hypothesis each.
   void draw() {
     auto const next = say(samples_, mt::set<"temperature">(o_.temperature), mt::set<"top_p">(o_.top_p));
     auto const drawn = next.template get<"word">().gather();
@@ -166,12 +166,12 @@ class speaking::programs {
   options const& o_;
   std::int64_t pieces_;
   mt::special_tokens special_;
-  std::int64_t width_, fresh_;  // ways of a sentence; sentences that are read at a time
+  std::int64_t width_, fresh_;  // hypotheses of a sentence; sentences that are read at a time
   std::vector<place> rows_;
   beam_search search_;
   std::vector<std::int32_t> source_, into_;
   std::unique_ptr<bool[]> open_;
-  std::map<std::int64_t, std::unique_ptr<program<read_source>>> reads_;  // by length
+  std::map<std::int64_t, std::unique_ptr<program<read_source>>> reads_;  // by source length
   std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<program<say_word>>> says_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<program<sample_word>>> samples_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates sentences with what the store has learnt.
+// Translates sentences with the trained model in the store.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ namespace mt = meshtensor;
 
 using sentence = std::vector<std::int32_t>;
 
-/// Searches for the best translations, or draws them. Its programs are made when they are first needed: sources and
-/// translations of similar lengths share one.
+/// Translates by beam search, or by sampling. Programs are made when they are first needed, one for similar lengths of
+/// source and translation.
 class speaking {
  public:
   speaking(mt::store& weights, options const& o, std::int64_t pieces, mt::special_tokens const& special);
   ~speaking();
 
-  /// The translation of each sentence. Counts as no step of a training.
+  /// The translation of each sentence. Its steps are not counted as steps of a training.
   std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources);
 
-  /// What the steps of each program spent their time on.
+  /// The profile of each program.
   std::string profile() const;
 
  private:

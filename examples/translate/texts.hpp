@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a folder of aligned texts, as subwords.
+// Reads the parts of a folder of aligned texts as subwords.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct corpus {
   mt::token_pairs tokens;
 };
 
-/// What a run reads: the training and validation parts where it trains, the test part where it is scored.
+/// The texts of a run: training and validation parts if it trains, the test part if it is scored.
 struct texts {
   mt::subwords vocabulary;
   corpus train, valid, test;

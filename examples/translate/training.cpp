@@ -18,7 +18,7 @@ namespace translation {
 
 namespace {
 
-/// How far an epoch is: what a checkpoint notes, so that an epoch that was interrupted ends with the same loss.
+/// Sums over an epoch so far. A checkpoint notes them, so that an interrupted epoch ends with the same loss.
 struct epoch_sums {
   double nats = 0, words = 0;  // learnt from so far
   double start = mt::seconds_now(), words_here = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training of a model, from its first step or from where an earlier run has left it.
+// Trains a model, from its first step or from a checkpoint.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ struct training {
   texts const& all;
   mt::store& weights;
   learner& by;
-  std::function<std::string()> score;  // of the validation part: the line that is printed
+  std::function<std::string()> score;  // of the validation part: returns the line to print
 
-  /// Trains to the end of the last epoch and puts the mean of the last ones in the place of the parameters. If it was
-  /// asked to leave earlier, what asked.
+  /// Trains to the end of the last epoch, and sets the parameters to the mean of the last ones. If it stops earlier,
+  /// returns the reason.
   std::optional<std::string> run();
-  /// Nats a word of the validation part.
+  /// The loss of the validation part, in nats a word.
   double look() const;
 };
 

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translating: the source is read once, then each word costs one step. What the decoder's layers keep of the source
-// and of the words before, keys and values, is state of the store, with a row for each sentence that is being
-// translated; as one is done, another takes its row, so that rows stand at positions of their own. A way that is
-// followed keeps its place in this state while it goes on from another one, so that nothing is moved: `open` says which
-// places the words of a way have been written to.
+// Decodes with a cache: the source is read once, then each word costs one step. The keys and values of the decoder's
+// layers, for the source and for earlier words, are state in the store with a row for each sentence in work. When a
+// sentence is done, another takes its row, so rows are at different positions. Cached words are never moved when a
+// hypothesis continues another one: `open` masks the places that hold a hypothesis's words.
 #pragma once
 
 #include "../translate.hpp"
 
 namespace translation {
 
-// a sentence that is being translated; `batch`: sentences that are read
+// a sentence in work; `batch`: sentences that are read
 inline constexpr struct row : mt::dim<"row"> {} row;
-inline constexpr struct beam : mt::dim<"beam"> {} beam;  // a way that is followed
-// place of a word that was said, `beam` of them for each position, up to those in use
+inline constexpr struct beam : mt::dim<"beam"> {} beam;  // a live hypothesis
+// place of a cached word, `beam` of them for each position, up to those in use
 inline constexpr struct said : mt::dim<"said"> {} said;
 inline constexpr struct all_said : mt::dim<"all_said"> {} all_said;  // up to the longest
-// position of the source, up to the longest; `source`: up to those in use
+// key position of the source, up to the longest; `source`: up to those in use
 inline constexpr struct all_source : mt::dim<"all_source"> {} all_source;
-inline constexpr struct choices : mt::dim<"choices"> {} choices;  // the likeliest ways to go on
-inline constexpr struct better : mt::dim<"better", choices + 0> {} better;  // one that is likelier
-// the likeliest words, two more than choices: two of them may be such as are never said
+inline constexpr struct choices : mt::dim<"choices"> {} choices;  // the likeliest continuations
+inline constexpr struct better : mt::dim<"better", choices + 0> {} better;  // a likelier one
+// the likeliest words, two more than choices, for two words are never output
 inline constexpr struct offered : mt::dim<"offered"> {} offered;
 inline constexpr struct ways : mt::dim<"ways", beam * offered> {} ways;
 inline constexpr struct one : mt::dim<"one", 1> {} one;
-inline constexpr struct part : mt::dim<"part"> {} part;  // the vocabulary in parts, which may lie spread
-inline constexpr struct word : mt::dim<"word"> {} word;  // place in a part
+inline constexpr struct part : mt::dim<"part"> {
+} part;  // a part of the vocabulary, which may be sharded over processors
+inline constexpr struct word : mt::dim<"word"> {} word;  // index in a part
 
-// ---- what is kept ----
+// ---- the caches ----
 
 inline constexpr mt::layer memory_of_source = [](mt::scope auto s) {
   return std::tuple(s.state("source_keys", s.real(), layers, row, heads, all_source, d_head),
@@ -39,11 +39,11 @@ inline constexpr mt::layer memory_of_words = [](mt::scope auto s) {
                     s.state("values", s.real(), layers, row, heads, all_said, d_head));
 };
 
-/// As the layers of the library begin, which train the same parameters.
+/// The initializers of the library's layers, whose parameters these are.
 inline constexpr auto start_of_projections = mt::normal(1 / sqrt(extent(d_model)));
 inline constexpr auto start_of_out = mt::normal(1 / sqrt(extent(heads) * extent(d_head)));
 
-/// What the decoder's layers will look at of the source.
+/// The keys and values of the source, for all layers of the decoder.
 inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto meant) {
   auto const project = [&](auto const& weight) {
     return pad(einsum(meant, weight, to(layers, batch, heads, source, d_head)), source, all_source, 0);
@@ -52,7 +52,7 @@ inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto meant) {
                     project(s.parameter("value", layers, d_model, heads, d_head, start_of_projections)));
 };
 
-/// Before the first word: sentences for the rows `into`; one that is none goes nowhere, into −1.
+/// Reads sentences into the rows `into`; −1: no sentence, nothing is written.
 struct read_source {
   constexpr void operator()(mt::scope auto s) const {
     auto const from = s.input("source", mt::i32, batch, length);
@@ -67,8 +67,7 @@ struct read_source {
 
 // ---- one word ----
 
-/// To the words before, which `open` lets through, and to this one. Gives what was found, and this word's key and
-/// value.
+/// Attends to the earlier words, masked by `open`, and to this one. Returns the result, and this word's key and value.
 inline constexpr mt::layer attend_again = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto open) {
   auto const project = [&](auto const& weight) { return einsum(x, weight, to(row, beam, heads, d_head)); };
   auto const question = project(s.parameter("query", d_model, heads, d_head, start_of_projections));
@@ -91,8 +90,8 @@ inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto 
   return einsum(mixed, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model));
 };
 
-/// A step of the decoder, of every way: `token`, its last word, is at `position` of its sentence. Gives the logits, and
-/// what is to be kept of this word.
+/// One step of the decoder for every hypothesis: `token`, its last word, is at `position`. Returns the logits, and this
+/// word's keys and values for the cache.
 inline constexpr mt::layer step_of_decoder = [](mt::scope auto s, auto of_source, auto of_words, auto token, auto open,
                                                 auto position) {
   auto const seen = slice(std::get<2>(of_source), all_source, source, 0);
@@ -113,7 +112,7 @@ inline constexpr mt::layer step_of_decoder = [](mt::scope auto s, auto of_source
                     std::get<1>(kept));
 };
 
-/// Reads the last word of every way, keeps it, and gives the logits of what may follow.
+/// Reads the last word of every hypothesis, writes it to the cache, and returns the logits of the next word.
 constexpr auto logits_of_next(mt::scope auto s) {
   auto const token = s.input("token", mt::i32, row, beam);
   auto const open = s.input("open", mt::boolean, row, beam, said);
@@ -127,7 +126,7 @@ constexpr auto logits_of_next(mt::scope auto s) {
   keep(std::get<1>(of_words), value);
   return logits;
 }
-/// Of each way the words that are likeliest to follow, with the logarithms of their probabilities.
+/// The likeliest next words of each hypothesis, with their log probabilities.
 constexpr auto likeliest_words(auto const& logits) {
   auto const [each, which] = top_k(logits, vocab, offered, part, word);
   auto const greatest = max(each, offered);
@@ -136,8 +135,8 @@ constexpr auto likeliest_words(auto const& logits) {
   return std::tuple(select(unsaid, -1e30, each - all), which);
 }
 
-/// Of each sentence the likeliest ways to go on: their scores, which way times `offered` and word it is, and the word.
-/// `score` is that of the way before.
+/// The likeliest continuations of each sentence: their scores, hypothesis times `offered` plus rank of the word, and
+/// the word. `score` is that of the hypothesis before.
 struct say_word {
   constexpr void operator()(mt::scope auto s) const {
     auto const score = s.input("score", mt::f32, row, beam);
@@ -149,9 +148,9 @@ struct say_word {
   }
 };
 
-/// A word of each way, drawn from the `choices` likeliest, and of those from as many as together have the probability
-/// top_p of all that can be said; a `temperature` below 1 sharpens all. Gumbel's noise on the logarithms draws: the
-/// greatest sum is a sample.
+/// A word for each hypothesis, sampled from the `choices` likeliest, restricted to the smallest number of these with
+/// the probability top_p; a `temperature` below 1 sharpens the probabilities. Samples by the Gumbel trick: the greatest
+/// sum of log probability and Gumbel noise.
 inline constexpr mt::layer drawn_word = [](mt::scope auto s, auto logits) {
   auto const each = iota(s, vocab, mt::i32);
   auto const sayable = select(each == padding || each == begin, -1e30, logits / s.number("temperature", 1));

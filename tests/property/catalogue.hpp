@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of support/programs.hpp, traced: by name, so that those who try them need not compile them.
+// The programs of support/programs.hpp, traced and listed by name, so that tests need not compile them.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace property {
 
 namespace mt = meshtensor;
 
-/// A program and what makes its graph.
+/// A program and a function that makes its graph.
 struct listed {
   char const* label;
   mt::name entry;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program lowered by the compiler and again at start-up: one graph, one plan, and the same bits when they run.
+// Compares a program lowered by the compiler with the same lowered at start-up: graph, plan, and the bits of a run.
 #pragma once
 
 #include "property/at_least.hpp"
@@ -19,7 +19,7 @@ struct data_parallel : mt::layout<mt::shard<batch, ax>> {};
 struct spread : mt::layout<mt::shard<batch, by, ax>, mt::in<"optimizer", mt::shard<model, ax>>> {};
 struct both : mt::layout<mt::shard<batch, ax>, mt::shard<model, by>> {};
 
-inline int twins = 0;  // compared
+inline int twins = 0;  // programs compared
 
 template <class Entry, class Layout>
 void check_twin() {
@@ -34,7 +34,7 @@ void check_twin() {
 template <class Program>
 struct in_f32 : mt::precision<Program, mt::f32> {};
 
-/// A program under three layouts.
+/// Compares a program under three layouts.
 template <class Program>
 void check(char const* what) {
   INFO(std::string(what));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs made node by node at run time: one operation at a time, under every layout.
+// Builds graphs node by node at run time, and checks them under every layout: one operation at a time.
 #pragma once
 
 #include "meshtensor/op/gradient.hpp"
@@ -7,8 +7,8 @@
 
 namespace property {
 
-/// A module with one entry, whose inputs are made under the path `in`, operations under `op`, outputs under `out`, so
-/// that layouts by scope can tell them apart.
+/// A module with one entry. Inputs have the path `in`, operations `op`, outputs `out`, so that layouts by scope can
+/// tell them apart.
 class graph {
  public:
   graph() : m_(new mt::module{}), b(*m_) {
@@ -17,7 +17,7 @@ class graph {
   }
 
   mt::id dim(char const* label, mt::extent_rule const& rule = {}) { return b.dim(mt::name::of(label), rule); }
-  /// A dim of the extent of another one.
+  /// A dim with the extent of another one.
   mt::id same(char const* label, char const* as) {
     dim(as);
     return dim(label, {mt::extent_rule::shifted, 0, mt::name::of(as), {}});
@@ -28,7 +28,7 @@ class graph {
   mt::id sum(char const* label, char const* first, char const* second) {
     return dim(label, {mt::extent_rule::sum, 0, mt::name::of(first), mt::name::of(second)});
   }
-  mt::shape dims(char const* labels) {  // one letter each; what is not known yet is bound at start-up
+  mt::shape dims(char const* labels) {  // one letter each; unknown extents are bound at start-up
     mt::shape s{};
     for (; *labels != '\0'; ++labels) {
       mt::name const label = mt::name::of({labels, 1});
@@ -54,7 +54,7 @@ class graph {
   }
   void at(char const* part) { b.path = b.add_path(mt::no_id, mt::name::of(part)); }
 
-  /// Outputs the gradients by `xs` of a loss that gives every element of `y` another weight.
+  /// Outputs the gradients by `xs` of a loss in which every element of `y` has another weight.
   void output_gradients(mt::id y, std::initializer_list<mt::id> xs) {
     mt::shape const all = m_->values[y].dims;
     mt::id const w = input("weights", m_->values[y].type, all);
@@ -73,8 +73,8 @@ class graph {
   mt::builder b;
 };
 
-/// Extents of the dims named for a mesh of `size` processors, so that every layout divides: the size itself or twice
-/// it; on one processor what shows a mistake best.
+/// Extents of the named dims for a mesh of `size` processors, so that every layout divides them: the size or twice the
+/// size; on one processor those that are most likely to show a mistake.
 inline std::vector<mt::dim_extent> extents_for(mt::module const& m, std::int64_t size) {
   std::vector<mt::dim_extent> all;
   for (int d = 0; d < m.dim_count; ++d)
@@ -93,11 +93,11 @@ struct how {
   fill_kind filling = fill_kind::integers;
   double low = -1, high = 1;
   meshtensor_test::closeness tolerance = meshtensor_test::same_bits;
-  int drawn = 8;  // layouts by scope, for each mesh
+  int drawn = 8;  // layouts by scope drawn for each mesh
   int index_extent = 2;
 };
 
-/// Runs a graph under every layout of every mesh, and under some with scopes.
+/// Runs a graph under every layout of every mesh, and under some drawn layouts by scope.
 inline void check_graph(graph const& g, how const& h, tally& t) {
   static auto const all = meshtensor_test::meshes();
   rng c{static_cast<std::uint64_t>(g.module().node_count)};

@@ -7,12 +7,12 @@
 
 namespace property {
 
-/// What a graph is for: `values` stay exact, |value| < 2^bits and a multiple of 2^-fraction, so that sums have no
-/// order; `gradients` outputs the gradient of a loss too; `derivatives` also leaves out what a difference would see and
-/// a gradient does not.
+/// The purpose of a graph. `values`: all stay exact, |value| < 2^bits and a multiple of 2^-fraction, so that the order
+/// of sums does not matter. `gradients`: outputs the gradient of a loss, too. `derivatives`: the same, without
+/// operations for which finite differences see more than the gradient.
 enum class purpose { values, gradients, derivatives };
 
-/// Makes one graph.
+/// Generates one graph.
 class graph_fuzzer {
  public:
   explicit graph_fuzzer(std::uint64_t seed, purpose p = purpose::values)
@@ -29,7 +29,7 @@ class graph_fuzzer {
   }
 
   graph g;
-  std::vector<std::string> slopes;  // of the loss by x, y, z: names of outputs
+  std::vector<std::string> slopes;  // names of the outputs with the gradients of the loss by x, y, z
 
  private:
   static constexpr auto f64 = mt::dtype::f64;
@@ -38,7 +38,7 @@ class graph_fuzzer {
     int bits, fraction;
   };
 
-  // ---- what is there ----
+  // ---- dims and values ----
 
   mt::shape const& dims(mt::id v) const { return g.b.m.values[v].dims; }
   std::string dim_text(int d) const { return g.b.m.dim_name(d).text(); }
@@ -56,7 +56,7 @@ class graph_fuzzer {
   bool is_hidden(mt::shape const& s) const { return mt::without(s, hidden_).count != s.count; }
   known any() { return pool_[static_cast<std::size_t>(c_.below(static_cast<int>(pool_.size())))]; }
   void know(mt::id v, int bits, int fraction) {
-    if (dims(v).count > 4) return;  // too large for eight processors' worth of extents
+    if (dims(v).count > 4) return;  // more would be too large on eight processors
     if (bits + fraction > (differentiates_ ? 14 : 40)) v = tamed(v), bits = 2, fraction = 0;
     pool_.push_back({v, bits, fraction});
     if (c_.one_in(3)) g.at(c_.one_in(2) ? "op" : "other");
@@ -95,7 +95,7 @@ class graph_fuzzer {
       default: return repeat(depth);
     }
   }
-  known any_like(known const& x) {  // something with the same bound at most
+  known any_like(known const& x) {  // any value with no greater bounds
     for (int i = 0; i < 4; ++i)
       if (known const y = any(); y.bits <= 12 && y.fraction <= 12) return y;
     return x;
@@ -222,8 +222,8 @@ class graph_fuzzer {
 
   // ---- regions ----
 
-  /// Runs f with the pool as it is, and forgets what was made inside. The gradient of a loop stacks what lies inside,
-  /// which can therefore not have the loop's own dim.
+  /// Runs f with the current pool, and forgets the values made inside. The gradient of a loop stacks the values inside,
+  /// which therefore cannot have the loop's own dim.
   template <class F>
   void inside(mt::shape const& loop_dim, F f) {
     auto const outer = pool_;
@@ -235,7 +235,7 @@ class graph_fuzzer {
     f();
     pool_ = outer, hidden_ = hidden;
   }
-  /// `v` bounded by 4, in steps of 1 where it shall be exact: carries and results of regions.
+  /// `v` clamped to [-3, 3], in whole steps where values stay exact: for carries and results of regions.
   mt::id tamed(mt::id v) {
     mt::id const whole = differentiates_ ? mt::scale(g.b, v, 0.5) : mt::elementwise(g.b, mt::function::floor, v);
     mt::id const low = mt::elementwise(g.b, mt::function::maximum, whole, mt::constant(g.b, -3, f64));
@@ -268,7 +268,7 @@ class graph_fuzzer {
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
     for (mt::id v : given) know(v, 2, 0);
   }
-  // One that brings its own gradient, here any function of the right dims: it uses nothing from outside.
+  // A composite with its own gradient, here any function with the right dims. It uses no values from outside.
   void closed_composite() {
     mt::id const label = g.b.intern(mt::name("closed"));
     known const x = any(), y = any();
@@ -297,7 +297,7 @@ class graph_fuzzer {
         pool_.push_back({arguments[i], 6, 6});
       }
       operations(2, 2);
-      for (mt::id o : operands) {  // one that uses a result uses its cotangent, too (G35)
+      for (mt::id o : operands) {  // a gradient that uses a result must use its cotangent, too (G35)
         mt::id const term = fitted(any().value, dims(o));
         terms.add(mt::add(g.b, mt::add(g.b, term, summed(arguments[2], dims(o))), summed(arguments[3], dims(o))));
       }
@@ -309,13 +309,13 @@ class graph_fuzzer {
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
     for (mt::id v : given) know(v, 12, 12);
   }
-  /// `v` summed over the dims that others lack, and broadcast to them.
+  /// `v` summed over the dims that `to` lacks, and broadcast to `to`.
   mt::id summed(mt::id v, mt::shape const& to) {
     mt::shape const lost = mt::without(dims(v), to);
     if (lost.count != 0) v = mt::reduce(g.b, mt::reduction::sum, v, lost);
     return dims(v) == to ? v : mt::broadcast(g.b, v, to);
   }
-  /// `v` reduced and broadcast to some dims.
+  /// `v` reduced and broadcast to the dims `to`.
   mt::id fitted(mt::id v, mt::shape const& to) {
     mt::shape const lost = mt::without(dims(v), to);
     if (lost.count != 0) v = mt::reduce(g.b, static_cast<mt::reduction>(1 + c_.below(3)), v, lost);
@@ -368,7 +368,7 @@ class graph_fuzzer {
       given.add(g.b.add_result(n, f64, mt::led_by(over, dims(results.at[carries.count + i]))));
     for (int i = 0; i < given.count; ++i) know(given.at[i], 2, 0);
   }
-  // Another value with the carry's dims, perhaps another carry; else the carry itself, changed a little.
+  // Another value with the carry's dims, perhaps another carry; else the carry itself, perhaps changed a little.
   mt::id next_carry(std::size_t first, int i, mt::shape const& s) {
     for (std::size_t k = pool_.size(); k-- > first;)
       if (dims(pool_[k].value) == s && c_.one_in(2)) return maybe_tamed(pool_[k]);
@@ -407,7 +407,7 @@ class graph_fuzzer {
       auto const by = mt::detail::record_gradient(g.b, loss, inputs_);
       for (int i = 0; i < by.count; ++i) slopes.push_back("o" + std::to_string(made)), output(by.at[i]);
     }
-    for (std::size_t i = 0; i < state_.size(); ++i) {  // from each other, from anything, or as it was
+    for (std::size_t i = 0; i < state_.size(); ++i) {  // from each other, from any value, or unchanged
       mt::shape const& s = g.b.m.variables[state_[i]].dims;
       known x = i == 0 ? any() : pool_[3 + 0];
       for (int k = 0; k < 20 && !(dims(x.value) == s); ++k) x = any();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs on one store under a random layout: lowered, run by any job for some steps, compared with the
-// interpreter, and whether communication overlapped with anything.
+// Runs random programs on one store under a random layout: lowers them, runs some steps with any job, compares the
+// results with the interpreter, and tells whether communication overlapped with other work.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 
 namespace property {
 
-/// Programs, as they are before a layout.
+/// Programs before they get a layout.
 class whole_programs {
  public:
-  /// A network that trains, with other programs on its parameters; or, one in four, a graph of any operations.
+  /// A network that trains, with other programs on its parameters; or, one in four times, a graph of any operations.
   static whole_programs of(std::uint64_t seed);
   whole_programs(random_programs programs, meshtensor_test::closeness tolerance, bool is_smooth);
 
@@ -32,11 +32,11 @@ class whole_programs {
   bool is_single() const { return programs_.in_f64 != nullptr; }
   mt::module const& differentiated_in_f64(std::size_t e) const { return *in_f64_[e]; }
   meshtensor_test::closeness tolerance() const { return tolerance_; }
-  /// Whether a small change of the inputs is a small change of the results, as long as a training does not diverge.
+  /// Whether small changes of the inputs make small changes of the results, as long as a training does not diverge.
   bool is_smooth() const { return is_smooth_; }
   std::vector<mt::name> const& dims() const { return dims_; }
   std::vector<mt::name> const& scopes() const { return scopes_; }
-  /// Those of loops and optimizers, with much in them.
+  /// The scopes of loops and optimizers, which have many nodes.
   std::vector<mt::name> const& large_scopes() const { return large_scopes_; }
 
  private:
@@ -47,38 +47,38 @@ class whole_programs {
   std::vector<mt::name> dims_, scopes_, large_scopes_;
 };
 
-/// One mesh, the programs' layouts on it, extents, and which programs step.
+/// A mesh, the programs' layouts on it, extents, and the order of steps.
 struct random_spread {
   mt::mesh_shape mesh;
-  std::vector<mt::layout_rules> layouts;  // of each program
+  std::vector<mt::layout_rules> layouts;  // one for each program
   std::vector<mt::dim_extent> extents;
-  std::vector<std::size_t> steps;  // the program of each
+  std::vector<std::size_t> steps;  // the program of each step
   std::uint64_t seed;
 
   random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by);
   std::string text(whole_programs const& programs) const;
 };
 
-/// What each processor holds of outputs and variables, by step, name and rank.
+/// The bytes of outputs and variables that each processor holds, by step, name and rank.
 using held_bytes = std::map<std::string, std::vector<std::byte>>;
 
-/// Programs lowered for one spread.
+/// Programs lowered for one mesh and its layouts.
 class layout_trial {
  public:
   /// errors  S02, S05 the layout is not legal; R04 the programs' layouts disagree on a variable
   layout_trial(whole_programs const& programs, random_spread const& spread,
                mt::device_capabilities const& capabilities = {});
 
-  /// How many collectives are under way while something else runs.
+  /// The number of collectives that are in flight while something else runs.
   int in_flight() const { return in_flight_; }
 
-  /// All steps by a job: every bit that this process's processors end up with.
+  /// Runs all steps with a job. Returns every bit that this process's processors hold.
   template <class Device>
   held_bytes run(mt::job const& job, Device const& device) const;
 
-  /// What is wrong with what all processors of the mesh hold; empty if nothing. Where a training amplifies rounding,
-  /// values may be as far off as those of inputs that differ in the last digits, or of f64; none is compared from the
-  /// step in which it diverges.
+  /// Describes what is wrong with the values that all processors of the mesh hold; empty: nothing. Where a training
+  /// amplifies rounding, values may be as far off as with inputs that differ in the last digits, or as with f64. No
+  /// value is compared from the step on in which the training diverges.
   std::string compare(held_bytes const& held) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that share a store and nothing in it, stepped in any order, are the same programs with stores of their own.
+// Checks that programs with separate parameters do not influence each other through a shared store, in any order of
+// steps.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,7 +24,7 @@ namespace one_store {
 namespace mt = meshtensor;
 using mt::to, programs::batch, programs::inner, programs::layers, programs::model, programs::steps;
 
-/// A small network with random numbers of all kinds, in a loop too.
+/// A small network with all kinds of random numbers, in a loop, too.
 inline constexpr mt::layer network = [](mt::scope auto s, auto x) {
   auto noisy = mt::nn::dropout(s / "drop", x, 0.25) + 0.1 * normal(s / "noise", s.real(), to(batch, model));
   auto deep = repeat(s / "deep", layers, noisy, [](mt::scope auto r, auto h) {
@@ -32,8 +33,8 @@ inline constexpr mt::layer network = [](mt::scope auto s, auto x) {
   return mt::nn::linear(s / "down", tanh(mt::nn::linear(s / "up", deep, model, inner)), inner, model);
 };
 
-/// One program for each number: networks of their own, each with an optimizer, a schedule and an average of its own,
-/// though all optimizers have the same scope. What they draw and count is their own, too.
+/// One program for each number: each has its own network, optimizer, schedule, average, random numbers and counts,
+/// though all optimizers have the same scope.
 template <int Which>
 struct learner {
   constexpr void operator()(mt::scope auto s) const {
@@ -61,7 +62,7 @@ struct learner {
   }
 };
 
-/// A loss in parts, and a program that changes nothing.
+/// A loss accumulated over microbatches, and a program that changes nothing.
 struct in_parts {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -96,7 +97,7 @@ inline std::vector<traced_program> all_programs() {
   return all;
 }
 
-/// By step of the program and name: every bit that this process holds of outputs and, at last, of variables.
+/// Every bit that this process holds of outputs and, at the end, of variables, by step of the program and name.
 using course = std::map<std::string, std::vector<std::byte>>;
 
 /// The programs of one mesh and layout, lowered once.
@@ -107,7 +108,7 @@ class lowered_programs {
     for (traced_program const& p : all) low_.push_back(mt::lower(*p.traced, p.entry, mesh, rules, {}));
   }
 
-  /// Steps the programs of an order, which are the numbers that `among` has, on one store.
+  /// Runs the steps of the programs in `order` on one store; `only`: those of one program, with the others left out.
   std::array<course, count> run(mt::job const& job, std::vector<int> const& order, int only = -1) const {
     mt::store values(job, 5);
     std::array<std::unique_ptr<mt::session<mt::reference_device>>, count> sessions;
@@ -119,7 +120,7 @@ class lowered_programs {
       if (only >= 0 && which != only) continue;
       auto const w = static_cast<std::size_t>(which);
       auto& s = sessions[w];
-      if (!s) {  // when its turn first comes
+      if (!s) {  // before its first step
         s = std::make_unique<mt::session<mt::reference_device>>(values, low_[w]->graph, low_[w]->planned, mesh_,
                                                                 low_[w]->entry);
         std::vector<float> const narrow(parts.begin(), parts.end());
@@ -158,7 +159,7 @@ class lowered_programs {
   std::vector<std::unique_ptr<mt::lowering>> low_;
 };
 
-/// A mesh, and a way to spread the programs over it.
+/// Each mesh with a layout of the programs on it.
 inline std::vector<std::pair<mt::mesh_shape, mt::layout_rules>> all_spreads() {
   auto const one = mt::mesh_shape{}.add("data", 2);
   auto const two = mt::mesh_shape{}.add("data", 2).add("tensor", 2);
@@ -169,7 +170,7 @@ inline std::vector<std::pair<mt::mesh_shape, mt::layout_rules>> all_spreads() {
           {two, mt::layout_rules{}.shard("batch", {"data"}).shard("model", {"tensor"})}};
 }
 
-/// Orders of steps drawn at random: whatever came between, a program's steps are those that it makes alone.
+/// Draws orders of steps at random, and checks that a program's steps are the same as alone.
 inline int hold(mt::job const& job, int orders, std::uint64_t seed) {
   auto const programs = all_programs();
   meshtensor_test::rng c{seed};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One training, to be repeated under every layout, by every kind of processors and on every device: a small decoder
-// Transformer with dropout learns a permutation of its vocabulary.
+// One training, repeated under every layout, by every kind of job and on every device: a small decoder Transformer with
+// dropout learns a permutation of its vocabulary.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ struct pupil {
   }
 };
 
-/// A mesh, and how the training is spread over it.
+/// A mesh and a layout of the training.
 struct spread {
   char const* what;
   mt::mesh_shape mesh;
@@ -66,8 +66,8 @@ inline std::vector<spread> all_spreads() {
        by_model(by_data()).shard("length", {"sequence"}).replicate("length", "attention")}};
 }
 
-/// The loss of every step, what the processors held by this process have of every variable at the end, and the axes
-/// over which something was exchanged, as bits.
+/// The loss of every step, the bytes of every variable that this process holds at the end, and the axes over which
+/// anything was communicated, as bits.
 struct course {
   std::vector<double> losses;
   std::map<std::string, std::vector<std::byte>> held;  // by name and rank
@@ -75,7 +75,7 @@ struct course {
   int kernels = 0;  // fused
 };
 
-/// Every step sees other sentences; what follows a word is always the same.
+/// Trains on new sentences in every step; each word is always followed by the same one.
 template <class Device>
 course train(mt::job const& job, mt::module const& traced, spread const& how, Device const& device) {
   auto const low = mt::lower(traced, mt::entry_name<pupil>(), how.mesh, how.rules, {}, mt::capabilities_of<Device>);
@@ -110,7 +110,7 @@ std::unique_ptr<mt::module> traced_in() {
   return mt::on_heap([] { return mt::trace<mt::precision<pupil, Type>>(); });
 }
 
-/// By how much the losses of two trainings differ at most, relative to those of the first; NaN if one is.
+/// The greatest relative difference of two trainings' losses; NaN if a loss is NaN.
 inline double farthest(course const& a, course const& b) {
   double most = 0;
   for (std::size_t t = 0; t < a.losses.size(); ++t) {
@@ -121,8 +121,9 @@ inline double farthest(course const& a, course const& b) {
   return most;
 }
 
-/// The law: on every mesh a device loses in every step what it loses on one processor, and what the reference device
-/// loses there, within `tolerance`; as threads, once more, every bit is the same. Returns how many meshes were tried.
+/// The law: on every mesh a device has in every step the loss that it has on one processor, and that of the reference
+/// device on one processor, within `tolerance`; repeated on threads, every bit is the same. Returns the number of
+/// meshes.
 template <mt::dtype Type, class Device>
 int hold(double tolerance, Device const& device) {
   auto const traced = traced_in<Type>();

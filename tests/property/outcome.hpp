@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program run by a job, whatever its transport: every bit that each processor ends up with.
+// Runs a program with any job, and returns every bit that each processor holds at the end.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace property {
 
-/// By step, name and rank: what the processor holds of an output or variable.
+/// The bytes that a processor holds of an output or variable, by step, name and rank.
 using outcome = std::map<std::string, std::vector<std::byte>>;
 
 outcome run_with(mt::job const& job, mt::module const& graph, mt::plan const& plan, int entry,
@@ -24,12 +24,12 @@ inline outcome run_with(mt::job const& job, mt::lowering const& low, mt::mesh_sh
 std::vector<std::string> outputs_of(mt::module const& traced);
 mt::blocks inputs_of(mt::module const& traced, mt::name const& entry);
 
-/// Calls f(lowering, inputs, outputs) for a program under three legal layouts of a mesh: data parallel, then two
-/// that are drawn, with lists of axes and scopes.
+/// Calls f(lowering, inputs, outputs) for a program under three legal layouts of a mesh: data parallel, and two random
+/// ones with lists of axes and scopes.
 using on_lowering = std::function<void(mt::lowering const&, mt::blocks const&, std::vector<std::string> const&)>;
 void each_of_three(listed const& program, mt::mesh_shape const& mesh, on_lowering const& f);
 
-/// A graph and plan made by the compiler are those that start-up makes, bit for bit, and give the same when they run.
+/// Checks that the compiler's graph and plan are those of start-up, bit for bit, and give the same results.
 void check_twin(mt::module const& traced, mt::name const& entry, mt::mesh_shape const& mesh,
                 mt::layout_rules const& rules, mt::module const& graph, mt::plan const& plan, int entry_place);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole program under every layout of every mesh that can be enumerated, and under layouts by scope that are drawn.
+// Checks a whole program under every layout of every mesh that can be enumerated, and under random layouts by scope.
 #pragma once
 
 #include "property/catalogue.hpp"
@@ -7,7 +7,7 @@
 
 namespace property {
 
-/// The dims that a program's values have.
+/// The dims of a program's values.
 inline std::vector<mt::name> dims_in_use(mt::module const& m) {
   bool used[mt::max_dims] = {};
   for (int v = 0; v < m.value_count; ++v)
@@ -32,13 +32,12 @@ inline std::vector<mt::name> scopes_of(mt::module const& m) {
 
 struct program_case {
   int assignments = 1024;  // for each mesh: all, if there are no more
-  int drawn = 24;          // for each mesh: with lists of axes and scopes
+  int drawn = 24;          // for each mesh: random ones with lists of axes and scopes
   int steps = 2;
   double tolerance = 1e-9;
 };
 
-/// The numbers of a program are those of the interpreter whatever the layout: every output and every variable, on every
-/// processor.
+/// Checks that every output and every variable, on every processor, is that of the interpreter under every layout.
 inline void hold_under_every_layout(char const* what, mt::module const& traced, mt::name const& entry,
                                     program_case const& how, tally& all) {
   subject s(traced, entry, {});

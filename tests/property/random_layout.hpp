@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws layouts as users write them, and extents that they divide.
+// Draws random layouts as users write them, and extents that they divide.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ using meshtensor_test::rng;
 
 namespace detail {
 
-/// Rules of one scope, the whole program's if it is empty: each axis takes some dims, each dim its axes in any order.
-/// Inside a scope what the rules outside say of the same axis is often undone.
+/// Draws rules for one scope, or for the whole program if it is empty: each axis shards some dims, each dim has its
+/// axes in any order. A scope often undoes the outer rules of the same axis.
 inline void draw_rules(mt::layout_rules& rules, mt::name const& scope, std::vector<mt::name> const& dims,
                        mt::mesh_shape const& mesh, rng& c) {
   std::vector<std::vector<int>> axes(dims.size());
@@ -46,7 +46,7 @@ inline void draw_rules(mt::layout_rules& rules, mt::name const& scope, std::vect
   }
 }
 
-/// By how much the extent of each dim must be divisible, so that it can lie as the rules say.
+/// The divisor that each dim's extent needs, so that the rules can shard it.
 inline std::vector<std::int64_t> divisors(mt::module const& m, mt::mesh_shape const& mesh,
                                           std::span<mt::layout_rules const> layouts) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(m.dim_count), 1);
@@ -61,7 +61,7 @@ inline std::vector<std::int64_t> divisors(mt::module const& m, mt::mesh_shape co
         auto& known = all[static_cast<std::size_t>(d)];
         known = std::lcm(known, parts);
       }
-  for (int d = m.dim_count; d-- > 0;)  // a dim that is made from others comes after them
+  for (int d = m.dim_count; d-- > 0;)  // a dim made from others comes after them
     for (mt::id of : {m.dims[d].first, m.dims[d].second})
       if (m.dims[d].kind > mt::dim_row::dynamic && of != mt::no_id)
         all[of] = std::lcm(all[of], all[static_cast<std::size_t>(d)]);
@@ -70,8 +70,8 @@ inline std::vector<std::int64_t> divisors(mt::module const& m, mt::mesh_shape co
 
 }  // namespace detail
 
-/// A layout with rules for the whole program and for some of its scopes, half of these for one that is `large`; not all
-/// layouts are legal.
+/// A layout with rules for the whole program and for some of its scopes, half of these from `large`. Not all layouts
+/// are legal.
 inline mt::layout_rules random_layout(std::vector<mt::name> const& dims, std::vector<mt::name> const& scopes,
                                       std::vector<mt::name> const& large, mt::mesh_shape const& mesh, rng& c) {
   mt::layout_rules rules{};
@@ -87,7 +87,7 @@ inline mt::layout_rules random_layout(std::vector<mt::name> const& dims, std::ve
   return rules;
 }
 
-/// Small extents of the dims that are open, which all the layouts divide.
+/// Small extents of the open dims that all the layouts divide.
 inline std::vector<mt::dim_extent> fitting_extents(mt::module const& m, mt::mesh_shape const& mesh,
                                                    std::span<mt::layout_rules const> layouts, rng& c) {
   auto const least = detail::divisors(m, mesh, layouts);

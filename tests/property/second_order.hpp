@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds gradients of gradients to the graph of any traced program: no program has to be compiled for them.
+// Adds gradients of gradients to the graph of any traced program, so that no further program has to be compiled.
 #pragma once
 
 #include <cmath>
@@ -13,20 +13,20 @@
 namespace property {
 
 /// A program with more outputs: `bend`, the sum of all its gradients, each times an input of the same dims, and the
-/// gradients of `bend` by the inputs and parameters that the program differentiates by.
+/// gradients of `bend` by the inputs and parameters by which the program differentiates.
 struct second_order {
   struct argument {
-    std::string name;      // of the input, or the path of the parameter
-    std::string gradient;  // of the output: the gradient of `bend` by it
+    std::string name;      // of the input, or path of the parameter
+    std::string gradient;  // name of the output with the gradient of `bend` by it
     bool is_input;
   };
   std::unique_ptr<mt::module> graph;
   std::vector<argument> by;
 
-  /// Differentiates the gradients that come after so many nodes.
+  /// Differentiates the gradients that come after the first `after` nodes.
   explicit second_order(mt::module const& traced, int order = 2, int after = 0) : graph(new mt::module{}) {
     mt::rebuild w(traced, *graph);
-    for (int i = 0; i < traced.node_count; ++i)  // a watched tensor has the gradient of one loss
+    for (int i = 0; i < traced.node_count; ++i)  // a watched tensor can have the gradient of one loss only
       if (traced.nodes[i].kind != mt::primitive::watch) w.copy(traced.nodes[i]);
     mt::builder& b = w.b;
     mt::module& m = *graph;
@@ -39,7 +39,7 @@ struct second_order {
       mt::id const owner = mt::node_owning(m, n.region);
       for (int k = 0; k < n.results.count; ++k) {
         mt::id gradient = m.result(n, k), source = m.operand(n, k + 1);
-        if (owner != mt::no_id) {  // of one of many parts: their sum is a result of the loop
+        if (owner != mt::no_id) {  // a microbatch's gradient: its sum is a result of the loop
           mt::node const& loop = m.nodes[owner];
           mt::list const given = m.regions[n.region].results;
           for (int r = 0; r < given.count; ++r)
@@ -80,7 +80,7 @@ struct second_order {
     last_ = first;
   }
 
-  /// Differentiates the gradients of `bend` in turn.
+  /// Differentiates the gradients of `bend` again.
   second_order next(int order) const { return second_order(*graph, order, last_); }
 
  private:
@@ -95,7 +95,7 @@ struct second_order {
   int last_ = 0;
 };
 
-/// The gradients of `bend`, along one direction of each input and parameter, against central differences.
+/// Checks the gradients of `bend` along one direction of each input and parameter against central differences.
 inline void check_differences(char const* what, second_order const& program, mt::name const& entry,
                               std::string const& suffix = "", double tolerance = 1e-6) {
   INFO(std::string(what) << suffix);

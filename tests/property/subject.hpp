@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program under many layouts: what does not depend on the layout is done once, and what must come out is known from
-// the interpreter on whole arrays.
+// Checks one program under many layouts. Work that does not depend on the layout is done once; expected values come
+// from the interpreter.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -26,20 +26,20 @@ namespace property {
 namespace mt = meshtensor;
 using meshtensor_test::rng;
 
-/// How many cases were tried, and why other layouts are not legal. A case is one program on one mesh, partitioned in
-/// one way: a layout that leads to what was tried already is no other case.
+/// Counts the cases that were tried, and the reasons why layouts were not legal. A case is one program on one mesh,
+/// partitioned in one way: a layout that leads to the same partitioned program does not count again.
 struct tally {
   long tried = 0, repeated = 0;
-  long overlapped = 0;                  // of those tried: with a collective under way while something else runs
-  std::map<std::string, long> refused;  // by the sentence of the rule that they break
+  long overlapped = 0;                  // of those tried: with a collective in flight while something else runs
+  std::map<std::string, long> refused;  // by the sentence of the broken rule
 
   void say(char const* what) const;
 };
 
-/// What inputs are filled with.
+/// The values of inputs.
 enum class fill_kind { integers, reals };
 
-/// A traced program as every processor of a mesh runs it.
+/// Partitions a traced program for the processors of a mesh.
 std::unique_ptr<mt::module> partitioned(mt::module const& traced, mt::mesh_shape const& mesh,
                                         mt::layout_rules const& rules);
 
@@ -54,21 +54,21 @@ class subject {
   mt::module const& graph() const { return *simplified_; }
   mt::binding const& numbers() const { return *numbers_; }
 
-  /// Fills every input: floats with small integers or with reals in [low, high), integers with 0, 1, …, among them some
-  /// that no dim of `extent` has.
+  /// Fills every input: floats with small integers or with reals in [low, high), integers with 0, 1, …, some of them
+  /// out of range for every dim of `extent`.
   void fill(fill_kind what, rng c, double low = -1, double high = 1, int extent = 6);
 
-  /// Asks the oracle: outputs and variables after every step.
+  /// Computes the expected outputs and variables after every step with the interpreter.
   void expect();
   mt::blocks const& expected_outputs(int step = 0) const { return expected_[static_cast<std::size_t>(step)].outputs; }
   mt::blocks const& expected_variables(int step = 0) const {
     return expected_[static_cast<std::size_t>(step)].variables;
   }
-  /// Whether this partitioned program is none of those that were asked about before: what tells them apart is the mesh,
-  /// every node, and how every value lies.
+  /// Whether this partitioned program was not tried before. Programs differ by mesh, by nodes and by the layout of
+  /// values.
   bool is_new(mt::mesh_shape const& mesh, mt::module const& m);
 
-  /// The program under one layout, in lockstep, every processor's part of every output and variable compared.
+  /// Runs the program under one layout, in lockstep, and compares every processor's part of every output and variable.
   void check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& rules, tally& t);
 
  private:

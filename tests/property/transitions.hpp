@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placements of a value on a mesh, the steps that lead from one to another, and what they cost: worked out by
-// themselves, from the definition, to be compared with what `reshard` does.
+// Placements of a value on a mesh, the steps between them, and their costs: computed independently, from the
+// definition, to compare with `reshard`.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace transitions {
 
 namespace mt = meshtensor;
 
-/// One word for a placement: equal placements have equal words.
+/// A key for a placement: equal placements have equal keys.
 inline std::uint64_t key(mt::placement const& p) {
   std::uint64_t k = 0;
   for (int a = 0; a < mt::max_axes; ++a)
@@ -23,8 +23,8 @@ inline std::uint64_t key(mt::placement const& p) {
   return k;
 }
 
-/// All placements of a value with so many dims: every axis replicated, on a dim, at any place in its list, or
-/// partial.
+/// All placements of a value with so many dims: every axis is replicated, partial, or shards a dim at any place in its
+/// list.
 inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool with_partial) {
   std::vector<mt::placement> found{mt::placement{}};
   for (int a = 0; a < mesh.count; ++a) {
@@ -51,7 +51,7 @@ inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool
   return found;
 }
 
-/// What a processor holds of a value of size 1.
+/// The size of a processor's block of a value of size 1.
 inline double block(mt::placement const& p, mt::mesh_shape const& mesh) {
   double size = 1;
   for (int a = 0; a < mesh.count; ++a)
@@ -61,7 +61,7 @@ inline double block(mt::placement const& p, mt::mesh_shape const& mesh) {
 
 enum class change { slice, gather, exchange, reduce, scatter };
 
-/// What one processor receives when an axis of p processors changes, by the size of its block before.
+/// The data that one processor receives when an axis of p processors changes, from the size of its block before.
 inline double received(change c, double before, double p) {
   switch (c) {
     case change::slice: return 0;
@@ -73,8 +73,8 @@ inline double received(change c, double before, double p) {
   return 0;
 }
 
-/// What the table of single changes allows for a change of placement: every axis pays for its own change, what makes
-/// the block smaller comes first; -1: the axes are in each other's way, so that single changes alone do not lead there.
+/// The cost that the table of single changes allows for a change of placement: every axis pays for its own change,
+/// those that make the block smaller come first. -1: the axes conflict, so that single changes alone do not lead there.
 inline double allowed(mt::placement const& from, mt::placement const& to, int dims, mt::mesh_shape const& mesh) {
   auto const change_of = [&](int a) {
     if (from.part[a] != mt::reduction::none) return to.dim[a] != 0 ? change::scatter : change::reduce;
@@ -106,7 +106,7 @@ inline double allowed(mt::placement const& from, mt::placement const& to, int di
   return cost;
 }
 
-/// Calls f(placement, change, axis) for everything that one collective over one axis can do.
+/// Calls f(placement, change, axis) for every single collective over one axis.
 template <class F>
 void each_step(mt::placement const& p, int dims, mt::mesh_shape const& mesh, F f) {
   for (int a = 0; a < mesh.count; ++a) {
@@ -127,7 +127,7 @@ void each_step(mt::placement const& p, int dims, mt::mesh_shape const& mesh, F f
   }
 }
 
-/// The least that must be received on the way from one placement to every other.
+/// The least data to receive on the way from one placement to every other.
 inline std::map<std::uint64_t, double> cheapest(mt::placement const& from, int dims, mt::mesh_shape const& mesh) {
   struct at {
     double cost;

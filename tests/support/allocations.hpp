@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what is taken from the heap while a scope lasts, in all threads, and says where. Only for glibc; one file of a
-// test may include it, for it replaces malloc.
+// Counts heap allocations in a scope, in all threads, with their backtraces. For glibc only; include it in one file of
+// a test only, for it replaces malloc.
 #pragma once
 
 #include <dlfcn.h>
@@ -18,13 +18,13 @@
 
 namespace meshtensor_test {
 
-/// One call of malloc or its relatives, made while they were counted.
+/// One call of malloc or its relatives while counting.
 struct allocation {
   std::array<void*, 24> frames;
   int depth;
   std::size_t bytes;
 
-  /// Whether a library whose file is called `lib…` had a part in it.
+  /// Whether the backtrace passes through a library whose file is named `lib…`.
   bool passed(std::string_view library) const {
     for (int i = 0; i < depth; ++i) {
       Dl_info about;
@@ -34,7 +34,7 @@ struct allocation {
     }
     return false;
   }
-  /// Addresses for addr2line, from the innermost one.
+  /// Addresses for addr2line, innermost first.
   std::string text() const {
     std::string t = std::to_string(bytes) + " bytes:";
     for (int i = 0; i < depth; ++i) {
@@ -70,18 +70,18 @@ inline void count(std::size_t bytes) {
 }
 }  // namespace detail
 
-/// What is taken from the heap between here and `stop`.
+/// Counts heap allocations from here to `stop`.
 class allocation_count {
  public:
   allocation_count() {
     void* one[1];
-    backtrace(one, 1);  // loads what it needs
+    backtrace(one, 1);  // loads what backtrace needs
     detail::number = 0, detail::counts = true;
   }
   ~allocation_count() { stop(); }
   void stop() { detail::counts = false; }
 
-  /// All of them that did not pass through one of these libraries, and those that there was no room to look at.
+  /// The number of allocations that did not pass through one of these libraries, and those for which there was no room.
   template <class... Libraries>
   std::size_t without(Libraries... libraries) const {
     std::size_t n = all() - std::min(detail::most_allocations, all());
@@ -89,7 +89,7 @@ class allocation_count {
     return n;
   }
   std::size_t all() const { return detail::number; }
-  /// Where the first of them come from.
+  /// The backtraces of the first ones.
   template <class... Libraries>
   std::string text(Libraries... libraries) const {
     std::string t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what a processor holds of a value with its part of the whole.
+// Compares a processor's part of a value with the whole value.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace meshtensor_test {
 
 namespace detail {
 
-/// The greatest magnitude in a block: what an error is measured by.
+/// The greatest magnitude in a block, the scale of its errors.
 inline double greatest(meshtensor::block const& b) {
   double most = 0;
   for (std::int64_t i = 0; i < b.size(); ++i)
@@ -23,15 +23,15 @@ inline double greatest(meshtensor::block const& b) {
 
 }  // namespace detail
 
-/// How alike two values must be: the same bits; equal numbers, as zeros of both signs are; or off by no more than so
-/// much of the greatest element, or of `least` if all are smaller. NaN equals NaN.
+/// The tolerance of a comparison: the same bits; equal numbers, where zeros of both signs are equal; or an error up to
+/// a share of the greatest element, or of `least` if all are smaller. NaN equals NaN.
 struct closeness {
   double tolerance, least;
-  constexpr closeness(double t, double magnitude = 0) : tolerance(t), least(magnitude) {}  // NOLINT: a tolerance
+  constexpr closeness(double t, double magnitude = 0) : tolerance(t), least(magnitude) {}  // a tolerance
 };
 inline constexpr closeness same_bits = -1, same_numbers = 0;
 
-/// One sentence on the first element in which `part` differs from `whole`, or nothing.
+/// One sentence about the first element in which `part` differs from `whole`; empty: none does.
 inline std::string difference(meshtensor::view const& part, meshtensor::block const& whole, closeness how = same_bits) {
   namespace mt = meshtensor;
   mt::view const all = whole.window();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the operating system that fail when a test says so: included by the one file of a test, whose program then
-// calls these instead of the C library's. What is called here is counted; the call that is meant is not made, or is the
-// last thing that the process does.
+// Injects faults into calls of the operating system. Include it in one file of a test, whose program then calls these
+// functions instead of the C library's. Calls are counted; the chosen one is not made, or kills the process.
 #pragma once
 
 #include <fcntl.h>
@@ -23,21 +22,21 @@ enum class kind {
   none,
   fails,       // with `problem`
   interrupts,  // EINTR, once
-  cuts,        // a read or a write is one of one byte
-  kills,       // the process, before the call
+  cuts,        // a read or a write transfers one byte only
+  kills,       // kills the process before the call
 };
 
 struct plan {
   kind what = kind::none;
-  std::int64_t at = -1;  // the number of the call, from 0
+  std::int64_t at = -1;  // index of the call, from 0
   int problem = 0;
-  char const* path = "";  // only calls about files whose path has this in it count
+  char const* path = "";  // only calls about files whose path contains this count
 };
 
 inline plan now;
 inline std::atomic<std::int64_t> calls = 0, bytes_read = 0;
 inline std::atomic<bool> met = false;
-/// What the calls were, for who wants to know which one is meant.
+/// The path of an open file.
 inline std::string path_of(int fd) {
   char path[4096] = "";
   std::string const link = "/proc/self/fd/" + std::to_string(fd);
@@ -48,11 +47,11 @@ inline std::string path_of(int fd) {
 inline void begin(plan const& p) { now = p, calls = 0, met = false, bytes_read = 0; }
 inline void end() { now = {}; }
 
-/// Counts the calls, and lets them happen.
+/// Only counts the calls.
 inline constexpr std::int64_t counts = -2;
 inline bool are_counted() { return now.what != kind::none || now.at == counts; }
 
-/// What happens to this call.
+/// The fault of this call, if any.
 inline kind next(std::string const& path) {
   if (!are_counted()) return kind::none;
   if (path.find(now.path) == path.npos) return kind::none;

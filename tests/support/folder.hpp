@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a test's own, and small things done to its files.
+// A temporary folder for a test, and helpers for its files.
 #pragma once
 
 #include <stdlib.h>  // mkdtemp
@@ -12,7 +12,7 @@
 
 namespace meshtensor_test {
 
-/// Is there as long as the object; in memory where the system has such folders, for tests write often.
+/// Removed with the object. In memory where the system has such folders, for tests write often.
 class own_folder {
  public:
   own_folder() {
@@ -43,7 +43,7 @@ inline void set_content(std::string const& path, std::string const& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// What a function throws as text; empty: nothing.
+/// The text of what a function throws; empty: it throws nothing.
 template <class F>
 std::string sentence(F const& f) {
   try {

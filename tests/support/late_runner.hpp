@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads whose collectives give their results as late as they may, when a wait asks for them, and poison until then;
-// the operand is read as late as that too, or at once.
+// Threads whose collectives are as late as is legal: results are garbage until a wait, and operands are read at the
+// wait or at the start.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace meshtensor_test {
 
 namespace mt = meshtensor;
 
-/// All members of a group wait in one order, for they run one plan, so they start what is held back in one order too.
+/// All members of a group run one plan, so they wait in the same order, and delayed collectives start in that order.
 class late_transport final : public mt::transport {
  public:
   late_transport(mt::transport& inner, int rank) : inner_(inner), c_{static_cast<std::uint64_t>(rank)} {}
@@ -29,13 +29,13 @@ class late_transport final : public mt::transport {
       h.operand.assign(first, first + mt::bytes_of(c.call));
       h.in = h.operand.data();
     }
-    std::memset(out, 0xff, static_cast<std::size_t>(result_bytes(c)));  // floats: nan
+    std::memset(out, 0xff, static_cast<std::size_t>(result_bytes(c)));  // NaN for floats
   }
   void wait(int number) override {
     for (; is_held(number); held_.pop_front()) {
       held& h = held_.front();
       inner_.start(h.number, *h.with, h.in, h.out);
-      started_[h.number].swap(h.operand);  // what the peers read lives until the wait
+      started_[h.number].swap(h.operand);  // peers read it until the wait
     }
     inner_.wait(number);
   }

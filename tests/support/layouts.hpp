@@ -11,7 +11,7 @@
 
 namespace meshtensor_test {
 
-/// The meshes on which everything is tried: {1}, {2}, {3}, {4}, {2,2}, {6}, {2,3}, {8}, {2,2,2}.
+/// The meshes of the tests: {1}, {2}, {3}, {4}, {2,2}, {6}, {2,3}, {8}, {2,2,2}.
 inline std::vector<meshtensor::mesh_shape> meshes() {
   std::vector<meshtensor::mesh_shape> all;
   auto add = [&](std::vector<int> sizes) {
@@ -25,7 +25,7 @@ inline std::vector<meshtensor::mesh_shape> meshes() {
   return all;
 }
 
-/// Calls f(rules) for every assignment of the dims named to one axis each or to none.
+/// Calls f(rules) for every assignment of each named dim to one axis or none.
 template <class F>
 void each_layout(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, F f) {
   std::vector<int> choice(dims.size(), 0);
@@ -40,8 +40,8 @@ void each_layout(std::vector<meshtensor::name> const& dims, meshtensor::mesh_sha
   }
 }
 
-/// Calls f(rules) for every way to give each axis one of the dims named or none, with a dim's axes in every order: all
-/// layouts that are legal where all these dims meet.
+/// Calls f(rules) for every assignment of each axis to one named dim or none, with a dim's axes in every order: all
+/// legal layouts of a value that has all these dims.
 template <class F>
 void each_assignment(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, F f) {
   std::vector<std::vector<int>> axes(dims.size());
@@ -67,7 +67,7 @@ void each_assignment(std::vector<meshtensor::name> const& dims, meshtensor::mesh
   place(place, 0);
 }
 
-/// Numbers of one sort, repeatable.
+/// Repeatable random numbers.
 struct rng {
   std::uint64_t state;
   std::uint64_t next() {
@@ -81,8 +81,8 @@ struct rng {
   bool one_in(int n) { return below(n) == 0; }
 };
 
-/// Calls f(rules) for as many assignments of each dim to one axis or none as `limit` says, drawn at random; for all if
-/// there are no more. Says whether it was all.
+/// Calls f(rules) for `limit` random assignments of each dim to one axis or none, or for all if there are no more.
+/// Returns whether these were all.
 template <class F>
 bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_shape const& mesh, int limit, rng& c,
                   F f) {
@@ -98,7 +98,7 @@ bool some_layouts(std::vector<meshtensor::name> const& dims, meshtensor::mesh_sh
   return false;
 }
 
-/// A layout with lists of several axes and with rules for some of the scopes, drawn at random; not all are legal.
+/// A random layout with lists of several axes and with rules for some of the scopes. Not all are legal.
 inline meshtensor::layout_rules drawn_layout(std::vector<meshtensor::name> const& dims,
                                              std::vector<meshtensor::name> const& scopes,
                                              meshtensor::mesh_shape const& mesh, rng& c) {
@@ -115,12 +115,12 @@ inline meshtensor::layout_rules drawn_layout(std::vector<meshtensor::name> const
       meshtensor::layout_rule r{};
       r.scope = scope, r.dim = dims[d];
       for (int a : axes[d]) r.axes[r.count++] = mesh.axes[a].label;
-      // In a scope a dim without axes is either inherited or made whole.
+      // In a scope a dim without axes is either inherited or replicated.
       if (r.count != 0 || (!scope.empty() && !c.one_in(4))) rules.add(r);
     }
   };
   draw({});
-  int const share = scopes.size() < 6 ? 2 : static_cast<int>(scopes.size()) / 2;  // of many scopes only some
+  int const share = scopes.size() < 6 ? 2 : static_cast<int>(scopes.size()) / 2;  // only some of many scopes
   for (auto const& scope : scopes)
     if (c.one_in(share) && rules.count + static_cast<int>(dims.size()) <= meshtensor::max_rules) draw(scope);
   return rules;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small training, compiled for whatever instruction set the file that includes it is.
+// A small training, compiled for the instruction set of the file that includes it.
 #pragma once
 
 #include <vector>

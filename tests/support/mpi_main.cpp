@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main function of every test that runs under mpirun. A rank whose checks fail ends all of them at once: the others
-// may be waiting for it.
+// The main function of every test that runs under mpirun. A rank whose checks fail ends all ranks at once, for the
+// others may be waiting for it.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 #include <mpi.h>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
   doctest::Context context(argc, argv);
-  context.setOption("minimal", rank != 0);  // rank 0 speaks for all, until one fails
+  context.setOption("minimal", rank != 0);  // rank 0 prints for all, until one fails
   context.setOption("no-colors", true);     // mpirun's pipes look like a terminal
   int const checks = context.run();
   if (checks != 0) MPI_Abort(MPI_COMM_WORLD, checks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same training for another instruction set.
+// The same training, compiled for another instruction set.
 #include "support/level_program.hpp"
 
 std::vector<float> losses_of_other_level() { return level_program::losses(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs that between them use every operation: what layouts, transports and the compiler's plans are tried on.
+// Small programs that together use every operation: for tests of layouts, transports and the compiler's plans.
 //
 // Extents divide by 2, 3, 4, 6 and 8 where that is cheap, so that most layouts are legal. Real numbers have the dtype
 // of the scope: `mt::precision<programs::mlp, mt::f64>`.
@@ -24,11 +24,10 @@ inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
 inline constexpr struct steps_dim : mt::dim<"steps", 3> {} steps;
 inline constexpr struct ax_axis : mt::axis<"ax"> {} ax;
 
-/// A loss that weighs every element otherwise.
+/// A loss in which every element has another weight.
 constexpr auto weighed(auto const& y) { return mt::mean(y * (y * 0.5 + 0.3)); }
 
-// ---- operations, one family a program
-// -----------------------------------------------------------------------------------
+// ---- operations, one family a program ----
 
 /// Every function of floats, with its gradient.
 struct functions {
@@ -48,7 +47,7 @@ struct functions {
   }
 };
 
-/// Integers and bools: comparison, logic, casts, positions.
+/// Integers and bools: comparison, logic, casts, indices.
 struct discrete {
   constexpr void operator()(mt::scope auto s) const {
     auto i = s.input("i", mt::i32, batch, model);
@@ -68,7 +67,7 @@ struct discrete {
   }
 };
 
-/// One operand to four: outer and batched products, dims of one operand alone.
+/// One to four operands: outer and batched products, dims of one operand only.
 struct contractions {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -79,7 +78,7 @@ struct contractions {
     auto scaled = einsum(x, w, v, to(inner, batch));
     auto all = einsum(x, w, v, x, to());
     auto batched = einsum(h, outer, w, to(batch, model));
-    auto many = einsum(x, w, v, x, w, h, v, outer, x, to(batch));  // more than one node takes
+    auto many = einsum(x, w, v, x, w, h, v, outer, x, to(batch));  // more operands than one node can have
     s.output("column", einsum(x, to(model)));
     s.output("scaled", scaled);
     s.output("batched", batched);
@@ -116,7 +115,8 @@ struct softmaxes {
   }
 };
 
-/// Nans and infinities, and rows that are masked whole: what passes them on, what leaves them out, finite gradients.
+/// NaN and infinities, and fully masked rows: operations that pass them on, operations that drop them, finite
+/// gradients.
 struct not_finite {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, memory);
@@ -173,7 +173,7 @@ struct movements {
   }
 };
 
-/// A table looked up by integers, some of them out of range, and rows added back into one.
+/// Looks up rows of a table by integers, some of them out of range, and adds rows back into a table.
 struct lookups {
   constexpr void operator()(mt::scope auto s) const {
     auto text = s.input("text", mt::i32, batch, length);
@@ -188,7 +188,7 @@ struct lookups {
   }
 };
 
-/// Random numbers, alone and within a loop: the same wherever an element lies.
+/// Random numbers, alone and in a loop: the same wherever an element lies.
 struct noise {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -204,7 +204,7 @@ struct noise {
   }
 };
 
-/// Where a tensor is asked to lie otherwise.
+/// Layout constraints on tensors.
 struct asked {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -217,10 +217,9 @@ struct asked {
   }
 };
 
-// ---- loops and composites
-// ---------------------------------------------------------------------------------------------------
+// ---- loops and composites ----
 
-/// A residual network of equal layers with parameters of their own.
+/// A residual network of equal layers, each with its own parameters.
 struct mlp {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -233,7 +232,7 @@ struct mlp {
   }
 };
 
-/// A recurrent cell: shared parameters along a sequence, the last state and all of them.
+/// A recurrent cell: shared parameters along a sequence; returns the last state and all states.
 struct recurrent {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, model);
@@ -253,7 +252,7 @@ struct recurrent {
   }
 };
 
-/// Two carries that trade places, and one that only counts.
+/// Two carries that are swapped, and one that counts.
 struct trading {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -269,7 +268,7 @@ struct trading {
   }
 };
 
-/// Loops within loops, each with parameters of its own, one of them along a sequence.
+/// Nested loops, each with parameters of its own, one of them along a sequence.
 struct nested {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, model);
@@ -292,8 +291,8 @@ struct nested {
   }
 };
 
-/// Composites of the user's own: one that gives its operands back in another order, one with a gradient that is not its
-/// body's, in a loop and outside.
+/// User-defined composites: one returns its operands in another order, one has a gradient that differs from its body's;
+/// in a loop and outside.
 struct composites {
   static constexpr auto swapped(auto x, auto y) {
     return composite("swapped", [](auto a, auto b) { return std::tuple(b, a); }, x, y);
@@ -303,7 +302,7 @@ struct composites {
         "steep", [](auto a, auto b) { return tanh(a * b); },
         [](auto a, auto b, auto y, auto dy) {
           auto const da = dy * b * (1 - y * y * 0.5);
-          return std::tuple(da, max(dy * a, batch));  // of the batch the greatest, not the sum
+          return std::tuple(da, max(dy * a, batch));  // the maximum over the batch, not the sum
         },
         x, w);
   }
@@ -324,10 +323,9 @@ struct composites {
   }
 };
 
-// ---- networks and their training
-// ---------------------------------------------------------------------------------------------
+// ---- networks and their training ----
 
-/// Logits over sharded classes; every parameter's gradient is clipped by one norm.
+/// Logits over sharded classes; all gradients are clipped by one global norm.
 struct classifier {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -359,7 +357,7 @@ inline constexpr mt::layer decoder_block = [](mt::scope auto s, auto x) {
   return a + mt::nn::feed_forward(s / "feed_forward", mt::nn::layer_norm(s / "norm_2", a, model), model, inner);
 };
 
-/// A decoder Transformer, with dropout and a schedule.
+/// A decoder Transformer with dropout and a schedule.
 struct language_model {
   constexpr void operator()(mt::scope auto s) const {
     auto text = s.input("text", mt::i32, batch, length);
@@ -374,8 +372,7 @@ struct language_model {
 
 inline constexpr struct best_dim : mt::dim<"best", 3> {} best;
 
-/// Attention to some positions, the greatest of what it gives, a tensor that is watched, and an optimizer that keeps
-/// little.
+/// Masked attention, top_k, a watched tensor and a watched gradient, and an optimizer with little state.
 struct choosing {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, model);
@@ -395,7 +392,7 @@ struct choosing {
   }
 };
 
-/// An encoder and a decoder whose every layer looks at what the encoder gave. Zero is no word.
+/// An encoder and a decoder with cross-attention in every layer. Token 0 is padding.
 struct translator {
   constexpr void operator()(mt::scope auto s) const {
     auto source = s.input("source", mt::i32, batch, memory);
@@ -419,8 +416,8 @@ struct translator {
   }
 };
 
-/// A language model of single words whose loss is computed in parts, over `steps`; its table is used at both ends. Word
-/// 0 does not count.
+/// A language model of single words whose loss is accumulated over microbatches, `steps`; its table embeds words and
+/// gives the logits. Word 0 is padding.
 struct in_parts {
   static constexpr mt::layer nats_of = [](mt::scope auto s, auto word, auto next) {
     auto table = s.parameter("table", vocab, model, mt::normal(0.5));
@@ -443,7 +440,7 @@ struct in_parts {
   }
 };
 
-/// Two networks with two losses and two optimizers, and a copy of one that follows it slowly.
+/// Two networks with two losses and two optimizers, and a moving average of one.
 struct adversaries {
   static constexpr mt::layer network = [](mt::scope auto s, auto x) {
     return mt::nn::linear(s / "down", relu(mt::nn::linear(s / "up", x, model, inner)), inner, model);
@@ -463,10 +460,9 @@ struct adversaries {
   }
 };
 
-// ---- gradients of gradients
-// -------------------------------------------------------------------------------------------------------------------
+// ---- gradients of gradients ----
 
-/// Training whose loss has another gradient in it.
+/// Training with a loss that contains another gradient.
 struct penalised {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
@@ -485,7 +481,7 @@ struct penalised {
 
 /// A Hessian-vector product: attention, in recomputed layers and outside.
 struct bent {
-  /// Its gradient uses a value that the body keeps for it.
+  /// Its gradient uses a value that the body saves for it.
   static constexpr auto damped(auto x, auto w) {
     return std::get<0>(composite_with_gradient(
         "damped",
@@ -518,7 +514,7 @@ struct bent {
   }
 };
 
-/// A composite whose body holds a loop, and whose gradient holds a loop and a composite that brings one.
+/// A composite whose body has a loop, and whose gradient has a loop and a composite with its own gradient.
 struct powers {
   static constexpr auto eighth(mt::scope auto s, auto x) {
     return composite_with_gradient(
@@ -540,10 +536,9 @@ struct powers {
   }
 };
 
-// ---- state
-// -------------------------------------------------------------------------------------------------------------------
+// ---- state ----
 
-/// Running statistics, values that trade places, and one that keeps what another was.
+/// Running statistics, values that are swapped, and one that keeps another's earlier value.
 struct memories {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python for tests that have it on their other side.
+// Runs Python in tests that compare with it.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,13 +11,13 @@
 
 namespace meshtensor_test {
 
-/// How a command begins that Python runs: the one that CMake has found, or was given.
+/// The Python command: the one that CMake has found, or was given.
 inline std::string python() {
   char const* const given = std::getenv("MESHTENSOR_PYTHON");
   return given == nullptr ? "python3" : "'" + std::string(given) + "'";
 }
 
-/// A package is not there: the test is skipped, but fails where CI=true says that all must run.
+/// Skips the test because a package is missing; fails if CI=true, where all tests must run.
 inline void skip_without_package(std::string const& why) {
   char const* const ci = std::getenv("CI");
   if (ci != nullptr && std::string(ci) == "true") FAIL(why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a test's own, gone when the test is over.
+// A temporary folder for a test, removed at its end.
 #pragma once
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan with collectives that do their work at each moment at which they may.
+// Runs a plan with collectives that exchange their data at each legal moment.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace meshtensor_test {
 
-/// All processors in turns, for each timing of collectives.
+/// Lockstep jobs, one for each timing of collectives.
 inline std::vector<meshtensor::job> const& jobs_of_each_timing() {
   static auto const all = [] {
     std::vector<meshtensor::job> jobs;
@@ -20,8 +20,8 @@ inline std::vector<meshtensor::job> const& jobs_of_each_timing() {
   return all;
 }
 
-/// What is wrong with a plan, or with what `run(job)` says of its steps at some timing; empty: nothing. Where no
-/// collective is under way beside other work all timings are one.
+/// Describes what is wrong with a plan, or what `run(job)` says of its steps at some timing; empty: nothing. If no
+/// collective overlaps with other work, one timing is enough.
 template <class Run>
 std::string fault_at_some_timing(meshtensor::module const& m, int entry, meshtensor::plan const& p, Run run) {
   std::string fault(meshtensor::verify_waits(m).report.view());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes those headers of xtensor that tests use, from the folders of either version.
+// Includes the headers of xtensor that tests use, for either version's folders.
 #pragma once
 
 #if __has_include(<xtensor/containers/xtensor.hpp>)
