@@ -21,7 +21,7 @@ class agreement {
   /// From anything whose `get()` returns the job.
   template <class P>
   requires requires(P const& p) {
-    { p.get() } -> std::same_as<job&>;
+    { p.get() } -> std::same_as<job_runner&>;
   }
   explicit agreement(P const& p) : agreement(p.get()) {}
   explicit agreement(job_runner& j) : greatest_(j, collective::all_reduce, f64, 1, "an agreement") {}
