@@ -15,6 +15,7 @@ namespace nn {
 /// The copy has the parameters' names under its own scope. It can be used like the network itself: `network(s /
 /// "average", x)`, also by another program that shares the parameters.
 ///
+/// errors  G03 the copy is declared otherwise; G28 there is no parameter under `original`
 /// source  Polyak and Juditsky 1992; Tarvainen and Valpola, arXiv:1703.01780
 struct moving_average {
   number decay = 0.999;
@@ -28,6 +29,7 @@ struct moving_average {
     meshtensor::detail::composed const at_line(&b, where);
     number const share = detail::own_row(copy, decay);
     int const end = m.node_count;
+    bool followed = false;
     for (int i = 0; i < end; ++i) {
       node const& n = m.nodes[i];
       if (n.kind != primitive::read || n.region != b.region) continue;
@@ -35,6 +37,7 @@ struct moving_average {
       variable const v = m.variables[from];
       if (!v.trainable || v.type != T) continue;
       if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
+      followed = true;
       any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
       id const path = m.variables[m.nodes[m.values[mean.id].node].attribute[0]].path;
@@ -44,6 +47,12 @@ struct moving_average {
       auto const old_part = mean * kept;
       copy.counted_update(mean, old_part + next * taken, path);
     }
+    if (followed) return;
+    diagnostic d{};
+    meshtensor::add_scope(
+        d << "G28 moving_average finds no parameter of dtype " << text_of(T) << " declared before it in ", m,
+        original.path());
+    b.note(d << ": call it after the layers, with the scope in which they are declared");
   }
 
  private:

@@ -74,7 +74,11 @@ constexpr number this_update(S const& s, any_tensor<T> const& p) {
 template <class How, scope S, class What, class P>
 constexpr void minimize(How const& how, S const& s, What const& what, P const& parameters, line const& where) {
   constexpr dtype T = meshtensor::detail::parameters_of<S>::value;
-  if constexpr (can_be_minimized<What, T>()) {
+  if constexpr (!requires { parameters.path(); }) {
+    static_assert(
+        is_valid<meshtensor::detail::wrong<
+            "T11 minimize: the third argument is the scope of the parameters to change, s / \"network\"", P>>);
+  } else if constexpr (can_be_minimized<What, T>()) {
     builder& b = s.recorder();
     auto const here = s.enter();
     meshtensor::detail::composed const at_line(&b, where);
@@ -154,11 +158,12 @@ constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number c
 
 /// Stochastic gradient descent: p ← p − learning_rate · g.
 ///
-/// `minimize(s / "optimizer", loss)` updates all parameters that the program has read so far; with a scope as a third
-/// argument, those declared under it. Instead of a loss it takes gradients, as `accumulate` and
-/// `gradient_by_parameters` return them. `clip_norm`, if given, limits the global norm of all gradients. Every number
-/// may be `s.number("…", …)` or a schedule, which then follows the updates made under this scope. The updates of each
-/// parameter are counted separately, by the scope's path and its own. All this holds for all optimizers.
+/// `minimize(s / "optimizer", loss)` updates all parameters that the loss was computed from, but not those that are
+/// only read through `stop_gradient`; with a scope as a third argument, those of them that are declared under it.
+/// Instead of a loss it takes gradients, as `accumulate` and `gradient_by_parameters` return them. `clip_norm`, if
+/// given, limits the global norm of all gradients. Every number may be `s.number("…", …)` or a schedule, which then
+/// follows the updates made under this scope. The updates of each parameter are counted separately, by the scope's path
+/// and its own. All this holds for all optimizers.
 struct sgd {
   number learning_rate = 0.1;
   number clip_norm = {};

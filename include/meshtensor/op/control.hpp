@@ -222,13 +222,13 @@ struct at_most {
   constexpr explicit at_most(number const& n, line const& written = {}) : limit(n), where(written) {}
 };
 
-/// Runs `body` while `condition` holds, at most so many times; returns the number of iterations and the last carries.
-template <scope S, class Condition, class Body, handle... H>
-constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
-                          H const&... start) {
-  builder& b = s.recorder();
+namespace detail {
+/// Records the loop whose condition and body take these carries.
+template <class S, class Condition, class Body, class... H>
+constexpr auto record_while(S const& s, builder& b, at_most const& most, Condition const& condition, Body const& body,
+                            H const&... start) {
   auto const here = s.enter();
-  detail::recording const r(&b, most.where);
+  recording const r(&b, most.where);
   id const site = b.site;
   auto open = [&](region_kind kind) {
     b.begin_frame(kind, no_id, no_id, true);
@@ -240,15 +240,15 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
   static_assert(of_bool<std::remove_cvref_t<decltype(go)>>, "meshtensor T02: while_loop: the condition is not a bool");
   frame const f = b.end_frame(go_id);
   auto const in_body = open(region_kind::body);
-  auto const next = detail::as_tuple(std::apply([&](auto const&... h) { return body(s, h...); }, in_body));
+  auto const next = as_tuple(std::apply([&](auto const&... h) { return body(s, h...); }, in_body));
   static_assert(std::tuple_size_v<decltype(next)> == sizeof...(H),
                 "meshtensor T11: the body of a loop returns as many carries as it takes");
   id_list<> results{}, operands{};
-  id_list<> const first = detail::ids_of(std::tuple{start...}), last = detail::ids_of(next);
+  id_list<> const first = ids_of(std::tuple{start...}), last = ids_of(next);
   for (int i = 0; i < first.count; ++i) {
     b.expect(b.m.values[first.at[i]].type == b.m.values[last.at[i]].type,
              "T02 a loop's next carry has another dtype than the carry: cast it");
-    results.add(detail::aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
+    results.add(aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
   }
   frame const g = b.end_frame(results);
   b.site = site;
@@ -260,6 +260,22 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
   b.m.nodes[n].regions = b.add_links(owned);
   tensor<dtype::i64> const trips(&b, b.add_result(n, dtype::i64, shape{}));
   return std::tuple{trips, H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
+}
+}  // namespace detail
+
+/// Runs `body` while `condition` holds, at most so many times; returns the number of iterations and the last carries.
+template <scope S, class Condition, class Body, handle... H>
+constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
+                          H const&... start) {
+  builder& b = s.recorder();
+  if constexpr (!detail::takes<Condition, S, H...> || !detail::takes<Body, S, H...>) {
+    static_assert(is_valid<detail::wrong<"T11 the condition and the body of while_loop take the scope, then each carry "
+                                         "as an argument of its own",
+                                         H...>>);
+    return std::tuple{tensor<dtype::i64>(&b, 0), start...};
+  } else {
+    return detail::record_while(s, b, most, condition, body, start...);
+  }
 }
 
 }  // namespace meshtensor

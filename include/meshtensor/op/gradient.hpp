@@ -53,6 +53,27 @@ constexpr bool stops_gradient(node const& n) {
   return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
 }
 
+/// Which values a loss was computed from. Of a loop, branch or composite all operands count.
+struct sources_of_loss {
+  bool any[max_values];             // in whatever way
+  bool differentiable[max_values];  // along floats, and not through stop_gradient: a gradient may arrive there
+
+  constexpr sources_of_loss(module const& m, id loss) : any{}, differentiable{} {
+    any[loss] = differentiable[loss] = true;
+    for (int i = m.node_count; i-- > 0;) {
+      node const& n = m.nodes[i];
+      bool used = false, passes = false;
+      for (int k = 0; k < n.results.count; ++k)
+        used = used || any[m.result(n, k)], passes = passes || differentiable[m.result(n, k)];
+      for (int k = 0; used && k < n.operands.count; ++k) {
+        id const v = m.operand(n, k);
+        any[v] = true;
+        if (passes && !stops_gradient(n) && is_float(m.values[v].type)) differentiable[v] = true;
+      }
+    }
+  }
+};
+
 /// The derivatives of a loss, at the current position. In a loop they are valid if only the loop uses them.
 constexpr id_list<> add_gradient(builder& b, id loss, ids by) {
   if (value const& v = b.m.values[loss]; v.dims.count != 0) {
@@ -70,18 +91,35 @@ constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
            "G26 gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
   return add_gradient(b, loss, by);
 }
-/// The gradients of a loss by the parameters under a path that the program has read so far.
+/// The gradients of a loss by the parameters under a path from which the loss was computed. Those that it does not use
+/// at all take part in the node, so that they are warned of (G36).
 template <dtype T>
 constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
   meshtensor::module const& m = b.m;
+  sources_of_loss const sources(m, loss);
   gradients<T> g{&b, {}, {}};
+  id_list<> unused{};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (n.kind == primitive::read && n.region == b.region && is_parameter(m, m.result(n), T, root))
-      g.parameters.add(m.result(n));
+    if (n.kind != primitive::read || n.region != b.region || !is_parameter(m, m.result(n), T, root)) continue;
+    if (sources.differentiable[m.result(n)]) g.parameters.add(m.result(n));
+    else if (!sources.any[m.result(n)]) unused.add(m.result(n));
   }
-  g.values = record_gradient(b, loss, g.parameters);
+  id_list<> by = g.parameters;
+  by.add_all(unused);
+  id_list<> const all = record_gradient(b, loss, by);
+  for (int i = 0; i < g.parameters.count; ++i) g.values.add(all.at[i]);
   return g;
+}
+
+/// G37, where a tensor that is neither parameter nor input takes no part in a loss: it was written again.
+constexpr void require_source(builder& b, sources_of_loss const& sources, id by) {
+  node const& maker = b.m.nodes[b.m.values[by].node];
+  if (sources.any[by] || maker.kind == primitive::read || maker.kind == primitive::input) return;
+  diagnostic d{};
+  d << "G37 gradient: the loss was not computed from the tensor ";
+  add_made(add_type(d, b.m, b.m.values[by].type, b.m.values[by].dims), b.m, by);
+  b.note(d << ": an expression that is written again is another tensor, so give it a name and use that in the loss");
 }
 
 template <class... P, std::size_t... I>
@@ -90,7 +128,7 @@ constexpr std::tuple<P...> handles_of(builder& b, id_list<> const& l, std::index
 }
 }  // namespace detail
 
-/// The gradients of a loss by all parameters of dtype `T` that the program has read so far.
+/// The gradients of a loss by all parameters of dtype `T` that the loss was computed from.
 ///
 /// dims    each those of the parameter
 /// layout  reduced once per step, where the update needs it
@@ -103,16 +141,28 @@ constexpr gradients<T> gradient_by_parameters(L const& loss, line const& where =
 }
 
 /// The gradients of a loss by the given tensors: parameters, inputs, or any tensor that the loss was computed from.
+///
+/// errors  G26 inside a loop or branch; G37 the loss was not computed from a tensor; T04 not a float
 template <handle L, handle... P>
 constexpr auto gradient(L const& loss, P const&... by) {
   if constexpr (!(of_float<L> && (of_float<P> && ...)))
     static_assert(is_valid<detail::wrong<"T04 gradient: only floats have gradients", L, P...>>);
   builder& b = *detail::owner_of(loss, by...);
   id const given[] = {by.id...};
+  detail::sources_of_loss const sources(b.m, loss.id);
+  (detail::require_source(b, sources, by.id), ...);
   id_list<> const g = detail::record_gradient(b, loss.id, given);
   std::tuple const result = detail::handles_of<P...>(b, g, std::index_sequence_for<P...>{});
   if constexpr (sizeof...(P) == 1) return std::get<0>(result);
   else return result;
+}
+/// Rejects what is no tensor, a tuple of them for example.
+template <handle L, class... P>
+requires(!(handle<P> && ...))
+constexpr auto gradient(L const& loss, P const&...) {
+  static_assert(
+      is_valid<detail::wrong<"T11 gradient takes the loss, then each tensor as an argument of its own", P...>>);
+  return loss;
 }
 
 }  // namespace meshtensor

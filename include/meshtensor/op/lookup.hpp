@@ -162,9 +162,12 @@ constexpr auto gather(Table const& table, Index const& index, D along, line cons
 /// errors  T01 `to` lacks the dim, or `x` a dim of the index or of `to`; T02 the index is not an integer
 template <handle X, handle Index, dim_type D, dim_type... To>
 constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To...>, line const& where = {}) {
-  static_assert(has_dim_v<dims<To...>, D>, "meshtensor T01: scatter_add: the result lacks the dim");
-  static_assert(((detail::same_dim<To, D> || has_dim<X, To>) && ...),
-                "meshtensor T01: scatter_add: the operand lacks a dim of the result: broadcast it");
+  if constexpr (!has_dim_v<dims<To...>, D>)
+    static_assert(
+        is_valid<detail::wrong<"T01 scatter_add: to(...) lacks the dim along which rows are added", D, To...>>);
+  if constexpr (!((detail::same_dim<To, D> || has_dim<X, To>) && ...))
+    static_assert(
+        is_valid<detail::wrong<"T01 scatter_add: the operand lacks a dim of to(...): broadcast it", X, To...>>);
   if constexpr (!of_integer<Index>)
     static_assert(is_valid<detail::wrong<"T02 scatter_add: the index is not an integer", Index>>);
   if constexpr (of_bool<X>) static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
@@ -173,6 +176,15 @@ constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To..
   if constexpr (!fits || !of_integer<Index>) return detail::wrap<X::type, dims<To...>>(r.b, x.id);
   shape const wanted = detail::shape_of(r.b, dims<To...>{});
   return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_id(r.b, along), wanted));
+}
+
+/// Rejects the dims of a result that do not stand in `to(...)`.
+template <handle X, class Index, dim_type D, dim_type... To>
+constexpr auto scatter_add(X const& x, Index const&, D, To...) {
+  static_assert(is_valid<detail::wrong<"T10 scatter_add(x, index, along, mt::to(dims of the result)): the dims of the "
+                                       "result stand in mt::to(...)",
+                                       D, To...>>);
+  return x;
 }
 
 /// The positions along a dim: 0, 1, 2, …
@@ -205,6 +217,14 @@ constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line cons
   } else {
     return handle_t<T, typename Index::dim_list>(index.owner, index.id);
   }
+}
+/// Rejects a call without the dtype.
+template <handle Index, dim_type D>
+constexpr auto one_hot(Index const& index, D) {
+  static_assert(
+      is_valid<
+          detail::wrong<"T10 one_hot takes the dtype of its result last: one_hot(index, vocab, mt::f32)", Index, D>>);
+  return index;
 }
 
 }  // namespace meshtensor

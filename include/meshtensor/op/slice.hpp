@@ -54,7 +54,8 @@ struct slice_rule {
     int const along = x.find(e.n.attribute[0]);
     auto const first = static_cast<std::int64_t>(e.number(2));
     if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
-      throw error("R10", "a slice reaches beyond the extent of its dim");
+      throw error("R10", {"a slice of '", e.m.dim_name(e.n.attribute[0]), "' from ", first, " on, ",
+                          e.results[0].extent[along], " long, reaches beyond its extent, ", x.extent[along]});
     return first * x.stride[along];
   }
 };
@@ -89,7 +90,9 @@ struct pad_rule {
     int const along = y.find(e.n.attribute[1]);
     auto const first = static_cast<std::int64_t>(e.number(2));
     if (first < 0 || first + e.operands[0].extent[along] > y.extent[along])
-      throw error("R10", "a pad reaches beyond the extent of its dim");
+      throw error(
+          "R10", {"'", e.m.dim_name(e.n.attribute[0]), "', ", e.operands[0].extent[along], " long, padded from ", first,
+                  " on, reaches beyond the extent of '", e.m.dim_name(e.n.attribute[1]), "', ", y.extent[along]});
     return first * y.stride[along];
   }
 };

@@ -125,6 +125,11 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::dynamic: break;
     }
+    if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
+      b.report << "S10 the dim '" << m.dim_name(d) << "' cannot have the extent " << b.extent[d]
+               << ", which the dims give that it is made from: an extent is at least 1";
+      return;
+    }
     if (b.extent[d] < 1 && needed.at[d]) {
       b.report << "S11 the dim '" << m.dim_name(d) << "' has no extent: give one, as in " << m.dim_name(d) << "(64)";
       return;

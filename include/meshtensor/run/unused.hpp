@@ -49,9 +49,9 @@ void warn_idle(job_runner const& j, module const& m) {
   if (count == 0) return;
   if (count > shown) names += " and " + std::to_string(count - shown) + " more";
   warn(j,
-       "G36: the gradient by " + names +
-           " is zero, for the loss does not depend on it: use it, or give minimize the scope of what it shall change, "
-           "minimize(s / \"optimizer\", loss, s / \"network\")");
+       "G36: the loss does not depend on " + names +
+           ", so its gradient is zero and minimize leaves it as it is: use it, or give minimize the scope of what it "
+           "shall change, minimize(s / \"optimizer\", loss, s / \"network\")");
 }
 
 #if MESHTENSOR_COMPILED

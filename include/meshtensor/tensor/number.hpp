@@ -50,6 +50,7 @@ struct number {
 /// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.
 template <dim_type D>
 constexpr number extent(D) {
+  if constexpr (D::rule.kind == extent_rule::fixed) return static_cast<double>(D::rule.value);
   number n;
   n.push({number::item::extent, function::copy, 0, 0, &D::label});
   return n;

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "meshtensor/nn/adafactor.hpp"
+#include "meshtensor/nn/average.hpp"
 #include "meshtensor/op/control.hpp"
 
 #include "unit/op/trial.hpp"
@@ -155,6 +156,38 @@ TEST_CASE("an optimizer that is given a scope changes what is declared under it"
   p.run();
   CHECK(trial::numbers_of(p.variables.at("left/w")) == std::vector<double>{0, -1, -2});
   CHECK(trial::numbers_of(p.variables.at("right/w")) == std::vector<double>{-1, -7, -17});
+}
+
+namespace {
+
+/// A loss of `used`, of an average of it as a target, and of a table that only an index is read from; not of `apart`.
+struct of_some_parameters {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const weights = mt::layer([](mt::scope auto r) { return r.parameter("w", element, mt::ones); });
+    auto const w = weights(s / "used");
+    auto const target = stop_gradient(weights(s / "target"));
+    auto const chosen = mt::cast<mt::f64>(argmax(s.parameter("table", element, mt::ones), element));
+    s.output("apart", s.parameter("apart", element, mt::ones));
+    auto const loss = sum((w - target / 2) * (w - target / 2)) + chosen;
+    mt::adamw{.learning_rate = 0.25, .weight_decay = 0.5}.minimize(s / "optimizer", loss);
+    mt::moving_average{.decay = 0.5}.follow(s / "target", s / "used");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an optimizer changes the parameters that its loss has a gradient by, and no others") {
+  program p = program::of<mt::precision<of_some_parameters, mt::dtype::f64>>();
+  p.run();
+  std::vector<double> const ones{1, 1, 1};
+  CHECK(trial::numbers_of(p.variables.at("apart")) == ones);
+  CHECK(trial::numbers_of(p.variables.at("table")) == ones);
+  CHECK(p.variables.contains("optimizer/used/w/m"));
+  for (char const* label : {"optimizer/apart/m", "optimizer/table/m", "optimizer/target/w/m"})
+    CHECK(!p.variables.contains(label));
+  double const used = 1 - 0.25 * (1 + 0.5);  // Adam's first step goes as far as its rate says
+  CHECK(p.variables.at("used/w").number_at(0) == doctest::Approx(used).epsilon(1e-7));
+  CHECK(p.variables.at("target/w").number_at(0) == doctest::Approx(used).epsilon(1e-7));
 }
 
 namespace {

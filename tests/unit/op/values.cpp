@@ -223,8 +223,10 @@ TEST_CASE("parts") {
   CHECK(of([](auto, auto x) { return concat(x, b, slice(x, b, part, 0), part, joined); }, one_to_six) ==
         numbers{1, 2, 3, 1, 2, 4, 5, 6, 4, 5});
   CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, part, 2); }, one_to_six),
-                       "meshtensor R10: a slice reaches beyond the extent of its dim", mt::error);
-  CHECK_THROWS_AS(of([](auto, auto x) { return pad(x, b, wide, 4); }, one_to_six), mt::error);
+                       "meshtensor R10: a slice of 'b' from 2 on, 2 long, reaches beyond its extent, 3", mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return pad(x, b, wide, 4); }, one_to_six),
+                       "meshtensor R10: 'b', 3 long, padded from 4 on, reaches beyond the extent of 'wide', 6",
+                       mt::error);
   CHECK(of([](auto, auto x) { return put(x, sum(x, b), b, 1); }, one_to_six) == numbers{1, 6, 3, 4, 15, 6});
   CHECK_THROWS_WITH_AS(of([](auto, auto x) { return put(x, sum(x, b), b, 3); }, one_to_six),
                        "meshtensor R10: put at 3, but the dim 'b' has 3 positions", mt::error);

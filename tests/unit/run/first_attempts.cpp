@@ -40,6 +40,12 @@ struct by_slash {
     s.output("loss", loss);
   }
 };
+inline constexpr struct known : mt::dim<"known", batch - 1> {} known;
+struct shifted {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", mt::slice(s.input("x", mt::f32, batch), batch, known, 1));
+  }
+};
 struct splitting {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", mt::split(s.input("x", mt::f32, joined), joined, mt::to(major, minor)));
@@ -110,9 +116,16 @@ TEST_CASE("a parameter that no loss depends on is a warning, and one that is dec
   mt::executable<net::step, net::mesh, again> first(weights, batch(4), data(1)), second(weights, batch(4), data(1));
   int told = 0;
   for (std::string const& sentence : heard.all)
-    told += sentence.starts_with("G36: the gradient by 'forgotten' is zero");
+    told += sentence.starts_with("G36: the loss does not depend on 'forgotten', so");
   CHECK(told == 1);
   check_says(mt::explain(first), "'gain' is declared 3 times by one program: one parameter, shared");
+}
+
+TEST_CASE("a dim that is made from others must have an element") {
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job);
+  check_says(said([&] { mt::executable<net::shifted, net::mesh, mt::layout<>> step(weights, batch(1), data(1)); }),
+             "S10: the dim 'known' cannot have the extent 0, which the dims give that it is made from");
 }
 
 TEST_CASE("a name with a slash is a path") {
