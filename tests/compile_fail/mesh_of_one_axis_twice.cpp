@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The axes of a mesh are told apart by their names.
-// expect: meshtensor S01: two axes of a mesh have one name
+// expect: meshtensor S01: two axes of the mesh have the same name: rename one
 #include "meshtensor/mesh/mesh.hpp"
 
 namespace mt = meshtensor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is put at one position has no positions of its own.
-// expect: T03 put: what is put has the dim along which it is put
+// expect: T03 put: the part has the dim along which it is put: slice or rename it
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only what a store holds has a next value.
-// expect: G08 what is updated is no parameter or state
+// expect: G08 update: the first argument is not a parameter or state
 // expect: update_of_a_tensor.cpp:18)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/elementwise.hpp"

@@ -57,8 +57,7 @@ TEST_CASE("other sizes, layouts or programs") {
   // What is said of a difference between the last rank and the others.
   auto const differ = [&](std::string const& what, std::string const& mine, std::string const& its) {
     return "meshtensor R24: the ranks differ in " + what + ": " + mine + " on " + mt::text_of_ranks(first) + ", " +
-           its + " on rank " + std::to_string(last) +
-           ": start the same program, with the same arguments, on all of them";
+           its + " on rank " + std::to_string(last) + ": start all ranks with the same program and arguments";
   };
   {
     mt::store weights(job);

@@ -71,7 +71,7 @@ inline void count_runs(bleu_score& to, std::vector<std::string> const& said,
 /// Post, A call for clarity in reporting BLEU scores, WMT 2018; Chen and Cherry, A systematic comparison of smoothing
 /// techniques for sentence-level BLEU, WMT 2014, method 3.
 inline bleu_score corpus_bleu(std::span<std::string const> said, std::span<std::vector<std::string> const> references) {
-  if (references.empty()) throw error("R56", "BLEU compares translations with references, but there is none");
+  if (references.empty()) throw error("R56", "BLEU needs at least one reference");
   for (auto const& one : references)
     if (one.size() != said.size())
       throw error("R56", {"there are ", said.size(), " translations, but ", one.size(),

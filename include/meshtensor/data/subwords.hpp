@@ -91,7 +91,7 @@ class subwords {
         throw error("R53", {"there is no subword ", t, ": the vocabulary has ", size(), ", counted from 0"});
     std::string text;
     auto const problem = detail::reason(model_->Decode(std::vector<int>(tokens.begin(), tokens.end()), &text));
-    if (!problem.empty()) throw error("R53", {"subwords cannot be put together: ", problem});
+    if (!problem.empty()) throw error("R53", {"the tokens cannot be decoded: ", problem});
     return text;
   }
 

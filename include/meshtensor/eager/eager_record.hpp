@@ -84,7 +84,7 @@ class eager_record : eager_tables, interpreter {
   /// The elements of a value. errors R15 it belongs to a loop or a branch
   block const& value_of(id v) {
     if (b.m.values[v].region != entry_)
-      throw error("R15", "a tensor inside a loop or branch has no value of its own: return it from there");
+      throw error("R15", "a tensor inside a loop or branch cannot be read from outside: return it from there");
     compute();
     return values_[v];
   }

@@ -285,8 +285,8 @@ class trace_scope {
     meshtensor::module const& m = b_->m;
     diagnostic d{};
     if (target == no_id)
-      return d
-             << "G08 what is updated is no parameter or state: update takes it as it was declared, and its next value";
+      return d << "G08 update: the first argument is not a parameter or state: update takes it as it was declared, and "
+                  "its next value";
     variable const& kept = m.variables[target];
     if (b_->depth != 0)
       return add_path(d << "G06 '", m, kept.path)

@@ -96,7 +96,7 @@ struct sized : Program {
       m.report << "S10 an extent is given for the dim '" << e.label << "', which this program does not have";
     } else if (m.dims[d].kind != dim_row::dynamic || e.extent < 1) {
       m.report << "S10 the dim '" << e.label << "' cannot have the extent " << e.extent
-               << (e.extent < 1 ? ": an extent is at least 1" : ": the program leaves it no choice");
+               << (e.extent < 1 ? ": an extent is at least 1" : ": the program fixes it already");
     } else {
       m.dims[d].kind = dim_row::fixed, m.dims[d].value = e.extent;
     }

@@ -101,7 +101,7 @@ inline void put_out(job_runner const& j, std::string const& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
   std::string const why = std::strerror(errno);
   if (!told.exchange(true))
-    warn(j, "R17: standard output cannot be written, " + why + ": results are lost, and the program goes on");
+    warn(j, "R17: standard output cannot be written, " + why + ": results are lost; the program continues");
 }
 }  // namespace detail
 

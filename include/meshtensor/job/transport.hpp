@@ -149,7 +149,9 @@ class lockstep_runner final : public job_runner {
   std::vector<int> held(int size) const override { return thread_runner().held(size); }
   bool in_lockstep() const override { return true; }
   exchange_timing timing() const override { return timing_; }
-  void run(int, rank_work) override { throw error("R03", "processors that take turns have no transport"); }
+  void run(int, rank_work) override {
+    throw error("R03", "in lockstep there is no transport: communicate through a plan, or use threads or ranks");
+  }
 
  private:
   exchange_timing timing_;

@@ -67,7 +67,7 @@ struct mesh_shape {
 
   constexpr mesh_shape& add(name const& label, std::int64_t extent) {
     require(count < max_axes, "S01: a mesh has at most 4 axes");
-    require(find(label) < 0, "S01: two axes of a mesh have one name");
+    require(find(label) < 0, "S01: two axes of the mesh have the same name: rename one");
     axes[count++] = {label, extent};
     return *this;
   }
@@ -108,7 +108,7 @@ struct mesh {
                 "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
   static_assert(sizeof...(Axes) <= max_axes, "meshtensor S01: a mesh has at most 4 axes");
   static constexpr bool names_differ = detail::names_differ<std::remove_cvref_t<decltype(Axes)>...>();
-  static_assert(names_differ, "meshtensor S01: two axes of a mesh have one name");
+  static_assert(names_differ, "meshtensor S01: two axes of the mesh have the same name: rename one");
   static constexpr mesh_shape shape = [] {
     mesh_shape m{};
     if (sizeof...(Axes) <= max_axes && names_differ) (m.add(Axes.label, Axes.extent), ...);

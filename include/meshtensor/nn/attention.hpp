@@ -70,9 +70,8 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
   if constexpr (!of_float<Q>)
     static_assert(
         is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", Q>>);
-  static_assert(
-      (of_bool<Visible> && ...) && (has_dim<Visible, Memory> && ...),
-      "meshtensor T01: attention: what may be visible is a tensor of bools with the dim of the key positions");
+  static_assert((of_bool<Visible> && ...) && (has_dim<Visible, Memory> && ...),
+                "meshtensor T01: attention: the mask must be a bool tensor with the dim of the key positions");
   if constexpr (attends<Q, K, V, Length, Memory, Head>) {
     meshtensor::detail::composed const here(meshtensor::detail::owner_of(q, k, v), where);
     return composite_with_gradient(

@@ -66,7 +66,7 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
     auto const terms =
         as_tuple(std::apply([&](auto const&... h) { return gradient(h...); }, std::tuple_cat(again, seen, cotangents)));
     static_assert(std::tuple_size_v<decltype(terms)> == sizeof...(H),
-                  "meshtensor T11: a gradient gives one cotangent for each operand");
+                  "meshtensor T11: a gradient must return one cotangent for each operand");
     [&]<class... Term>(std::tuple<Term...> const*) {
       if constexpr (sizeof...(Term) == sizeof...(H))
         static_assert(

@@ -138,7 +138,8 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
                        G>>);
     return std::tuple{start, start};
   } else if constexpr (!gives<G, carry_count, has_outputs>) {
-    static_assert(is_valid<wrong<"T11 the body of a loop returns as many carries as it takes, several as a tuple", G>>);
+    static_assert(
+        is_valid<wrong<"T11 the body of a loop must return as many carries as it takes, several as a tuple", G>>);
     return start;
   } else {
     return end_loop<D, has_outputs>(b, dim, site, start, given);
@@ -195,7 +196,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   b.begin_frame(region_kind::branch, no_id, no_id, true);
   auto const no = otherwise(s);
   static_assert(std::is_same_v<decltype(yes), decltype(no)>,
-                "meshtensor T11: the branches of cond give different dims or dtypes");
+                "meshtensor T11: the branches of cond return different dims or dtypes");
   id_list<> no_ids{};
   id_list<> const made_no = detail::ids_of(detail::as_tuple(no));
   for (int i = 0; i < made_no.count; ++i)

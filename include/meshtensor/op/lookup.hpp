@@ -28,7 +28,7 @@ constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) 
            "T02 scatter_add: the index is not an integer");
   b.expect(dims.includes(by) && dims.includes(without(like, along.add(dim))),
            "T01 scatter_add: the operand lacks a dim of the index or of the result: broadcast it");
-  b.expect(!dims.has(dim), "T03 scatter_add: the operand has the dim that it is added along: rename it");
+  b.expect(!dims.has(dim), "T03 scatter_add: the operand already has the dim along which rows are added: rename it");
   id const operands[] = {x, index};
   return b.add(primitive::scatter_add, 0, operands, b.m.values[x].type, like, {{dim}});
 }

@@ -11,7 +11,7 @@ namespace meshtensor {
 constexpr id put(builder& b, id x, id part, id dim, id position) {
   value const v = b.m.values[x], w = b.m.values[part];
   b.expect(v.dims.has(dim), "T01 put: the operand lacks the dim");
-  b.expect(!w.dims.has(dim), "T03 put: what is put has the dim along which it is put");
+  b.expect(!w.dims.has(dim), "T03 put: the part has the dim along which it is put: slice or rename it");
   b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
   shape one{};
   shape const dims = united(v.dims, w.dims), inner = without(dims, one.add(dim));
@@ -143,7 +143,8 @@ template <handle X, handle P, dim_type D>
 constexpr auto put(X const& x, P const& part, D along, number const& position, line const& where = {}) {
   if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
   if constexpr (!detail::lacks_dim<P, D>)
-    static_assert(is_valid<detail::wrong<"T03 put: what is put has the dim along which it is put", P, D>>);
+    static_assert(
+        is_valid<detail::wrong<"T03 put: the part has the dim along which it is put: slice or rename it", P, D>>);
   if constexpr (!same_dtype_as<X, P>)
     static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
   if constexpr (has_dim<X, D> && detail::lacks_dim<P, D> && X::type == P::type) {

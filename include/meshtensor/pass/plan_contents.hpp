@@ -36,7 +36,7 @@ struct planned_contents {
     pool& in = pool_of(r);
     int i = 0;
     while (i < in.end && in.number[i] != 0) ++i;
-    require(i < max_values, "G41: the check of a plan has no room");
+    require(i < max_values, "G41: the plan has too many contents for this check");
     if (i == in.end) ++in.end;
     in.at[i] = r, in.number[i] = ++counter;
     return {static_cast<id>(i | (is_inside(r) ? 0 : outside_bit)), counter};

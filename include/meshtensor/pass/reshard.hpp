@@ -126,7 +126,7 @@ struct resharding {
       if (any([&](int i) { return exchange(i); })) continue;
       if (any([&](int i) { return gather(i); })) continue;
       if (finish_blocked()) continue;
-      return b.note(diagnostic{} << "S20 a value cannot be brought to the placement that is asked for");
+      return b.note(diagnostic{} << "S20 a value cannot be resharded to the requested placement");
     }
   }
 };

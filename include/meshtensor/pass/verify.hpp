@@ -97,18 +97,18 @@ struct verifier {
   constexpr char const* tables() const {
     if (m.node_count > max_nodes || m.value_count > max_values || m.link_count > max_links ||
         m.region_count > max_regions)
-      return "a table holds more rows than it has";
+      return "a table's row count exceeds its capacity";
     for (int i = 0; i < m.dim_count; ++i) {
       dim_row const& d = m.dims[i];
       if (d.label >= m.name_count) return "a dim has no name";
       if (d.kind > dim_row::dynamic && (d.first >= i || (d.kind != dim_row::shifted && d.second >= i)))
-        return "a dim is made from one that comes after it";
+        return "a dim is derived from a later one";
     }
     for (int i = 0; i < m.axis_count; ++i)
       if (m.axes[i].label >= m.name_count) return "a mesh axis has no name";
     for (int i = 0; i < m.path_count; ++i)
       if (m.paths[i].label >= m.name_count || (m.paths[i].parent != no_id && m.paths[i].parent >= i))
-        return "a path comes before the one that it is a part of";
+        return "a path comes before its parent";
     for (int i = 0; i < m.number_count; ++i) {
       number_row const& n = m.numbers[i];
       bool const known = n.kind == number_row::expression ? n.first < i && (arity(n.f) == 1 || n.second < i)
@@ -116,7 +116,7 @@ struct verifier {
                          : n.kind == number_row::named    ? n.first < m.name_count
                          : n.kind >= number_row::updates  ? n.first < m.path_count || n.first == no_id
                                                           : true;
-      if (!known) return "a number is made from one that is not there";
+      if (!known) return "a number is computed from one that does not exist";
     }
     for (int i = 0; i < m.variable_count; ++i) {
       variable const& v = m.variables[i];
@@ -129,7 +129,7 @@ struct verifier {
   constexpr char const* check(int i, node const& n) {
     if (n.kind >= primitive::count_ || !forms.of[static_cast<int>(n.kind)].fits(n))
       return "a node has another number of operands, results or regions than its kind";
-    if (n.region >= m.region_count || m.regions[n.region].removed) return "a node lies in a region that is not there";
+    if (n.region >= m.region_count || m.regions[n.region].removed) return "a node is in a region that does not exist";
     if (owned[n.region]) return "a node comes after the one that owns its region";
     if ((n.path != no_id && n.path >= m.path_count) || (n.site != no_id && n.site >= m.site_count))
       return "a node has a path or line that is not there";
@@ -172,17 +172,17 @@ struct verifier {
       id const v = m.link(g.arguments, p);
       if (!is_known(i, r, v) || m.nodes[m.values[v].node].kind != primitive::argument ||
           m.nodes[m.values[v].node].attribute[0] != p)
-        return "an argument of a region is not the argument node for its place";
+        return "a region's argument node has the wrong position";
       if (n.kind == primitive::composite && k == 1) continue;  // arguments of a gradient region have no operand
       int const operand = operand_of_argument(n, k, p);
       int const maker = operand < n.operands.count ? m.operand_value(n, operand).node : 0;
       if (maker > m.values[v].node && m.nodes[maker].kind != primitive::wait)  // a wait comes right before the owner
-        return "an argument comes before what it stands for";
+        return "an argument comes before its operand";
     }
     for (int p = 0; p < g.results.count; ++p)
-      if (!is_known(i, r, m.link(g.results, p))) return "a region gives a value that is not its own";
+      if (!is_known(i, r, m.link(g.results, p))) return "a region returns a value of another region";
     if ((n.kind == primitive::cond || n.kind == primitive::while_loop) && !takes(n, k, g))
-      return "a branch or loop takes other operands than its node has";
+      return "the arguments of a branch or loop differ from its operands";
     return nullptr;
   }
   /// Whether the arguments of a region of a loop or branch have the dims and dtypes of their operands.

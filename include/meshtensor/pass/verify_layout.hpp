@@ -38,14 +38,14 @@ struct layout_verifier {
     unsigned places[shape::capacity + 1] = {}, count[shape::capacity + 1] = {};
     for (int a = 0; a < max_axes; ++a) {
       if (p.dim[a] == 0 && p.part[a] == reduction::none) continue;
-      if (a >= m.axis_count) return "a value lies along a mesh axis that is not there";
+      if (a >= m.axis_count) return "a placement names a mesh axis that does not exist";
       if (p.dim[a] == 0) continue;
       if (p.part[a] != reduction::none) return "a mesh axis shards a value that is partial over it";
       if (p.dim[a] > v.dims.count) return "a mesh axis shards a dim that the value does not have";
       places[p.dim[a]] |= 1u << p.order[a], ++count[p.dim[a]];
     }
     for (int d = 1; d <= v.dims.count; ++d)
-      if (places[d] != (1u << count[d]) - 1u) return "the mesh axes of a dim do not stand in a row";
+      if (places[d] != (1u << count[d]) - 1u) return "the mesh axes of a dim are not numbered consecutively";
     return nullptr;
   }
 
@@ -100,14 +100,15 @@ struct layout_verifier {
     int const dim = v.dims.at[sharded], position = result.find(relabel(m, n, dim));
     for (int i = 0; i < n.operands.count; ++i)
       if (m.operand_value(n, i).dims.has(dim) && m.operand_value(n, i).layout.dim[a] == 0)
-        return "an operand is whole where another is sharded";
+        return "an operand is replicated along a dim that another has sharded";
     if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
     if (position < 0)
       return contracted(m, n) != reduction::none && p.part[a] == contracted(m, n)
                  ? nullptr
-                 : "what is summed over a sharded dim is not partial";
-    return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a] ? nullptr
-                                                                       : "a result does not lie as its operands do";
+                 : "a sum over a sharded dim is not partial";
+    return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a]
+               ? nullptr
+               : "a result's placement differs from its operands'";
   }
   constexpr char const* check_partial(node const& n, int a, int first, int partials) const {
     reduction const kind = m.operand_value(n, first).layout.part[a];
@@ -198,7 +199,7 @@ struct layout_verifier {
         id const outer = m.operand(n, operand_of_argument(n, k, i)), inner = m.link(g.arguments, i);
         bool const stacked = repeats && i >= l.carries && i < l.carries + l.stacked;
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
-          return "an argument lies elsewhere than its operand";
+          return "an argument's placement differs from its operand's";
         if (at(outer).has_partial() && n.kind != primitive::kernel && !(i < carries && is_zero(outer)))
           return "an operand of a region is partial";
       }
@@ -207,12 +208,12 @@ struct layout_verifier {
         id const inner = m.link(g.results, i), outer = m.result(n, result_of_place(n, i));
         bool const stacked = repeats && i >= l.carries + l.sums;
         if (i < carries && !(at(inner) == at(m.link(g.arguments, i))))
-          return "a carry lies elsewhere after an iteration than before it";
+          return "a carry's placement changes in an iteration";
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
-          return "a result lies elsewhere than what its region gives";
+          return "a result's placement differs from its region's result";
         for (int a = 0; a < m.axis_count && repeats && i >= carries && !stacked; ++a)
           if (at(inner).part[a] == reduction::max || at(inner).part[a] == reduction::min)
-            return "a partial reduction that is no sum is added up";
+            return "a loop sums a partial max or min";
       }
     }
     return nullptr;

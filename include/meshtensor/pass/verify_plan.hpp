@@ -44,7 +44,7 @@ struct plan_verifier {
         is_written{} {
     for (int v = 0; v < m.value_count; ++v) at[v] = p.offset[v];
     run(static_cast<id>(entry));
-    if (memory.flights != 0) say("a collective starts, and nothing waits for it", memory.flight[0].node);
+    if (memory.flights != 0) say("a collective starts and has no wait", memory.flight[0].node);
     for (int v = 0; v < m.variable_count; ++v)
       if (content const c = is_written[v] ? last[v] : initial[v]; c.number != 0 && !memory.holds(c))
         say("a variable does not hold its value when the step ends", now);
@@ -78,7 +78,7 @@ struct plan_verifier {
   }
 
   constexpr void read(id v) {
-    if (!memory.holds(of[v])) return say("a value is read after something else was written over it", now);
+    if (!memory.holds(of[v])) return say("a value is read after its buffer was overwritten", now);
     if (memory.is_arriving(where(v))) say("the result of a collective is read before the wait for it", now);
   }
   constexpr void write(range r) {
@@ -90,7 +90,7 @@ struct plan_verifier {
     of[v] = memory.add(where(v));
   }
   constexpr void rename(id v, id as) {
-    if (root(v) != root(as)) return say("a value has another address than the one that it is another name of", now);
+    if (root(v) != root(as)) return say("an alias has another address than its value", now);
     of[v] = of[as];
   }
   /// Copies a value to another address; at the same address, renames it.
@@ -158,7 +158,7 @@ struct plan_verifier {
       range const y = where(m.result(n, i));
       for (int k = 0; k < n.operands.count; ++k)
         if (y.meets(where(m.operand(n, k))) && !may_write_over(n, i, k))
-          return say("a result is written over an operand that is read meanwhile", now);
+          return say("a result overwrites an operand that the node still reads", now);
     }
     for (int i = 0; i < n.results.count; ++i) write(m.result(n, i));
   }
@@ -182,7 +182,7 @@ struct plan_verifier {
       return say("a collective writes its result over its operand", now);
     write(y);
     if (!memory.begin({started, !goes_with_others, where(x), where(y)}))
-      return say("more collectives are under way than the check has room for", now);
+      return say("too many collectives are in flight for this check", now);
     if (p.joined[started] == started + 1) send(started);
     if (ends_behind_loop(n) && !is_placed(y, place::filled)) end(started);
   }
@@ -204,7 +204,7 @@ struct plan_verifier {
     rename(m.result(n), m.operand(n, 0));
     if (!is_alone(c)) end(started);
     for (int i = 0; i < memory.flights; ++i)
-      if (memory.flight[i].node == started) return say("a wait comes before what it waits for is sent", now);
+      if (memory.flight[i].node == started) return say("a wait comes before its collective is sent", now);
   }
 
   constexpr void call(node const& n) {
@@ -288,7 +288,7 @@ struct plan_verifier {
         write(to);
         out[i - first_out].slice[t] = memory.add(to);
       }
-      if (!memory.holds(out[i - first_out].rest)) say("a loop's body writes where later iterations stack", now);
+      if (!memory.holds(out[i - first_out].rest)) say("a loop's body overwrites slices of later iterations", now);
       memory.drop(out[i - first_out].rest);
     }
     for (int i = 0; i < l.carries; ++i) copy(m.link(body.arguments, i), m.link(body.results, i));

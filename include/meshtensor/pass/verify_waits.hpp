@@ -25,7 +25,7 @@ struct wait_verifier {
     for (int i = 0; i < m.node_count && found.report.empty(); ++i)
       if (char const* fault = visit(m.nodes[i])) say(fault, m.nodes[i]);
     for (int v = 0; v < m.value_count && found.report.empty(); ++v)
-      if (on_its_way[v]) say("a collective starts, and nothing waits for it", m.nodes[m.values[v].node]);
+      if (on_its_way[v]) say("a collective starts and has no wait", m.nodes[m.values[v].node]);
   }
 
  private:
@@ -39,7 +39,7 @@ struct wait_verifier {
       if (on_its_way[m.operand(n, k)] && !(is_wait && m.operand(n, k) == m.operand(n, 0)))
         return "the result of a collective is used before the wait for it";
     if (is_wait) {
-      if (!on_its_way[m.operand(n, 0)]) return "a wait is for what has not started, or was waited for before";
+      if (!on_its_way[m.operand(n, 0)]) return "a wait for a collective that has not started or has ended";
       on_its_way[m.operand(n, 0)] = false;
     }
     if (is_collective(n.kind)) on_its_way[m.result(n)] = true;

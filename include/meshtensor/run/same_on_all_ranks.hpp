@@ -111,7 +111,7 @@ void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std:
   std::string const a = detail::said_by(ranks, 0, lines), b = detail::said_by(ranks, other, lines);
   throw error("R24", std::string("the ranks differ in ") + start_record::name_of(static_cast<int>(f)) + ": " +
                          detail::first_difference(a, text_of_ranks(like_first), b, text_of_ranks(like_other)) +
-                         ": start the same program, with the same arguments, on all of them");
+                         ": start all ranks with the same program and arguments");
 }
 
 #if MESHTENSOR_COMPILED

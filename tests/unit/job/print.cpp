@@ -32,6 +32,8 @@ TEST_CASE("standard output and standard error on a disk that is full") {
   for (int const fd : {full, out, err}) ::close(fd);
   mt::on_warning() = before;
   CHECK_FALSE(threw);
-  CHECK(said == std::vector<std::string>{"R17: standard output cannot be written, No space left on device: results are "
-                                         "lost, and the program goes on"});
+  CHECK(
+      said ==
+      std::vector<std::string>{
+          "R17: standard output cannot be written, No space left on device: results are lost; the program continues"});
 }

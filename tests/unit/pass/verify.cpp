@@ -81,11 +81,11 @@ TEST_CASE("ids and order") {
   CHECK(says(found<network>([](mt::module& m) { m.dims[0].label = 500; }), "a dim has no name"));
   CHECK(says(
       found<branching>([](mt::module& m) { m.numbers[0] = {mt::number_row::expression, mt::function::exp, 0, 0, 0}; }),
-      "a number is made from one that is not there"));
+      "a number is computed from one that does not exist"));
   CHECK(says(found<branching>([](mt::module& m) {
                m.numbers[0] = {mt::number_row::updates, mt::function::copy, 999, mt::no_id, 0};
              }),
-             "a number is made from one that is not there"));
+             "a number is computed from one that does not exist"));
 }
 
 TEST_CASE("regions") {
@@ -101,7 +101,7 @@ TEST_CASE("regions") {
                mt::node const& n = first(m, mt::primitive::repeat);
                m.links[body(m, n).results.first] = m.operand(n, 0);
              }),
-             "a region gives a value that is not its own"));
+             "a region returns a value of another region"));
   CHECK(says(found<deep>([](mt::module& m) { first(m, mt::primitive::repeat).regions.count = 0; }),
              "another number of operands"));
   CHECK(says(found<deep>([](mt::module& m) {

@@ -101,7 +101,7 @@ TEST_CASE("damaged placements are found, with the node and the line") {
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[3] = 1; }),
              "a mesh axis that is not there"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.unshard(0); }),
-             "a result does not lie as its operands do"));
+             "a result's placement differs from its operands'"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::reduction::none; }),
              "is not partial"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::reduction::max; }),
@@ -131,5 +131,5 @@ TEST_CASE("regions take and give what lies alike") {
       p.unshard(0);
       break;
     }
-  CHECK(says(found(*m), "a result lies elsewhere than what its region gives"));
+  CHECK(says(found(*m), "a result's placement differs from its region's result"));
 }

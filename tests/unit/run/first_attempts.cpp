@@ -150,7 +150,7 @@ TEST_CASE("the eager scope says at once what is wrong, and goes on") {
   auto const w = s.parameter("w", net::in);
   s.update(w, w * 2);
   check_says(said([&] { s.update(w, w * 3); }), "G05: 'w' is updated twice in one step, first at first_attempts.cpp:");
-  check_says(said([&] { s.update(x, x * 3); }), "G08: what is updated is no parameter or state");
+  check_says(said([&] { s.update(x, x * 3); }), "G08: update: the first argument is not a parameter or state");
   check_says(said([&] { s.parameter("w", net::joined); }), "G03: 'w' is declared twice");
   CHECK(s.value(sum(x)) == 0);
 }

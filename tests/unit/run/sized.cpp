@@ -103,5 +103,5 @@ TEST_CASE("what cannot be fixed") {
   CHECK(mt::try_trace<mt::sized<train, batch(0)>>().report.view() ==
         "S10 the dim 'batch' cannot have the extent 0: an extent is at least 1");
   CHECK(mt::try_trace<mt::sized<train, twice(4)>>().report.view() ==
-        "S10 the dim 'twice' cannot have the extent 4: the program leaves it no choice");
+        "S10 the dim 'twice' cannot have the extent 4: the program fixes it already");
 }

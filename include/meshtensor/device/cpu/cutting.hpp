@@ -66,7 +66,7 @@ struct kernel_cutter {
       view const& v = inside[m.result(m.nodes[i])];
       if (int const p = v.find(dim); p >= 0) return v.extent[p];
     }
-    throw error("R31", "a kernel has a dim that none of its values has");
+    throw error("R31", "none of a kernel's values has one of its dims");
   }
   void follow(int s, view const& v) {
     for (int i = 0; i < k.loops; ++i) {

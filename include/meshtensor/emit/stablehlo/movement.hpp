@@ -9,7 +9,7 @@ namespace meshtensor::hlo {
 /// An offset that must be known before the first step.
 inline std::int64_t known_place(emission const& e, node const& n, int attribute) {
   auto const number = e.known(n.attribute[attribute]);
-  if (!number) e.refuse(n, "a part that begins elsewhere from step to step");
+  if (!number) e.refuse(n, "a slice whose offset changes between steps");
   return static_cast<std::int64_t>(*number);
 }
 
@@ -27,7 +27,7 @@ inline value slice(emission& e, node const& n) {
 
 inline value pad(emission& e, node const& n) {
   auto const around = e.known(n.attribute[3]);
-  if (!around) e.refuse(n, "a pad around which numbers change from step to step");
+  if (!around) e.refuse(n, "a pad whose value changes between steps");
   type const t = e.result_type(n);
   extents low(t.shape.size()), high = low;
   auto const k = static_cast<std::size_t>(e.result_dims(n).find(n.attribute[1]));
