@@ -70,7 +70,7 @@ TEST_CASE("ids and order") {
   CHECK(says(found<network>([](mt::module& m) { m.links[first(m, mt::function::tanh).operands.first] = mt::no_id; }),
              "an operand is not made before its user"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).region = 7; }),
-             "a region that is not there"));
+             "a region that does not exist"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).site = 4000; }), "a path or line"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).operands.first = 60000; }),
              "table of links"));

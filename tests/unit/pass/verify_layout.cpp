@@ -97,9 +97,9 @@ TEST_CASE("damaged placements are found, with the node and the line") {
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.part[0] = mt::reduction::sum; }),
              "shards a value that is partial over it"));
   CHECK(
-      says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }), "do not stand in a row"));
+      says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }), "are not numbered consecutively"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[3] = 1; }),
-             "a mesh axis that is not there"));
+             "a mesh axis that does not exist"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.unshard(0); }),
              "a result's placement differs from its operands'"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::reduction::none; }),
