@@ -96,8 +96,8 @@ TEST_CASE("damaged placements are found, with the node and the line") {
              "a dim that the value does not have"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.part[0] = mt::reduction::sum; }),
              "shards a value that is partial over it"));
-  CHECK(
-      says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }), "are not numbered consecutively"));
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }),
+             "are not numbered consecutively"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[3] = 1; }),
              "a mesh axis that does not exist"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.unshard(0); }),
@@ -117,9 +117,10 @@ TEST_CASE("damaged placements are found, with the node and the line") {
              "a collective over no mesh axis"));
   CHECK(says(damaged([](mt::module& m) {
                for (int i = 0; i < m.node_count; ++i)
-                 if (m.nodes[i].kind == primitive::all_reduce) m.nodes[i].function = 1;
+                 if (m.nodes[i].kind == primitive::all_reduce)
+                   m.nodes[i].function = static_cast<std::uint8_t>(mt::reduction::max);
              }),
-             "does not finish what is partial"));
+             "does not reduce what is partial"));
 }
 
 TEST_CASE("regions take and give what lies alike") {
