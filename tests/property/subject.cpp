@@ -95,7 +95,13 @@ bool subject::is_new(mt::mesh_shape const& mesh, mt::module const& m) {
       h = (h ^ bytes[i]) * 1099511628211u;
   };
   for (int a = 0; a < mesh.count; ++a) add(&mesh.axes[a].extent, 1);
-  add(m.nodes, m.node_count), add(m.links, m.link_count);
+  for (int i = 0; i < m.node_count; ++i) {  // field by field: a node has a hole
+    mt::node const& n = m.nodes[i];
+    add(&n.kind, 1), add(&n.function, 1), add(&n.effect, 1), add(&n.ordinal, 1), add(&n.copy, 1), add(n.attribute, 4);
+    for (mt::id const& of : {n.region, n.path, n.site}) add(&of, 1);
+    for (mt::list const& of : {n.operands, n.results, n.regions}) add(&of, 1);
+  }
+  add(m.links, m.link_count);
   for (int v = 0; v < m.value_count; ++v) add(&m.values[v].layout, 1);
   for (int v = 0; v < m.variable_count; ++v) add(&m.variables[v].layout, 1);
   return tried_.insert(h).second;
