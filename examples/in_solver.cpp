@@ -18,7 +18,7 @@ struct heat {
   static constexpr int all_rows = 48, all_columns = 96;
   MPI_Comm grid;
   int dims[2] = {0, 0}, at[2] = {0, 0}, rows, columns;
-  std::vector<double> temperature, bend, change;          // bend: the Laplacian; change: the last step's increment
+  std::vector<double> temperature, laplacian, change;     // change: the last step's increment
   std::vector<double> above, below, left, right, column;  // the neighbours' cells
 
   explicit heat(MPI_Comm world) {
@@ -30,7 +30,7 @@ struct heat {
     MPI_Cart_coords(grid, rank, 2, at);
     rows = all_rows / dims[0], columns = all_columns / dims[1];
     auto const cells = static_cast<std::size_t>(rows * columns);
-    temperature.resize(cells), bend.resize(cells), change.resize(cells);
+    temperature.resize(cells), laplacian.resize(cells), change.resize(cells);
     above.resize(static_cast<std::size_t>(columns)), below = above;
     left.resize(static_cast<std::size_t>(rows)), right = left, column = left;
     for (int y = 0; y < rows; ++y)
@@ -63,11 +63,12 @@ struct heat {
     for (int y = 0; y < rows; ++y)
       for (int x = 0; x < columns; ++x) {
         auto const xs = static_cast<std::size_t>(x), ys = static_cast<std::size_t>(y);
-        cell(bend, y, x) = (y == 0 ? above[xs] : cell(temperature, y - 1, x)) +
-                           (y == rows - 1 ? below[xs] : cell(temperature, y + 1, x)) +
-                           (x == 0 ? left[ys] : cell(temperature, y, x - 1)) +
-                           (x == columns - 1 ? right[ys] : cell(temperature, y, x + 1)) - 4 * cell(temperature, y, x);
-        cell(change, y, x) = 0.05 * (1 + std::tanh(2 * cell(temperature, y, x))) * cell(bend, y, x);
+        cell(laplacian, y, x) = (y == 0 ? above[xs] : cell(temperature, y - 1, x)) +
+                                (y == rows - 1 ? below[xs] : cell(temperature, y + 1, x)) +
+                                (x == 0 ? left[ys] : cell(temperature, y, x - 1)) +
+                                (x == columns - 1 ? right[ys] : cell(temperature, y, x + 1)) -
+                                4 * cell(temperature, y, x);
+        cell(change, y, x) = 0.05 * (1 + std::tanh(2 * cell(temperature, y, x))) * cell(laplacian, y, x);
       }
   }
   void apply() {  // until here, temperature is that from which the change was computed
@@ -80,24 +81,22 @@ struct heat {
 namespace guest {
 namespace mt = meshtensor;
 
-// clang-format off
-inline constexpr struct y      : mt::dim<"y", heat::all_rows>    {} y;
-inline constexpr struct x      : mt::dim<"x", heat::all_columns> {} x;
-inline constexpr struct hidden : mt::dim<"hidden", 16>           {} hidden;
-inline constexpr struct down   : mt::axis<"down">                {} down;    // the solver's own grid
-inline constexpr struct across : mt::axis<"across">              {} across;
-struct mesh   : mt::mesh<down, across> {};
+inline constexpr struct y : mt::dim<"y", heat::all_rows> {} y;
+inline constexpr struct x : mt::dim<"x", heat::all_columns> {} x;
+inline constexpr struct hidden : mt::dim<"hidden", 16> {} hidden;
+inline constexpr struct down : mt::axis<"down"> {} down;  // the solver's own grid
+inline constexpr struct across : mt::axis<"across"> {} across;
+struct mesh : mt::mesh<down, across> {};
 struct layout : mt::layout<mt::shard<y, down>, mt::shard<x, across>> {};
-// clang-format on
 
 struct learn {
   constexpr void operator()(mt::scope auto s) const {
     auto temperature = s.input("temperature", mt::f64, y, x);
-    auto bend = s.input("bend", mt::f64, y, x), change = s.input("change", mt::f64, y, x);
-    auto seen = tanh(temperature * s.parameter("in", hidden, mt::normal(1)) + s.parameter("bias", hidden));
-    auto conducts = einsum(seen, s.parameter("out", hidden, mt::normal(0.1)), mt::to(y, x));
-    auto off = (conducts * bend - 20 * change) * 10;
-    auto loss = mean(off * off);
+    auto laplacian = s.input("laplacian", mt::f64, y, x), change = s.input("change", mt::f64, y, x);
+    auto features = tanh(temperature * s.parameter("in", hidden, mt::normal(1)) + s.parameter("bias", hidden));
+    auto conducts = einsum(features, s.parameter("out", hidden, mt::normal(0.1)), mt::to(y, x));
+    auto error = (conducts * laplacian - 20 * change) * 10;
+    auto loss = mean(error * error);
     mt::adam{.learning_rate = 0.01}.minimize(s / "optimizer", loss);
     s.output("loss", loss);
   }
@@ -117,9 +116,10 @@ void simulate() {
   };
   for (int i = 0; i <= 300; ++i) {
     solver.advance();
-    double const loss = step(mt::feed_local<"temperature">(field(solver.temperature)),
-                             mt::feed_local<"bend">(field(solver.bend)), mt::feed_local<"change">(field(solver.change)))
-                            .get<"loss">();
+    double const loss =
+        step(mt::feed_local<"temperature">(field(solver.temperature)), mt::feed_local<"laplacian">(field(solver.bend)),
+             mt::feed_local<"change">(field(solver.change)))
+            .get<"loss">();
     solver.apply();
     if (i % 50 == 0) mt::print(job, "{:>4}  {:.8f}\n", i, loss);
   }

@@ -34,8 +34,8 @@ struct so_far {
 struct learn {
   constexpr void operator()(mt::scope auto s) const {
     auto rain = exp(s.parameter("rain", place, day, mt::constant(0)));
-    auto off = mt::call<so_far>(rain) - s.input("gauge", mt::f32, place, day);
-    auto loss = mean(off * off);
+    auto error = mt::call<so_far>(rain) - s.input("gauge", mt::f32, place, day);
+    auto loss = mean(error * error);
     mt::adam{.learning_rate = 0.02}.minimize(s / "optimizer", loss);
     s.output("loss", loss);
   }

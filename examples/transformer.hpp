@@ -28,9 +28,9 @@ inline constexpr struct d_ff : mt::dim<"d_ff"> {} d_ff;
 
 inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
   auto rate = s.number("dropout", 0);
-  auto asked = layer_norm(s / "norm_1", x, d_model);
-  auto seen = causal_attention(s / "attention", asked, length, memory, d_model, heads, d_head);
-  auto a = x + dropout(s / "drop_1", seen, rate);
+  auto normed = layer_norm(s / "norm_1", x, d_model);
+  auto attended = causal_attention(s / "attention", normed, length, memory, d_model, heads, d_head);
+  auto a = x + dropout(s / "drop_1", attended, rate);
   auto made = feed_forward(s / "feed_forward", layer_norm(s / "norm_2", a, d_model), d_model, d_ff);
   return a + dropout(s / "drop_2", made, rate);
 };

@@ -35,9 +35,9 @@ inline constexpr int padding = 0, begin = 2, end = 3;
 constexpr auto sinusoids(mt::scope auto s, auto const& position) {
   auto const half = extent(d_model) / 2;
   auto const i = iota(s, d_model, mt::f32);
-  auto const turned = i >= half;
-  auto const wave = exp((i - select(turned, i * 0 + half, 0)) * (-9.210340371976184 / half));
-  return mt::cast<s.compute>(sin(wave * position + select(turned, i * 0 + 1.5707963267948966, 0)));
+  auto const is_cosine = i >= half;
+  auto const wave = exp((i - select(is_cosine, i * 0 + half, 0)) * (-9.210340371976184 / half));
+  return mt::cast<s.compute>(sin(wave * position + select(is_cosine, i * 0 + 1.5707963267948966, 0)));
 }
 
 inline constexpr mt::layer words = [](mt::scope auto s, auto table, auto ids, auto position) {
@@ -49,21 +49,21 @@ inline constexpr mt::layer feed = [](mt::scope auto s, auto x) {
   return linear(s / "down", relu(linear(s / "up", x, d_model, d_ff)), d_ff, d_model);
 };
 
-inline constexpr mt::layer encoder_block = [](mt::scope auto s, auto x, auto seen) {
+inline constexpr mt::layer encoder_block = [](mt::scope auto s, auto x, auto visible) {
   auto const rate = s.number("dropout", 0);
-  auto const asked = layer_norm(s / "norm_1", x, d_model);
-  auto const a = attention(s / "attention", asked, length, source, d_model, heads, d_head, seen);
+  auto const normed = layer_norm(s / "norm_1", x, d_model);
+  auto const a = attention(s / "attention", normed, length, source, d_model, heads, d_head, visible);
   auto const h = x + dropout(s / "drop_1", a, rate);
   return h + dropout(s / "drop_2", feed(s / "feed", layer_norm(s / "norm_2", h, d_model)), rate);
 };
 
-inline constexpr mt::layer decoder_block = [](mt::scope auto s, auto x, auto meant, auto seen) {
+inline constexpr mt::layer decoder_block = [](mt::scope auto s, auto x, auto encoded, auto visible) {
   auto const rate = s.number("dropout", 0);
-  auto const asked = layer_norm(s / "norm_1", x, d_model);
-  auto const a = causal_attention(s / "attention", asked, length, memory, d_model, heads, d_head);
+  auto const normed = layer_norm(s / "norm_1", x, d_model);
+  auto const a = causal_attention(s / "attention", normed, length, memory, d_model, heads, d_head);
   auto const h = x + dropout(s / "drop_1", a, rate);
   auto const wanted = layer_norm(s / "norm_2", h, d_model);
-  auto const b = cross_attention(s / "source", wanted, meant, length, source, d_model, heads, d_head, seen);
+  auto const b = cross_attention(s / "source", wanted, encoded, length, source, d_model, heads, d_head, visible);
   auto const g = h + dropout(s / "drop_2", b, rate);
   return g + dropout(s / "drop_3", feed(s / "feed", layer_norm(s / "norm_3", g, d_model)), rate);
 };
@@ -71,22 +71,22 @@ inline constexpr mt::layer decoder_block = [](mt::scope auto s, auto x, auto mea
 constexpr auto table_of(mt::scope auto s) {
   return s.parameter("table", vocab, d_model, mt::normal(1 / sqrt(extent(d_model))));
 }
-constexpr auto seen_of(auto from) { return rename(from, length, source) != padding; }
+constexpr auto visible_of(auto from) { return rename(from, length, source) != padding; }
 
-inline constexpr mt::layer meaning_of = [](mt::scope auto s, auto from) {
-  auto const seen = seen_of(from);
+inline constexpr mt::layer encoded_of = [](mt::scope auto s, auto from) {
+  auto const visible = visible_of(from);
   auto const read = repeat(s / "encoder", layers, words(s / "source", table_of(s), from, length),
-                           [&](mt::scope auto r, auto x) { return encoder_block(r, x, seen); });
+                           [&](mt::scope auto r, auto x) { return encoder_block(r, x, visible); });
   return rename(layer_norm(s / "meaning", read, d_model), length, source);
 };
 
 /// The logits of the next word at each position of the target.
 inline constexpr mt::layer logits_of = [](mt::scope auto s, auto from, auto into) {
   auto const table = table_of(s);
-  auto const seen = seen_of(from);
-  auto const meant = meaning_of(s, from);
+  auto const visible = visible_of(from);
+  auto const encoded = encoded_of(s, from);
   auto const written = repeat(s / "decoder", layers, words(s / "target", table, into, length),
-                              [&](mt::scope auto r, auto x) { return decoder_block(r, x, meant, seen); });
+                              [&](mt::scope auto r, auto x) { return decoder_block(r, x, encoded, visible); });
   return einsum(layer_norm(s / "norm", written, d_model), table, to(batch, length, vocab));
 };
 
@@ -138,10 +138,10 @@ struct train_in_parts {
   constexpr void operator()(mt::scope auto s) const {
     auto const pairs = pairs_of(s, batch, parts, length);
     auto const count = sum(mt::cast<mt::f32>(std::get<2>(pairs) != padding));
-    auto const [loss, slopes] = mt::accumulate(
+    auto const [loss, gradients] = mt::accumulate(
         s / "model", parts, pairs,
         [&](mt::scope auto m, auto from, auto into, auto next) { return nats_of(m, from, into, next) / count; });
-    Optimizer::minimize(s, slopes);
+    Optimizer::minimize(s, gradients);
     s.output("loss", loss);
     s.output("count", count);
   }

@@ -17,13 +17,11 @@
 namespace {
 namespace mt = meshtensor;
 
-// clang-format off
-inline constexpr struct batch  : mt::dim<"batch">              {} batch;
-inline constexpr struct length : mt::dim<"length">             {} length;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct length : mt::dim<"length"> {} length;
 inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;
-inline constexpr struct heads  : mt::dim<"heads", 8>           {} heads;
-inline constexpr struct d_head : mt::dim<"d_head", 64>         {} d_head;
-// clang-format on
+inline constexpr struct heads : mt::dim<"heads", 8> {} heads;
+inline constexpr struct d_head : mt::dim<"d_head", 64> {} d_head;
 
 struct attend {
   constexpr void operator()(mt::scope auto s) const {

@@ -21,19 +21,26 @@ using namespace mt::nn;
 
 template <bool Known, mt::name Label, std::int64_t Extent>
 struct sized : std::conditional_t<Known, mt::dim<Label, Extent>, mt::dim<Label>> {};
-// clang-format off
-template <bool Known> inline constexpr sized<Known, "batch", 4>     batch{};
-template <bool Known> inline constexpr sized<Known, "length", 128>  length{};
-template <bool Known> inline constexpr sized<Known, "memory", 128>  memory{};
-template <bool Known> inline constexpr sized<Known, "vocab", 256>   vocab{};
-template <bool Known> inline constexpr sized<Known, "layers", 6>    layers{};
-template <bool Known> inline constexpr sized<Known, "d_model", 512> d_model{};
-template <bool Known> inline constexpr sized<Known, "heads", 8>     heads{};
-template <bool Known> inline constexpr sized<Known, "d_head", 64>   d_head{};
-template <bool Known> inline constexpr sized<Known, "d_ff", 2048>   d_ff{};
+template <bool Known>
+inline constexpr sized<Known, "batch", 4> batch{};
+template <bool Known>
+inline constexpr sized<Known, "length", 128> length{};
+template <bool Known>
+inline constexpr sized<Known, "memory", 128> memory{};
+template <bool Known>
+inline constexpr sized<Known, "vocab", 256> vocab{};
+template <bool Known>
+inline constexpr sized<Known, "layers", 6> layers{};
+template <bool Known>
+inline constexpr sized<Known, "d_model", 512> d_model{};
+template <bool Known>
+inline constexpr sized<Known, "heads", 8> heads{};
+template <bool Known>
+inline constexpr sized<Known, "d_head", 64> d_head{};
+template <bool Known>
+inline constexpr sized<Known, "d_ff", 2048> d_ff{};
 struct mesh : mt::mesh<> {};
 struct layout : mt::layout<> {};
-// clang-format on
 
 template <bool Known>
 struct step {
@@ -43,8 +50,8 @@ struct step {
     auto x = embed(s / "tokens", text, vocab<Known>, d_model<Known>) +
              s.parameter("positions", length<Known>, d_model<Known>, mt::normal(0.02));
     auto deep = repeat(s / "layers", layers<Known>, x, [](mt::scope auto r, auto h) {
-      auto asked = layer_norm(r / "norm_1", h, d_model<Known>);
-      auto a = h + causal_attention(r / "attention", asked, length<Known>, memory<Known>, d_model<Known>, heads<Known>,
+      auto normed = layer_norm(r / "norm_1", h, d_model<Known>);
+      auto a = h + causal_attention(r / "attention", normed, length<Known>, memory<Known>, d_model<Known>, heads<Known>,
                                     d_head<Known>);
       auto hidden = relu(linear(r / "up", layer_norm(r / "norm_2", a, d_model<Known>), d_model<Known>, d_ff<Known>));
       return a + linear(r / "down", hidden, d_ff<Known>, d_model<Known>);

@@ -29,25 +29,23 @@ namespace lm {
 namespace mt = meshtensor;
 using namespace mt::nn;
 
-// clang-format off
-inline constexpr struct batch   : mt::dim<"batch">              {} batch;
-inline constexpr struct length  : mt::dim<"length">             {} length;
-inline constexpr struct memory  : mt::dim<"memory", length + 0> {} memory;
-inline constexpr struct vocab   : mt::dim<"vocab">              {} vocab;
-inline constexpr struct layers  : mt::dim<"layers">             {} layers;
-inline constexpr struct d_model : mt::dim<"d_model">            {} d_model;
-inline constexpr struct heads   : mt::dim<"heads">              {} heads;
-inline constexpr struct d_head  : mt::dim<"d_head">             {} d_head;
-inline constexpr struct d_ff    : mt::dim<"d_ff">               {} d_ff;
-inline constexpr struct data    : mt::axis<"data">              {} data;
-inline constexpr struct model   : mt::axis<"model">             {} model;
+inline constexpr struct batch : mt::dim<"batch"> {} batch;
+inline constexpr struct length : mt::dim<"length"> {} length;
+inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;
+inline constexpr struct vocab : mt::dim<"vocab"> {} vocab;
+inline constexpr struct layers : mt::dim<"layers"> {} layers;
+inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
+inline constexpr struct heads : mt::dim<"heads"> {} heads;
+inline constexpr struct d_head : mt::dim<"d_head"> {} d_head;
+inline constexpr struct d_ff : mt::dim<"d_ff"> {} d_ff;
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>> {};
-// clang-format on
 
 inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
-  auto asked = layer_norm(s / "norm_1", x, d_model);
-  auto a = x + causal_attention(s / "attention", asked, length, memory, d_model, heads, d_head);
+  auto normed = layer_norm(s / "norm_1", x, d_model);
+  auto a = x + causal_attention(s / "attention", normed, length, memory, d_model, heads, d_head);
   auto hidden = relu(linear(s / "up", layer_norm(s / "norm_2", a, d_model), d_model, d_ff));
   return a + linear(s / "down", hidden, d_ff, d_model);
 };

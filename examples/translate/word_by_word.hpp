@@ -44,9 +44,9 @@ inline constexpr auto start_of_projections = mt::normal(1 / sqrt(extent(d_model)
 inline constexpr auto start_of_out = mt::normal(1 / sqrt(extent(heads) * extent(d_head)));
 
 /// The keys and values of the source, for all layers of the decoder.
-inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto meant) {
+inline constexpr mt::layer kept_of_source = [](mt::scope auto s, auto encoded) {
   auto const project = [&](auto const& weight) {
-    return pad(einsum(meant, weight, to(layers, batch, heads, source, d_head)), source, all_source, 0);
+    return pad(einsum(encoded, weight, to(layers, batch, heads, source, d_head)), source, all_source, 0);
   };
   return std::tuple(project(s.parameter("key", layers, d_model, heads, d_head, start_of_projections)),
                     project(s.parameter("value", layers, d_model, heads, d_head, start_of_projections)));
@@ -57,11 +57,11 @@ struct read_source {
   constexpr void operator()(mt::scope auto s) const {
     auto const from = s.input("source", mt::i32, batch, length);
     auto const into = s.input("into", mt::i32, batch);
-    auto const [keys, values] = kept_of_source(s / "model" / "decoder" / "source", meaning_of(s / "model", from));
-    auto const [old_keys, old_values, seen] = memory_of_source(s / "memory");
+    auto const [keys, values] = kept_of_source(s / "model" / "decoder" / "source", encoded_of(s / "model", from));
+    auto const [old_keys, old_values, visible] = memory_of_source(s / "memory");
     s.update(old_keys, put(old_keys, keys, row, into));
     s.update(old_values, put(old_values, values, row, into));
-    s.update(seen, put(seen, pad(from, length, all_source, 0, padding) != padding, row, into));
+    s.update(visible, put(visible, pad(from, length, all_source, 0, padding) != padding, row, into));
   }
 };
 
@@ -70,23 +70,24 @@ struct read_source {
 /// Attends to the earlier words, masked by `open`, and to this one. Returns the result, and this word's key and value.
 inline constexpr mt::layer attend_again = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto open) {
   auto const project = [&](auto const& weight) { return einsum(x, weight, to(row, beam, heads, d_head)); };
-  auto const question = project(s.parameter("query", d_model, heads, d_head, start_of_projections));
+  auto const query = project(s.parameter("query", d_model, heads, d_head, start_of_projections));
   auto const key = project(s.parameter("key", d_model, heads, d_head, start_of_projections));
   auto const value = project(s.parameter("value", d_model, heads, d_head, start_of_projections));
   auto const [earlier, sum_before] = attention_with_log_sum(
-      question, slice(all_keys, all_said, said, 0), slice(all_values, all_said, said, 0), beam, said, d_head, open);
-  auto const own = sum(question * key, d_head) / sqrt(extent(d_head));
+      query, slice(all_keys, all_said, said, 0), slice(all_values, all_said, said, 0), beam, said, d_head, open);
+  auto const own = sum(query * key, d_head) / sqrt(extent(d_head));
   auto const most = maximum(sum_before, own);
   auto const before = exp(sum_before - most), now = exp(own - most);
   auto const mixed = (before * earlier + now * value) / (before + now);
   return std::tuple(einsum(mixed, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model)),
                     key, value);
 };
-inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto all_keys, auto all_values, auto seen) {
-  auto const question =
+inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto all_keys, auto all_values,
+                                                 auto visible) {
+  auto const query =
       einsum(x, s.parameter("query", d_model, heads, d_head, start_of_projections), to(row, beam, heads, d_head));
-  auto const mixed = dot_product_attention(question, slice(all_keys, all_source, source, 0),
-                                           slice(all_values, all_source, source, 0), beam, source, d_head, seen);
+  auto const mixed = dot_product_attention(query, slice(all_keys, all_source, source, 0),
+                                           slice(all_values, all_source, source, 0), beam, source, d_head, visible);
   return einsum(mixed, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model));
 };
 
@@ -94,7 +95,7 @@ inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto 
 /// word's keys and values for the cache.
 inline constexpr mt::layer step_of_decoder = [](mt::scope auto s, auto of_source, auto of_words, auto token, auto open,
                                                 auto position) {
-  auto const seen = slice(std::get<2>(of_source), all_source, source, 0);
+  auto const visible = slice(std::get<2>(of_source), all_source, source, 0);
   auto const table = table_of(s);
   auto const x = gather(table, token, vocab) * sqrt(extent(d_model)) + sinusoids(s, mt::cast<mt::f32>(position));
   auto const [y, kept] =
@@ -104,8 +105,8 @@ inline constexpr mt::layer step_of_decoder = [](mt::scope auto s, auto of_source
                auto const [a, key, value] =
                    attend_again(r / "attention", layer_norm(r / "norm_1", h, d_model), keys, values, open);
                auto const b = h + a;
-               auto const c =
-                   b + attend_to_source(r / "source", layer_norm(r / "norm_2", b, d_model), of_keys, of_values, seen);
+               auto const c = b + attend_to_source(r / "source", layer_norm(r / "norm_2", b, d_model), of_keys,
+                                                   of_values, visible);
                return std::tuple(c + feed(r / "feed", layer_norm(r / "norm_3", c, d_model)), std::tuple(key, value));
              });
   return std::tuple(einsum(layer_norm(s / "norm", y, d_model), table, to(row, beam, vocab)), std::get<0>(kept),
