@@ -117,8 +117,8 @@ void simulate() {
   for (int i = 0; i <= 300; ++i) {
     solver.advance();
     double const loss =
-        step(mt::feed_local<"temperature">(field(solver.temperature)), mt::feed_local<"laplacian">(field(solver.bend)),
-             mt::feed_local<"change">(field(solver.change)))
+        step(mt::feed_local<"temperature">(field(solver.temperature)),
+             mt::feed_local<"laplacian">(field(solver.laplacian)), mt::feed_local<"change">(field(solver.change)))
             .get<"loss">();
     solver.apply();
     if (i % 50 == 0) mt::print(job, "{:>4}  {:.8f}\n", i, loss);
