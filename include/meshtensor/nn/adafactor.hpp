@@ -74,6 +74,10 @@ struct adafactor_step {
 /// longer than `clip_threshold` times the parameter's own scale, its root mean square, times `learning_rate`. A
 /// parameter with one dim or none keeps the mean of every element.
 ///
+/// p ← p − learning_rate · max(least_scale, rms(p)) · u / max(1, rms(u) / clip_threshold), where u = g / √v̂. With more
+/// than one dim, v̂ = v_a · Π (v_i / mean(v_a)) over the dims i after the first, a; v_i is the running mean of g² +
+/// epsilon over all dims but i. Dims of enclosing loops do not count: each layer has its own v̂ and rms.
+///
 /// state   for a parameter with dims a, b, …: one tensor [a], one [b], …; those of enclosing loops lead
 /// source  Shazeer and Stern, arXiv:1804.04235, algorithms 4 to 6, without momentum; more than two dims as in Chen et
 ///         al., arXiv:1902.04620

@@ -13,7 +13,8 @@ namespace nn {
 ///     mt::moving_average{.decay = 0.999}.follow(s / "average", s / "network");
 ///
 /// The copy has the parameters' names under its own scope. It can be used like the network itself: `network(s /
-/// "average", x)`, also by another program that shares the parameters.
+/// "average", x)`, also by another program that shares the parameters. Before the first `follow` it has its own
+/// initial values: other random numbers than the network's.
 ///
 /// errors  G03 the copy is declared otherwise; G28 there is no parameter under `original`
 /// source  Polyak and Juditsky 1992; Tarvainen and Valpola, arXiv:1703.01780

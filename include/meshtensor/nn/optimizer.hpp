@@ -178,7 +178,8 @@ struct sgd {
   }
 };
 
-/// SGD with momentum: v ← decay · v + g, p ← p − learning_rate · v; Nesterov's form looks one step ahead.
+/// SGD with momentum: v ← decay · v + g, without dampening, then p ← p − learning_rate · v; in Nesterov's form p ← p −
+/// learning_rate · (decay · v + g).
 ///
 /// state   velocity, like the parameter
 /// source  Polyak 1964; Sutskever et al., ICML 2013
@@ -201,7 +202,8 @@ struct momentum {
 };
 
 /// Adam: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of the gradient and of its
-/// square, corrected for their start at zero by the number of the parameter's update.
+/// square, corrected for their start at zero by the number of the parameter's update, t = 1, 2, …: m̂ = m / (1 −
+/// beta_1^t), v̂ = v / (1 − beta_2^t).
 ///
 /// state   m and v, like the parameter
 /// source  Kingma and Ba, arXiv:1412.6980
@@ -221,7 +223,8 @@ struct adam {
   }
 };
 
-/// Adam with decoupled weight decay: p ← (1 − learning_rate · weight_decay) · p − ….
+/// Adam with decoupled weight decay: p ← (1 − learning_rate · weight_decay) · p − learning_rate · m̂ / (√v̂ + epsilon).
+/// It decays every parameter that it changes, biases and gains too; the third argument of `minimize` restricts these.
 ///
 /// state   m and v, like the parameter
 /// source  Loshchilov and Hutter, arXiv:1711.05101

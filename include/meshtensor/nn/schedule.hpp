@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learning rate schedules: numbers, evaluated before each step. A constant rate is a number already. As a number of an
-// optimizer a schedule follows that optimizer's updates, elsewhere the steps of its program.
+// optimizer a schedule follows that optimizer's updates, elsewhere the steps of its program. In the formulas t counts
+// those that are complete, 0 at first; rise = min(1, (t + 1) / warmup); passed = (t − warmup) / (total − warmup),
+// between 0 and 1. A warmup or divisor below 1 counts as 1.
 #pragma once
 
 #include "meshtensor/graph/scope.hpp"
@@ -51,13 +53,14 @@ constexpr number progress(S const& s, number const& warmup, number const& total)
 }
 }  // namespace detail
 
-/// Rises linearly to `peak` in `warmup` steps, then stays constant.
+/// Rises linearly to `peak` in `warmup` steps, then stays constant: peak · rise.
 template <scope S>
 constexpr number warmup_constant(S const& s, number const& peak, number const& warmup) {
   return detail::row(s, peak * detail::risen(s, warmup));
 }
 
-/// Rises linearly to `peak` in `warmup` steps, then falls to `last` · `peak` at step `total` along half a cosine.
+/// Rises linearly to `peak` in `warmup` steps, then falls to `last` · `peak` at step `total` along half a cosine:
+/// peak · rise · (last + (1 − last) · (1 + cos(π · passed)) / 2).
 ///
 /// source  Loshchilov and Hutter, arXiv:1608.03983
 template <scope S>
@@ -68,7 +71,8 @@ constexpr number warmup_cosine(S const& s, number const& peak, number const& war
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
 }
 
-/// Rises linearly to `peak` in `warmup` steps, then falls linearly to `last` · `peak` at step `total`.
+/// Rises linearly to `peak` in `warmup` steps, then falls linearly to `last` · `peak` at step `total`:
+/// peak · rise · (1 − (1 − last) · passed).
 template <scope S>
 constexpr number warmup_linear(S const& s, number const& peak, number const& warmup, number const& total,
                                number const& last = 0) {
@@ -76,7 +80,8 @@ constexpr number warmup_linear(S const& s, number const& peak, number const& war
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
 }
 
-/// Rises linearly to `peak` in `warmup` steps, then falls with the inverse square root of the step.
+/// Rises linearly to `peak` in `warmup` steps, then falls with the inverse square root of the step:
+/// peak · min(rise, √(warmup / (t + 1))).
 ///
 /// source  Vaswani et al., arXiv:1706.03762, equation 3, where `peak` is (d_model · warmup)^(−1/2)
 template <scope S>

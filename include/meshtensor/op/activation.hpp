@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-/// x · Φ(x), Φ the normal distribution.
+/// x · Φ(x), Φ the normal distribution: x/2 · (1 + erf(x / √2)), not the approximation, `gelu_tanh`.
 ///
 /// source  Hendrycks and Gimpel, arXiv:1606.08415
 template <handle H>

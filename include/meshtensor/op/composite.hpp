@@ -105,7 +105,9 @@ constexpr auto composite(name const& label, Body const& body, H const&... operan
 }
 /// A composite with its own gradient: `gradient(operands…, results…, cotangents…)` returns the operands' cotangents. It
 /// may take the cotangents of the leading results only. The remaining results are those that the body saves for the
-/// gradient; if their cotangents are needed, for a second derivative, the body is differentiated.
+/// gradient; if their cotangents are needed, for a second derivative, the body is differentiated. A cotangent is the
+/// sum over all uses of the result, which matters to a gradient that is not linear in it. `sum_like(term, operand)`
+/// sums over the dims along which an operand was broadcast.
 ///
 /// grad    of any order: `gradient` is itself differentiated
 template <class Body, class Gradient, handle... H>

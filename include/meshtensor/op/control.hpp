@@ -177,7 +177,8 @@ constexpr auto scan(S const& s, D dim, Carry const& start, Xs const& sequences, 
   return detail::record_loop<true>(s, dim, where, start, sequences, body);
 }
 
-/// Runs one of two branches, chosen by a bool without dims; both return the same dims and dtypes.
+/// Runs one of two branches, chosen by a bool without dims: `cond(s / "sign", sum(x) > 0, [&](auto scope) {…}, [&](auto
+/// scope) {…})`. Both return the same dims and dtypes.
 template <scope S, handle P, class Then, class Otherwise>
 constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise const& otherwise,
                     line const& where = {}) {
@@ -264,7 +265,9 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
 }
 }  // namespace detail
 
-/// Runs `body` while `condition` holds, at most so many times; returns the number of iterations and the last carries.
+/// Runs `body` while `condition` holds, at most so many times:
+/// `auto [count, last] = while_loop(s / "grow", at_most(40), condition, body, x)`. Both functions take the scope, then
+/// each carry; the condition is a bool without dims. Returns the number of iterations, as i64, and the last carries.
 template <scope S, class Condition, class Body, handle... H>
 constexpr auto while_loop(S const& s, at_most const& most, Condition const& condition, Body const& body,
                           H const&... start) {

@@ -204,7 +204,8 @@ struct elementwise_rule {
 
 // ---- what users call ----
 
-/// A scalar function, applied to every element; operands broadcast by name, numbers take the dtype of the tensors.
+/// A scalar function, applied to every element; operands broadcast by name, numbers take the dtype of the tensors. Of
+/// integers `/` truncates, `%` has the sign of the divisor, a divisor of 0 gives 0, and overflow wraps around.
 ///
 /// dims    the dims of all operands, in order of first appearance
 /// layout  each dim keeps its axes; partial sums pass through linear functions

@@ -129,7 +129,8 @@ constexpr shape with_rule_of(shape const& x, shape const& more) { return united(
 }  // namespace detail
 
 /// Gathers rows of a table by integers: out[i…, rest…] = table[index[i…], rest…] along `dim`. An index out of range
-/// gives zeros. Dims that both have are matched by name.
+/// gives zeros. Dims that both have are matched by name: `gather(text, position, length)` looks up in each example of a
+/// batch if both have `batch`.
 ///
 /// dims    those of the index, then those of the table without `dim`
 /// layout  `dim` sharded over an axis: each processor looks into its part, the result is a partial sum
@@ -153,8 +154,9 @@ constexpr auto gather(Table const& table, Index const& index, D along, line cons
   }
 }
 
-/// Scatter-adds rows into zeros, the transpose of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`. An index
-/// out of range adds nothing; a dim that only `x` has is summed.
+/// Scatter-adds rows into zeros, the transpose of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`, as in
+/// `scatter_add(x, token, vocab, to(vocab, d_model))`. An index out of range adds nothing; a dim that only `x` has is
+/// summed.
 ///
 /// dims    those of `to`
 /// layout  a dim of the index sharded over an axis: the result is a partial sum
@@ -187,7 +189,7 @@ constexpr auto scatter_add(X const& x, Index const&, D, To...) {
   return x;
 }
 
-/// The positions along a dim: 0, 1, 2, …
+/// The positions along a dim, 0, 1, 2, …: `iota(s, length, mt::i32)`.
 template <scope S, dim_type D, dtype T>
 constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& where = {}) {
   static_assert(T != dtype::boolean, "meshtensor T04: iota of bools: choose an integer or a float");

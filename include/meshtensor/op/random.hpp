@@ -87,7 +87,8 @@ constexpr tensor<T, D...> uniform(S const& s, dtype_constant<T>, to_dims<D...>, 
   return {&r.b, random(r.b, distribution::uniform, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
-/// Normal floats with mean 0 and standard deviation 1; otherwise like `uniform`.
+/// Normal floats with mean 0 and standard deviation 1: `normal(s, mt::f32, to(batch, d_model))`; otherwise like
+/// `uniform`.
 template <scope S, dtype T, dim_type... D>
 constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, line const& where = {}) {
   static_assert(is_float(T), "meshtensor T04: random numbers are floats: cast them");
@@ -96,7 +97,8 @@ constexpr tensor<T, D...> normal(S const& s, dtype_constant<T>, to_dims<D...>, l
   return {&r.b, random(r.b, distribution::normal, T, detail::shape_of(r.b, dims<D...>{}))};
 }
 
-/// True with the given probability, which is a number; otherwise like `uniform`.
+/// True with the given probability, which is a number: `bernoulli(s / "keep", 0.9, to(batch, d_model))`; otherwise like
+/// `uniform`.
 template <scope S, dim_type... D>
 constexpr tensor<dtype::boolean, D...> bernoulli(S const& s, number const& probability, to_dims<D...> result,
                                                  line const& where = {}) {
