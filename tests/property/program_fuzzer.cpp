@@ -355,7 +355,17 @@ class program {
       any const now(&b_, mt::mean(b_, y.id, mt::without(b_.m.values[y.id].dims, b_.m.values[f.seen].dims)));
       s.update(any(&b_, f.seen), any(&b_, f.seen) * 0.5 + now);
     }
-    if (first && c_.one_in(6)) mt::moving_average{.decay = 0.9}.follow(s / "average", s / "net");
+    if (first && c_.one_in(6) && reads_parameters(s / "net"))
+      mt::moving_average{.decay = 0.9}.follow(s / "average", s / "net");
+  }
+  bool reads_parameters(scope const& part) const {
+    for (int i = 0; i < b_.m.node_count; ++i) {
+      mt::node const& n = b_.m.nodes[i];
+      if (n.kind == mt::primitive::read && n.region == b_.region &&
+          mt::detail::is_parameter(b_.m, b_.m.result(n), mt::detail::parameters_of<scope>::value, part.path()))
+        return true;
+    }
+    return false;
   }
   void evaluate() {
     scope const s(&b_, mt::no_id, mt::line(std::source_location()));

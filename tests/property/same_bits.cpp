@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "meshtensor/device/reference.hpp"
+#include "property/at_least.hpp"
 #include "property/random_run.hpp"
 #include "support/skip.hpp"
 
@@ -87,4 +88,5 @@ TEST_CASE("results are the bits that they were") {
     table += text;
   }
   MESSAGE(table);
+  property::at_least(25, std::ssize(kept));
 }

@@ -102,6 +102,11 @@ struct builder {
     note(d << " is made from the extent of '" << label << "', a dim that no tensor of this program has had before");
     return add_dim({dim_row::dynamic, intern(label), no_id, no_id, 0});
   }
+  constexpr bool has_dim(name const& label) const {
+    for (int i = 0; i < m.dim_count; ++i)
+      if (m.names[m.dims[i].label] == label) return true;
+    return false;
+  }
   constexpr id add_dim(dim_row const& row) {
     if (!expect(m.dim_count < max_dims, "G14 a program has at most 128 dims")) return max_dims - 1;
     m.dims[m.dim_count] = row;
@@ -178,7 +183,9 @@ struct builder {
       if (item.kind == number::item::literal) stack[top++] = literal(item.value);
       if (item.kind == number::item::row) stack[top++] = item.id;
       if (item.kind == number::item::extent)
-        stack[top++] = add_number({number_row::extent, function::copy, find_dim(*item.dim), no_id, 0});
+        stack[top++] = item.value != 0 && !has_dim(*item.dim)
+                           ? literal(item.value)
+                           : add_number({number_row::extent, function::copy, find_dim(*item.dim), no_id, 0});
       if (item.kind == number::item::apply) {
         int const n_operands = arity(item.f);
         id const second = n_operands == 2 ? stack[--top] : no_id;

@@ -21,8 +21,8 @@ struct number {
     enum kind_t : std::uint8_t { literal, extent, row, apply } kind;
     function f;
     std::uint16_t id;  // row: a row of the module's table of numbers
-    double value;
-    name const* dim;  // extent: the dim's name
+    double value;      // literal; extent: what the dim's type says, else 0
+    name const* dim;   // extent: the dim's name
   };
   static constexpr int capacity = 24;
   builder* owner;  // of the rows; null while all items are literals and extents
@@ -50,9 +50,9 @@ struct number {
 /// The extent of a dim as a number, whether known now or bound at start-up: `scores / sqrt(extent(d_head))`.
 template <dim_type D>
 constexpr number extent(D) {
-  if constexpr (D::rule.kind == extent_rule::fixed) return static_cast<double>(D::rule.value);
+  constexpr double known = D::rule.kind == extent_rule::fixed ? static_cast<double>(D::rule.value) : 0;
   number n;
-  n.push({number::item::extent, function::copy, 0, 0, &D::label});
+  n.push({number::item::extent, function::copy, 0, known, &D::label});
   return n;
 }
 

@@ -30,7 +30,7 @@ inline mt::collective_call any_call(generator& g, mt::collective kind, mt::dtype
                                     std::vector<int>& source) {
   mt::collective_call call;
   call.kind = kind, call.type = type;
-  call.op = static_cast<mt::reduction>(type == mt::boolean ? 1 + below(g, 2) : below(g, 3));
+  call.op = static_cast<mt::reduction>(type == mt::boolean ? 2 + below(g, 2) : 1 + below(g, 3));
   call.dims = 1 + below(g, 4);
   for (int d = 0; d < call.dims; ++d) call.extent[d] = 1 + below(g, 5);
   if (below(g, 3) == 0) call.extent[below(g, call.dims)] = 40 + below(g, 60);  // past the thresholds for small blocks

@@ -96,7 +96,7 @@ TEST_CASE("regions") {
                mt::module const& c = m;
                m.nodes[m.values[c.link(body(m, n).arguments, 0)].node].attribute[0] = 1;
              }),
-             "not the argument node for its place"));
+             "has the wrong position"));
   CHECK(says(found<deep>([](mt::module& m) {
                mt::node const& n = first(m, mt::primitive::repeat);
                m.links[body(m, n).results.first] = m.operand(n, 0);
@@ -111,7 +111,7 @@ TEST_CASE("regions") {
              }),
              "fewer operands or results than it counts"));
   CHECK(says(found<branching>([](mt::module& m) { body(m, first(m, mt::primitive::cond), 1).arguments.count = 1; }),
-             "takes other operands"));
+             "differ from its operands"));
   CHECK(says(found<branching>([](mt::module& m) {
                mt::node const& n = first(m, mt::primitive::while_loop);
                m.links[n.regions.first + 1] = m.links[n.regions.first];
