@@ -59,23 +59,23 @@ entry loops
       give carry %8
   %14: f32[in]              = cond(%1, %9, %9)            # loops.cpp:10 choice
     then %11: f32[in]
-      %10: f32[]    = constant(2)         # loops.cpp:11 choice
-      %12: f32[in]  = multiply(%11, %10)  # loops.cpp:11 choice
+      %10: f32[]    = constant(2)         # loops.cpp:10 choice
+      %12: f32[in]  = multiply(%11, %10)  # loops.cpp:10 choice
       give %12
     otherwise %13: f32[in]
       give %13
-  %22: i64[], %23: f32[in]  = while_loop(%14, at most 9)  # loops.cpp:13 grow
+  %22: i64[], %23: f32[in]  = while_loop(%14, at most 9)  # loops.cpp:12 grow
     condition %15: f32[in]
-      %16: f32[]   = einsum(%15) over in  # loops.cpp:13 grow
-      %17: f32[]   = constant(4)          # loops.cpp:13 grow
-      %18: bool[]  = less(%16, %17)       # loops.cpp:13 grow
+      %16: f32[]   = einsum(%15) over in  # loops.cpp:12 grow
+      %17: f32[]   = constant(4)          # loops.cpp:12 grow
+      %18: bool[]  = less(%16, %17)       # loops.cpp:12 grow
       give %18
     body %19: f32[in]
-      %20: f32[]    = constant(1)    # loops.cpp:14 grow
-      %21: f32[in]  = add(%19, %20)  # loops.cpp:14 grow
+      %20: f32[]    = constant(1)    # loops.cpp:13 grow
+      %21: f32[in]  = add(%19, %20)  # loops.cpp:13 grow
       give %21
-                              output(%23, u)              # loops.cpp:15
-                              output(%22, trips)          # loops.cpp:16
+                              output(%23, u)              # loops.cpp:14
+                              output(%22, trips)          # loops.cpp:15
 )");
 }
 
