@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "meshtensor/device/reference.hpp"
 #include "meshtensor/graph/print.hpp"
+#include "support/late_runner.hpp"
 
 namespace property {
 
@@ -32,26 +34,56 @@ void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault con
                       mt::device_capabilities const& capabilities) {
   bool const talks = number_from("MESHTENSOR_TALKS", 0) != 0;
   for (std::uint64_t seed = seed_; counted_ < count_ && failures_ < 5; ++seed, ++programs_) {
-    std::string const again =
-        "again by MESHTENSOR_SEED=" + std::to_string(seed) + " MESHTENSOR_COUNT=" + std::to_string(layouts_each);
-    INFO(again);
+    again_ = "again by MESHTENSOR_SEED=" + std::to_string(seed) + " MESHTENSOR_COUNT=" + std::to_string(layouts_each);
+    INFO(again_);
     if (talks) std::fprintf(stderr, "seed %lu, %ld of %ld\n", static_cast<unsigned long>(seed), counted_, count_);
     whole_programs const programs = whole_programs::of(seed);
     rng c{seed};
     for (int i = 0; i < layouts_each && counted_ < count_; ++i) {
       auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
-      random_spread const spread(programs, mesh, c.next());
-      context_ = again + "\n" + spread.text(programs);
-      INFO(spread.text(programs));
-      auto const trial = legal(programs, spread, capabilities);
-      if (!trial) continue;
-      if (std::string const wrong = fault(*trial); !wrong.empty()) {
-        ++failures_;
-        FAIL_CHECK(wrong << "\n" << mt::text_of(programs.traced()));
-      }
-      ++(trial->in_flight() != 0 ? counted_ : alone_);
+      try_layout(programs, random_spread(programs, mesh, c.next()), fault, capabilities);
     }
   }
+}
+
+void random_run::each_layout(whole_programs const& programs, std::vector<mt::mesh_shape> const& meshes,
+                             trial_fault const& fault) {
+  again_ = "again by MESHTENSOR_SEED=" + std::to_string(seed_);
+  rng c{seed_};
+  programs_ = 1;
+  for (long tried = 0; counted_ < count_ && failures_ < 5; ++tried) {
+    REQUIRE_MESSAGE(tried < 60 * count_, "too few layouts are legal: " << counted_ << " of " << tried);
+    auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
+    try_layout(programs, random_spread(programs, mesh, c.next()), fault, {});
+  }
+}
+
+void random_run::try_layout(whole_programs const& programs, random_spread const& spread, trial_fault const& fault,
+                            mt::device_capabilities const& capabilities) {
+  INFO(spread.text(programs));
+  context_ = again_ + "\n" + spread.text(programs);
+  auto const trial = legal(programs, spread, capabilities);
+  if (!trial) return;
+  if (std::string const wrong = fault(*trial); !wrong.empty()) {
+    ++failures_;
+    FAIL_CHECK(wrong << "\n" << mt::text_of(programs.traced()));
+  }
+  ++(trial->in_flight() != 0 ? counted_ : alone_);
+}
+
+std::string fault_on_threads(layout_trial const& trial) {
+  static mt::job const threads = mt::job::as_threads();
+  static mt::job const late(std::make_unique<meshtensor_test::late_runner>());
+  mt::reference_device const device;
+  held_bytes const wanted = trial.run(mt::job::in_lockstep(), device);
+  if (std::string const d = trial.compare(wanted); !d.empty()) return "in lockstep: " + d;
+  for (mt::exchange_timing const timing : {mt::exchange_timing::results_late, mt::exchange_timing::operands_late})
+    if (std::string const d = first_difference(trial.run(mt::job::in_lockstep(timing), device), wanted); !d.empty())
+      return std::string("in lockstep ") + mt::text_of(timing) + ": " + d;
+  if (std::string const d = first_difference(trial.run(threads, device), wanted); !d.empty()) return "as threads: " + d;
+  if (std::string const d = first_difference(trial.run(late, device), wanted); !d.empty())
+    return "as late threads: " + d;
+  return "";
 }
 
 std::unique_ptr<layout_trial> random_run::legal(whole_programs const& programs, random_spread const& spread,

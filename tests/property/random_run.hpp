@@ -26,6 +26,8 @@ class random_run {
 
   /// Describes what is wrong with a trial; empty: nothing.
   using trial_fault = std::function<std::string(layout_trial const&)>;
+  /// Tries given programs, instead of random ones, under random layouts.
+  void each_layout(whole_programs const& programs, std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault);
   /// Tries each program under some layouts, until enough runs have counted or five have failed.
   void each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault,
             mt::device_capabilities const& capabilities = {});
@@ -41,14 +43,28 @@ class random_run {
   static bool is_asked_for() { return std::getenv("MESHTENSOR_COUNT") != nullptr; }
 
  private:
+  void try_layout(whole_programs const& programs, random_spread const& spread, trial_fault const& fault,
+                  mt::device_capabilities const& capabilities);
   /// The trial, or nothing if the layout is refused as a user's may be.
   std::unique_ptr<layout_trial> legal(whole_programs const& programs, random_spread const& spread,
                                       mt::device_capabilities const& capabilities);
   std::uint64_t seed_;
   long count_, counted_ = 0, programs_ = 0, alone_ = 0, failures_ = 0;
   std::map<std::string, long> refused_;  // by code
-  std::string context_;
+  std::string again_, context_;
 };
+
+/// The programs of a set, or one alone, as a user declares them: `traced_programs<both, train, evaluate>(1e-9)`.
+template <class Set, class... Entry>
+whole_programs traced_programs(double tolerance) {
+  random_programs p;
+  p.traced = std::make_unique<mt::module>(mt::detail::traced<Set>);
+  p.entries = {mt::entry_name<Entry>()...};
+  return whole_programs(std::move(p), tolerance, true);
+}
+
+/// What is wrong with a trial in lockstep at each timing, as threads and as late threads; empty if nothing.
+std::string fault_on_threads(layout_trial const& trial);
 
 /// Meshes of 1, 2, 3, 4, 6 and 8 processors, some with axes of one; or those of `size` processors.
 std::vector<mt::mesh_shape> random_meshes(std::int64_t size = 0);
