@@ -77,7 +77,8 @@ struct train {
     auto [place, element, owner, kind, from, into] = graph_of(s);
     auto energy = energy_of(s / "model", place, element, owner, kind, from, into);
     auto force = -gradient(sum(energy), place);
-    auto error = energy - s.input("energy", s.real(), molecules), pull = force - s.input("force", s.real(), nodes, xyz);
+    auto error = energy - s.input("energy", s.real(), molecules);
+    auto pull = force - s.input("force", s.real(), nodes, xyz);
     auto loss = mean(error * error) + 10 * mean(pull * pull);
     mt::adam{.learning_rate = mt::nn::warmup_constant(s, 0.01, 3), .beta_1 = 0.8, .clip_norm = s.number("clip_norm", 2)}
         .minimize(s / "optimizer", loss);
