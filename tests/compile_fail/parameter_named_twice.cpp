@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two weights of two layers with one name.
-// expect: G03 'w' is declared twice, as f32[in, out] (a parameter) and as f32[out, length] (a parameter)
+// expect: G03 'w' is declared twice, as f32[in, out] (a parameter) (parameter_named_twice.cpp:10) and as f32
 // expect: (parameter_named_twice.cpp:11)
 #include "compile_fail/first_attempt.hpp"
 
