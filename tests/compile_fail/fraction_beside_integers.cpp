@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // positions * 0.5.
-// expect: T02 the number 0.5 beside a tensor of i32 would lose its fraction: cast the tensor to a float first
+// expect: T02 0.5 is not an integer, but stands beside a tensor of i32: cast the tensor to a float
 #include "compile_fail/first_attempt.hpp"
 
 struct step {

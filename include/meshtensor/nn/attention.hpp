@@ -83,8 +83,8 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           auto const greatest = meshtensor::detail::kept_finite(max(s, memory));
           auto const e = shown<Causal>(exp(s - greatest), 0, length, memory, open...);
           auto const total = meshtensor::detail::as_divisor(sum(e, memory));
-          auto const accumulated = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
-          return std::tuple(accumulated, log(total) + greatest);
+          auto const output = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
+          return std::tuple(output, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are recomputed from the logarithm of their sum.
         [=](Q const& a, K const& b, V const& c, Visible const&... open, auto y, auto log_sum, auto dy,
@@ -128,9 +128,9 @@ struct attention_body {
       auto const q = project(x, s.parameter("query", model, heads, head, start));
       auto const k = project(y, s.parameter("key", model, heads, head, start));
       auto const v = project(y, s.parameter("value", model, heads, head, start));
-      auto const accumulated = std::get<0>(attend<Causal, false>(q, k, v, length, memory, head, s.where(), visible...));
+      auto const output = std::get<0>(attend<Causal, false>(q, k, v, length, memory, head, s.where(), visible...));
       auto const out = s.parameter("out", heads, head, model, normal(1 / sqrt(extent(heads) * extent(head))));
-      return einsum_like(x, accumulated, out);
+      return einsum_like(x, output, out);
     } else {
       return x;
     }

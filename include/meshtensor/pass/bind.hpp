@@ -126,8 +126,8 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::dynamic: break;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
-      b.report << "S10 the dim '" << m.dim_name(d) << "' cannot have the extent " << b.extent[d]
-               << ", which the dims give that it is made from: an extent is at least 1";
+      b.report << "S10 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
+               << ", by the dims that it is made from: an extent is at least 1";
       return;
     }
     if (b.extent[d] < 1 && needed.at[d]) {

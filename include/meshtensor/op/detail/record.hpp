@@ -54,26 +54,26 @@ constexpr auto dims_of() {
 template <class H>
 using dims_of_t = decltype(dims_of<H>());
 
-/// T02, where a number that is known is no whole one, but takes the dtype of integers beside it.
-constexpr void require_whole(builder& b, number const& n, dtype type) {
+/// Reports T02 if a number whose value is known is not an integer, but would become one beside a tensor of integers.
+constexpr void require_integer(builder& b, number const& n, dtype type) {
   if (is_float(type) || n.count != 1) return;
   number::item const& only = n.items[0];
   number_row const* const row = only.kind == number::item::row ? &b.m.numbers[only.id] : nullptr;
   bool const known = row == nullptr ? only.kind == number::item::literal
                                     : row->kind == number_row::literal || row->kind == number_row::named;
   double const value = row == nullptr ? only.value : row->value;
-  if (!known || !(value > -9e18 && value < 9e18) || value == static_cast<double>(static_cast<std::int64_t>(value)))
-    return;
+  bool const fits = value > -9e18 && value < 9e18;  // not NaN, either
+  if (!known || (fits && value == static_cast<double>(static_cast<std::int64_t>(value)))) return;
   diagnostic d{};
-  add_real(d << "T02 the number ", value);
-  b.note(d << " beside a tensor of " << text_of(type) << " would lose its fraction: cast the tensor to a float first");
+  add_real(d << "T02 ", value);
+  b.note(d << " is not an integer, but stands beside a tensor of " << text_of(type) << ": cast the tensor to a float");
 }
 
 template <class H>
 constexpr id value_of(builder& b, H const& operand, dtype type) {
   if constexpr (handle<H>) return operand.id;
   else {
-    require_whole(b, number(operand), type);
+    require_integer(b, number(operand), type);
     return constant(b, number(operand), type);
   }
 }
