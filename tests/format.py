@@ -85,7 +85,8 @@ def main():
     given = parser.parse_args()
     formatter = found(given.formatter)
     files = [path.resolve() for path in given.files] or [
-        path for folder in ("include", "tests", "examples", "bench") for path in sorted((PROJECT / folder).rglob("*"))]
+        path for folder in ("include", "cmake", "tests", "examples", "bench")
+        for path in sorted((PROJECT / folder).rglob("*"))]
     files = [path for path in files if path.suffix in (".hpp", ".cpp", ".cu")]
     if not files:
         sys.exit("no source file is there")

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is the same for all programs, compiled once: the passes, reports, jobs, and the reference device's engine.
-#include <meshtensor/meshtensor.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
+#include <meshtensor/meshtensor.hpp>
 
 namespace meshtensor {
 
 template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&, layout_rules const&,
-                                                    std::span<dim_extent const>, device_capabilities const&);
-template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&,
-                                                        std::span<dim_extent const>);
+                                               std::span<dim_extent const>, device_capabilities const&);
+template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&, std::span<dim_extent const>);
 template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string graphviz<lazy>(module const&);
 template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
@@ -18,7 +17,7 @@ template void warn_idle<lazy>(job_runner const&, module const&);
 template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 template std::unique_ptr<job_runner> started_runner<with_mpi>();
 template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
-                                                     std::vector<timeline const*> const&);
+                                                std::vector<timeline const*> const&);
 template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
 }  // namespace detail
 

@@ -12,7 +12,7 @@ template class cpu::attention<double, double>;
 template class cpu::attention<float, bf16_t>;
 template void cpu::interpret<lazy>(cpu::fused_kernel&);
 template std::unique_ptr<cpu::composite_kernel> cpu::detail::make_any_attention<lazy>(module const&, node const&,
-                                                                                           view const*, int);
+                                                                                      view const*, int);
 template rates cpu::measure_rates<lazy>(cpu::thread_team&);
 #endif
 
