@@ -190,6 +190,7 @@ int main(int argc, char** argv) {
     using namespace meshtensor;
     double const seconds = latency * 1e-6, bytes = gbit * 1e9 / 8;
     std::vector<meshtensor::link> network{{"data", seconds, bytes}, {"model", seconds, bytes}};
-    run(job(std::make_unique<simulated_runner>(std::move(network))), name, type, z, on_data, on_model, steps, profiled);
+    run(meshtensor::job(std::make_unique<simulated_runner>(std::move(network))), name, type, z, on_data, on_model,
+        steps, profiled);
   });
 }

@@ -11,8 +11,9 @@ template class cpu::attention<float, float>;
 template class cpu::attention<double, double>;
 template class cpu::attention<float, bf16_t>;
 template void cpu::interpret<lazy>(cpu::fused_kernel&);
-template std::unique_ptr<cpu::composite_kernel> cpu::detail::make_any_attention<lazy>(module const&, node const&,
-                                                                                      view const*, int);
+template std::unique_ptr<cpu::node_kernel> cpu::prepare_node<primitives::all()>(cpu::node_setup const&);
+template std::unique_ptr<cpu::node_kernel> cpu::detail::make_any_attention<lazy>(module const&, node const&,
+                                                                                 view const*, int);
 template rates cpu::measure_rates<lazy>(cpu::thread_team&);
 #endif
 

@@ -11,7 +11,7 @@
 #include <meshtensor/data/pair_batches.hpp>
 #include <meshtensor/data/pairs.hpp>
 #include <meshtensor/data/prefetched.hpp>
-#include <meshtensor/graph/print.hpp>
+#include <meshtensor/emit/print.hpp>
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/simulate.hpp>

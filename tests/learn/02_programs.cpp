@@ -3,7 +3,7 @@
 // graph, a plain value that can be printed.
 #include <doctest/doctest.h>
 
-#include <meshtensor/graph/print.hpp>
+#include <meshtensor/emit/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;
@@ -39,7 +39,7 @@ entry classify
   %3: f32[]                 = constant(2)                 # 02_programs.cpp:21
   %4: f32[batch, classes]   = multiply(%2, %3)            # 02_programs.cpp:21
                               output(%4, score)           # 02_programs.cpp:22
-  %5: i64[batch]            = argmax(%4) over classes     # 02_programs.cpp:23
+  %5: i64[batch]            = argmax(%4, along classes)   # 02_programs.cpp:23
                               output(%5, best)            # 02_programs.cpp:23
 )");
 }

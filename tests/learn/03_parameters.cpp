@@ -2,7 +2,7 @@
 // Lesson 3. Parameters and state are declared where they are used, under nested names. Layers are functions of a scope.
 #include <doctest/doctest.h>
 
-#include <meshtensor/graph/print.hpp>
+#include <meshtensor/emit/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

@@ -3,7 +3,7 @@
 // functions that update parameters.
 #include <doctest/doctest.h>
 
-#include <meshtensor/graph/print.hpp>
+#include <meshtensor/emit/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

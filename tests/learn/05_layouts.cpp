@@ -3,7 +3,7 @@
 // the collectives that a layout causes are nodes of the graph of one processor.
 #include <doctest/doctest.h>
 
-#include <meshtensor/graph/print.hpp>
+#include <meshtensor/emit/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

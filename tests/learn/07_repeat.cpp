@@ -3,7 +3,7 @@
 // does not grow with the depth.
 #include <doctest/doctest.h>
 
-#include <meshtensor/graph/print.hpp>
+#include <meshtensor/emit/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

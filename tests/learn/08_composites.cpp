@@ -3,7 +3,7 @@
 // own, where the one that follows from the body is slow, unsafe, or not what is wanted.
 #include <doctest/doctest.h>
 
-#include <meshtensor/graph/print.hpp>
+#include <meshtensor/emit/print.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 namespace mt = meshtensor;

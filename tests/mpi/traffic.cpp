@@ -9,11 +9,11 @@ using namespace property;
 
 TEST_CASE("the calls of a step are those of its plan") {
   traffic::trial t{mt::reference_device()};
-  for (char const* label : {"contractions", "lookups", "asked", "mlp", "recurrent in f32", "classifier in f32",
-                            "attending", "in_parts", "language_model in f32"})
+  for (char const* label : {"contractions", "orders", "lookups", "asked", "mlp", "recurrent in f32",
+                            "classifier in f32", "attending", "in_parts", "language_model in f32"})
     t.add(label);
   t.add_spread("mlp");
-  CHECK(t.runs == 9 * 3 + 1);
+  CHECK(t.runs == 10 * 3 + 1);
   CHECK(t.joined > 0);
   for (mt::primitive kind :
        {mt::primitive::all_reduce, mt::primitive::reduce_scatter, mt::primitive::all_gather, mt::primitive::all_to_all})

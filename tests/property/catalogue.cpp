@@ -26,6 +26,7 @@ std::vector<listed> const& catalogue() {
       entry<softmaxes>("softmaxes"),
       entry<not_finite>("not_finite"),
       entry<movements>("movements"),
+      entry<orders>("orders"),
       entry<lookups>("lookups"),
       entry<noise>("noise"),
       entry<asked>("asked"),

@@ -21,10 +21,17 @@ struct both : mt::layout<mt::shard<batch, ax>, mt::shard<model, by>> {};
 
 inline int twins = 0;  // programs compared
 
+/// Whether every module on the way is right, by the pass that made it.
+template <class Stages>
+constexpr bool verified = []<int... Row>(std::integer_sequence<int, Row...>) {
+  return (mt::verify(Stages::template after<Row>()).empty() && ...);
+}(std::make_integer_sequence<int, mt::pass_count>{});
+
 template <class Entry, class Layout>
 void check_twin() {
   using stages = mt::lowered<Entry, Entry, mesh, Layout>;
   static_assert(stages::bound.ok());
+  if constexpr (std::is_same_v<Layout, both>) static_assert(verified<stages>);
   constexpr int entry = mt::find_entry(stages::graph, mt::entry_name<Entry>());
   property::check_twin(stages::traced, mt::entry_name<Entry>(), mesh::shape, Layout::rules, stages::graph,
                        stages::planned, entry);

@@ -6,7 +6,8 @@
 TEST_CASE("lowered by the compiler and at start-up") {
   compiled::check<programs::softmaxes>("softmaxes");
   compiled::check<programs::movements>("movements");
+  compiled::check<programs::orders>("orders");
   compiled::check<programs::lookups>("lookups");
   compiled::check<programs::noise>("noise");
-  property::at_least(12, compiled::twins);
+  property::at_least(15, compiled::twins);
 }

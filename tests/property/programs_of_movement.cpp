@@ -8,9 +8,10 @@ using namespace property;
 TEST_CASE("programs of movement under every layout") {
   tally t;
   hold_under_every_layout("movements", {}, t);
+  hold_under_every_layout("orders", {}, t);
   hold_under_every_layout("lookups", {}, t);
   hold_under_every_layout("noise", {}, t);
   hold_under_every_layout("asked", {}, t);
   hold_under_every_layout("memories", {.steps = 4}, t);
-  at_least(1100, t.tried);
+  at_least(1300, t.tried);
 }

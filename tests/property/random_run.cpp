@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "meshtensor/device/reference.hpp"
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "support/late_runner.hpp"
 
 namespace property {

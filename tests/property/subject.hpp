@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "meshtensor/device/reference.hpp"
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "meshtensor/pass/verify_layout.hpp"
 #include "meshtensor/run/session.hpp"
 #include "property/at_least.hpp"

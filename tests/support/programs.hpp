@@ -173,6 +173,27 @@ struct movements {
   }
 };
 
+/// Cumulative sums, sorted rows, tensors stacked and taken apart.
+struct orders {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto w = s.parameter("w", model, mt::normal(1));
+    auto y = x * w;
+    auto sums = cumulative_sum(y, length);
+    auto after = cumulative_sum(y * y, batch, {.exclusive = true, .reverse = true}) * 0.05;
+    auto [sorted, position] = sort(y, model, mt::sort_order::descending);
+    auto pair = stack(std::tuple(sums, sum(after, length)), head);
+    auto [first, second] = unstack(pair * sum(sorted, length), head);
+    auto loss = weighed(first - second) + weighed(cumulative_sum(sorted, model, {.exclusive = true}));
+    s.output("sums", sums);
+    s.output("after", after);
+    s.output("sorted", sorted);
+    s.output("lowest", argsort(y, length) - position);
+    s.output("dx", gradient(loss, x));
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
 /// Looks up rows of a table by integers, some of them out of range, and adds rows back into a table.
 struct lookups {
   constexpr void operator()(mt::scope auto s) const {

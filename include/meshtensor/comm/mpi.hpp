@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MPI transport: ranks are MPI processes. This library makes reductions in one fixed order, unless the MPI library
-// is to make them; comm/mpi_algorithm.hpp lists the MPI calls of each collective.
+// The MPI transport: ranks are MPI processes. It prepares groups, waits and reports failures;
+// comm/mpi/pending_collective.hpp makes the calls. This library makes reductions in one fixed order, unless the MPI
+// library is to make them; comm/mpi_algorithm.hpp lists the MPI calls of each collective.
 #pragma once
 
 #include <algorithm>

@@ -6,9 +6,13 @@
 
 #include "meshtensor/eager/eager.hpp"
 #include "meshtensor/op/activation.hpp"
+#include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/op/softmax.hpp"
+#include "meshtensor/op/sort.hpp"
+#include "meshtensor/op/stack.hpp"
 
 namespace meshtensor {
 
@@ -276,6 +280,29 @@ auto scatter_add(A const& a, I const& index, D along, to_dims<T...> result) {
 template <named_array I, dim_type D, dtype T>
 auto one_hot(I const& index, D along, dtype_constant<T> type) {
   return at_once([](auto const& i, auto d, auto t) { return one_hot(i, d, t); }, index, along, type);
+}
+
+template <named_array A, dim_type D>
+auto cumulative_sum(A const& a, D along, cumulative const& which = {}) {
+  return at_once([&](auto const& x, auto d) { return cumulative_sum(x, d, which); }, a, along);
+}
+template <named_array A, dim_type D>
+auto argsort(A const& a, D along, sort_order order = sort_order::ascending) {
+  return at_once([&](auto const& x, auto d) { return argsort(x, d, order); }, a, along);
+}
+template <named_array A, dim_type D>
+auto sort(A const& a, D along, sort_order order = sort_order::ascending) {
+  return at_once([&](auto const& x, auto d) { return sort(x, d, order); }, a, along);
+}
+template <named_array... A, dim_type D>
+auto stack(std::tuple<A...> const& all, D along) {
+  return std::apply(
+      [&](A const&... a) { return at_once([&](auto const&... x) { return stack(std::tuple(x...), along); }, a...); },
+      all);
+}
+template <named_array A, dim_type D>
+auto unstack(A const& a, D along) {
+  return at_once([](auto const& x, auto d) { return unstack(x, d); }, a, along);
 }
 
 /// The index along a dim. Give its extent if its type leaves it open: `iota(batch, mt::i32, batch(4))`.

@@ -8,6 +8,7 @@
 
 #include "meshtensor/graph/owner.hpp"
 #include "meshtensor/graph/spell.hpp"
+#include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -93,25 +94,25 @@ class drawing : speller {
       case primitive::write:
         return std::string(text_of(n)) + " " +
                (n.attribute[0] < m_.variable_count ? path(m_.variables[n.attribute[0]].path) : "?");
-      case primitive::constant: return number(n.attribute[0]);
       case primitive::argument: return "argument " + std::to_string(n.attribute[0]);
       case primitive::repeat: return "repeat " + dim(n.attribute[0]);
       default: break;
     }
+    if (declared(n.kind).fusion == fusion_role::number) return number(n.attribute[0]);
     bool const moves = is_collective(n.kind) || n.kind == primitive::local_slice;
     return text_of(n) + (moves ? " " + axes(n.attribute[0]) : std::string());
   }
 
   static std::string look(node const& n) {
     if (is_collective(n.kind)) return ", fillcolor=orange";
+    if (declared(n.kind).work == work_kind::product) return ", fillcolor=palegreen";
+    if (declared(n.kind).fusion == fusion_role::number) return ", shape=plaintext, style=\"\"";
     switch (n.kind) {
       case primitive::read:
       case primitive::write: return ", fillcolor=lightyellow";
       case primitive::input:
       case primitive::output:
       case primitive::watch: return ", fillcolor=lightblue";
-      case primitive::einsum: return ", fillcolor=palegreen";
-      case primitive::constant:
       case primitive::argument: return ", shape=plaintext, style=\"\"";
       default: return n.regions.count != 0 ? ", fillcolor=gray90" : "";
     }

@@ -102,6 +102,24 @@ struct builder {
     note(d << " is made from the extent of '" << label << "', a dim that no tensor of this program has had before");
     return add_dim({dim_row::dynamic, intern(label), no_id, no_id, 0});
   }
+  /// A dim of the library's own with the extent of dim `d`, for operations that need a second one.
+  constexpr id dim_like(id d) {
+    for (int i = 0; i < m.dim_count; ++i)
+      if (m.dims[i].kind == dim_row::same && m.dims[i].first == d) return static_cast<id>(i);
+    return add_dim({dim_row::same, own_label(d, "again"), d, no_id, 0});
+  }
+  /// A label for a dim that is made from another one: `length/blocks`; with a number if there is such a dim already.
+  constexpr id own_label(id of, char const* what) {
+    bool const fits = m.dim_name(of).size() + 12 <= name::capacity;
+    auto const label = [&](int number) {
+      diagnostic d{};
+      if (fits) d << m.dim_name(of) << "/" << what;
+      else d << "dim " << of << "/" << what;
+      if (number != 0) d << number;
+      return name::of(d.view());
+    };
+    return intern(has_dim(label(0)) ? label(m.dim_count) : label(0));
+  }
   constexpr bool has_dim(name const& label) const {
     for (int i = 0; i < m.dim_count; ++i)
       if (m.names[m.dims[i].label] == label) return true;

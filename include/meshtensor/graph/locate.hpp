@@ -22,11 +22,29 @@ constexpr char const* text_of(node const& n) {
   return text_of(static_cast<function>(n.function));
 }
 
+/// Whether a node is this scalar function.
+constexpr bool applies(node const& n, function f) {
+  return n.kind == primitive::elementwise && n.function == static_cast<std::uint8_t>(f);
+}
+
+/// The name that the user gave to a node's operation; null: it is one of the library's.
+constexpr name const* own_name_of(module const& m, node const& n) {
+  if (n.kind == primitive::call) return &m.names[m.calls[n.attribute[0]].label];
+  if (n.kind == primitive::extension) return &m.names[m.extensions[n.function].label];
+  return n.kind == primitive::composite ? &m.names[n.attribute[0]] : nullptr;
+}
+
+/// Adds the name of a node's operation: `einsum`, or the user's own.
+constexpr diagnostic& add_operation(diagnostic& d, module const& m, node const& n) {
+  name const* const own = n.kind == primitive::composite ? nullptr : own_name_of(m, n);
+  return own == nullptr ? d << text_of(n) : d << *own;
+}
+
 /// Adds ` (node %12 einsum, train.cpp:31)`; the number is that of the node's first value, as the printer shows it.
 constexpr diagnostic& locate(diagnostic& d, module const& m, node const& n) {
   d << " (node ";
   if (n.results.count != 0) d << "%" << m.result(n) << " ";
-  d << text_of(n);
+  add_operation(d, m, n);
   if (n.site < m.site_count && m.sites[n.site].line != 0)
     d << ", " << file_name(m.sites[n.site]) << ":" << m.sites[n.site].line;
   return d << ")";

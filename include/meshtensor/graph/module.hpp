@@ -83,10 +83,12 @@ struct region {
 };
 
 struct dim_row {
-  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted } kind;
+  /// Made by the library: same: a second dim with the extent of `first`. blocks: the number of shards of `first`.
+  /// in_block: the extent of each, `first` by `second`.
+  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, same, blocks, in_block } kind;
   id label;
-  id first, second;    // product, sum, shifted: other rows
-  std::int64_t value;  // fixed: the extent; shifted: added to that of `first`
+  id first, second;    // other rows
+  std::int64_t value;  // fixed: the extent; shifted: added to that of `first`; blocks: a mask of axes
 };
 
 struct axis_row {
@@ -150,9 +152,17 @@ struct call_row {
   std::int64_t (*parts)(evaluation const&);  // how many parts there are
 };
 
+struct operation;  // op/extension.hpp
+
+/// An operation that is declared outside of the library.
+struct extension_row {
+  id label;
+  operation const* rules;
+};
+
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
-      site_count, variable_count, asked_count, call_count;
+      site_count, variable_count, asked_count, call_count, extension_count;
   node nodes[max_nodes];
   value values[max_values];
   id links[max_links];
@@ -166,6 +176,7 @@ struct module {
   variable variables[max_variables];
   asked_row asked[max_rules];
   call_row calls[max_calls];
+  extension_row extensions[max_extensions];
   diagnostic report;  // why a pass failed; empty: no error. Later passes return such a module unchanged
 
   constexpr id link(list l, int i) const { return links[l.first + i]; }
@@ -191,6 +202,8 @@ constexpr void copy_tables(module& to, module const& from) {
     to.variables[to.variable_count] = from.variables[to.variable_count];
   for (; to.asked_count < from.asked_count; ++to.asked_count) to.asked[to.asked_count] = from.asked[to.asked_count];
   for (; to.call_count < from.call_count; ++to.call_count) to.calls[to.call_count] = from.calls[to.call_count];
+  for (; to.extension_count < from.extension_count; ++to.extension_count)
+    to.extensions[to.extension_count] = from.extensions[to.extension_count];
 }
 
 /// Whether `path` is `root` or below it.

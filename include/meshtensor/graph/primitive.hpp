@@ -43,7 +43,12 @@ enum class primitive : std::uint8_t {
   // lookup
   gather,       // rows of operand 0 along attribute 0, at operand 1; out of range gives zeros
   scatter_add,  // operand 0 added to zeros with dim attribute 0, at operand 1
-  call,         // a user's C++ function: attribute 0: a row of the table of calls
+  // along one dim
+  cumulative_sum,  // along attribute 0; 1: whether without the element itself; 2: whether from the last to the first
+  argsort,         // positions along attribute 0 in ascending order, i64; 1: whether in descending order
+  stack,           // of the operands along attribute 0, a new dim
+  call,            // a user's C++ function: attribute 0: a row of the table of calls
+  extension,       // an operation declared outside of the library: function: a row of the table of extensions
   // structure
   gradient,    // operands: the loss, then the values it is differentiated by; replaced by `differentiate`
   repeat,      // see graph/module.hpp, loop
@@ -79,7 +84,8 @@ constexpr char const* text_of(primitive p) {
   constexpr char const* names[] = {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
       "random", "elementwise", "einsum", "reduce", "argmax", "broadcast", "transpose", "rename", "reshape",
-      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "call", "gradient", "repeat",
+      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add",
+      "cumulative_sum", "argsort", "stack", "call", "extension", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
       "local_slice", "wait", "kernel"};
   // clang-format on

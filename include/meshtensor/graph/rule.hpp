@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types for the rules of operations: how a partial reduction passes through an operation, how it is differentiated, how
-// it is evaluated. op/ defines the rules, pass/ looks them up.
+// Types for the rules of operations, and what they are evaluated with. op/ defines the rules, pass/ looks them up.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "meshtensor/graph/builder.hpp"
+#include "meshtensor/graph/declaration.hpp"
+#include "meshtensor/graph/inference.hpp"
+#include "meshtensor/graph/sharding.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor {
-
-/// How an operation treats an operand that is a partial reduction.
-enum class linearity : std::uint8_t {
-  none,      // it must be reduced first
-  alone,     // it may stay partial if all others are replicated
-  together,  // it may stay partial if all operands are partial in the same way
-};
 
 /// The values that change from step to step and from iteration to iteration.
 struct run_context {

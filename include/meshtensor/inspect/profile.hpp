@@ -36,7 +36,8 @@ class node_words : public speller {
     int count = 0;
     for (int i = 0; i < m_.node_count; ++i) {
       if (m_.nodes[i].region != m_.region_of(n, 0) || !is_computed(m_.nodes[i].kind)) continue;
-      if (m_.nodes[i].kind == primitive::broadcast || m_.nodes[i].kind == primitive::constant) continue;
+      fusion_role const role = declared(m_, m_.nodes[i]).fusion;
+      if (role == fusion_role::broadcast || role == fusion_role::number) continue;
       if (++count <= steps_shown) all += (count == 1 ? "" : ", ") + std::string(text_of(m_.nodes[i]));
     }
     if (count > steps_shown) all += ", … " + std::to_string(count) + " in all";
@@ -102,7 +103,7 @@ class profiler : node_words {
       if (same == all.end()) same = all.insert(all.end(), l);
       double const calls = static_cast<double>(t.calls) / steps_;
       same->calls += t.calls, same->time += static_cast<double>(t.own) / steps_;
-      same->product = n.kind == primitive::einsum;
+      same->product = declared(m_, n).work == work_kind::product;
       same->flops += calls * static_cast<double>(flops_of(m_, numbers_, n));
       same->bytes += calls * bytes_of_node(n);
     }

@@ -55,11 +55,10 @@ class recording_interpreter final : public interpreter {
       if (id const v = m_.result(n, i); wanted_[v]) values[{v, c.iteration}] = {at(v), terms_of(n)};
   }
   double terms_of(node const& n) {
-    bool const adds =
-        n.kind == primitive::reduce || n.kind == primitive::scatter_add || n.kind == primitive::repeat ||
-        (n.kind == primitive::elementwise && (n.function == static_cast<std::uint8_t>(function::add) ||
-                                              n.function == static_cast<std::uint8_t>(function::subtract)));
-    double size = n.kind == primitive::einsum ? 1 : 0;
+    work_kind const work = declared(m_, n).work;
+    bool const adds = work == work_kind::sum || n.kind == primitive::repeat || applies(n, function::add) ||
+                      applies(n, function::subtract);
+    double size = work == work_kind::product ? 1 : 0;
     for (int i = 0; i < n.operands.count && (adds || size != 0); ++i) {
       double const x = largest(at(m_.operand(n, i)));
       size = adds ? std::max(size, x) : size * x;
@@ -182,7 +181,8 @@ class reference_check {
   }
 
   std::string what(node const& n) const {
-    return n.kind == primitive::call ? whole_.names[whole_.calls[n.attribute[0]].label].text() : text_of(n);
+    name const* const own = own_name_of(whole_, n);
+    return own == nullptr ? text_of(n) : own->text();
   }
   bool is_in_loop(node const& n) const {
     for (id r = n.region; r != no_id; r = whole_.regions[r].parent)

@@ -40,7 +40,7 @@ class rank_context {
     views_.resize(static_cast<std::size_t>(m.value_count));
     for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
     for (int i = 0; i < m.node_count; ++i)
-      if (node const& n = m.nodes[i]; n.kind == primitive::slice && is_window(m.result(n)))
+      if (node const& n = m.nodes[i]; declared(m, n).buffer == buffer_use::window && is_window(m.result(n)))
         std::ranges::copy(views_[m.operand(n, 0)].stride, views_[m.result(n)].stride);
     base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
     collectives_.resize(static_cast<std::size_t>(m.node_count));

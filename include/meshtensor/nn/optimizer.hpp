@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizers: they replace every parameter by its next value. Every hyperparameter is a number.
+// Optimizers (sgd, momentum, adam, adamw): they replace every parameter by its next value. Every hyperparameter is a
+// number.
 #pragma once
 
 #include "meshtensor/nn/schedule.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// User-defined operations: a C++ function over spans, legal under every layout that does not shard the function's dims.
+// Wraps a C++ function over spans as an operation, legal under every layout that does not shard the function's dims.
 #pragma once
 
 #include "meshtensor/graph/differentiation.hpp"
@@ -10,15 +10,15 @@
 namespace meshtensor {
 
 struct call_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    call_row const& c = m.calls[n.attribute[0]];
-    shape all{};
-    for (int k = 0; k < n.operands.count; ++k) all = united(all, m.operand_value(n, k).dims);
-    return united(without(all, c.whole), c.gives) == m.result_value(n).dims ? nullptr : "a call gives other dims";
+  static constexpr primitive kind = primitive::call;
+  static constexpr declaration declares{.operands = {1, 4}, .attributes = {{attribute_kind::call}}};
+  static constexpr void infer(inference& i) {
+    call_row const& c = i.m->calls[i.attributes[0]];
+    i.give(i.type, united(without(i.united_dims(), c.whole), c.gives));
   }
-  static constexpr bool whole(module const& m, node const& n, int dim) {
+  static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     call_row const& c = m.calls[n.attribute[0]];
-    return c.whole.has(dim) || c.gives.has(dim);
+    return meshtensor::sharding{}.keeps_whole(c.whole).keeps_whole(c.gives);
   }
   /// If an operation has a gradient, the composite around it supplies it: see record_composite.
   static constexpr void gradient(differentiation& d, node const& n) {
@@ -105,7 +105,7 @@ constexpr auto record_call(H const&... operands) {
     b.m.calls[b.m.call_count++] = {label, w, g, run, &parts_of_call};
   }
   id const given[] = {operands.id...};
-  id const v = b.add(primitive::call, 0, given, type, united(without(all, w), g), {{static_cast<id>(row)}});
+  id const v = add_node<call_rule>(b, given, {{static_cast<id>(row)}}, {type});
   using all_of_them = typename all_dims<typename H::dim_list...>::type;
   return wrap<type, result_dims_t<called_rule, all_of_them, whole, gives>>(b, v);
 }

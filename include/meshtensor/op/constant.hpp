@@ -2,25 +2,16 @@
 // Values without operands: a number, positions along a dim, the index of the enclosing loop.
 #pragma once
 
-#include "meshtensor/graph/differentiation.hpp"
-#include "meshtensor/graph/rule.hpp"
+#include "meshtensor/op/detail/add_node.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
 
 namespace meshtensor {
 
-constexpr id constant(builder& b, number const& n, dtype type) {
-  return b.add(primitive::constant, {}, type, shape{}, {{b.add_number(n)}});
-}
-constexpr id iota(builder& b, int dim, dtype type) {
-  shape dims{};
-  return b.add(primitive::iota, {}, type, dims.add(dim));
-}
-
 struct constant_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    if (m.result_value(n).dims.count != 0) return "a constant has dims";
-    return n.attribute[0] < m.number_count ? nullptr : "a constant names no number";
-  }
+  static constexpr primitive kind = primitive::constant;
+  static constexpr declaration declares{
+      .operands = {0, 0}, .attributes = {{attribute_kind::number}}, .fusion = fusion_role::number};
+  static constexpr void infer(inference& i) { i.give(i.type, shape{}); }
   static constexpr void gradient(differentiation&, node const&) {}
   template <class = lazy>
   static void evaluate(evaluation const& e) {
@@ -30,9 +21,9 @@ struct constant_rule {
 };
 
 struct iota_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    return m.result_value(n).dims.count == 1 ? nullptr : "iota has one dim";
-  }
+  static constexpr primitive kind = primitive::iota;
+  static constexpr declaration declares{.operands = {0, 0}, .fusion = fusion_role::position};
+  static constexpr void infer(inference& i) { i.expect(i.dims.count == 1, "T03 iota has one dim"); }
   static constexpr void gradient(differentiation&, node const&) {}
   template <class = lazy>
   static void evaluate(evaluation const& e) {
@@ -45,9 +36,9 @@ struct iota_rule {
 };
 
 struct iteration_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    return m.result_value(n).dims.count == 0 ? nullptr : "an iteration index has dims";
-  }
+  static constexpr primitive kind = primitive::iteration;
+  static constexpr declaration declares{.operands = {0, 0}};
+  static constexpr void infer(inference& i) { i.give(dtype::i64, shape{}); }
   static constexpr void gradient(differentiation&, node const&) {}
   template <class = lazy>
   static void evaluate(evaluation const& e) {
@@ -56,5 +47,21 @@ struct iteration_rule {
                  [&]<class E>() { *y.as<E>() = static_cast<E>(static_cast<arithmetic_t<E>>(e.context.index)); });
   }
 };
+
+constexpr id constant(builder& b, number const& n, dtype type) {
+  return add_node<constant_rule>(b, {}, {{b.add_number(n)}}, {type});
+}
+constexpr id iota(builder& b, int dim, dtype type) {
+  shape dims{};
+  return add_node<iota_rule>(b, {}, {}, {type, dims.add(dim)});
+}
+
+/// The number that a value is everywhere, if the program says it; null: none.
+constexpr double const* literal_of(module const& m, id v) {
+  node const* n = &m.nodes[m.values[v].node];
+  if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
+  if (n->kind != primitive::constant || m.numbers[n->attribute[0]].kind != number_row::literal) return nullptr;
+  return &m.numbers[n->attribute[0]].value;
+}
 
 }  // namespace meshtensor

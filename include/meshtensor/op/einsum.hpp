@@ -6,35 +6,54 @@
 
 namespace meshtensor {
 
-/// out[to] = Σ over all other dims of the product of the operands. A dim of `to` that no operand has is an error.
-constexpr id einsum(builder& b, ids operands, shape const& to) {
-  shape all{};
-  dtype const type = b.m.values[operands[0]].type;
-  for (id o : operands) {
-    all = united(all, b.m.values[o].dims);
-    b.expect(b.m.values[o].type == type, "T02 the dtypes of the operands differ: cast one of them");
-  }
-  b.expect(all.includes(to), "T01 einsum: no operand has a dim that the result names");
-  return b.add(primitive::einsum, 0, operands, type, to);
-}
-constexpr id einsum(builder& b, id x, id y, shape const& to) {
-  id const operands[] = {x, y};
-  return einsum(b, operands, to);
-}
+constexpr id einsum(builder& b, ids operands, shape const& to);
 
 struct einsum_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    shape all{};
-    for (int i = 0; i < n.operands.count; ++i) {
-      all = united(all, m.operand_value(n, i).dims);
-      if (m.operand_value(n, i).type != m.result_value(n).type) return "einsum mixes dtypes";
+  static constexpr primitive kind = primitive::einsum;
+  static constexpr declaration declares{
+      .operands = {1, inference::most_operands}, .work = work_kind::product, .takes_strides = true};
+  static constexpr void infer(inference& i) {
+    unsigned const all = (1u << i.count) - 1u;
+    dtype const type = i.common_type();
+    for (int k = 0; k < i.dims.count; ++k) {
+      bool known = false;
+      for (int o = 0; o < i.count; ++o) known = known || i.dims_of(o).has(i.dims.at[k]);
+      i.expect(known, "T01 einsum: no operand has a dim that the result names", all);
     }
-    return all.includes(m.result_value(n).dims) ? nullptr : "einsum gives a dim that no operand has";
+    i.give(type, i.dims);
   }
 
-  static constexpr reduction contracted(node const&) { return reduction::sum; }
-  static constexpr linearity linear(node const&, int, reduction kind) {
-    return kind == reduction::sum ? linearity::alone : linearity::none;
+  static constexpr meshtensor::sharding sharding(module const&, node const&) {
+    return meshtensor::sharding{}
+        .contracted(reduction::sum)
+        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum));
+  }
+
+  /// As many as operands, for every point of all dims.
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    bool seen[max_dims] = {};
+    std::int64_t points = 1;
+    for (int k = 0; k < n.operands.count; ++k) {
+      value const& v = m.operand_value(n, k);
+      for (int i = 0; i < v.dims.count; ++i) {
+        if (!seen[v.dims.at[i]]) points *= extents.local(v, i);
+        seen[v.dims.at[i]] = true;
+      }
+    }
+    return points * n.operands.count;
+  }
+
+  /// Drops factors of one. (A sum of one term turns -0 into 0, so what is left stays an einsum.)
+  static constexpr id simplify(auto& s, node& n) {
+    int kept = 0;
+    for (int i = 0; i < n.operands.count; ++i) {
+      id const v = s.m.operand(n, i);
+      bool const is_last = kept == 0 && i + 1 == n.operands.count;
+      if (is_last || !s.made_by(v, primitive::constant) || !s.is_literal(v, 1))
+        s.m.links[n.operands.first + kept++] = v;
+    }
+    n.operands.count = static_cast<id>(kept);
+    return no_id;
   }
 
   // The gradient by one operand is the einsum of the cotangent with the others, summed to the operand's dims. If only
@@ -101,6 +120,15 @@ struct einsum_rule {
     }
   }
 };
+
+/// out[to] = Σ over all other dims of the product of the operands. A dim of `to` that no operand has is an error.
+constexpr id einsum(builder& b, ids operands, shape const& to) {
+  return add_node<einsum_rule>(b, operands, {}, {dtype::f32, to});
+}
+constexpr id einsum(builder& b, id x, id y, shape const& to) {
+  id const operands[] = {x, y};
+  return einsum(b, operands, to);
+}
 
 // ---- what users call ----
 

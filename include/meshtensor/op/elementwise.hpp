@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations: one scalar function of one, two or three operands that broadcast by name.
+// Elementwise operations: one scalar function of one, two or three operands that broadcast by name; their
+// gradients, sharding and loops.
 #pragma once
 
 #include "meshtensor/graph/differentiation.hpp"
@@ -13,30 +14,64 @@ namespace meshtensor {
 
 // ---- the rules ----
 
-struct elementwise_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    auto const f = static_cast<function>(n.function);
-    if (n.operands.count != arity(f)) return "an elementwise node has another number of operands than its function";
-    shape dims{};
-    int const first = f == function::select ? 1 : 0;  // the dims of a condition come last
-    for (int i = 0; i < n.operands.count; ++i)
-      dims = united(dims, m.operand_value(n, (i + first) % n.operands.count).dims);
-    if (!(dims == m.result_value(n).dims)) return "an elementwise result does not have its operands' dims";
-    return nullptr;
-  }
-
-  static constexpr linearity linear(node const& n, int operand, reduction kind) {
+struct elementwise_rule : elementwise_inference {
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    constexpr unsigned sums = meshtensor::sharding::kind(reduction::sum);
+    meshtensor::sharding s{};
     switch (static_cast<function>(n.function)) {
       case function::copy:
-      case function::stop_gradient: return linearity::alone;
+      case function::stop_gradient: return s.passes_partial(linearity::alone);
       case function::negate:
-      case function::multiply: return kind == reduction::sum ? linearity::alone : linearity::none;
-      case function::divide: return kind == reduction::sum && operand == 0 ? linearity::alone : linearity::none;
+      case function::multiply: return s.passes_partial(linearity::alone, sums);
+      case function::divide: return s.passes_partial(linearity::alone, sums, 1);
       case function::add:
-      case function::subtract: return kind == reduction::sum ? linearity::together : linearity::none;
-      case function::maximum: return kind == reduction::max ? linearity::together : linearity::none;
-      case function::minimum: return kind == reduction::min ? linearity::together : linearity::none;
-      default: return linearity::none;
+      case function::subtract: return s.passes_partial(linearity::together, sums);
+      case function::maximum: return s.passes_partial(linearity::together, meshtensor::sharding::kind(reduction::max));
+      case function::minimum: return s.passes_partial(linearity::together, meshtensor::sharding::kind(reduction::min));
+      default: return s;
+    }
+  }
+
+  /// Movement of bytes counts as no operation.
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    return static_cast<function>(n.function) <= function::stop_gradient ? 0 : extents.local_size(m.result_value(n));
+  }
+
+  /// The operand that the function returns unchanged. Every result stays the same bit for bit: x + 0 stays (it turns -0
+  /// into 0), x * 0 stays (it may be NaN).
+  static constexpr id simplify(auto& s, node& n) {
+    id const y = s.m.result(n), a = s.m.operand(n, 0), b = n.operands.count > 1 ? s.m.operand(n, 1) : a;
+    auto if_alike = [&](id v) { return s.alike(v, y) ? v : no_id; };
+    bool const real = is_float(s.m.values[y].type);
+    switch (static_cast<function>(n.function)) {
+      case function::copy:  // with a path of its own it asks for the layout there; of a carry it keeps the old value
+        return n.path == s.maker(a).path && !s.made_by(a, primitive::argument) ? if_alike(a) : no_id;
+      case function::stop_gradient: return s.differentiates ? no_id : if_alike(a);
+      case function::cast:
+        if (s.made_by(a, function::cast) && widens(s.m.values[y].type, s.m.values[a].type))
+          return if_alike(s.m.operand(s.maker(a), 0));
+        return if_alike(a);
+      case function::negate:
+      case function::logical_not:
+        return s.made_by(a, static_cast<function>(n.function)) ? if_alike(s.m.operand(s.maker(a), 0)) : no_id;
+      case function::add:
+        if (s.is_literal(b, -0.0) || (!real && s.is_literal(b, 0))) return if_alike(a);
+        return s.is_literal(a, -0.0) || (!real && s.is_literal(a, 0)) ? if_alike(b) : no_id;
+      case function::subtract: return s.is_literal(b, 0) ? if_alike(a) : no_id;
+      case function::multiply:
+        if (s.is_literal(b, 1)) return if_alike(a);
+        if (s.is_literal(a, 1)) return if_alike(b);
+        if (s.is_literal(b, -1)) return negates(s, n, a);
+        return s.is_literal(a, -1) ? negates(s, n, b) : no_id;
+      case function::divide:
+        if (s.is_literal(b, 1)) return if_alike(a);
+        return s.is_literal(b, -1) ? negates(s, n, a) : no_id;
+      case function::maximum:
+      case function::minimum:
+      case function::logical_and:
+      case function::logical_or: return a == b ? if_alike(a) : no_id;
+      case function::select: return b == s.m.operand(n, 2) ? if_alike(b) : no_id;
+      default: return no_id;
     }
   }
 
@@ -109,7 +144,7 @@ struct elementwise_rule {
         give(x0, [&] {
           id const less_one = subtract(b, {z(), constant(b, 1, type)});
           id const term = multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
-          if (is_other_than_zero(b.m, x1)) return term;
+          if (double const* exponent = literal_of(b.m, x1); exponent != nullptr && *exponent != 0) return term;
           return select(b, {elementwise(b, function::equal, {z(), zero()}), zero(), term});  // x^0 is 1 at 0, too
         });
         give(x1, [&] {
@@ -163,12 +198,20 @@ struct elementwise_rule {
   }
 
  private:
-  /// Whether a value is a nonzero literal.
-  static constexpr bool is_other_than_zero(module const& m, id v) {
-    node const& n = m.nodes[m.values[v].node];
-    if (n.kind != primitive::constant) return false;
-    number_row const& row = m.numbers[n.attribute[0]];
-    return row.kind == number_row::literal && row.value != 0;
+  /// Whether every number of type `a` converts to type `b` and back unchanged.
+  static constexpr bool widens(dtype a, dtype b) {
+    return (b == dtype::f64 && a != dtype::i64) || (b == dtype::f32 && (a == dtype::bf16 || a == dtype::u8)) ||
+           (b == dtype::i64 && (a == dtype::i32 || a == dtype::u8)) || (b == dtype::i32 && a == dtype::u8);
+  }
+
+  // Turns a node into -x; returns the value if it exists already.
+  static constexpr id negates(auto& s, node& n, id x) {
+    id const y = s.m.result(n);
+    if (!s.alike(x, y)) return no_id;
+    n.function = static_cast<std::uint8_t>(function::negate);
+    s.m.links[n.operands.first] = x, n.operands.count = 1;
+    return s.made_by(x, function::negate) && s.alike(s.m.operand(s.maker(x), 0), y) ? s.m.operand(s.maker(x), 0)
+                                                                                    : no_id;
   }
 
   template <int N, class F>
@@ -204,6 +247,16 @@ struct elementwise_rule {
 
 // ---- what users call ----
 
+namespace detail {
+template <function F>
+struct inference_of_function : elementwise_inference {
+  static constexpr void infer(inference& i) {
+    i.function = static_cast<std::uint8_t>(F);
+    elementwise_inference::infer(i);
+  }
+};
+}  // namespace detail
+
 /// A scalar function, applied to every element; operands broadcast by name, numbers take the dtype of the tensors. Of
 /// integers `/` truncates, `%` has the sign of the divisor, a divisor of 0 gives 0, and overflow wraps around.
 ///
@@ -213,22 +266,14 @@ struct elementwise_rule {
 /// errors  T02 the operands' dtypes differ: cast one of them
 template <function F, operand_like... H>
 constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
-  constexpr dtype type = detail::common_type<H...>();
-  if constexpr (!(detail::has_type<H, type>() && ...))
-    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", H...>>);
-  else if constexpr (is_logical(F) && type != dtype::boolean)
-    static_assert(is_valid<detail::wrong<"T04 and, or and not take bool tensors: compare first", H...>>);
-  else if constexpr (!is_float(type) && F >= function::exp && F <= function::erf && F != function::logical_not)
-    static_assert(is_valid<detail::wrong<"T04 this function takes tensors of floats: cast the operand", H...>>);
-  else if constexpr (type == dtype::boolean && F != function::copy && F != function::select && !is_comparison(F) &&
-                     !is_logical(F))
-    static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", H...>>);
-  detail::recording r(detail::owner_of(operands...), where);
-  id const inside[] = {detail::value_of(r.b, operands, type)...};  // in this order with every compiler
-  id const v =
-      sizeof...(H) == 1 ? elementwise(r.b, F, inside[0]) : elementwise(r.b, F, inside[0], inside[sizeof...(H) - 1]);
-  using result = result_dims_t<united_all<sizeof...(H)>, detail::dims_of_t<H>...>;
-  return detail::wrap<result_type(F, type), result>(r.b, v);
+  return detail::record<detail::inference_of_function<F>>(
+      where,
+      [&](builder& b) {
+        constexpr dtype type = detail::common_type<H...>();
+        id const inside[] = {detail::value_of(b, operands, type)...};  // in this order with every compiler
+        return elementwise(b, F, inside);
+      },
+      operands...);
 }
 
 template <handle H>
@@ -309,15 +354,14 @@ constexpr auto power(A const& a, B const& b, line const& where = {}) {
 template <handle C, operand_like A, operand_like B>
 requires(handle<A> || handle<B>)
 constexpr auto select(C const& condition, A const& yes, B const& no, line const& where = {}) {
-  if constexpr (!of_bool<C>)
-    static_assert(is_valid<detail::wrong<"T02 select: the condition is not a bool tensor", C>>);
-  constexpr dtype type = detail::common_type<A, B>();
-  if constexpr (!detail::has_type<A, type>() || !detail::has_type<B, type>())
-    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", A, B>>);
-  detail::recording r(detail::owner_of(condition, yes, no), where);
-  id const v = select(r.b, condition.id, detail::value_of(r.b, yes, type), detail::value_of(r.b, no, type));
-  using result = result_dims_t<united_all<3>, detail::dims_of_t<A>, detail::dims_of_t<B>, detail::dims_of_t<C>>;
-  return detail::wrap<type, result>(r.b, v);
+  return detail::record<detail::inference_of_function<function::select>>(
+      where,
+      [&](builder& b) {
+        constexpr dtype type = detail::common_type<A, B>();
+        id const first = detail::value_of(b, yes, type), second = detail::value_of(b, no, type);
+        return select(b, condition.id, first, second);
+      },
+      condition, yes, no);
 }
 
 /// The same values in another dtype: to floats, rounded to nearest even; to integers, towards zero.

@@ -7,31 +7,8 @@
 
 namespace meshtensor {
 
-/// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
-/// matched by name.
-constexpr id gather(builder& b, id table, id index, id dim) {
-  value const t = b.m.values[table], i = b.m.values[index];
-  b.expect(t.dims.has(dim), "T01 gather: the table lacks the dim");
-  b.expect(!is_float(i.type) && i.type != dtype::boolean, "T02 gather: the index is not an integer");
-  b.expect(!i.dims.has(dim), "T03 gather: the index has the dim that is looked up: rename it");
-  shape along{};
-  id const operands[] = {table, index};
-  return b.add(primitive::gather, 0, operands, t.type, united(i.dims, without(t.dims, along.add(dim))), {{dim}});
-}
-/// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
-/// that only `x` has is summed.
-constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) {
-  shape along{};
-  shape const dims = b.m.values[x].dims, by = b.m.values[index].dims;
-  b.expect(like.has(dim), "T01 scatter_add: the result lacks the dim");
-  b.expect(!is_float(b.m.values[index].type) && b.m.values[index].type != dtype::boolean,
-           "T02 scatter_add: the index is not an integer");
-  b.expect(dims.includes(by) && dims.includes(without(like, along.add(dim))),
-           "T01 scatter_add: the operand lacks a dim of the index or of the result: broadcast it");
-  b.expect(!dims.has(dim), "T03 scatter_add: the operand already has the dim along which rows are added: rename it");
-  id const operands[] = {x, index};
-  return b.add(primitive::scatter_add, 0, operands, b.m.values[x].type, like, {{dim}});
-}
+constexpr id gather(builder& b, id table, id index, id dim);
+constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like);
 
 namespace detail {
 /// Calls f(table offset, index dims' offset) for every row in range; `rows` has all dims of the lookup but `dim`.
@@ -54,15 +31,20 @@ void each_row(view const& table, view const& index, view const& rows, int dim, F
 }  // namespace detail
 
 struct gather_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    shape along{};
-    shape const rest = without(m.operand_value(n, 0).dims, along.add(n.attribute[0]));
-    return united(m.operand_value(n, 1).dims, rest) == m.result_value(n).dims ? nullptr : "gather gives other dims";
+  static constexpr primitive kind = primitive::gather;
+  static constexpr declaration declares{.operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .text = "along {0}"};
+  static constexpr void infer(inference& i) {
+    id const dim = i.attributes[0];
+    i.expect(i.dims_of(0).has(dim), "T01 gather: the table lacks the dim", 1, 1);
+    i.expect(i.is_integer(1), "T02 gather: the index is not an integer", 2);
+    i.expect(!i.dims_of(1).has(dim), "T03 gather: the index has the dim that is looked up: rename it", 2, 1);
+    i.give(i[0].type, united(i.dims_of(1), without(i.dims_of(0), shape{}.add(dim))));
   }
-  // Each processor looks into its own part of the table and gives zeros for the rest: a partial sum.
-  static constexpr reduction contracted(node const&) { return reduction::sum; }
-  static constexpr linearity linear(node const&, int operand, reduction kind) {
-    return operand == 0 && kind == reduction::sum ? linearity::alone : linearity::none;
+  // Each rank looks into its own part of the table and gives zeros for the rest: a partial sum.
+  static constexpr meshtensor::sharding sharding(module const&, node const&) {
+    return meshtensor::sharding{}
+        .contracted(reduction::sum)
+        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const table = d.b.m.operand(n, 0);
@@ -82,16 +64,27 @@ struct gather_rule {
 };
 
 struct scatter_add_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    shape along{};
-    shape const rest = without(m.result_value(n).dims, along.add(n.attribute[0]));
-    return m.operand_value(n, 0).dims.includes(rest) && m.operand_value(n, 0).dims.includes(m.operand_value(n, 1).dims)
-               ? nullptr
-               : "the operands of scatter_add lack dims";
+  static constexpr primitive kind = primitive::scatter_add;
+  static constexpr declaration declares{
+      .operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .work = work_kind::sum, .text = "along {0}"};
+  static constexpr void infer(inference& i) {
+    id const dim = i.attributes[0];
+    shape const &x = i.dims_of(0), rest = without(i.dims, shape{}.add(dim));
+    i.expect(i.dims.has(dim), "T01 scatter_add: the result lacks the dim along which rows are added", 0, 1);
+    i.expect(i.is_integer(1), "T02 scatter_add: the index is not an integer", 2);
+    i.expect(x.includes(i.dims_of(1)) && x.includes(rest),
+             "T01 scatter_add: the operand lacks a dim of the index or of the result: broadcast it", 3);
+    i.expect(!x.has(dim), "T03 scatter_add: the operand already has the dim along which rows are added: rename it", 1,
+             1);
+    i.give(i[0].type, i.dims);
   }
-  static constexpr reduction contracted(node const&) { return reduction::sum; }
-  static constexpr linearity linear(node const&, int operand, reduction kind) {
-    return operand == 0 && kind == reduction::sum ? linearity::alone : linearity::none;
+  static constexpr meshtensor::sharding sharding(module const&, node const&) {
+    return meshtensor::sharding{}
+        .contracted(reduction::sum)
+        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
+  }
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    return extents.local_size(m.operand_value(n, 0));
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0);
@@ -119,12 +112,20 @@ struct scatter_add_rule {
   }
 };
 
+/// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
+/// matched by name.
+constexpr id gather(builder& b, id table, id index, id dim) {
+  return add_node<gather_rule>(b, {table, index}, {{dim}});
+}
+/// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
+/// that only `x` has is summed.
+constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) {
+  return add_node<scatter_add_rule>(b, {x, index}, {{dim}}, {dtype::f32, like});
+}
+
 // ---- what users call ----
 
 namespace detail {
-constexpr shape gathered_rule(shape const& index, shape const& table, shape const& along) {
-  return united(index, without(table, along));
-}
 constexpr shape with_rule_of(shape const& x, shape const& more) { return united(x, more); }
 }  // namespace detail
 
@@ -138,20 +139,8 @@ constexpr shape with_rule_of(shape const& x, shape const& more) { return united(
 /// errors  T01 the table lacks the dim; T02 the index is not an integer; T03 the index has the dim itself
 template <handle Table, handle Index, dim_type D>
 constexpr auto gather(Table const& table, Index const& index, D along, line const& where = {}) {
-  if constexpr (!has_dim<Table, D>)
-    static_assert(is_valid<detail::wrong<"T01 gather: the table lacks the dim", Table, D>>);
-  if constexpr (!of_integer<Index>)
-    static_assert(is_valid<detail::wrong<"T02 gather: the index is not an integer", Index>>);
-  if constexpr (!detail::lacks_dim<Index, D>)
-    static_assert(is_valid<detail::wrong<"T03 gather: the index has the dim that is looked up: rename it", Index, D>>);
-  if constexpr (has_dim<Table, D> && of_integer<Index> && detail::lacks_dim<Index, D>) {
-    detail::recording r(detail::owner_of(table, index), where);
-    id const v = gather(r.b, table.id, index.id, detail::dim_id(r.b, along));
-    using result = result_dims_t<detail::gathered_rule, typename Index::dim_list, typename Table::dim_list, dims<D>>;
-    return detail::wrap<Table::type, result>(r.b, v);
-  } else {
-    return table;
-  }
+  return detail::record<gather_rule, D>(
+      where, [&](builder& b) { return gather(b, table.id, index.id, detail::dim_id(b, along)); }, table, index);
 }
 
 /// Scatter-adds rows into zeros, the transpose of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`, as in

@@ -3,55 +3,46 @@
 #pragma once
 
 #include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/reduce.hpp"
 #include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
 
-/// `x` with its slice at a number along `dim` overwritten by `part`; other dims that one of them lacks are broadcast.
-constexpr id put(builder& b, id x, id part, id dim, id position) {
-  value const v = b.m.values[x], w = b.m.values[part];
-  b.expect(v.dims.has(dim), "T01 put: the operand lacks the dim");
-  b.expect(!w.dims.has(dim), "T03 put: the part has the dim along which it is put: slice or rename it");
-  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
-  shape one{};
-  shape const dims = united(v.dims, w.dims), inner = without(dims, one.add(dim));
-  if (!(v.dims == dims)) x = broadcast(b, x, dims);
-  if (!(w.dims.count == inner.count && inner.includes(w.dims))) part = broadcast(b, part, inner);
-  id const operands[] = {x, part};
-  return b.add(primitive::put, 0, operands, v.type, dims, {{dim, position}});
-}
-/// `x` with its rows [index[i…], rest…] along `dim` overwritten by part[i…, rest…]. An index out of range changes
-/// nothing; of equal ones the last counts, in the order of the dims of `part`. Dims that `index` and `x` both have are
-/// matched by name.
-constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
-  value const v = b.m.values[x], w = b.m.values[part], i = b.m.values[index];
-  b.expect(v.dims.has(dim), "T01 put: the operand lacks the dim");
-  b.expect(!w.dims.has(dim) && !i.dims.has(dim),
-           "T03 put: what is put, or the index, has the dim along which it is put");
-  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
-  b.expect(!is_float(i.type) && i.type != dtype::boolean, "T02 put: the index is not an integer");
-  shape one{};
-  shape const dims = united(v.dims, without(w.dims, i.dims)), inner = united(i.dims, without(dims, one.add(dim)));
-  if (!(v.dims == dims)) x = broadcast(b, x, dims);
-  if (!(w.dims.count == inner.count && inner.includes(w.dims))) part = broadcast(b, part, inner);
-  id const operands[] = {x, part, index};
-  return b.add(primitive::put, 0, operands, v.type, dims, {{dim, no_id}});
-}
+constexpr id put(builder& b, id x, id part, id dim, id position);
+constexpr id put_rows(builder& b, id x, id part, id index, id dim);
 
 /// The rules of `put`, both at a number and at an index tensor.
 struct put_rule {
+  static constexpr primitive kind = primitive::put;
+  static constexpr declaration declares{.operands = {2, 3},
+                                        .attributes = {{attribute_kind::dim}, {attribute_kind::number, true}},
+                                        .buffer = buffer_use::update,
+                                        .text = "along {0}[ at {1}]"};
   static constexpr bool at_index(node const& n) { return n.operands.count == 3; }
+  static constexpr void infer(inference& i) {
+    shape const &x = i.dims_of(0), &part = i.dims_of(1);
+    id const dim = i.attributes[0];
+    bool const at_index = i.count == 3;
+    i.expect(x.has(dim), "T01 put: the operand lacks the dim", 1, 1);
+    if (at_index) {
+      i.expect(i.is_integer(2), "T02 put: the index is not an integer", 4);
+      i.expect(!part.has(dim) && !i.dims_of(2).has(dim),
+               "T03 put: the part or the index has the dim along which it is put", 6, 1);
+    } else {
+      i.expect(!part.has(dim), "T03 put: the part has the dim along which it is put: slice or rename it", 2, 1);
+    }
+    i.expect(i[0].type == i[1].type, "T02 the dtypes of the operands differ: cast one of them", 3);
+    i.give(i[0].type, united(x, at_index ? without(part, i.dims_of(2)) : part));
+  }
   static constexpr char const* verify(module const& m, node const& n) {
     value const &x = m.operand_value(n, 0), &part = m.operand_value(n, 1), &y = m.result_value(n);
-    shape one{};
-    shape inner = without(x.dims, one.add(n.attribute[0]));
+    shape inner = without(x.dims, shape{}.add(n.attribute[0]));
     if (at_index(n)) inner = united(m.operand_value(n, 2).dims, inner);
-    bool const fits = x.dims.has(n.attribute[0]) && part.dims.count == inner.count && inner.includes(part.dims);
-    return fits && y.dims == x.dims && y.type == x.type && part.type == x.type ? nullptr
-                                                                               : "the operands of put do not fit it";
+    bool const fits = part.dims.count == inner.count && inner.includes(part.dims) && y.dims == x.dims;
+    return fits && at_index(n) == (n.attribute[1] == no_id) ? nullptr : "the operands of put do not fit it";
   }
-  static constexpr linearity linear(node const& n, int, reduction) {
-    return at_index(n) ? linearity::none : linearity::together;
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return at_index(n) ? meshtensor::sharding{} : meshtensor::sharding{}.passes_partial(linearity::together);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
@@ -122,13 +113,26 @@ struct put_rule {
   }
 };
 
-// ---- what users call ----
-
-namespace detail {
-constexpr shape put_dims(shape const& x, shape const& part, shape const& index) {
-  return united(x, without(part, index));
+/// `x` with its slice at a number along `dim` overwritten by `part`; other dims that one of them lacks are broadcast.
+constexpr id put(builder& b, id x, id part, id dim, id position) {
+  shape const v = b.m.values[x].dims, w = b.m.values[part].dims;
+  shape const dims = united(v, w), inner = without(dims, shape{}.add(dim));
+  if (!(v == dims)) x = broadcast(b, x, dims);
+  if (!(w.count == inner.count && inner.includes(w))) part = broadcast(b, part, inner);
+  return add_node<put_rule>(b, {x, part}, {{dim, position}});
 }
-}  // namespace detail
+/// `x` with its rows [index[i…], rest…] along `dim` overwritten by part[i…, rest…]. An index out of range changes
+/// nothing; of equal ones the last counts, in the order of the dims of `part`. Dims that `index` and `x` both have are
+/// matched by name.
+constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
+  shape const v = b.m.values[x].dims, w = b.m.values[part].dims, i = b.m.values[index].dims;
+  shape const dims = united(v, without(w, i)), inner = united(i, without(dims, shape{}.add(dim)));
+  if (!(v == dims)) x = broadcast(b, x, dims);
+  if (!(w.count == inner.count && inner.includes(w))) part = broadcast(b, part, inner);
+  return add_node<put_rule>(b, {x, part, index}, {{dim, no_id}});
+}
+
+// ---- what users call ----
 
 /// Overwrites the slice of `x` at `position` along a dim with `part`: `s.update(keys, put(keys, now, length,
 /// s.number("position", 0)))`. If a state is updated like this and not read afterwards, it is updated in place: only
@@ -141,20 +145,13 @@ constexpr shape put_dims(shape const& x, shape const& part, shape const& index) 
 /// errors  T01 `x` lacks the dim; T02 the dtypes differ; T03 `part` has the dim; R10 there is no such position
 template <handle X, handle P, dim_type D>
 constexpr auto put(X const& x, P const& part, D along, number const& position, line const& where = {}) {
-  if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
-  if constexpr (!detail::lacks_dim<P, D>)
-    static_assert(
-        is_valid<detail::wrong<"T03 put: the part has the dim along which it is put: slice or rename it", P, D>>);
-  if constexpr (!same_dtype_as<X, P>)
-    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
-  if constexpr (has_dim<X, D> && detail::lacks_dim<P, D> && X::type == P::type) {
-    detail::recording r(detail::owner_of(x, part), where);
-    using result = result_dims_t<united_all<2>, typename X::dim_list, typename P::dim_list>;
-    id const dim = detail::dim_id(r.b, along);
-    return detail::wrap<X::type, result>(r.b, put(r.b, x.id, part.id, dim, r.b.add_number(position)));
-  } else {
-    return x;
-  }
+  return detail::record<put_rule, D>(
+      where,
+      [&](builder& b) {
+        id const dim = detail::dim_id(b, along);
+        return put(b, x.id, part.id, dim, b.add_number(position));
+      },
+      x, part);
 }
 
 /// Overwrites rows of `x` with those of `part` at an index tensor, the opposite of `gather`: [index[i…], rest…] of the
@@ -170,21 +167,9 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
 ///         dim
 template <handle X, handle P, dim_type D, handle Index>
 constexpr auto put(X const& x, P const& part, D along, Index const& index, line const& where = {}) {
-  constexpr bool lacking = detail::lacks_dim<P, D> && detail::lacks_dim<Index, D>;
-  if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 put: the operand lacks the dim", X, D>>);
-  static_assert(lacking, "meshtensor T03: put: what is put, or the index, has the dim along which it is put");
-  if constexpr (!same_dtype_as<X, P>)
-    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, P>>);
-  if constexpr (!of_integer<Index>)
-    static_assert(is_valid<detail::wrong<"T02 put: the index is not an integer", Index>>);
-  if constexpr (has_dim<X, D> && lacking && X::type == P::type && of_integer<Index>) {
-    detail::recording r(detail::owner_of(x, part, index), where);
-    using result =
-        result_dims_t<detail::put_dims, typename X::dim_list, typename P::dim_list, typename Index::dim_list>;
-    return detail::wrap<X::type, result>(r.b, put_rows(r.b, x.id, part.id, index.id, detail::dim_id(r.b, along)));
-  } else {
-    return x;
-  }
+  return detail::record<put_rule, D>(
+      where, [&](builder& b) { return put_rows(b, x.id, part.id, index.id, detail::dim_id(b, along)); }, x, part,
+      index);
 }
 
 }  // namespace meshtensor

@@ -9,14 +9,6 @@
 
 namespace meshtensor {
 
-constexpr id random(builder& b, distribution kind, dtype type, shape const& dims) {
-  id const v = b.add(primitive::random, static_cast<std::uint8_t>(kind), ids{}, type, dims);
-  node& n = b.m.nodes[b.m.values[v].node];
-  for (int i = 0; i + 1 < b.m.node_count; ++i)
-    n.ordinal = static_cast<id>(n.ordinal + (b.m.nodes[i].kind == primitive::random && b.m.nodes[i].path == n.path));
-  return v;
-}
-
 /// The identity of a random node: its path and its index among the random nodes of that path.
 constexpr std::uint64_t identity_of(module const& m, id path, id ordinal) {
   std::uint64_t hash = 0xcbf29ce484222325ull + ordinal;
@@ -39,8 +31,12 @@ constexpr std::uint64_t identity_of(module const& m, node const& n) {
 }
 
 struct random_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    return is_float(m.result_value(n).type) ? nullptr : "random numbers are floats";
+  static constexpr primitive kind = primitive::random;
+  static constexpr declaration declares{
+      .operands = {0, 0}, .functions = 2, .fusion = fusion_role::random, .work = work_kind::function};
+  static constexpr void infer(inference& i) { i.expect(is_float(i.type), "T04 random numbers are floats: cast them"); }
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    return extents.local_size(m.result_value(n));
   }
   static constexpr void gradient(differentiation&, node const&) {}
   template <class = lazy>
@@ -50,7 +46,7 @@ struct random_rule {
   }
 
   /// Fills a block with the numbers of a key.
-  static void fill(view const& y, distribution kind, random_key const& key, std::uint64_t iteration) {
+  static void fill(view const& y, distribution which, random_key const& key, std::uint64_t iteration) {
     walk<2> w;  // the block in memory; the whole tensor, row-major
     std::int64_t whole = 1, first = 0;
     for (int i = y.count; i-- > 0;) w.stride[1][i] = whole, first += whole * y.origin[i], whole *= y.total[i];
@@ -62,13 +58,21 @@ struct random_rule {
       if constexpr (std::is_floating_point_v<A>) {
         do {
           auto const index = static_cast<std::uint64_t>(first + w.offset[1]);
-          y.as<E>()[w.offset[0]] = static_cast<E>(kind == distribution::uniform ? random_uniform<A>(stream, index)
-                                                                                : random_normal<A>(stream, index));
+          y.as<E>()[w.offset[0]] = static_cast<E>(which == distribution::uniform ? random_uniform<A>(stream, index)
+                                                                                 : random_normal<A>(stream, index));
         } while (w.next());
       }
     });
   }
 };
+
+constexpr id random(builder& b, distribution kind, dtype type, shape const& dims) {
+  id const v = add_node<random_rule>(b, ids{}, {}, {type, dims}, static_cast<std::uint8_t>(kind));
+  node& n = b.m.nodes[b.m.values[v].node];
+  for (int i = 0; i + 1 < b.m.node_count; ++i)
+    n.ordinal = static_cast<id>(n.ordinal + (b.m.nodes[i].kind == primitive::random && b.m.nodes[i].path == n.path));
+  return v;
+}
 
 // ---- what users call ----
 

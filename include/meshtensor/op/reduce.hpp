@@ -1,59 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along named dims, and argmax.
+// Reductions along named dims.
 #pragma once
 
 #include <limits>
 
-#include "meshtensor/op/detail/composed.hpp"
+#include "meshtensor/op/broadcast.hpp"
 
 namespace meshtensor {
 
-/// The sum, maximum or minimum of `x` along `dims`. any is the max of bools, all their min.
-constexpr id reduce(builder& b, reduction kind, id x, shape const& along) {
-  value const v = b.m.values[x];
-  if (shape const absent = without(along, v.dims); absent.count != 0) {
-    diagnostic d{};
-    d << "T01 " << text_of(kind) << ": there is no dim '" << b.m.dim_name(absent.at[0]) << "' in ";
-    b.note(add_type(d, b.m, v.type, v.dims) << ", which is to be reduced along it");
-  }
-  return b.add(primitive::reduce, static_cast<std::uint8_t>(kind), ids(&x, 1), v.type, without(v.dims, along));
-}
-constexpr id argmax(builder& b, id x, int dim) {
-  shape along{};
-  value const v = b.m.values[x];
-  b.expect(v.dims.has(dim), "T01 argmax: the operand lacks the dim");
-  return b.add(primitive::argmax, {x}, dtype::i64, without(v.dims, along.add(dim)), {{static_cast<id>(dim)}});
-}
-constexpr id broadcast(builder& b, id x, shape const& dims) {
-  return b.add(primitive::broadcast, {x}, b.m.values[x].type, dims);
-}
-
-/// The number of elements along `dims`, by which a mean divides.
-constexpr number_row extent_row(id dim) { return {number_row::extent, function::copy, dim, no_id, 0}; }
-constexpr id extent_product(builder& b, shape const& dims) {
-  id row = b.literal(1);
-  for (int i = 0; i < dims.count; ++i) {
-    id const next = b.add_number(extent_row(dims.at[i]));
-    row = i == 0 ? next : b.add_number({number_row::expression, function::multiply, row, next, 0});
-  }
-  return row;
-}
-constexpr id mean(builder& b, id x, shape const& along) {
-  if (along.count == 0) return x;
-  id const total = reduce(b, reduction::sum, x, along);
-  return divide(b, total, constant(b, number::of_row(&b, extent_product(b, along)), b.m.values[x].type));
-}
+constexpr id reduce(builder& b, reduction kind, id x, shape const& along);
 
 struct reduce_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    value const &x = m.operand_value(n, 0), &y = m.result_value(n);
-    if (x.type != y.type) return "a reduction changes the dtype";
-    return without(x.dims, without(x.dims, y.dims)) == y.dims ? nullptr
-                                                              : "a reduction gives dims that its operand lacks";
+  static constexpr primitive kind = primitive::reduce;
+  static constexpr declaration declares{.functions = 4, .fusion = fusion_role::reduction, .work = work_kind::sum};
+  static constexpr void infer(inference& i) {
+    i.expect(i.function != 0, "T10 a reduction of an unknown kind");
+    i.expect(without(i.dims_of(0), without(i.dims_of(0), i.dims)) == i.dims,
+             "T01 a reduction keeps dims of its operand, in their order", 1);
+    i.give(i[0].type, i.dims);
   }
-  static constexpr reduction contracted(node const& n) { return static_cast<reduction>(n.function); }
-  static constexpr linearity linear(node const& n, int, reduction kind) {
-    return kind == contracted(n) ? linearity::alone : linearity::none;
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    auto const how = static_cast<reduction>(n.function);
+    return meshtensor::sharding{}.contracted(how).passes_partial(linearity::alone, meshtensor::sharding::kind(how));
+  }
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    return extents.local_size(m.operand_value(n, 0));
   }
 
   // max and min divide the cotangent among all elements that equal the result, so that the sum of the gradients is the
@@ -79,7 +50,7 @@ struct reduce_rule {
   template <class E>
   static void evaluate_as(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    auto const kind = static_cast<reduction>(e.n.function);
+    auto const how = static_cast<reduction>(e.n.function);
     walk<2> w;
     std::uint16_t dims[2 * max_dims_of_one];
     for (int i = 0; i < y.count; ++i) dims[w.count] = y.dim[i], w.extent[w.count++] = y.extent[i];
@@ -91,11 +62,11 @@ struct reduce_rule {
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
     for (std::int64_t o = 0; o < outer; ++o) {
       std::int64_t const where = w.offset[1];
-      sum_t<E> sum = kind == reduction::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
+      sum_t<E> sum = how == reduction::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
       for (std::int64_t k = 0; k < inner; ++k) {
         auto const v = static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
-        sum = kind == reduction::sum ? sum + v
-                                     : apply(kind == reduction::max ? function::maximum : function::minimum, sum, v);
+        sum = how == reduction::sum ? sum + v
+                                    : apply(how == reduction::max ? function::maximum : function::minimum, sum, v);
         w.next();
       }
       y.as<E>()[where] = static_cast<E>(sum);
@@ -103,34 +74,32 @@ struct reduce_rule {
   }
 };
 
-struct argmax_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    return m.result_value(n).type == dtype::i64 && m.operand_value(n, 0).dims.has(n.attribute[0])
-               ? nullptr
-               : "argmax lacks its dim";
+/// The sum, maximum or minimum of `x` along `dims`. any is the max of bools, all their min.
+constexpr id reduce(builder& b, reduction kind, id x, shape const& along) {
+  value const& v = b.m.values[x];
+  if (shape const absent = without(along, v.dims); absent.count != 0) {
+    diagnostic d{};
+    d << "T01 " << text_of(kind) << ": there is no dim '" << b.m.dim_name(absent.at[0]) << "' in ";
+    b.note(add_type(d, b.m, v.type, v.dims) << ", which is to be reduced along it");
   }
-  static constexpr bool whole(module const&, node const& n, int dim) { return dim == n.attribute[0]; }
-  static constexpr void gradient(differentiation&, node const&) {}
-  template <class = lazy>
-  static void evaluate(evaluation const& e) {
-    view const &x = e.operands[0], &y = e.results[0];
-    int const along = x.find(e.n.attribute[0]);
-    walk<2> w;
-    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
-    w.bind(0, x, y.dim), w.bind(1, y, y.dim);
-    if (w.empty()) return;
-    with_element(x.type, [&]<class E>() {
-      using A = arithmetic_t<E>;
-      do {
-        E const* row = x.as<E>() + w.offset[0];
-        std::int64_t best = 0;
-        for (std::int64_t i = 1; i < x.extent[along]; ++i)
-          if (is_greater<A>(row[i * x.stride[along]], row[best * x.stride[along]])) best = i;
-        y.as<std::int64_t>()[w.offset[1]] = best;
-      } while (w.next());
-    });
+  return add_node<reduce_rule>(b, {x}, {}, {v.type, without(v.dims, along)}, static_cast<std::uint8_t>(kind));
+}
+
+/// The number of elements along `dims`, by which a mean divides.
+constexpr number_row extent_row(id dim) { return {number_row::extent, function::copy, dim, no_id, 0}; }
+constexpr id extent_product(builder& b, shape const& dims) {
+  id row = b.literal(1);
+  for (int i = 0; i < dims.count; ++i) {
+    id const next = b.add_number(extent_row(dims.at[i]));
+    row = i == 0 ? next : b.add_number({number_row::expression, function::multiply, row, next, 0});
   }
-};
+  return row;
+}
+constexpr id mean(builder& b, id x, shape const& along) {
+  if (along.count == 0) return x;
+  id const total = reduce(b, reduction::sum, x, along);
+  return divide(b, total, constant(b, number::of_row(&b, extent_product(b, along)), b.m.values[x].type));
+}
 
 // ---- what users call ----
 
@@ -250,24 +219,6 @@ constexpr auto all(H const& x, A = {}, B = {}, C = {}, D = {}, line const& where
     static_assert(is_valid<detail::wrong<"T04 all takes a tensor of bools: compare first", H>>);
   return detail::record_reduce<"all">(x, detail::given_dims<A, B, C, D>{}, where,
                                       detail::reducing<reduction::min>(x.id));
-}
-
-/// The position of the maximum along a dim, the lowest on a tie, as i64; nan is greater than any number.
-///
-/// layout  the dim must not be sharded
-/// grad    none
-/// errors  T01 `x` lacks the dim
-template <handle H, dim_type D>
-constexpr auto argmax(H const& x, D along, line const& where = {}) {
-  if constexpr (!has_dim<H, D>) static_assert(is_valid<detail::wrong<"T01 argmax: the operand lacks the dim", H, D>>);
-  if constexpr (of_bool<H>) static_assert(is_valid<detail::wrong<"T04 argmax of bools: cast the operand", H>>);
-  if constexpr (has_dim<H, D>) {
-    detail::recording r(x.owner, where);
-    id const v = argmax(r.b, x.id, detail::dim_id(r.b, along));
-    return detail::wrap<dtype::i64, result_dims_t<detail::without_rule, typename H::dim_list, dims<D>>>(r.b, v);
-  } else {
-    return x;
-  }
 }
 
 }  // namespace meshtensor

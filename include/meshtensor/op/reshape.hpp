@@ -6,24 +6,6 @@
 
 namespace meshtensor {
 
-/// Merges neighbouring dims into one: the last of `parts` varies fastest.
-constexpr id merge(builder& b, id x, shape const& parts, id joined) {
-  value const v = b.m.values[x];
-  int const first = v.dims.find(parts.at[0]);
-  b.expect(first >= 0 && v.dims.includes(parts), "T01 merge: the operand lacks a dim");
-  shape dims{}, ordered{};
-  for (int i = 0; i < v.dims.count; ++i) {
-    if (i == first) dims.add(joined), ordered = united(ordered, parts);
-    if (!parts.has(v.dims.at[i])) dims.add(v.dims.at[i]), ordered.add(v.dims.at[i]);
-  }
-  return b.add(primitive::reshape, {transpose(b, x, ordered)}, v.type, dims, {{joined}});
-}
-constexpr id split(builder& b, id x, id joined, shape const& parts) {
-  value const v = b.m.values[x];
-  b.expect(v.dims.has(joined), "T01 split: the operand lacks the dim");
-  return b.add(primitive::reshape, {x}, v.type, expanded(v.dims, joined, parts), {{joined}});
-}
-
 /// Merges or splits: attribute 0 is the merged dim.
 struct reshape_rule {
   static constexpr bool merges(module const& m, node const& n) { return m.result_value(n).dims.has(n.attribute[0]); }
@@ -31,26 +13,40 @@ struct reshape_rule {
     shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
     return merges(m, n) ? without(x, y) : without(y, x);
   }
-  static constexpr char const* verify(module const& m, node const& n) {
-    shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
-    shape const &many = merges(m, n) ? x : y, &few = merges(m, n) ? y : x;
-    return expanded(few, n.attribute[0], parts(m, n)) == many ? nullptr
-                                                              : "a reshape does not keep the order of its dims";
+  static constexpr primitive kind = primitive::reshape;
+  static constexpr declaration declares{.attributes = {{attribute_kind::dim}}, .buffer = buffer_use::shared};
+  static constexpr void infer(inference& i) {
+    shape const& x = i.dims_of(0);
+    bool const merges = i.dims.has(i.attributes[0]);
+    shape const &many = merges ? x : i.dims, &few = merges ? i.dims : x;
+    i.expect(few.has(i.attributes[0]) && expanded(few, i.attributes[0], without(many, few)) == many,
+             "T03 a reshape merges or splits neighbouring dims", 1, 1);
+    i.give(i[0].type, i.dims);
   }
   // Shards of the joined dim are shards of its major part; the others must not be sharded.
-  static constexpr bool whole(module const& m, node const& n, int dim) {
-    shape const p = parts(m, n);
-    return p.has(dim) && dim != p.at[0];
+  static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
+    shape const all = parts(m, n);
+    int const major = all.at[0];
+    meshtensor::sharding s{};
+    for (int i = 1; i < all.count; ++i) s.keeps_whole(all.at[i]);
+    (merges(m, n) ? s.renamed(major, n.attribute[0]) : s.renamed(n.attribute[0], major));
+    return s.passes_partial(linearity::alone);
   }
-  static constexpr int relabel(module const& m, node const& n, int dim) {
-    int const major = parts(m, n).at[0];
-    return merges(m, n) ? (dim == major ? n.attribute[0] : dim) : (dim == n.attribute[0] ? major : dim);
+  static constexpr same_elements elements(module const& m, node const& n) {
+    shape const one = shape{}.add(n.attribute[0]);
+    return merges(m, n) ? same_elements{parts(m, n), one, false, "merged into"}
+                        : same_elements{one, parts(m, n), false, "split into"};
   }
-  static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
+  /// Row-major order is kept: two reshapes cancel if the dims agree.
+  static constexpr id simplify(auto& s, node& n) {
+    id const x = s.m.operand(n, 0);
+    bool const cancels = s.made_by(x, primitive::reshape) && s.alike(s.m.operand(s.maker(x), 0), s.m.result(n));
+    return cancels ? s.m.operand(s.maker(x), 0) : no_id;
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
     value const v = d.b.m.values[x];
-    d.contribute(x, d.b.add(primitive::reshape, {dy}, v.type, v.dims, {{n.attribute[0]}}));
+    d.contribute(x, add_node<reshape_rule>(d.b, {dy}, {{n.attribute[0]}}, {v.type, v.dims}));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
@@ -65,6 +61,24 @@ struct reshape_rule {
     });
   }
 };
+
+/// Merges neighbouring dims into one: the last of `parts` varies fastest.
+constexpr id merge(builder& b, id x, shape const& parts, id joined) {
+  value const v = b.m.values[x];
+  int const first = v.dims.find(parts.at[0]);
+  b.expect(first >= 0 && v.dims.includes(parts), "T01 merge: the operand lacks a dim");
+  shape dims{}, ordered{};
+  for (int i = 0; i < v.dims.count; ++i) {
+    if (i == first) dims.add(joined), ordered = united(ordered, parts);
+    if (!parts.has(v.dims.at[i])) dims.add(v.dims.at[i]), ordered.add(v.dims.at[i]);
+  }
+  return add_node<reshape_rule>(b, {transpose(b, x, ordered)}, {{joined}}, {v.type, dims});
+}
+constexpr id split(builder& b, id x, id joined, shape const& parts) {
+  value const v = b.m.values[x];
+  b.expect(v.dims.has(joined), "T01 split: the operand lacks the dim");
+  return add_node<reshape_rule>(b, {x}, {{joined}}, {v.type, expanded(v.dims, joined, parts)});
+}
 
 // ---- what users call ----
 

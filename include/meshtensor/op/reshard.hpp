@@ -8,10 +8,10 @@
 namespace meshtensor {
 
 struct reshard_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    if (!(m.result_value(n).dims == m.operand_value(n, 0).dims)) return "a reshard changes dims";
-    return n.attribute[0] + n.attribute[1] <= m.asked_count ? nullptr : "a reshard asks for rows that are not there";
-  }
+  static constexpr primitive kind = primitive::reshard;
+  static constexpr declaration declares{
+      .attributes = {{attribute_kind::request}, {attribute_kind::count}}, .buffer = buffer_use::shared, .text = "{0}"};
+  static constexpr void infer(inference& i) { i.give(i[0].type, i.dims_of(0)); }
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
   }
@@ -56,8 +56,7 @@ constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
     for (int a = 0; a < asked.rules[i].count; ++a) row.axes[a] = r.b.intern(asked.rules[i].axes[a]);
     m.asked[m.asked_count++] = row;
   }
-  id const v =
-      r.b.add(primitive::reshard, {x.id}, H::type, m.values[x.id].dims, {{first, static_cast<id>(asked.count)}});
+  id const v = add_node<reshard_rule>(r.b, {x.id}, {{first, static_cast<id>(asked.count)}});
   return detail::wrap<H::type, typename H::dim_list>(r.b, v);
 }
 

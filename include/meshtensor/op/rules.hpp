@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of rules: it maps each primitive to the struct that holds its rules. Passes look rules up only here.
+// Maps each primitive to the struct that holds its rules. Passes look rules up only here.
 #pragma once
 
+#include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/call.hpp"
+#include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/detail/structure.hpp"
 #include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/extension.hpp"
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reshard.hpp"
+#include "meshtensor/op/sort.hpp"
+#include "meshtensor/op/stack.hpp"
 
 namespace meshtensor {
 
@@ -34,69 +39,98 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::put: return f.template operator()<put_rule>();
     case primitive::gather: return f.template operator()<gather_rule>();
     case primitive::scatter_add: return f.template operator()<scatter_add_rule>();
+    case primitive::cumulative_sum: return f.template operator()<cumulative_sum_rule>();
+    case primitive::argsort: return f.template operator()<argsort_rule>();
+    case primitive::stack: return f.template operator()<stack_rule>();
     case primitive::call: return f.template operator()<call_rule>();
+    case primitive::extension: return f.template operator()<extension_rule>();
+    case primitive::input: return f.template operator()<input_rule>();
+    case primitive::read: return f.template operator()<read_rule>();
+    case primitive::write: return f.template operator()<write_rule>();
+    case primitive::output: return f.template operator()<output_rule>();
+    case primitive::watch: return f.template operator()<watch_rule>();
+    case primitive::argument: return f.template operator()<argument_rule>();
+    case primitive::gradient: return f.template operator()<gradient_rule>();
     case primitive::repeat: return f.template operator()<repeat_rule>();
     case primitive::while_loop: return f.template operator()<while_rule>();
     case primitive::cond: return f.template operator()<cond_rule>();
     case primitive::composite: return f.template operator()<composite_rule>();
+    case primitive::all_reduce: return f.template operator()<all_reduce_rule>();
+    case primitive::reduce_scatter: return f.template operator()<reduce_scatter_rule>();
+    case primitive::all_gather: return f.template operator()<all_gather_rule>();
+    case primitive::all_to_all: return f.template operator()<all_to_all_rule>();
+    case primitive::local_slice: return f.template operator()<local_slice_rule>();
     case primitive::wait: return f.template operator()<wait_rule>();
-    case primitive::write:
-    case primitive::output:
-    case primitive::watch: return f.template operator()<effect_rule>();
-    default: return f.template operator()<source_rule>();
+    case primitive::kernel: return f.template operator()<kernel_rule>();
+    case primitive::nothing:
+    case primitive::count_: break;
   }
+  return f.template operator()<nothing_rule>();
 }
 
-/// The error of an operation's own check, or null: every node's dims and dtypes follow from its operands.
+namespace detail {
+struct declaration_table {
+  declaration of[static_cast<int>(primitive::count_) + 1];
+};
+inline constexpr declaration_table declarations = [] {
+  declaration_table all{};
+  for (int p = 0; p <= static_cast<int>(primitive::count_); ++p)
+    all.of[p] = with_rule(static_cast<primitive>(p), []<class R>() { return R::declares; });
+  return all;
+}();
+}  // namespace detail
+
+/// The declaration of a primitive, or of a node, whose operation may be declared outside of the library.
+constexpr declaration const& declared(primitive p) { return detail::declarations.of[static_cast<int>(p)]; }
+constexpr declaration const& declared(module const& m, node const& n) {
+  return n.kind == primitive::extension ? extension_rule::of(m, n).declares : declared(n.kind);
+}
+
+/// Checks a node by its operation's `infer`, which must give the dtype and dims of its result, and by the operation's
+/// own `verify`. Returns a sentence about the first fault, or null.
 constexpr char const* verify_node(module const& m, node const& n) {
-  return with_rule(n.kind, [&]<class R>() { return R::verify(m, n); });
-}
-
-/// How a partial reduction passes through an operand; an operation without this rule needs it reduced.
-constexpr linearity linear(node const& n, int operand, reduction kind) {
-  return with_rule(n.kind, [&]<class R>() {
-    if constexpr (requires { R::linear(n, operand, kind); }) return R::linear(n, operand, kind);
-    else return linearity::none;
-  });
-}
-
-/// The kind of partial reduction that results if a dim that the result lacks is sharded; none: the dim must not be
-/// sharded. A sum of bools has at most one true term, so it is their max.
-constexpr reduction contracted(module const& m, node const& n) {
-  return with_rule(n.kind, [&]<class R>() {
-    if constexpr (requires { R::contracted(n); }) {
-      reduction const kind = R::contracted(n);
-      return kind == reduction::sum && m.result_value(n).type == dtype::boolean ? reduction::max : kind;
-    } else {
-      return reduction::none;
+  return with_rule(n.kind, [&]<class R>() -> char const* {
+    if constexpr (requires(inference& i) { R::infer(i); }) {
+      value const& y = m.result_value(n);
+      inference i =
+          inference_of(m, {m.links + n.operands.first, n.operands.count}, n.function, n.attribute, y.type, y.dims);
+      R::infer(i);
+      if (i.fault != nullptr) return i.fault + 4;  // without its code
+      if (i.type != y.type || !(i.dims == y.dims)) return "a result has another dtype or other dims than its operation";
     }
+    if constexpr (requires { R::verify(m, n); }) return R::verify(m, n);
+    else return nullptr;
   });
 }
 
-/// Whether a dim must not be sharded for an operation.
-constexpr bool needs_whole(module const& m, node const& n, int dim) {
-  return with_rule(n.kind, [&]<class R>() {
-    if constexpr (requires { R::whole(m, n, dim); }) return R::whole(m, n, dim);
-    else return false;
+/// The sharding rule of a node's operation. A partial sum of bools is reduced as a max: at most one term is true.
+constexpr sharding sharding_of(module const& m, node const& n) {
+  sharding s = with_rule(n.kind, [&]<class R>() {
+    if constexpr (requires { R::sharding(m, n); }) return R::sharding(m, n);
+    else return sharding{};
   });
+  if (s.contracts == reduction::sum && m.result_value(n).type == dtype::boolean) s.contracts = reduction::max;
+  return s;
 }
 
-/// The name, in the result, of a dim of an operand.
-constexpr int relabel(module const& m, node const& n, int dim) {
+/// The dims of a node that hold the same elements; both shapes are empty if the operation names none.
+constexpr same_elements elements_of(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() {
-    if constexpr (requires { R::relabel(m, n, dim); }) return R::relabel(m, n, dim);
-    else return dim;
+    if constexpr (requires { R::elements(m, n); }) return R::elements(m, n);
+    else return same_elements{};
   });
 }
 
 /// A set of primitives.
 struct primitives {
-  std::uint64_t bits = 0;
-  static constexpr primitives all() { return {~std::uint64_t{0}}; }
-  constexpr void add(primitive p) { bits |= std::uint64_t{1} << static_cast<int>(p); }
-  constexpr bool has(primitive p) const { return (bits >> static_cast<int>(p) & 1) != 0; }
+  std::uint64_t bits[2] = {0, 0};
+  static constexpr primitives all() { return {{~std::uint64_t{0}, ~std::uint64_t{0}}}; }
+  constexpr void add(primitive p) { bits[static_cast<int>(p) >> 6] |= std::uint64_t{1} << (static_cast<int>(p) & 63); }
+  constexpr bool has(primitive p) const {
+    return (bits[static_cast<int>(p) >> 6] >> (static_cast<int>(p) & 63) & 1) != 0;
+  }
 };
-static_assert(static_cast<int>(primitive::count_) <= 64);
+static_assert(static_cast<int>(primitive::count_) <= 128);
 
 /// The primitives of a module that a device must compute.
 constexpr primitives computed_in(module const& m) {
@@ -109,7 +143,7 @@ constexpr primitives computed_in(module const& m) {
 namespace detail {
 template <class Rule>
 inline constexpr char identity_of = 0;
-/// Whether one of the primitives has these rules.
+/// Whether `among` has the primitive of these rules.
 template <class Rule>
 constexpr bool occurs(primitives among) {
   for (int p = 0; p < static_cast<int>(primitive::count_); ++p)
@@ -123,8 +157,8 @@ constexpr bool occurs(primitives among) {
 /// A function that computes one node.
 using node_loops = void (*)(evaluation const&);
 
-/// Computes one node in plain loops: the reference of every device. The caller handles structure (loops, branches,
-/// variables). `Among` lists the primitives that occur, so that the compiler makes no loops for others.
+/// Computes one node in plain loops: the reference for every device. The caller handles structure (loops, branches,
+/// variables). `Among` lists the primitives that occur, so that the compiler instantiates no loops for others.
 template <primitives Among = primitives::all()>
 void evaluate(evaluation const& e) {
   bool const done = with_rule(e.n.kind, [&]<class R>() {

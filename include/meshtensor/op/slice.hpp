@@ -3,41 +3,34 @@
 // extent changes.
 #pragma once
 
+#include "meshtensor/op/reduce.hpp"
 #include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
 
-constexpr id slice(builder& b, id x, id from, id to, id first) {
-  value const v = b.m.values[x];
-  b.expect(v.dims.has(from), "T01 slice: the operand lacks the dim");
-  return b.add(primitive::slice, {x}, v.type, replaced(v.dims, from, to), {{from, to, first}});
-}
-constexpr id pad(builder& b, id x, id from, id to, id first, id around) {
-  value const v = b.m.values[x];
-  b.expect(v.dims.has(from), "T01 pad: the operand lacks the dim");
-  return b.add(primitive::pad, {x}, v.type, replaced(v.dims, from, to), {{from, to, first, around}});
-}
-/// `x` along `dx`, then `y` along `dy`, as one tensor along `to`; other dims that one of them lacks are broadcast.
-constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
-  value const v = b.m.values[x], w = b.m.values[y];
-  b.expect(v.dims.has(dx) && w.dims.has(dy), "T01 concat: an operand lacks its dim");
-  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
-  b.expect(dx == dy || !(v.dims.has(dy) || w.dims.has(dx)),
-           "T03 concat: an operand has the dim along which the other one is joined: rename it");
-  shape const dims = united(replaced(v.dims, dx, to), replaced(w.dims, dy, to));
-  shape const first = replaced(dims, to, dx), second = replaced(dims, to, dy);
-  if (!(v.dims == first)) x = broadcast(b, x, first);
-  if (!(w.dims == second)) y = broadcast(b, y, second);
-  id const operands[] = {x, y};
-  return b.add(primitive::concat, 0, operands, v.type, dims, {{dx, dy, to}});
-}
+constexpr id slice(builder& b, id x, id from, id to, id first);
+constexpr id pad(builder& b, id x, id from, id to, id first, id around);
 
 struct slice_rule {
-  static constexpr char const* verify(module const& m, node const& n) { return rename_rule::verify(m, n); }
-  static constexpr bool whole(module const&, node const& n, int dim) {
-    return dim == n.attribute[0] || dim == n.attribute[1];
+  static constexpr primitive kind = primitive::slice;
+  static constexpr declaration declares{
+      .attributes = {{attribute_kind::dim}, {attribute_kind::dim}, {attribute_kind::number}},
+      .buffer = buffer_use::window,
+      .text = "{0} -> {1} from {2}"};
+  static constexpr void infer(inference& i) {
+    shape const& x = i.dims_of(0);
+    id const from = i.attributes[0], to = i.attributes[1];
+    i.expect(x.has(from), "T01 slice: the operand lacks the dim", 1, 1);
+    i.expect(from != to, "T03 slice: a part has another extent, so it needs another dim", 0, 2);
+    i.expect(!x.has(to), "T03 slice: the operand already has a dim of the new name", 1, 2);
+    i.give(i[0].type, replaced(x, from, to));
   }
-  static constexpr linearity linear(node const&, int, reduction) { return linearity::alone; }
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return meshtensor::sharding{}
+        .keeps_whole(n.attribute[0])
+        .keeps_whole(n.attribute[1])
+        .passes_partial(linearity::alone);
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
     d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2], d.b.literal(0)));
@@ -61,9 +54,20 @@ struct slice_rule {
 };
 
 struct pad_rule {
-  static constexpr char const* verify(module const& m, node const& n) { return rename_rule::verify(m, n); }
-  static constexpr bool whole(module const&, node const& n, int dim) {
-    return dim == n.attribute[0] || dim == n.attribute[1];
+  static constexpr primitive kind = primitive::pad;
+  static constexpr declaration declares{
+      .attributes = {{attribute_kind::dim}, {attribute_kind::dim}, {attribute_kind::number}, {attribute_kind::number}},
+      .text = "{0} -> {1} at {2} around {3}"};
+  static constexpr void infer(inference& i) {
+    shape const& x = i.dims_of(0);
+    id const from = i.attributes[0], to = i.attributes[1];
+    i.expect(x.has(from), "T01 pad: the operand lacks the dim", 1, 1);
+    i.expect(from != to, "T03 pad: the result has another extent, so it needs another dim", 0, 2);
+    i.expect(!x.has(to), "T03 pad: the operand already has a dim of the new name", 1, 2);
+    i.give(i[0].type, replaced(x, from, to));
+  }
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return meshtensor::sharding{}.keeps_whole(n.attribute[0]).keeps_whole(n.attribute[1]);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
@@ -98,16 +102,37 @@ struct pad_rule {
 };
 
 struct concat_rule {
+  static constexpr primitive kind = primitive::concat;
+  static constexpr declaration declares{
+      .operands = {2, 2},
+      .attributes = {{attribute_kind::dim}, {attribute_kind::dim}, {attribute_kind::dim}},
+      .text = "{0} + {1} -> {2}"};
+  static constexpr void infer(inference& i) {
+    shape const &x = i.dims_of(0), &y = i.dims_of(1);
+    id const dx = i.attributes[0], dy = i.attributes[1], to = i.attributes[2];
+    i.expect(x.has(dx) && y.has(dy), "T01 concat: an operand lacks its dim", 3, 3);
+    i.common_type();
+    i.expect(dx == dy || !(x.has(dy) || y.has(dx)),
+             "T03 concat: an operand has the dim along which the other one is joined: rename it", 3, 3);
+    i.expect(!(x.has(to) || y.has(to)), "T03 concat: an operand already has a dim of the new name", 3, 4);
+    i.give(i[0].type, united(replaced(x, dx, to), replaced(y, dy, to)));
+  }
   static constexpr char const* verify(module const& m, node const& n) {
     shape const &x = m.operand_value(n, 0).dims, &y = m.operand_value(n, 1).dims, &z = m.result_value(n).dims;
     return replaced(x, n.attribute[0], n.attribute[2]) == z && replaced(y, n.attribute[1], n.attribute[2]) == z
                ? nullptr
                : "the operands of concat do not fit its result";
   }
-  static constexpr bool whole(module const&, node const& n, int dim) {
-    return dim == n.attribute[0] || dim == n.attribute[1] || dim == n.attribute[2];
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return meshtensor::sharding{}
+        .keeps_whole(n.attribute[0])
+        .keeps_whole(n.attribute[1])
+        .keeps_whole(n.attribute[2])
+        .passes_partial(linearity::together);
   }
-  static constexpr linearity linear(node const&, int, reduction) { return linearity::together; }
+  static constexpr same_elements elements(module const&, node const& n) {
+    return {shape{}.add(n.attribute[0]).add(n.attribute[1]), shape{}.add(n.attribute[2]), true, "concatenated into"};
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
     id const behind = d.b.add_number(extent_row(n.attribute[0]));
@@ -123,13 +148,23 @@ struct concat_rule {
   }
 };
 
-// ---- what users call ----
-
-namespace detail {
-constexpr shape concat_rule_of(shape const& x, shape const& dx, shape const& y, shape const& dy, shape const& to) {
-  return united(replaced(x, dx.at[0], to.at[0]), replaced(y, dy.at[0], to.at[0]));
+constexpr id slice(builder& b, id x, id from, id to, id first) {
+  return add_node<slice_rule>(b, {x}, {{from, to, first}});
 }
-}  // namespace detail
+constexpr id pad(builder& b, id x, id from, id to, id first, id around) {
+  return add_node<pad_rule>(b, {x}, {{from, to, first, around}});
+}
+/// `x` along `dx`, then `y` along `dy`, as one tensor along `to`; other dims that one of them lacks are broadcast.
+constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
+  shape const v = b.m.values[x].dims, w = b.m.values[y].dims;
+  shape const dims = united(replaced(v, dx, to), replaced(w, dy, to));
+  shape const first = replaced(dims, to, dx), second = replaced(dims, to, dy);
+  if (!(v == first)) x = broadcast(b, x, first);
+  if (!(w == second)) y = broadcast(b, y, second);
+  return add_node<concat_rule>(b, {x, y}, {{dx, dy, to}});
+}
+
+// ---- what users call ----
 
 /// Takes the elements `first`, `first` + 1, … of `x` along `from`, as many as `to` has: `slice(x, length, past, 1)`.
 ///
@@ -139,20 +174,13 @@ constexpr shape concat_rule_of(shape const& x, shape const& dx, shape const& y, 
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent
 template <handle H, dim_type From, dim_type To>
 constexpr auto slice(H const& x, From from, To to, number const& first, line const& where = {}) {
-  if constexpr (!has_dim<H, From>)
-    static_assert(is_valid<detail::wrong<"T01 slice: the operand lacks the dim", H, From>>);
-  if constexpr (!(detail::same_dim<From, To> || detail::lacks_dim<H, To>))
-    static_assert(is_valid<detail::wrong<"T03 slice: the operand already has a dim of the new name", H, To>>);
-  static_assert(!detail::same_dim<From, To>,
-                "meshtensor T03: slice: a part has another extent, so it needs another dim");
-  if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
-    detail::recording r(x.owner, where);
-    id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
-    using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
-    return detail::wrap<H::type, result>(r.b, slice(r.b, x.id, old_dim, new_dim, r.b.add_number(first)));
-  } else {
-    return x;
-  }
+  return detail::record<slice_rule, From, To>(
+      where,
+      [&](builder& b) {
+        id const old_dim = detail::dim_id(b, from), new_dim = detail::dim_id(b, to);
+        return slice(b, x.id, old_dim, new_dim, b.add_number(first));
+      },
+      x);
 }
 
 /// Pads `x` along `from`: its elements become the elements `first`, `first` + 1, … along `to`; all others are `around`.
@@ -164,21 +192,14 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
 template <handle H, dim_type From, dim_type To>
 constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0,
                    line const& where = {}) {
-  if constexpr (!has_dim<H, From>)
-    static_assert(is_valid<detail::wrong<"T01 pad: the operand lacks the dim", H, From>>);
-  if constexpr (!(detail::same_dim<From, To> || detail::lacks_dim<H, To>))
-    static_assert(is_valid<detail::wrong<"T03 pad: the operand already has a dim of the new name", H, To>>);
-  static_assert(!detail::same_dim<From, To>,
-                "meshtensor T03: pad: the result has another extent, so it needs another dim");
-  if constexpr (has_dim<H, From> && detail::lacks_dim<H, To>) {
-    detail::recording r(x.owner, where);
-    id const old_dim = detail::dim_id(r.b, from), new_dim = detail::dim_id(r.b, to);
-    id const first_number = r.b.add_number(first), value_around = r.b.add_number(around);
-    using result = result_dims_t<detail::renamed_rule, typename H::dim_list, dims<From>, dims<To>>;
-    return detail::wrap<H::type, result>(r.b, pad(r.b, x.id, old_dim, new_dim, first_number, value_around));
-  } else {
-    return x;
-  }
+  return detail::record<pad_rule, From, To>(
+      where,
+      [&](builder& b) {
+        id const old_dim = detail::dim_id(b, from), new_dim = detail::dim_id(b, to);
+        id const first_number = b.add_number(first), value_around = b.add_number(around);
+        return pad(b, x.id, old_dim, new_dim, first_number, value_around);
+      },
+      x);
 }
 
 /// Concatenates `x` along `dx` and `y` along `dy` into one tensor along `to`: `mt::dim<"to", dx + dy>`. Other dims that
@@ -190,22 +211,13 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>
 constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& where = {}) {
-  if constexpr (!(has_dim<X, DX> && has_dim<Y, DY>))
-    static_assert(is_valid<detail::wrong<"T01 concat: an operand lacks its dim", X, DX, Y, DY>>);
-  if constexpr (!same_dtype_as<X, Y>)
-    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
-  if constexpr (!(detail::lacks_dim<X, To> && detail::lacks_dim<Y, To>))
-    static_assert(is_valid<detail::wrong<"T03 concat: an operand already has a dim of the new name", X, To, Y>>);
-  if constexpr (has_dim<X, DX> && has_dim<Y, DY> && detail::lacks_dim<X, To> && detail::lacks_dim<Y, To> &&
-                X::type == Y::type) {
-    detail::recording r(detail::owner_of(x, y), where);
-    id const first = detail::dim_id(r.b, dx), second = detail::dim_id(r.b, dy), both = detail::dim_id(r.b, to);
-    using result =
-        result_dims_t<detail::concat_rule_of, typename X::dim_list, dims<DX>, typename Y::dim_list, dims<DY>, dims<To>>;
-    return detail::wrap<X::type, result>(r.b, concat(r.b, x.id, first, y.id, second, both));
-  } else {
-    return x;
-  }
+  return detail::record<concat_rule, DX, DY, To>(
+      where,
+      [&](builder& b) {
+        id const first = detail::dim_id(b, dx), second = detail::dim_id(b, dy), both = detail::dim_id(b, to);
+        return concat(b, x.id, first, y.id, second, both);
+      },
+      x, y);
 }
 
 /// Rejects a call with numbers in the place of dims.

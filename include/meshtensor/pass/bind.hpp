@@ -8,7 +8,7 @@
 
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/op/reshape.hpp"
+#include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
 
@@ -65,17 +65,11 @@ struct needed_dims {
       for (int p = 0; p < m.values[i].dims.count; ++p) at[m.values[i].dims.at[p]] = true;
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
-      switch (n.kind) {
-        case primitive::repeat: at[n.attribute[0]] = true; break;
-        case primitive::constant:
-        case primitive::while_loop: row[n.attribute[0]] = true; break;
-        case primitive::pad: row[n.attribute[3]] = true; [[fallthrough]];
-        case primitive::slice: row[n.attribute[2]] = true; break;
-        case primitive::put:
-          if (n.operands.count == 2) row[n.attribute[1]] = true;
-          break;
-        case primitive::read: row[m.variables[n.attribute[0]].number] = true; break;
-        default: break;
+      if (n.kind == primitive::read) row[m.variables[n.attribute[0]].number] = true;
+      declaration const& d = declared(m, n);
+      for (int a = 0; a < 4; ++a) {
+        if (d.attributes[a].kind == attribute_kind::dim) at[n.attribute[a]] = true;
+        if (d.attributes[a].kind == attribute_kind::number && n.attribute[a] != no_id) row[n.attribute[a]] = true;
       }
     }
     for (int i = m.number_count; i-- > 0;) {  // a row refers only to earlier rows
@@ -123,6 +117,9 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::product: b.extent[d] = b.extent[row.first] * b.extent[row.second]; break;
       case dim_row::sum: b.extent[d] = b.extent[row.first] + b.extent[row.second]; break;
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
+      case dim_row::same: b.extent[d] = b.extent[row.first]; break;
+      case dim_row::blocks:
+      case dim_row::in_block: continue;  // by the sizes of axes: bind_blocks
       case dim_row::dynamic: break;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
@@ -154,10 +151,22 @@ constexpr void bind_axes(module const& m, mesh_shape const& mesh, binding& b) {
   }
 }
 
+/// Binds the dims that `partition` made of sharded ones. An extent that their number does not divide is for
+/// check_divides to report.
+constexpr void bind_blocks(module const& m, binding& b) {
+  for (int d = 0; d < m.dim_count; ++d) {
+    dim_row const& row = m.dims[d];
+    if (row.kind == dim_row::blocks) b.extent[d] = b.members(static_cast<unsigned>(row.value));
+    if (row.kind != dim_row::in_block) continue;
+    std::int64_t const whole = b.extent[row.first], blocks = b.extent[row.second];
+    b.extent[d] = whole % blocks == 0 ? whole / blocks : 0;
+  }
+}
+
 /// If the node splits a dim whose first part is `part`, that dim; else no_id.
 constexpr id split_from(module const& m, node const& n, int part) {
-  bool const splits = n.kind == primitive::reshape && !reshape_rule::merges(m, n);
-  return splits && reshape_rule::parts(m, n).at[0] == part ? n.attribute[0] : no_id;
+  same_elements const same = elements_of(m, n);
+  return same.before.count == 1 && same.after.count > 1 && same.after.at[0] == part ? id{same.before.at[0]} : no_id;
 }
 
 constexpr void check_divides(module const& m, binding& b) {
@@ -189,40 +198,30 @@ constexpr void check_divides(module const& m, binding& b) {
 constexpr void check_same_elements(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    shape before{}, after{};
-    char const *becomes = "renamed to", *between = " x ";
-    if (n.kind == primitive::rename) {
-      before.add(n.attribute[0]), after.add(n.attribute[1]);
-    } else if (n.kind == primitive::concat) {
-      before.add(n.attribute[0]).add(n.attribute[1]), after.add(n.attribute[2]);
-      becomes = "concatenated into", between = " + ";
-    } else if (n.kind == primitive::reshape) {
-      bool const merges = reshape_rule::merges(m, n);
-      before = after = reshape_rule::parts(m, n);
-      (merges ? after : before) = shape{}.add(n.attribute[0]);
-      becomes = merges ? "merged into" : "split into";
-    } else {
-      continue;
-    }
+    same_elements const same = elements_of(m, n);
+    shape const &before = same.before, &after = same.after;
+    if (before.count == 0) continue;
     bool known = true;
     auto const total = [&](shape const& dims) {
       std::int64_t all = b.extent[dims.at[0]];
       for (int k = 0; k < dims.count; ++k) {
         std::int64_t const e = b.extent[dims.at[k]];
         known = known && e != 0;
-        if (k != 0) all = n.kind == primitive::concat ? all + e : all * e;
+        if (k != 0) all = same.adds ? all + e : all * e;
       }
       return all;
     };
     if (total(before) == total(after) || !known) continue;
     auto const list = [&](shape const& dims) {
       for (int k = 0; k < dims.count; ++k)
-        b.report << (k == 0 ? "'" : between) << (k == 0 ? "" : "'") << m.dim_name(dims.at[k]) << "' ("
-                 << b.extent[dims.at[k]] << ")";
+        b.report << (k == 0      ? "'"
+                     : same.adds ? " + '"
+                                 : " x '")
+                 << m.dim_name(dims.at[k]) << "' (" << b.extent[dims.at[k]] << ")";
     };
     b.report << "S03 ";
     list(before);
-    b.report << (before.count == 1 ? " is " : " are ") << becomes << " ";
+    b.report << (before.count == 1 ? " is " : " are ") << same.becomes << " ";
     list(after);
     locate(b.report << ", which is another number of elements", m, n);
     return;
@@ -245,8 +244,10 @@ constexpr early_check check_early(module const& m) {
     if (row.kind == dim_row::product) b.extent[d] = first * second;
     if (row.kind == dim_row::sum && first * second != 0) b.extent[d] = first + second;
     if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
+    if (row.kind == dim_row::same) b.extent[d] = first;
   }
   for (int a = 0; a < max_axes; ++a) b.axis[a] = a < m.axis_count && m.axes[a].extent != 0 ? m.axes[a].extent : 1;
+  detail::bind_blocks(m, b);
   detail::check_same_elements(m, b);
   if (b.ok()) detail::check_divides(m, b);
   return {b.report};
@@ -261,6 +262,7 @@ constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_ex
   detail::bind_dims(m, given, b);
   if (b.ok()) detail::check_same_elements(m, b);
   if (b.ok()) detail::bind_axes(m, mesh, b);
+  if (b.ok()) detail::bind_blocks(m, b);
   if (b.ok()) detail::check_divides(m, b);
   return b;
 }

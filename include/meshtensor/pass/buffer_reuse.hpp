@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which results reuse an operand's buffer. A variable's or a carry's next value reuses the old one's, also if a
-// loop along the variable stacks it. A kernel's result reuses an operand that the kernel is the last to read. A slice
-// that a loop stacks is computed in its place in the stack.
+// loop along the variable stacks it. Says which operands a kernel's result may overwrite; plan_memory chooses among
+// them. A slice that a loop stacks is computed in its place in the stack.
 #pragma once
 
 #include "meshtensor/pass/liveness.hpp"
@@ -110,20 +110,22 @@ struct buffer_reuse : liveness {
   constexpr bool is_made_in(id region, id v) const {
     node const& maker = m.nodes[m.values[v].node];
     bool const computed = maker.kind == primitive::kernel || is_whole(maker) ||
-                          (maker.kind >= primitive::constant && maker.kind < primitive::gradient);
+                          (is_computed(maker.kind) && maker.kind != primitive::iteration);
     return computed && !shares_memory(maker) && maker.region == region && next_value[v] == 0;
   }
   /// Lets `v` reuse the buffer of `old`, whose last read is at `until`: if that is before `v` is computed, if a kernel
-  /// computes `v` and allows it, or if `v` is `old` updated by a put.
+  /// computes `v` and allows it, or if `v` is `old` updated in place.
   constexpr void take_over(id v, id old, int until) {
     node const& maker = m.nodes[m.values[v].node];
     bool const last_there = until == made[v] && may_write_over(maker, v, old);
     if (until < made[v] || last_there) next_value[v] = static_cast<id>(old + 1);
   }
   constexpr bool may_write_over(node const& maker, id v, id old) {
-    if (maker.kind == primitive::put)
-      return root(m.operand(maker, 0)) == root(old) && root(m.operand(maker, 1)) != root(old) &&
-             (maker.operands.count == 2 || root(m.operand(maker, 2)) != root(old));
+    if (declared(m, maker).buffer == buffer_use::update) {
+      for (int i = 0; i < maker.operands.count; ++i)
+        if ((root(m.operand(maker, i)) == root(old)) != (i == 0)) return false;
+      return true;
+    }
     return maker.kind == primitive::kernel &&
            (may_overwrite(maker, m.values[v].index) >> place_of(maker, old) & 1) != 0;
   }

@@ -96,27 +96,10 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
 /// Floating-point operations of one rank for one run of a node: an einsum of k tensors does k for every point of its
 /// dims, any other arithmetic one for every element. Copies and lookups count as 0.
 constexpr std::int64_t flops_of(module const& m, binding const& numbers, node const& n) {
-  switch (n.kind) {
-    case primitive::einsum: {
-      bool seen[max_dims] = {};
-      std::int64_t points = 1;
-      for (int k = 0; k < n.operands.count; ++k) {
-        value const& v = m.operand_value(n, k);
-        for (int i = 0; i < v.dims.count; ++i) {
-          if (!seen[v.dims.at[i]]) points *= numbers.local(v, i);
-          seen[v.dims.at[i]] = true;
-        }
-      }
-      return points * n.operands.count;
-    }
-    case primitive::elementwise:
-      return static_cast<function>(n.function) <= function::stop_gradient ? 0 : numbers.local_size(m.result_value(n));
-    case primitive::random: return numbers.local_size(m.result_value(n));
-    case primitive::reduce:
-    case primitive::argmax:
-    case primitive::scatter_add: return numbers.local_size(m.operand_value(n, 0));
-    default: return 0;
-  }
+  return with_rule(n.kind, [&]<class R>() -> std::int64_t {
+    if constexpr (requires { R::flops(m, n, numbers); }) return R::flops(m, n, numbers);
+    else return 0;
+  });
 }
 
 /// The operations of one step on one rank: of einsums, and of all other nodes.
@@ -129,7 +112,7 @@ constexpr computed work_of(module const& m, binding const& numbers) {
   run_counts const runs = run_counts_of(m, numbers);
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    (n.kind == primitive::einsum ? c.products : c.others) += runs.of[n.region] * flops_of(m, numbers, n);
+    (declared(m, n).work == work_kind::product ? c.products : c.others) += runs.of[n.region] * flops_of(m, numbers, n);
   }
   return c;
 }

@@ -9,7 +9,8 @@
 
 namespace meshtensor {
 
-/// Differs, almost surely, if the structures of two graphs differ: nodes, dims, names, numbers. Source lines do not
+/// Differs, almost surely, if the structures of two graphs differ: nodes, dims, names, numbers,
+/// requested placements, operations of the user's own. Source lines do not
 /// count.
 constexpr std::uint64_t fingerprint(module const& m) {
   hash_combine mix;
@@ -27,6 +28,16 @@ constexpr std::uint64_t fingerprint(module const& m) {
     mix(n.operands.first, n.operands.count, n.results.first, n.results.count);
   }
   for (int i = 0; i < m.link_count; ++i) mix(m.links[i]);
+  for (int i = 0; i < m.asked_count; ++i) {
+    mix(m.asked[i].dim, m.asked[i].count);
+    for (int k = 0; k < m.asked[i].count; ++k) mix(m.asked[i].axes[k]);
+  }
+  for (int i = 0; i < m.call_count; ++i) {
+    mix(m.calls[i].label, m.calls[i].whole.count, m.calls[i].gives.count);
+    for (int k = 0; k < m.calls[i].whole.count; ++k) mix(m.calls[i].whole.at[k]);
+    for (int k = 0; k < m.calls[i].gives.count; ++k) mix(m.calls[i].gives.at[k]);
+  }
+  for (int i = 0; i < m.extension_count; ++i) mix(m.extensions[i].label);
   for (int v = 0; v < m.value_count; ++v) {
     value const& x = m.values[v];
     mix(x.type, x.dims.count);

@@ -134,7 +134,7 @@ struct kernel_writer {
   constexpr id inner(id v) {
     if (inside_of[v] == now) return inside[v];
     bool const again =
-        groups.kind[v] == primitive::constant || groups.kind[v] == primitive::iota || groups.source[v] != v;
+        groups.role[v] == fusion_role::number || groups.role[v] == fusion_role::position || groups.source[v] != v;
     id const made = again ? copy(from.nodes[from.values[v].node]) : argument(v);
     inside[v] = made, inside_of[v] = now;
     return made;

@@ -7,13 +7,15 @@
 #pragma once
 
 #include "meshtensor/pass/fused_group.hpp"
+#include "meshtensor/pass/schedule.hpp"
 
 namespace meshtensor {
 
 /// Nodes that only change how another value is indexed.
 constexpr bool is_way_to_read(module const& m, node const& n) {
-  if (n.kind == primitive::broadcast) return true;
-  if (n.kind != primitive::transpose) return false;
+  fusion_role const role = declared(m, n).fusion;
+  if (role == fusion_role::broadcast) return true;
+  if (role != fusion_role::transpose) return false;
   shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
   return x.at[x.count - 1] == y.at[y.count - 1];  // otherwise a blocked transpose is faster
 }
@@ -21,9 +23,9 @@ constexpr bool is_way_to_read(module const& m, node const& n) {
 namespace detail {
 
 /// Whether a function is cheaper to recompute than its result is to load from memory.
-constexpr bool is_cheap(node const& n) {
+constexpr bool is_cheap(fusion_role role, node const& n) {
   auto const f = static_cast<function>(n.function);
-  return n.kind == primitive::elementwise && (f < function::exp || f == function::relu || f >= function::logical_not) &&
+  return role == fusion_role::function && (f < function::exp || f == function::relu || f >= function::logical_not) &&
          f != function::power && f != function::divide && f != function::modulo;
 }
 
@@ -38,13 +40,13 @@ struct grouping {
   bool shared[max_values];       // used by several nodes
   id counted_by[max_values];     // the last group that counted the value as its operand, plus 1
   id source[max_values];         // what a group loads for this value: the operand of broadcasts and transposes
-  primitive kind[max_values];    // of the node that computes a value
+  fusion_role role[max_values];  // of the node that computes a value
 
   constexpr explicit grouping(module const& m)
-      : from(m), count(0), groups{}, group_of{}, user{}, place_of_user{}, shared{}, counted_by{}, source{}, kind{} {
+      : from(m), count(0), groups{}, group_of{}, user{}, place_of_user{}, shared{}, counted_by{}, source{}, role{} {
     for (int v = 0; v < m.value_count; ++v) {
       node const& n = m.nodes[m.values[v].node];
-      kind[v] = n.kind, source[v] = is_way_to_read(m, n) ? source[m.operand(n, 0)] : static_cast<id>(v);
+      role[v] = declared(m, n).fusion, source[v] = is_way_to_read(m, n) ? source[m.operand(n, 0)] : static_cast<id>(v);
     }
     for (int r = 0; r < m.region_count; ++r)
       for (int i = 0; i < m.regions[r].results.count; ++i) use_alone(m.link(m.regions[r].results, i), no_id - 1);
@@ -56,16 +58,7 @@ struct grouping {
 
   /// Nodes that every user recomputes and no other node needs.
   constexpr bool is_gone(node const& n) const {
-    switch (n.kind) {
-      case primitive::constant:
-      case primitive::iota:
-      case primitive::broadcast:
-      case primitive::transpose:
-      case primitive::elementwise:
-      case primitive::random:
-      case primitive::reduce: return place_of_user[from.result(n)] == 0;
-      default: return false;
-    }
+    return declared(from, n).fusion != fusion_role::none && place_of_user[from.result(n)] == 0;
   }
 
  private:
@@ -78,8 +71,8 @@ struct grouping {
   constexpr void use_in(id read, id g) {
     id const v = source[read], mark = static_cast<id>(g + 1);
     fused_group& own = groups[g];
-    if (kind[v] == primitive::constant || kind[v] == primitive::iota) {
-      ++(kind[v] == primitive::constant ? own.numbers : own.steps);
+    if (role[v] == fusion_role::number || role[v] == fusion_role::position) {
+      ++(role[v] == fusion_role::number ? own.numbers : own.steps);
       return;
     }
     if (counted_by[v] != mark) counted_by[v] = mark, ++own.operands;
@@ -96,23 +89,22 @@ struct grouping {
       for (int k = 0; k < n.operands.count; ++k) use_alone(from.operand(n, k), i);
       return;
     }
-    switch (n.kind) {
-      case primitive::argument:
-      case primitive::input:
-      case primitive::read:
-      case primitive::constant:
-      case primitive::iota: return;
-      case primitive::elementwise:
-      case primitive::random:
-      case primitive::reduce:
-      case primitive::broadcast:
+    switch (declared(from, n).fusion) {
+      case fusion_role::number:
+      case fusion_role::position: return;
+      case fusion_role::function:
+      case fusion_role::random:
+      case fusion_role::reduction:
         if (place_of_user[from.result(n)] == 0) return;  // all its users recompute it, or it is dead
-        if ((n.kind != primitive::broadcast && join(i, n)) || begin(i, n)) return;
+        if (join(i, n) || begin(i, n)) return;
         break;
-      case primitive::transpose:
+      case fusion_role::broadcast:
+        if (place_of_user[from.result(n)] == 0 || begin(i, n)) return;
+        break;
+      case fusion_role::transpose:
         if (place_of_user[from.result(n)] == 0) return;
         break;
-      default: break;
+      case fusion_role::none: break;
     }
     for (int k = 0; k < n.operands.count; ++k) use_alone(from.operand(n, k), i);
   }
@@ -140,14 +132,14 @@ struct grouping {
   }
 
   constexpr bool begin(id i, node const& n) {
-    if (n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient)
-      return false;                         // an alias, no work
+    if (shares_memory(n)) return false;     // an alias, no work
     if (count == max_groups) return false;  // so many kernels would exceed the regions, too: G20 reports it
     id const made = static_cast<id>(count++);
     fused_group& g = groups[made];
-    g.place = i, g.region = n.region, g.results = 1, g.common = 0xff, g.steps = n.kind != primitive::broadcast;
-    span(g, n.kind == primitive::reduce ? from.operand_value(n, 0) : from.result_value(n));
-    if (n.kind == primitive::reduce) {
+    fusion_role const as = role[from.result(n)];
+    g.place = i, g.region = n.region, g.results = 1, g.common = 0xff, g.steps = as != fusion_role::broadcast;
+    span(g, as == fusion_role::reduction ? from.operand_value(n, 0) : from.result_value(n));
+    if (as == fusion_role::reduction) {
       unsigned const kept = mask_of(g.space, from.result_value(n).dims), lost = g.all() & ~kept;
       if (g.space.count > 1 && kept == g.rows()) g.along = 1, g.common = static_cast<std::uint8_t>(kept);
       else g.leaving = static_cast<std::uint8_t>(lost);
@@ -169,7 +161,7 @@ struct grouping {
     if (g.steps + 1 + n.operands.count > max_kernel_steps || g.numbers + n.operands.count > max_kernel_numbers ||
         g.operands - 1 + n.operands.count > max_kernel_operands || (shared[v] && g.results == max_kernel_results))
       return false;
-    if (!(n.kind == primitive::reduce ? takes_reduction(g, n) : takes(g, n))) return false;
+    if (!(role[v] == fusion_role::reduction ? takes_reduction(g, n) : takes(g, n))) return false;
     if (shared[v]) ++g.results, g.common = static_cast<std::uint8_t>(g.common & mask_of(g.space, from.values[v].dims));
     ++g.steps, --g.operands;
     adopt(i, n, at);
@@ -179,8 +171,9 @@ struct grouping {
     value const& v = from.result_value(n);
     if (!lies_alike(g, v)) return false;
     unsigned const spanned = v.dims == g.space ? g.all() : mask_of(g.space, v.dims);
-    if (n.kind == primitive::random) return spanned == g.all();
-    return (spanned & g.rows()) == g.rows() || (!shared[from.result(n)] && (spanned == 0 || is_cheap(n)));
+    fusion_role const as = role[from.result(n)];
+    if (as == fusion_role::random) return spanned == g.all();
+    return (spanned & g.rows()) == g.rows() || (!shared[from.result(n)] && (spanned == 0 || is_cheap(as, n)));
   }
   /// Whether the group may take a reduction whose result it uses: one along the vector dim, which the reduction may add
   /// to the group's space.
@@ -223,7 +216,8 @@ struct grouping {
       node const& n = from.nodes[i];
       for (int k = 0; k < n.operands.count; ++k) {
         id const v = source[from.operand(n, k)];
-        if (group_of[from.values[v].node] == g + 1 || kind[v] == primitive::constant || kind[v] == primitive::iota)
+        if (group_of[from.values[v].node] == g + 1 || role[v] == fusion_role::number ||
+            role[v] == fusion_role::position)
           continue;
         int const at = position(operands[g], counts[g], v);
         if (at == counts[g]) operands[g][counts[g]++] = v;
@@ -264,7 +258,7 @@ struct grouping {
     for (int k = 0; k < counts[b]; ++k) {
       id const v = operands[b][k], unit = group_of_value(v);
       if (unit == a + 1) {
-        if (kind[v] == primitive::reduce && !goes_along(ga, from.values[v].dims)) return false;
+        if (role[v] == fusion_role::reduction && !goes_along(ga, from.values[v].dims)) return false;
         continue;
       }
       if ((unit == 0 ? from.values[v].node : groups[unit - 1].place) >= ga.place) return false;

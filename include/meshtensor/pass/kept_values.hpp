@@ -4,7 +4,7 @@
 // Values are weighed by dtype and number of dims: the structure must not depend on extents.
 #pragma once
 
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/min_cut.hpp"
 
 namespace meshtensor::detail {
@@ -121,12 +121,12 @@ struct kept_values {
   }
 
   // Arithmetic may be recomputed. So may, in a checkpointed layer, any node without regions that has one result, but
-  // for einsums in a composite: a device may run the composite without ever storing their results.
+  // for products in a composite: a device may run the composite without ever storing their results.
   constexpr bool may_be_made_again(node const& n) const {
     if (is_arithmetic(n.kind)) return true;
     if (n.copy == 0 || n.results.count != 1 || n.regions.count != 0) return false;
-    if (n.kind == primitive::einsum) return !is_in_composite(m, n);
-    return n.kind > primitive::iteration && n.kind < primitive::gradient;
+    if (declared(m, n).work == work_kind::product) return !is_in_composite(m, n);
+    return is_computed(n.kind);
   }
 
   // Whether later loops can read the value without saving it: a loop's operands from outside. A slice of what an

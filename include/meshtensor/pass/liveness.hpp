@@ -80,7 +80,7 @@ struct liveness {
   /// it, in its own region, and they take any strides. If a put updates the argument, the slice is copied: the put
   /// would have to wait for its readers.
   constexpr bool is_window(node const& n) const {
-    if (n.kind != primitive::slice) return false;
+    if (declared(m, n).buffer != buffer_use::window) return false;
     id const of = m.operand(n, 0);
     return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)];
   }
@@ -112,10 +112,11 @@ struct liveness {
       for (int i = 0; i < m.regions[r].results.count; ++i) wants_copy[m.link(m.regions[r].results, i)] = true;
     for (int i = m.node_count; i-- > 0;) {
       node const& n = m.nodes[i];
-      if (n.kind == primitive::put || (shares_memory(n) && put_into[m.result(n)])) put_into[m.operand(n, 0)] = true;
+      if (declared(m, n).buffer == buffer_use::update || (shares_memory(n) && put_into[m.result(n)]))
+        put_into[m.operand(n, 0)] = true;
       for (int k = 0; k < n.operands.count; ++k) {
         id const v = m.operand(n, k);
-        bool const takes_strides = n.kind == primitive::einsum || is_whole(n);
+        bool const takes_strides = declared(m, n).takes_strides || is_whole(n);
         wants_copy[v] = wants_copy[v] || !takes_strides || n.region != m.nodes[m.values[v].node].region;
       }
     }

@@ -1,88 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowers a program to the plan of one rank: the pipeline of all passes. Every line is a value that can be printed,
-// drawn, verified and interpreted; the same functions run in the compiler and at start-up.
+// Lowers a program to the plan of one rank by the passes of passes.hpp, in the compiler or at start-up. Every module on
+// the way is a value that can be printed, drawn, verified and interpreted.
 #pragma once
 
 #include <memory>
 
 #include "meshtensor/base/raise_at_compile_time.hpp"
-#include "meshtensor/graph/trace.hpp"
-#include "meshtensor/pass/device_capabilities.hpp"
-#include "meshtensor/pass/differentiate.hpp"
-#include "meshtensor/pass/extract_entry.hpp"
 #include "meshtensor/pass/fingerprint.hpp"
-#include "meshtensor/pass/fuse.hpp"
-#include "meshtensor/pass/inline_composites.hpp"
-#include "meshtensor/pass/overlap.hpp"
-#include "meshtensor/pass/partition.hpp"
+#include "meshtensor/pass/passes.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
-#include "meshtensor/pass/prune.hpp"
-#include "meshtensor/pass/save_or_recompute.hpp"
-#include "meshtensor/pass/simplify.hpp"
-#include "meshtensor/pass/slice_collectives.hpp"
 #include "meshtensor/pass/verify.hpp"
 #include "meshtensor/pass/verify_plan.hpp"
 #include "meshtensor/pass/verify_waits.hpp"
 
 namespace meshtensor {
 
-/// The module, fused if the device runs kernels.
-constexpr module fuse(module const& m, device_capabilities const& capabilities) {
-  if (!capabilities.fuses) return m;
-  return fuse(prune(inline_composites(m, capabilities.claims)));  // some results of a composite may be unused
-}
-
-// From here to `lowered` each line is one constant evaluation, so that the compiler's limits apply to each alone, and
-// uses with the same arguments share it: a set of programs is traced once, whatever the meshes, layouts and devices.
+// From here to `lowered`, each module is a constant of its own. So the compiler's limits of constant evaluation apply
+// to each pass alone, and uses with the same template arguments share a module: a set of programs is traced once,
+// whatever the meshes, layouts and devices.
 namespace detail {
 
 template <class Programs>
 // One compiler reports a program that it cannot trace by showing this line:
 inline constexpr module traced = try_trace<Programs>();  // program_error<not constexpr, or past -fconstexpr-steps>
 
-/// Two source files may each have a `struct step`: the hash of the trace tells their instantiations apart, or the
-/// linker would take one for both.
+/// The hash of a trace, a template argument of everything that is made from it. Two source files may each have a
+/// `struct step`; without the hash, the linker would take the instantiations of one for those of the other.
 template <class Programs>
 inline constexpr std::uint64_t fingerprint_of = fingerprint(traced<Programs>);
 
-template <class Programs, std::uint64_t Mark>
-struct traced_programs {
-  static constexpr module traced = detail::traced<Programs>;
+/// The input of a pass as a type. Mesh, layout or device is void if the pass does not depend on it.
+template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+struct request_of {
+  using programs = Programs;
+  static constexpr lowering_request value{entry_name<Entry>(), Mesh::shape, Layout::rules, capabilities_of<Device>};
 };
-
 template <class Programs, class Entry, std::uint64_t Mark>
-struct whole_program : traced_programs<Programs, Mark> {
-  static_assert(is_valid<detail::traced<Programs>>);  // nvcc would take the address of a member
-  static constexpr module selected =
-      extract_entry(whole_program::traced, find_entry(whole_program::traced, entry_name<Entry>()));
-  static constexpr module differentiated = differentiate(selected);
-  static constexpr module saved = save_or_recompute(differentiated);
-  static constexpr module simplified = simplify(saved);
+struct request_of<Programs, Entry, void, void, void, Mark> {
+  using programs = Programs;
+  static constexpr mesh_shape mesh{};
+  static constexpr layout_rules rules{};
+  static constexpr lowering_request value{entry_name<Entry>(), mesh, rules, {}};
 };
 
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, std::uint64_t Mark>
-struct partitioned_program : whole_program<Programs, Entry, Mark> {
-  static constexpr module partitioned = partition(partitioned_program::simplified, Mesh::shape, Layout::rules);
-  static constexpr module sliced = slice_collectives(partitioned);
+template <pass_input Input, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+struct request_for {
+  using type = request_of<Programs, Entry, Mesh, Layout, Device, Mark>;
+};
+template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+struct request_for<pass_input::layout, Programs, Entry, Mesh, Layout, Device, Mark> {
+  using type = request_of<Programs, Entry, Mesh, Layout, void, Mark>;
+};
+template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+struct request_for<pass_input::program, Programs, Entry, Mesh, Layout, Device, Mark> {
+  using type = request_of<Programs, Entry, void, void, void, Mark>;
 };
 
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device, std::uint64_t Mark>
-struct program_of_processor : partitioned_program<Programs, Entry, Mesh, Layout, Mark> {
-  static constexpr module fused = fuse(program_of_processor::sliced, capabilities_of<Device>);
-  static constexpr module graph = overlap(fused);
-  static constexpr graph_check awaited = verify_waits(graph);
-  static constexpr early_check checked = check_early(graph);
-  static constexpr binding bound = bind(graph, Mesh::shape);
-  static constexpr plan planned = plan_memory(graph, find_entry(graph, entry_name<Entry>()), bound);
-  static constexpr graph_check plan_checked = verify_plan(graph, find_entry(graph, entry_name<Entry>()), planned);
+/// A request for all passes, reduced to the input that pass `Row` depends on.
+template <int Row, class Request>
+struct narrowed;
+template <int Row, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+struct narrowed<Row, request_of<Programs, Entry, Mesh, Layout, Device, Mark>>
+    : request_for<passes<>[Row].depends_on, Programs, Entry, Mesh, Layout, Device, Mark> {};
+
+/// The module after pass `Row`. All requests that agree in what the pass depends on share it.
+template <int Row, class Request>
+constexpr module const& module_after();
+
+template <int Row, class Request>
+constexpr module run_row() {
+  if constexpr (Row == 0) return passes<>[0].run(traced<typename Request::programs>, Request::value);
+  else return passes<>[Row].run(module_after<Row - 1, typename narrowed<Row - 1, Request>::type>(), Request::value);
+}
+
+inline constexpr int last_of_program = passes_of(pass_input::program) - 1;
+inline constexpr int last_of_layout = passes_of(pass_input::layout) - 1;
+inline constexpr int last_of_device = passes_of(pass_input::device) - 1;
+
+template <int Row, class Request>
+struct pass_result {
+  static constexpr module value = run_row<Row, Request>();
 };
+template <class Request>
+struct whole_program {
+  static constexpr module whole = run_row<last_of_program, Request>();
+};
+template <class Request>
+struct partitioned_program {
+  static constexpr module partitioned = run_row<last_of_layout, Request>();
+};
+template <class Request>
+struct program_of_rank {
+  static constexpr module graph = run_row<last_of_device, Request>();
+};
+
+template <int Row, class Request>
+constexpr module const& module_after() {
+  if constexpr (Row == last_of_program) return whole_program<Request>::whole;
+  else if constexpr (Row == last_of_layout) return partitioned_program<Request>::partitioned;
+  else if constexpr (Row == last_of_device) return program_of_rank<Request>::graph;
+  else return pass_result<Row, Request>::value;
+}
+
+template <int Row, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+using request_of_row =
+    typename narrowed<Row, request_of<Programs, Entry, Mesh, Layout, capable_device<Device>, Mark>>::type;
 
 }  // namespace detail
 
 /// One entry of a program set, lowered in the compiler: `graph` is the program of one rank, `planned` its plan.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void,
           std::uint64_t Mark = detail::fingerprint_of<Programs>>
-struct lowered : detail::program_of_processor<Programs, Entry, Mesh, Layout, capable_device<Device>, Mark> {};
+struct lowered : detail::whole_program<
+                     detail::request_of_row<detail::last_of_program, Programs, Entry, Mesh, Layout, Device, Mark>>,
+                 detail::partitioned_program<
+                     detail::request_of_row<detail::last_of_layout, Programs, Entry, Mesh, Layout, Device, Mark>>,
+                 detail::program_of_rank<
+                     detail::request_of_row<detail::last_of_device, Programs, Entry, Mesh, Layout, Device, Mark>> {
+  static_assert(is_valid<detail::traced<Programs>>);
+  using lowered::program_of_rank::graph;
+  /// The module after the pass in row `Row` of the table.
+  template <int Row>
+  static constexpr module const& after() {
+    return detail::module_after<Row, detail::request_of_row<Row, Programs, Entry, Mesh, Layout, Device, Mark>>();
+  }
+
+  static constexpr module const& traced = detail::traced<Programs>;
+  static constexpr graph_check awaited = verify_waits(graph);
+  static constexpr early_check checked = check_early(graph);
+  static constexpr binding bound = bind(graph, Mesh::shape);
+  static constexpr plan planned = plan_memory(graph, find_entry(graph, entry_name<Entry>()), bound);
+  static constexpr graph_check plan_checked = verify_plan(graph, find_entry(graph, entry_name<Entry>()), planned);
+};
 
 /// The result of `f`, constructed on the heap: modules are too large for the stacks of threads.
 template <class F>
@@ -91,23 +140,38 @@ auto on_heap(F const& f) {
   return std::unique_ptr<made>(new made(f()));
 }
 
-/// Like `on_heap`, and verifies the module: an error is a bug in the pass.
-template <class F>
-auto verified(F const& f) {
-  auto made = on_heap(f);
-  raise(verify(*made));
+/// Is told when a pass begins and ends at start-up.
+class pass_observer {
+ public:
+  virtual ~pass_observer() = default;
+  virtual void begins(char const*) {}
+  virtual void ends(char const*, module const&) {}
+};
+
+/// Runs the passes in rows [`from`, `end`) of the table, and verifies the module after each: an error is a bug in the
+/// pass.
+template <class = lazy>
+std::unique_ptr<module> run_passes(module const& m, lowering_request const& request, int from, int end,
+                                   pass_observer* observer = nullptr) {
+  require(from < end, "G40: there is no pass to run");
+  std::unique_ptr<module> made;
+  for (int p = from; p < end; ++p) {
+    pass_row const& pass = passes<>[p];
+    if (observer != nullptr) observer->begins(pass.name);
+    auto next = on_heap([&] { return pass.run(made == nullptr ? m : *made, request); });
+    if (observer != nullptr) observer->ends(pass.name, *next);
+    raise(verify(*next));
+    made = std::move(next);
+  }
   return made;
 }
 
 /// Extracts the entry called `label` on whole tensors, with its gradients, ready for `partition`.
-inline std::unique_ptr<module> whole_entry(module const& traced, name const& label) {
-  auto const selected = verified([&] { return extract_entry(traced, find_entry(traced, label)); });
-  auto const differentiated = verified([&] { return differentiate(*selected); });
-  auto const saved = verified([&] { return save_or_recompute(*differentiated); });
-  return verified([&] { return simplify(*saved); });
+inline std::unique_ptr<module> whole_entry(module const& traced, name const& label, pass_observer* observer = nullptr) {
+  return run_passes(traced, {label, mesh_shape{}, layout_rules{}, {}}, 0, passes_of(pass_input::program), observer);
 }
 
-/// An entry lowered at start-up: its structure, bound to numbers that are known only now.
+/// An entry lowered at start-up: its graph, and its plan for numbers that are known only then.
 struct lowering {
   meshtensor::module graph;  // the program of one rank
   plan planned;
@@ -120,18 +184,17 @@ struct lowering {
 template <class = lazy>
 std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, mesh_shape const& mesh,
                                       layout_rules const& rules, std::span<dim_extent const> extents,
-                                      device_capabilities const& capabilities = {}) {
+                                      device_capabilities const& capabilities = {}, pass_observer* observer = nullptr) {
   std::unique_ptr<lowering> result(new lowering{});
-  auto const partitioned = verified([&] { return partition(whole, mesh, rules); });
-  auto const sliced = verified([&] { return slice_collectives(*partitioned); });
-  auto const fused = verified([&] { return fuse(*sliced, capabilities); });
-  result->graph = overlap(*fused);
-  raise(verify(result->graph));
+  result->graph =
+      *run_passes(whole, {label, mesh, rules, capabilities}, passes_of(pass_input::program), pass_count, observer);
   raise(verify_waits(result->graph).report);
   auto const bound = on_heap([&] { return meshtensor::bind(result->graph, mesh, extents); });
   raise(bound->report);
   result->entry = find_entry(result->graph, label);
+  if (observer != nullptr) observer->begins("plan_memory");
   result->planned = plan_memory(result->graph, result->entry, *bound);
+  if (observer != nullptr) observer->ends("plan_memory", result->graph);
   raise(verify_plan(result->graph, result->entry, result->planned).report);
   return result;
 }
@@ -139,8 +202,8 @@ std::unique_ptr<lowering> lower_whole(module const& whole, name const& label, me
 template <class = lazy>
 std::unique_ptr<lowering> lower(module const& traced, name const& label, mesh_shape const& mesh,
                                 layout_rules const& rules, std::span<dim_extent const> extents,
-                                device_capabilities const& capabilities = {}) {
-  return lower_whole(*whole_entry(traced, label), label, mesh, rules, extents, capabilities);
+                                device_capabilities const& capabilities = {}, pass_observer* observer = nullptr) {
+  return lower_whole(*whole_entry(traced, label, observer), label, mesh, rules, extents, capabilities, observer);
 }
 
 /// Plans an entry that the compiler has lowered, for a mesh and extents that are known only at start-up.
@@ -159,7 +222,7 @@ std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape c
 #if MESHTENSOR_COMPILED
 extern template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&,
                                                       layout_rules const&, std::span<dim_extent const>,
-                                                      device_capabilities const&);
+                                                      device_capabilities const&, pass_observer*);
 extern template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&,
                                                           std::span<dim_extent const>);
 #endif

@@ -33,14 +33,12 @@ struct partitioner : placement_rules {
   constexpr void find_uses() {
     for (int i = 0; i < from.node_count; ++i) {
       node const& n = from.nodes[i];
+      sharding const rule = n.results.count == 1 && n.operands.count != 0 ? sharding_of(from, n) : sharding{};
       for (int k = 0; k < n.operands.count; ++k) {
         id const v = from.operand(n, k);
         bool twice = false;
         for (int j = 0; j < k; ++j) twice = twice || from.operand(n, j) == v;
-        bool const passes =
-            n.results.count == 1 && n.regions.count == 0 && !twice &&
-            (linear(n, k, reduction::sum) != linearity::none || linear(n, k, reduction::max) != linearity::none ||
-             linear(n, k, reduction::min) != linearity::none);
+        bool const passes = n.results.count == 1 && n.regions.count == 0 && !twice && rule.may_stay_partial(k);
         if (!passes) reduced_early[v] = true;
       }
     }
@@ -53,7 +51,6 @@ struct partitioner : placement_rules {
       case primitive::read: give(make(n, {}), from.result(n), m.variables[n.attribute[0]].layout); break;
       case primitive::write: effect(n, m.variables[n.attribute[0]].layout); break;
       case primitive::output: effect(n, implied(from.operand(n, 0), n)); break;
-      case primitive::reshard: asked(n); break;
       case primitive::argument: argument(n); break;
       case primitive::repeat: repeat(n); break;
       case primitive::composite: composite(n); break;
@@ -63,7 +60,9 @@ struct partitioner : placement_rules {
                << " cannot be spread over a mesh yet: choose with select, or run this program in an eager scope";
         at_line(n);
         break;
-      default: operation(n);
+      default:
+        if (declared(n.kind).attributes[0].kind == attribute_kind::request) requested_placement(n);
+        else operation(n);
     }
   }
   constexpr void effect(node const& n, placement const& p) {
@@ -96,7 +95,7 @@ struct partitioner : placement_rules {
   }
 
   // The implied placement, except for the dims that the node names.
-  constexpr void asked(node const& n) {
+  constexpr void requested_placement(node const& n) {
     id const old = from.operand(n, 0);
     shape const& dims = from.values[old].dims;
     shape named{};

@@ -44,7 +44,7 @@ struct placement_rules : placed_copies {
   }
   constexpr void at_line(node const& n) { at_line(report, n); }
   constexpr void at_line(diagnostic& d, node const& n) const {
-    d << " (" << text_of(n);
+    add_operation(d << " (", from, n);
     if (n.site != no_id) d << ", " << file_name(from.sites[n.site]) << ":" << from.sites[n.site].line;
     d << ")";
   }
@@ -62,13 +62,61 @@ struct placement_rules : placed_copies {
     define(old, r);
   }
 
+  // ---- building blocks of an operation's own `partition` ----
+
+  /// The placement of an operand that the layout implies.
+  constexpr placement implied_of(node const& n, int operand) { return implied(from.operand(n, operand), n); }
+  /// An operand in placement `p`, resharded if needed.
+  constexpr id placed_operand(node const& n, int operand, placement const& p) {
+    return copy_at(from.operand(n, operand), p);
+  }
+  /// Sets the placement of a new value, and returns the value.
+  constexpr id placed(id v, placement const& p) {
+    m.values[v].layout = p;
+    return v;
+  }
+  /// Reshards a new value to placement `p`: adds the collectives.
+  constexpr id resharded(id v, placement const& p) { return reshard(b, v, p); }
+  /// Makes a new value stand for the result of node `n`.
+  constexpr void gives(node const& n, id v) {
+    m.values[v].origin = static_cast<id>(from.result(n) + 1);
+    define(from.result(n), v);
+  }
+  struct block_dims {
+    id blocks, inner;
+  };
+  /// Two dims into which `dim`, at position `place` of a value in placement `p`, can be split: `blocks` counts its
+  /// shards, `inner` the elements of one shard. The same axes give the same two dims.
+  constexpr block_dims dims_of_blocks(int dim, placement const& p, int place) {
+    std::int64_t mask = 0;
+    for (int a = 0; a < max_axes; ++a)
+      if (p.sharded_at(a) == place) mask |= std::int64_t{1} << a;
+    for (int d = from.dim_count; d + 1 < m.dim_count; ++d)
+      if (m.dims[d].kind == dim_row::blocks && m.dims[d].first == dim && m.dims[d].value == mask)
+        return {static_cast<id>(d), static_cast<id>(d + 1)};
+    auto const of = static_cast<id>(dim);
+    id const blocks = b.add_dim({dim_row::blocks, b.own_label(of, "blocks"), of, no_id, mask});
+    return {blocks, b.add_dim({dim_row::in_block, b.own_label(of, "in_block"), of, blocks, 0})};
+  }
+
+  // ---- operations: by their own `partition`, or by their sharding rule ----
+
   constexpr void operation(node const& n) {
+    auto& self = *this;  // nvcc does not take `*this` in a requirement
+    bool const has_own_way = with_rule(n.kind, [&]<class R>() {
+      if constexpr (requires { R::partition(self, n); }) return R::partition(self, n);
+      else return false;
+    });
+    if (!has_own_way) by_sharding(n);
+  }
+  constexpr void by_sharding(node const& n) {
     int const count = n.operands.count;
     shape const result = from.result_value(n).dims;
+    sharding const rule = sharding_of(from, n);
     shape all{};  // dims of all operands, as the result names them
     for (int i = 0; i < count; ++i)
       for (int k = 0, d = from.operand_value(n, i).dims.count; k < d; ++k) {
-        int const seen = relabel(from, n, from.operand_value(n, i).dims.at[k]);
+        int const seen = rule.name_in_result(from.operand_value(n, i).dims.at[k]);
         if (!all.has(seen) && all.count < shape::capacity) all.add(seen);
       }
     // The placement that each operand needs.
@@ -77,28 +125,28 @@ struct placement_rules : placed_copies {
       report << "S22 an operation has " << count << " operands, more than the 8 that can be placed together: split it";
       return at_line(n);
     }
-    reduction const when_contracted = contracted(from, n);
     for (int i = 0; i < count; ++i) {
       shape const& dims = from.operand_value(n, i).dims;
       shape whole{};
       for (int k = 0; k < dims.count; ++k) {
-        bool const lost = !result.has(relabel(from, n, dims.at[k])) && when_contracted == reduction::none;
-        if (lost || needs_whole(from, n, dims.at[k])) whole.add(dims.at[k]);
+        bool const lost = rule.contracts == reduction::none && !result.has(rule.name_in_result(dims.at[k]));
+        if (lost || rule.needs_whole(dims.at[k])) whole.add(dims.at[k]);
       }
       target[i] = implied(from.operand(n, i), n, whole);
     }
     placement p{};
-    for (int a = 0; a < m.axis_count && report.empty(); ++a) axis(n, a, target, result, p);
+    for (int a = 0; a < m.axis_count && report.empty(); ++a) axis(n, rule, a, target, result, p);
     if (!report.empty()) return;
-    order_lists(n, target, result, p);
-    fresh_dims(n, all, result, p);
+    order_lists(n, rule, target, result, p);
+    fresh_dims(n, rule, all, result, p);
     id_list<> operands{};
     for (int i = 0; i < count; ++i) operands.add(copy_at(from.operand(n, i), target[i]));
     give(make(n, operands), from.result(n), p);
   }
 
   // For one mesh axis: the dim that it shards in this operation, or whether the result is partial over it.
-  constexpr void axis(node const& n, int a, placement* target, shape const& result, placement& p) {
+  constexpr void axis(node const& n, sharding const& rule, int a, placement* target, shape const& result,
+                      placement& p) {
     int sharded = -1;
     for (int i = 0; i < n.operands.count; ++i) {
       if (target[i].dim[a] == 0) continue;
@@ -123,16 +171,17 @@ struct placement_rules : placed_copies {
       sharded = dim;
     }
     if (sharded >= 0) {
-      int const position = result.find(relabel(from, n, sharded));
+      int const position = result.find(rule.name_in_result(sharded));
       if (position >= 0) p.dim[a] = static_cast<std::uint8_t>(position + 1);
-      else p.part[a] = contracted(from, n);
+      else p.part[a] = rule.contracts;
       return;
     }
-    keep_partial(n, a, target, result, p);
+    keep_partial(n, rule, a, target, result, p);
   }
 
   // No operand is sharded over the axis: a partial operand may stay partial if the operation is linear in it.
-  constexpr void keep_partial(node const& n, int a, placement* target, shape const& result, placement& p) {
+  constexpr void keep_partial(node const& n, sharding const& rule, int a, placement* target, shape const& result,
+                              placement& p) {
     int partials = 0, first = -1;
     reduction kind = reduction::none;
     bool alike = true;
@@ -146,10 +195,9 @@ struct placement_rules : placed_copies {
     }
     if (partials == 0) return;
     // A partial operand is reduced before an operation that makes it larger.
-    if (!from.operand_value(n, first).dims.includes(result) && n.kind != primitive::rename &&
-        n.kind != primitive::reshape)
-      return;
-    linearity const how = linear(n, first, kind);
+    bool const keeps_elements = declared(from, n).buffer == buffer_use::shared;
+    if (!keeps_elements && !from.operand_value(n, first).dims.includes(result)) return;
+    linearity const how = rule.linear(first, kind);
     if (how == linearity::together) {
       if (!alike || partials != n.operands.count) return;
       for (int i = 0; i < n.operands.count; ++i) target[i].part[a] = kind;
@@ -161,22 +209,22 @@ struct placement_rules : placed_copies {
   }
 
   // In the result the axes of a dim have the order that they have in the operands.
-  constexpr void order_lists(node const& n, placement const* target, shape const& result, placement& p) {
+  constexpr void order_lists(node const& n, sharding const& rule, placement const* target, shape const& result,
+                             placement& p) {
     for (int i = 0; i < n.operands.count; ++i)
       for (int a = 0; a < m.axis_count; ++a) {
         if (target[i].dim[a] == 0 || p.dim[a] == 0) continue;
         int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
-        if (result.find(relabel(from, n, dim)) == p.sharded_at(a)) p.order[a] = target[i].order[a];
+        if (result.find(rule.name_in_result(dim)) == p.sharded_at(a)) p.order[a] = target[i].order[a];
       }
   }
 
   // Dims that only the result has are sharded as the layout implies, over axes that are still free.
-  constexpr void fresh_dims(node const& n, shape const& all, shape const& result, placement& p) {
+  constexpr void fresh_dims(node const& n, sharding const& rule, shape const& all, shape const& result, placement& p) {
     placement const wanted = layout.of(result, n.path, shape{}, nullptr);
     for (int position = 0; position < result.count; ++position) {
       int const dim = result.at[position];
-      bool const from_operand = all.has(dim) && !(n.kind == primitive::scatter_add && dim == n.attribute[0]);
-      if (from_operand || needs_whole(from, n, dim)) continue;
+      if (all.has(dim) || rule.needs_whole(dim)) continue;
       for (int o = 0, a = 0; (a = wanted.axis_at(position, o)) >= 0; ++o) {
         if (p.dim[a] != 0 || p.part[a] != reduction::none) break;
         p.shard(position, a);

@@ -54,11 +54,11 @@ struct planner : buffer_reuse {
         if (is_whole(n)) break;
         return call(n);
       case primitive::kernel: return kernel(n);
-      case primitive::slice:
-        if (!is_window(n)) break;
-        within[m.result(n)] = static_cast<id>(m.operand(n, 0) + 1);
-        return live_in(m.result(n), place::window);
       default: break;
+    }
+    if (is_window(n)) {
+      within[m.result(n)] = static_cast<id>(m.operand(n, 0) + 1);
+      return live_in(m.result(n), place::window);
     }
     if (renames(n)) {
       same(m.result(n), m.operand(n, 0));

@@ -88,7 +88,7 @@ struct kernel_reader {
   constexpr void order_rows(int first, int end) {
     shape gone{};
     for (int i = first; i < end; ++i) {
-      if (m.nodes[i].kind != primitive::reduce) continue;
+      if (declared(m, m.nodes[i]).fusion != fusion_role::reduction) continue;
       shape const lost = without(m.operand_value(m.nodes[i], 0).dims, m.result_value(m.nodes[i]).dims);
       for (int k = 0; k < lost.count; ++k)
         if (lost.at[k] != r.vector && !gone.has(lost.at[k])) gone.add(lost.at[k]);
@@ -104,25 +104,18 @@ struct kernel_reader {
     node const& n = m.nodes[i];
     value const& v = m.result_value(n);
     source& s = at(m.result(n));
-    switch (n.kind) {
-      case primitive::argument:
-        s.code = static_cast<std::uint8_t>(source::operands + n.attribute[0]);
-        r.key.operands[n.attribute[0]] =
-            static_cast<std::uint8_t>(static_cast<int>(v.type) | static_cast<int>(class_of(v.dims)) << 3);
-        if (n.attribute[0] >= r.key.operand_count) r.key.operand_count = static_cast<std::uint8_t>(n.attribute[0] + 1);
-        level[s.code] = class_of(v.dims) == extent_class::strided ? extent_class::vector : class_of(v.dims);
-        last_reader[n.attribute[0]] = -1;
-        return;
-      case primitive::constant: return number(n, v.type, s);
-      case primitive::broadcast:
-      case primitive::transpose: s = at(m.operand(n, 0)); return;
-      case primitive::iota:
+    if (n.kind == primitive::argument) return operand(n, v, s);
+    switch (declared(m, n).fusion) {
+      case fusion_role::number: return number(n, v.type, s);
+      case fusion_role::broadcast:
+      case fusion_role::transpose: s = at(m.operand(n, 0)); return;
+      case fusion_role::position:
         return make(i, step_kind::position, v.type, v.dims.at[0] == r.vector ? extent_class::vector : extent_class::row,
                     s);
-      case primitive::random:
+      case fusion_role::random:
         return make(i, n.function == 0 ? step_kind::uniform : step_kind::normal, v.type,
                     spans_vector(v.dims) ? extent_class::vector : extent_class::row, s);
-      case primitive::reduce: {
+      case fusion_role::reduction: {
         if (m.operand_value(n, 0).dims.count == v.dims.count) {
           s = at(m.operand(n, 0));
           return;
@@ -141,6 +134,15 @@ struct kernel_reader {
     for (int k = 0; k < n.operands.count; ++k)
       if (extent_class const c = level[at(m.operand(n, k)).code]; c > most) most = c;
     make(i, static_cast<step_kind>(n.function), v.type, most, s);
+  }
+
+  constexpr void operand(node const& n, value const& v, source& s) {
+    s.code = static_cast<std::uint8_t>(source::operands + n.attribute[0]);
+    r.key.operands[n.attribute[0]] =
+        static_cast<std::uint8_t>(static_cast<int>(v.type) | static_cast<int>(class_of(v.dims)) << 3);
+    if (n.attribute[0] >= r.key.operand_count) r.key.operand_count = static_cast<std::uint8_t>(n.attribute[0] + 1);
+    level[s.code] = class_of(v.dims) == extent_class::strided ? extent_class::vector : class_of(v.dims);
+    last_reader[n.attribute[0]] = -1;
   }
 
   constexpr void number(node const& n, dtype type, source& s) {

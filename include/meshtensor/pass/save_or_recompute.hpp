@@ -81,8 +81,7 @@ struct saving : rebuild {
     if (n.kind == primitive::argument && n.attribute[0] >= how.carries)
       return argument_for(later, around(earlier, later, m.operand(before, n.attribute[0])),
                           n.attribute[0] < how.carries + how.stacked);
-    if (n.kind != primitive::argument && n.kind != primitive::random && n.operands.count == 0)
-      return copied_to(later, n, m.values[v], {});
+    if (n.operands.count == 0 && is_arithmetic(n.kind)) return copied_to(later, n, m.values[v], {});
     id const all = b.add_stacked_output(static_cast<id>(&before - m.nodes), v);
     return argument_for(later, around(earlier, later, all), true);
   }

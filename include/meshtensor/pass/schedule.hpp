@@ -3,7 +3,7 @@
 // before: partitioned and fused.  after: one order, the same on every rank, because it depends only on global facts.
 #pragma once
 
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
 
@@ -15,9 +15,7 @@ struct order {
 
 /// Whether a node's result is an alias of its operand.
 constexpr bool shares_memory(node const& n) {
-  if (n.kind == primitive::rename || n.kind == primitive::reshape || n.kind == primitive::reshard) return true;
-  if (n.kind == primitive::wait) return true;
-  return n.kind == primitive::elementwise && static_cast<function>(n.function) == function::stop_gradient;
+  return declared(n.kind).buffer == buffer_use::shared || applies(n, function::stop_gradient);
 }
 
 /// Nodes run in the order in which they were made, but the update of a variable as soon as its old value is no longer

@@ -8,6 +8,7 @@
 
 #include <bit>
 
+#include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/prune.hpp"
 
 namespace meshtensor {
@@ -32,6 +33,26 @@ struct simplification {
     for (int i = 0; i < m.node_count; ++i) step(i);
   }
 
+  // ---- what rules ask ----
+
+  constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
+  constexpr bool made_by(id v, primitive kind) const { return maker(v).kind == kind; }
+  constexpr bool made_by(id v, function f) const { return applies(maker(v), f); }
+  /// Whether a value is this literal everywhere, sign included.
+  constexpr bool is_literal(id v, double number) const {
+    double const* const known = literal_of(m, v);
+    return known != nullptr && std::bit_cast<std::uint64_t>(*known) == std::bit_cast<std::uint64_t>(number);
+  }
+
+  constexpr bool alike(id a, id b) const {
+    value const &x = m.values[a], &y = m.values[b];
+    return x.type == y.type && x.dims == y.dims && x.layout == y.layout;
+  }
+  /// Operand 0 if it is all that the node gives; no_id: it is not.
+  constexpr id operand_if_alike(node const& n) const {
+    return alike(m.operand(n, 0), m.result(n)) ? m.operand(n, 0) : no_id;
+  }
+
  private:
   constexpr id seen(id v) const { return same[v] == 0 ? v : static_cast<id>(same[v] - 1); }
   constexpr void forward(list l) {
@@ -44,7 +65,12 @@ struct simplification {
     forward(n.operands);
     if (n.regions.count != 0) return close(n);
     if (n.results.count != 1 || n.effect || n.kind == primitive::input) return;
-    if (id const v = unchanged(n); v != no_id) return stand_in(m.result(n), v);
+    auto& self = *this;  // nvcc does not take `*this` in a requirement
+    id const v = with_rule(n.kind, [&]<class R>() {
+      if constexpr (requires { R::simplify(self, n); }) return R::simplify(self, n);
+      else return no_id;
+    });
+    if (v != no_id) return stand_in(m.result(n), v);
     if (n.kind == primitive::argument && !may_merge(n)) return;
     merge(i);
   }
@@ -70,7 +96,7 @@ struct simplification {
 
   // A layout may treat paths differently, except for nodes without dims.
   constexpr bool path_matters(node const& n) const {
-    if (n.kind == primitive::random || m.result_value(n).dims.count != 0) return true;
+    if (declared(m, n).fusion == fusion_role::random || m.result_value(n).dims.count != 0) return true;
     for (int i = 0; i < n.operands.count; ++i)
       if (m.operand_value(n, i).dims.count != 0) return true;
     return false;
@@ -97,11 +123,6 @@ struct simplification {
       if (m.operand(a, i) != m.operand(b, i)) return false;
     return alike(m.result(a), m.result(b)) && (a.path == b.path || !path_matters(a));
   }
-  constexpr bool alike(id a, id b) const {
-    value const &x = m.values[a], &y = m.values[b];
-    return x.type == y.type && x.dims == y.dims && x.layout == y.layout;
-  }
-
   constexpr void merge(int i) {
     node const& n = m.nodes[i];
     unsigned at = hash_of(n) & (buckets - 1);
@@ -120,113 +141,6 @@ struct simplification {
       if (stacked[given] == 0) stacked[given] = static_cast<id>(m.result(n, i) + 1);
       else same[m.result(n, i)] = stacked[given];
     }
-  }
-
-  // ---- identities ----
-
-  constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
-  constexpr bool made_by(id v, primitive kind) const { return maker(v).kind == kind; }
-  constexpr bool made_by(id v, function f) const {
-    return made_by(v, primitive::elementwise) && maker(v).function == static_cast<std::uint8_t>(f);
-  }
-  /// Whether a value is this literal everywhere, sign included.
-  constexpr bool is_literal(id v, double number) const {
-    if (made_by(v, primitive::broadcast)) v = m.operand(maker(v), 0);
-    if (!made_by(v, primitive::constant)) return false;
-    number_row const& row = m.numbers[maker(v).attribute[0]];
-    return row.kind == number_row::literal &&
-           std::bit_cast<std::uint64_t>(row.value) == std::bit_cast<std::uint64_t>(number);
-  }
-
-  /// The value that a node returns unchanged, or no_id. May turn the node into a simpler one.
-  constexpr id unchanged(node& n) {
-    id const y = m.result(n);
-    switch (n.kind) {
-      case primitive::elementwise: return elementwise_unchanged(n, y);
-      case primitive::einsum: drop_ones(n); return no_id;
-      case primitive::transpose:
-      case primitive::broadcast:  // both name the dims of their result, whatever the operand's
-        if (id const x = m.operand(n, 0); made_by(x, primitive::transpose) || made_by(x, primitive::broadcast)) {
-          if (made_by(x, primitive::broadcast)) n.kind = primitive::broadcast;
-          m.links[n.operands.first] = m.operand(maker(x), 0);
-        }
-        if (n.kind == primitive::broadcast && m.operand_value(n, 0).dims.count == m.values[y].dims.count)
-          n.kind = primitive::transpose;
-        break;
-      case primitive::rename:
-        if (id const x = m.operand(n, 0); made_by(x, primitive::rename) && maker(x).attribute[1] == n.attribute[0]) {
-          n.attribute[0] = maker(x).attribute[0];
-          m.links[n.operands.first] = m.operand(maker(x), 0);
-        }
-        break;
-      case primitive::reshape:  // row-major order is kept: two reshapes cancel if the dims agree
-        if (id const x = m.operand(n, 0); made_by(x, primitive::reshape) && alike(m.operand(maker(x), 0), y))
-          return m.operand(maker(x), 0);
-        return no_id;
-      default: return no_id;
-    }
-    return alike(m.operand(n, 0), y) ? m.operand(n, 0) : no_id;
-  }
-
-  // Drops factors of one from a product. (A sum of one term turns -0 into 0, so what is left stays an einsum.)
-  constexpr void drop_ones(node& n) const {
-    int kept = 0;
-    for (int i = 0; i < n.operands.count; ++i) {
-      id const v = m.operand(n, i);
-      bool const is_last = kept == 0 && i + 1 == n.operands.count;
-      if (is_last || !made_by(v, primitive::constant) || !is_literal(v, 1)) m.links[n.operands.first + kept++] = v;
-    }
-    n.operands.count = static_cast<id>(kept);
-  }
-
-  /// Whether every number of type `a` converts to type `b` and back unchanged.
-  static constexpr bool widens(dtype a, dtype b) {
-    return (b == dtype::f64 && a != dtype::i64) || (b == dtype::f32 && (a == dtype::bf16 || a == dtype::u8)) ||
-           (b == dtype::i64 && (a == dtype::i32 || a == dtype::u8)) || (b == dtype::i32 && a == dtype::u8);
-  }
-
-  constexpr id elementwise_unchanged(node& n, id y) {
-    id const a = m.operand(n, 0), b = n.operands.count > 1 ? m.operand(n, 1) : a;
-    auto if_alike = [&](id v) { return alike(v, y) ? v : no_id; };
-    bool const real = is_float(m.values[y].type);
-    switch (static_cast<function>(n.function)) {
-      case function::copy:  // with a path of its own it asks for the layout there; of a carry it keeps the old value
-        return n.path == maker(a).path && !made_by(a, primitive::argument) ? if_alike(a) : no_id;
-      case function::stop_gradient: return differentiates ? no_id : if_alike(a);
-      case function::cast:
-        if (made_by(a, function::cast) && widens(m.values[y].type, m.values[a].type))
-          return if_alike(m.operand(maker(a), 0));
-        return if_alike(a);
-      case function::negate:
-      case function::logical_not:
-        return made_by(a, static_cast<function>(n.function)) ? if_alike(m.operand(maker(a), 0)) : no_id;
-      case function::add:
-        if (is_literal(b, -0.0) || (!real && is_literal(b, 0))) return if_alike(a);
-        return is_literal(a, -0.0) || (!real && is_literal(a, 0)) ? if_alike(b) : no_id;
-      case function::subtract: return is_literal(b, 0) ? if_alike(a) : no_id;
-      case function::multiply:
-        if (is_literal(b, 1)) return if_alike(a);
-        if (is_literal(a, 1)) return if_alike(b);
-        if (is_literal(b, -1)) return negates(n, a, y);
-        return is_literal(a, -1) ? negates(n, b, y) : no_id;
-      case function::divide:
-        if (is_literal(b, 1)) return if_alike(a);
-        return is_literal(b, -1) ? negates(n, a, y) : no_id;
-      case function::maximum:
-      case function::minimum:
-      case function::logical_and:
-      case function::logical_or: return a == b ? if_alike(a) : no_id;
-      case function::select: return b == m.operand(n, 2) ? if_alike(b) : no_id;
-      default: return no_id;
-    }
-  }
-
-  // Turns a node into -x; returns the value if it exists already.
-  constexpr id negates(node& n, id x, id y) {
-    if (!alike(x, y)) return no_id;
-    n.function = static_cast<std::uint8_t>(function::negate);
-    m.links[n.operands.first] = x, n.operands.count = 1;
-    return made_by(x, function::negate) && alike(m.operand(maker(x), 0), y) ? m.operand(maker(x), 0) : no_id;
   }
 };
 

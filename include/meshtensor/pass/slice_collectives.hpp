@@ -60,7 +60,7 @@ struct collective_slicer {
   /// partition reshards operands to it, and reduces a number before it multiplies a larger value.
   constexpr id scaled_by_number(id v) const {
     node const& n = from.nodes[from.values[v].node];
-    if (n.kind != primitive::elementwise || n.function != static_cast<std::uint8_t>(function::multiply)) return no_id;
+    if (!applies(n, function::multiply)) return no_id;
     for (int k = 0; k < 2; ++k)
       if (from.operand_value(n, 1 - k).dims.count == 0) return from.operand(n, k);
     return no_id;

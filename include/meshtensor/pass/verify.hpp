@@ -11,56 +11,6 @@
 namespace meshtensor {
 namespace detail {
 
-/// The arity of a node: its least and greatest number of operands, results and regions.
-struct form_of_node {
-  std::uint8_t operands[2], results[2], regions[2];
-  constexpr bool fits(node const& n) const {
-    return n.operands.count >= operands[0] && n.operands.count <= operands[1] && n.results.count >= results[0] &&
-           n.results.count <= results[1] && n.regions.count >= regions[0] && n.regions.count <= regions[1];
-  }
-};
-constexpr form_of_node form_of(primitive p) {
-  constexpr std::uint8_t many = 255;
-  switch (p) {
-    case primitive::nothing:
-    case primitive::count_: return {{many, 0}, {}, {}};
-    case primitive::write:
-    case primitive::output:
-    case primitive::watch: return {{1, 1}, {0, 0}, {0, 0}};
-    case primitive::input:
-    case primitive::read:
-    case primitive::argument:
-    case primitive::iteration:
-    case primitive::constant:
-    case primitive::iota:
-    case primitive::random: return {{0, 0}, {1, 1}, {0, 0}};
-    case primitive::elementwise: return {{1, 3}, {1, 1}, {0, 0}};
-    case primitive::einsum: return {{1, many}, {1, 1}, {0, 0}};
-    case primitive::put: return {{2, 3}, {1, 1}, {0, 0}};
-    case primitive::concat:
-    case primitive::wait:
-    case primitive::gather:
-    case primitive::scatter_add: return {{2, 2}, {1, 1}, {0, 0}};
-    case primitive::gradient: return {{1, many}, {0, many}, {0, 0}};
-    case primitive::repeat: return {{0, many}, {0, many}, {1, 1}};
-    case primitive::while_loop: return {{0, many}, {1, many}, {2, 2}};
-    case primitive::cond: return {{1, many}, {0, many}, {2, 2}};
-    case primitive::call: return {{1, 4}, {1, 1}, {0, 0}};
-    case primitive::composite: return {{0, many}, {0, many}, {1, 2}};
-    case primitive::kernel: return {{0, many}, {0, many}, {1, 1}};
-    default: return {{1, 1}, {1, 1}, {0, 0}};
-  }
-}
-/// The arity of every kind, looked up without a branch.
-struct forms_of_nodes {
-  form_of_node of[static_cast<int>(primitive::count_)];
-};
-inline constexpr forms_of_nodes forms = [] {
-  forms_of_nodes all{};
-  for (int p = 0; p < static_cast<int>(primitive::count_); ++p) all.of[p] = form_of(static_cast<primitive>(p));
-  return all;
-}();
-
 struct verifier {
   meshtensor::module const& m;
   diagnostic found;
@@ -101,7 +51,8 @@ struct verifier {
     for (int i = 0; i < m.dim_count; ++i) {
       dim_row const& d = m.dims[i];
       if (d.label >= m.name_count) return "a dim has no name";
-      if (d.kind > dim_row::dynamic && (d.first >= i || (d.kind != dim_row::shifted && d.second >= i)))
+      bool const has_second = d.kind == dim_row::product || d.kind == dim_row::sum || d.kind == dim_row::in_block;
+      if (d.kind > dim_row::dynamic && (d.first >= i || (has_second && d.second >= i)))
         return "a dim is derived from a later one";
     }
     for (int i = 0; i < m.axis_count; ++i)
@@ -127,8 +78,9 @@ struct verifier {
   }
 
   constexpr char const* check(int i, node const& n) {
-    if (n.kind >= primitive::count_ || !forms.of[static_cast<int>(n.kind)].fits(n))
-      return "a node has another number of operands, results or regions than its kind";
+    if (n.kind >= primitive::count_) return "a node is of no kind";
+    if (n.kind == primitive::extension && n.function >= m.extension_count) return "an extension is not declared";
+    if (!declared(m, n).fits(n)) return "a node has another number of operands, results or regions than its kind";
     if (n.region >= m.region_count || m.regions[n.region].removed) return "a node is in a region that does not exist";
     if (owned[n.region]) return "a node comes after the one that owns its region";
     if ((n.path != no_id && n.path >= m.path_count) || (n.site != no_id && n.site >= m.site_count))
@@ -142,7 +94,7 @@ struct verifier {
       if (char const* fault = check_result(i, n, k)) return fault;
     for (int k = 0; k < n.regions.count; ++k)
       if (char const* fault = check_region(i, n, k)) return fault;
-    if (char const* fault = check_kind(n)) return fault;
+    if (char const* fault = check_declared(n)) return fault;
     return verify_node(m, n);
   }
   constexpr char const* check_result(int i, node const& n, int k) const {
@@ -197,57 +149,54 @@ struct verifier {
     return true;
   }
 
-  constexpr char const* check_kind(node const& n) {
+  constexpr char const* check_declared(node const& n) {
+    declaration const& d = declared(m, n);
     bool const in_entry = m.regions[n.region].kind == region_kind::entry;
-    switch (n.kind) {
-      case primitive::input:
-      case primitive::output:
-        if (!in_entry || n.attribute[0] >= m.name_count) return "an input or output has no name, or is not in an entry";
-        if (n.kind == primitive::output && !n.effect) return "an output has no effect";
-        return nullptr;
-      case primitive::watch:
-        return n.effect && n.attribute[0] < m.name_count ? nullptr : "a watch has no name or no effect";
-      case primitive::read:
-        return in_entry && n.attribute[0] < m.variable_count ? nullptr
-                                                             : "a read has no variable, or is not in an entry";
-      case primitive::write: {
-        if (!in_entry || n.attribute[0] >= m.variable_count) return "a write has no variable, or is not in an entry";
-        if (!n.effect) return "a write has no effect";
-        if (counted_under(n) != no_id && counted_under(n) >= m.path_count)
-          return "a write counts under a path that is not there";
-        if (m.operand_value(n, 0).type != m.variables[n.attribute[0]].type)
-          return "a write has another dtype than its variable";
-        std::uint64_t& entries = written[n.attribute[0]][n.region >> 6];
-        std::uint64_t const entry = std::uint64_t{1} << (n.region & 63);
-        if ((entries & entry) != 0) return "a variable is written twice in one step";
-        entries |= entry;
-        return nullptr;
-      }
-      case primitive::argument: return in_entry ? "an argument stands in an entry" : nullptr;
-      case primitive::reduce: return n.function >= 1 && n.function <= 3 ? nullptr : "a reduction of an unknown kind";
-      case primitive::elementwise:
-        return n.function < static_cast<std::uint8_t>(function::count_) ? nullptr : "an unknown function";
-      case primitive::slice: return n.attribute[2] < m.number_count ? nullptr : "a slice has no first index";
-      case primitive::put:
-        return n.operands.count == 3 || n.attribute[1] < m.number_count ? nullptr : "a put has no position";
-      case primitive::pad:
-        return n.attribute[2] < m.number_count && n.attribute[3] < m.number_count ? nullptr
-                                                                                  : "a pad has no first index or value";
-      case primitive::repeat: {
-        loop const l = loop::of(n);
-        if (l.dim >= m.dim_count) return "a loop has no dim";
-        return l.carries + l.stacked <= n.operands.count && l.carries + l.sums <= n.results.count
-                   ? nullptr
-                   : "a loop has fewer operands or results than it counts";
-      }
-      case primitive::while_loop:
-        return n.attribute[0] < m.number_count && n.attribute[1] + n.attribute[2] <= n.operands.count
-                   ? nullptr
-                   : "a while loop has no limit, or fewer operands than it counts";
-      case primitive::cond:
-        return n.attribute[0] < n.operands.count ? nullptr : "a branch has fewer operands than it counts";
-      default: return nullptr;
+    if (n.function >= d.functions && n.kind != primitive::extension) return "a node has a function that its kind lacks";
+    if (d.effect && !n.effect) return "a write, an output or a watch has no effect";
+    if (d.entry_only && !in_entry) return "an input, an output, a read or a write is not in an entry";
+    if (n.kind == primitive::argument && in_entry) return "an argument stands in an entry";
+    for (int a = 0; a < 4; ++a)
+      if (!exists(d.attributes[a], n.attribute[a], n.attribute[a < 3 ? a + 1 : a]))
+        return missing(d.attributes[a].kind);
+    return n.kind == primitive::write ? write_once(n) : nullptr;
+  }
+  /// Whether a row that an attribute names is there; `next` is the attribute behind it.
+  constexpr bool exists(attribute_declaration const& a, id row, id next) const {
+    if (a.optional && row == no_id) return true;
+    switch (a.kind) {
+      case attribute_kind::dim: return row < m.dim_count;
+      case attribute_kind::number: return row < m.number_count;
+      case attribute_kind::name: return row < m.name_count;
+      case attribute_kind::variable: return row < m.variable_count;
+      case attribute_kind::path: return row <= m.path_count;
+      case attribute_kind::call: return row < m.call_count;
+      case attribute_kind::request: return row + next <= m.asked_count;
+      case attribute_kind::axes: return row < 1u << max_axes;
+      case attribute_kind::flag: return row < 2;
+      case attribute_kind::count:
+      case attribute_kind::unused: break;
     }
+    return true;
+  }
+  static constexpr char const* missing(attribute_kind kind) {
+    switch (kind) {
+      case attribute_kind::dim: return "a node has no dim";
+      case attribute_kind::number: return "a node has no number";
+      case attribute_kind::name: return "a node has no name";
+      case attribute_kind::variable: return "a node has no variable";
+      case attribute_kind::path: return "a write counts under a path that is not there";
+      case attribute_kind::call: return "a node has no function to call";
+      case attribute_kind::request: return "a reshard asks for rows that are not there";
+      default: return "a node has an attribute that is not there";
+    }
+  }
+  constexpr char const* write_once(node const& n) {
+    std::uint64_t& entries = written[n.attribute[0]][n.region >> 6];
+    std::uint64_t const entry = std::uint64_t{1} << (n.region & 63);
+    if ((entries & entry) != 0) return "a variable is written twice in one step";
+    entries |= entry;
+    return nullptr;
   }
 
   constexpr char const* regions() const {

@@ -70,15 +70,16 @@ struct layout_verifier {
       case primitive::kernel: return check_owner(n);
       default:
         if (is_collective(n.kind) || n.kind == primitive::local_slice) return check_collective(n);
+        sharding const rule = sharding_of(m, n);
         for (int a = 0; a < m.axis_count; ++a)
-          if (char const* fault = check_axis(n, a)) return fault;
+          if (char const* fault = check_axis(n, rule, a)) return fault;
         return nullptr;
     }
   }
 
   // ---- operations: the rule for one axis ----
 
-  constexpr char const* check_axis(node const& n, int a) const {
+  constexpr char const* check_axis(node const& n, sharding const& rule, int a) const {
     shape const& result = m.result_value(n).dims;
     placement const& p = at(m.result(n));
     int sharded = -1, first = -1, partials = 0;
@@ -92,27 +93,27 @@ struct layout_verifier {
       }
       if (v.layout.part[a] != reduction::none && partials++ == 0 && first < 0) first = i;
     }
-    if (first < 0) return check_fresh(n, a);
-    if (sharded < 0) return check_partial(n, a, first, partials);
+    if (first < 0) return check_fresh(n, rule, a);
+    if (sharded < 0) return check_partial(n, rule, a, first, partials);
     if (partials != 0) return "an operand is partial over a mesh axis that shards another";
 
     value const& v = m.operand_value(n, first);
-    int const dim = v.dims.at[sharded], position = result.find(relabel(m, n, dim));
+    int const dim = v.dims.at[sharded], position = result.find(rule.name_in_result(dim));
     for (int i = 0; i < n.operands.count; ++i)
       if (m.operand_value(n, i).dims.has(dim) && m.operand_value(n, i).layout.dim[a] == 0)
         return "an operand is replicated along a dim that another has sharded";
-    if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
+    if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
     if (position < 0)
-      return contracted(m, n) != reduction::none && p.part[a] == contracted(m, n)
+      return rule.contracts != reduction::none && p.part[a] == rule.contracts
                  ? nullptr
                  : "a sum over a sharded dim is not partial";
     return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a]
                ? nullptr
                : "a result's placement differs from its operands'";
   }
-  constexpr char const* check_partial(node const& n, int a, int first, int partials) const {
+  constexpr char const* check_partial(node const& n, sharding const& rule, int a, int first, int partials) const {
     reduction const kind = m.operand_value(n, first).layout.part[a];
-    linearity const how = linear(n, first, kind);
+    linearity const how = rule.linear(first, kind);
     if (how == linearity::none || (how == linearity::alone && partials != 1) ||
         (how == linearity::together && partials != n.operands.count))
       return "a partial operand goes through an operation that needs it reduced";
@@ -122,16 +123,15 @@ struct layout_verifier {
     return at(m.result(n)).part[a] == kind ? nullptr : "the result of a partial operand is not partial";
   }
   // No operand is sharded or partial over the axis: only a dim that this node creates may be sharded over it.
-  constexpr char const* check_fresh(node const& n, int a) const {
+  constexpr char const* check_fresh(node const& n, sharding const& rule, int a) const {
     placement const& p = at(m.result(n));
     if (p.part[a] != reduction::none) return "a result is partial though no operand is";
     if (p.dim[a] == 0) return nullptr;
     int const dim = m.result_value(n).dims.at[p.sharded_at(a)];
-    if (needs_whole(m, n, dim)) return "a dim is sharded that the operation needs whole";
-    if (n.kind == primitive::scatter_add && dim == n.attribute[0]) return nullptr;
+    if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
     for (int i = 0; i < n.operands.count; ++i)
       for (int k = 0; k < m.operand_value(n, i).dims.count; ++k)
-        if (relabel(m, n, m.operand_value(n, i).dims.at[k]) == dim)
+        if (rule.name_in_result(m.operand_value(n, i).dims.at[k]) == dim)
           return "a result is sharded along a dim that its operands have whole";
     return nullptr;
   }
@@ -182,10 +182,8 @@ struct layout_verifier {
   }
   // A sum that starts at zero may stay partial while it is only added to.
   constexpr bool is_zero(id v) const {
-    node const* n = &m.nodes[m.values[v].node];
-    if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
-    return n->kind == primitive::constant && m.numbers[n->attribute[0]].kind == number_row::literal &&
-           m.numbers[n->attribute[0]].value == 0;
+    double const* const number = literal_of(m, v);
+    return number != nullptr && *number == 0;
   }
 
   constexpr char const* check_owner(node const& n) const {

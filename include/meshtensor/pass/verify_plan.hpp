@@ -166,7 +166,7 @@ struct plan_verifier {
   constexpr bool may_write_over(node const& n, int result, int operand) {
     range const x = where(m.operand(n, operand)), y = where(m.result(n, result));
     if (x.from != y.from || x.to != y.to || is_placed(m.operand(n, operand), place::window)) return false;
-    if (n.kind == primitive::put) return operand == 0;
+    if (declared(m, n).buffer == buffer_use::update) return operand == 0;
     return n.kind == primitive::kernel && (read_kernel(m, n).overwrites[result] >> operand & 1) != 0;
   }
 

@@ -8,6 +8,7 @@
 
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/pass/lower.hpp"
+#include "meshtensor/run/pass_log.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -36,9 +37,13 @@ class bound_program {
     else return false;
   }();
 
-  bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents) {
+  /// `speaks`: whether this rank prints what the environment asks to see of the passes.
+  bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents, bool speaks = false) {
+    pass_log log(speaks, entry_name<Entry>().text());
+    if constexpr (early) log.shows_last(stages::graph);
     if constexpr (!early) {
-      lowering_ = lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, capabilities_of<Device>);
+      lowering_ =
+          lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, capabilities_of<Device>, &log);
     } else if constexpr (is_static) {
       static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::bound> &&
                     is_valid<stages::plan_checked>);

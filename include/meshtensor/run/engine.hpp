@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan: for one processor under a transport, or for all processors of a mesh in lockstep on one thread.
+// Runs the nodes of a plan one after the other, kernels on the device and collectives on the transport: for one rank,
+// or for all ranks of a mesh in lockstep on one thread.
 #pragma once
 
 #include <cstring>
@@ -84,9 +85,13 @@ class engine {
   }
 
  private:
+  /// Whether a node only opens a window on its operand.
+  bool is_opened(node const& n) const {
+    return declared(m_, n).buffer == buffer_use::window && p_.where[m_.result(n)] == place::window;
+  }
   bool computes(node const& n) const {
     if (n.kind == primitive::kernel || is_whole(n)) return runs_regions;
-    if (n.kind == primitive::slice && p_.where[m_.result(n)] == place::window) return false;
+    if (is_opened(n)) return false;
     return is_computed(n.kind) && m_.regions[n.region].kind != region_kind::kernel &&
            !(runs_regions && is_in_composite(m_, n));
   }
@@ -162,7 +167,7 @@ class engine {
       return;
     }
     if (shares_memory(n)) return;
-    if (n.kind == primitive::slice && processors_[0].is_window(m_.result(n))) return open_window(n);
+    if (is_opened(n)) return open_window(n);
     for (std::size_t k = 0; k < processors_.size(); ++k) {
       load(processors_[k], n);
       launch(kernel_of(k, node_id), {m_, n, operands_, results_, processors_[k].context});

@@ -70,7 +70,7 @@ class executable_of {
       };
       (bind(given), ...);
       detail::bind_open_axis(mesh_, values.runner().size());
-      program_ = std::make_unique<bound>(mesh_, dims);
+      program_ = std::make_unique<bound>(mesh_, dims, values.runner().speaks());
       auto const compare = [&] {
         compared = true;
         start_record const mine{

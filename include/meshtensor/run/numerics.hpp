@@ -183,9 +183,8 @@ class numerics_check {
     if (n.kind == primitive::input) return "the input '" + m_.names[n.attribute[0]].text() + "'";
     if (n.kind == primitive::read)
       return "the parameter or state '" + path_text(m_, m_.variables[n.attribute[0]].path) + "'";
-    if (n.kind == primitive::call) return m_.names[m_.calls[n.attribute[0]].label].text();
-    if (n.kind == primitive::composite) return m_.names[n.attribute[0]].text();
-    return text_of(n);
+    name const* const own = own_name_of(m_, n);
+    return own == nullptr ? text_of(n) : own->text();
   }
   static char const* number_at(view const& v, std::int64_t i) {
     auto const words = [&]<class Bits>(Bits sign, Bits exponent) {

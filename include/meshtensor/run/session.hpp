@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a plan: holds its processors, their memory, inputs and outputs, by name.
+// Holds what a plan runs on: its ranks, their memory, inputs and outputs, by name.
 #pragma once
 
 #include <algorithm>

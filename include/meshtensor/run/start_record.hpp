@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/plan_memory.hpp"

@@ -94,6 +94,23 @@ inline constexpr type_finding wrong = [] {
   return type_finding{d};
 }();
 
+/// The error sentence of a fault that an operation's `infer` has found in types: `F` names the operands and the dims
+/// among the attributes that belong to the facts.
+template <auto const& F, class AttributeDims, class... H>
+constexpr type_finding fault_of_types() {
+  diagnostic d{};
+  if (F.fault == nullptr) return {d};
+  d << std::string_view(F.fault);
+  int count = 0, k = 0;
+  ((void)((F.operands_at_fault >> k++ & 1u) != 0 ? add_fact<H>(d << (count++ == 0 ? " (" : ", ")) : d), ...);
+  [&]<class... D>(dims<D...>*) {
+    int a = 0;
+    ((void)((F.attributes_at_fault >> a++ & 1u) != 0 ? add_fact<D>(d << (count++ == 0 ? " (" : ", ")) : d), ...);
+  }(static_cast<AttributeDims*>(nullptr));
+  if (count != 0) d << ")";
+  return {d};
+}
+
 }  // namespace detail
 
 /// Rejects printing a tensor.

@@ -10,7 +10,7 @@
 
 #include "meshtensor/device/cpu/device.hpp"
 #include "meshtensor/device/reference.hpp"
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "support/compare.hpp"
 #include "support/layouts.hpp"

@@ -10,7 +10,7 @@
 
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/device/cpu/device.hpp"
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "meshtensor/pass/lower.hpp"
 #include "meshtensor/run/session.hpp"
 #include "property/graph.hpp"

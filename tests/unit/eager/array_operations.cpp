@@ -145,6 +145,12 @@ TEST_CASE("movement") {
 TEST_CASE("lookup") {
   mt::array<std::int32_t, batch> const which({2, 0, 3, -1});
   CHECK(all_of(gather(x, which, b)) == numbers{3, 6, 1, 4, 0, 0, 0, 0});  // out of range there is nothing
+  CHECK(all_of(cumulative_sum(x, b)) == numbers{1, 3, 6, 4, 9, 15});
+  CHECK(all_of(cumulative_sum(x, a, {.reverse = true})) == numbers{5, 7, 9, 4, 5, 6});
+  CHECK(all_of(argsort(x, b, mt::sort_order::descending)) == numbers{2, 1, 0, 2, 1, 0});
+  CHECK(all_of(std::get<0>(sort(-x, b))) == numbers{-3, -2, -1, -6, -5, -4});
+  CHECK(all_of(stack(std::tuple(x, x * 2), part)) == numbers{1, 2, 3, 4, 5, 6, 2, 4, 6, 8, 10, 12});
+  CHECK(all_of(std::get<1>(unstack(x, a))) == numbers{4, 5, 6});
   CHECK(all_of(one_hot(which, b, mt::f64)) == numbers{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
   mt::array<double, batch, a> const rows({1, 2, 3, 4, 5, 6, 7, 8});
   mt::array<std::int64_t, batch> const into({1, 1, 0, 5});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text form of small programs, word for word, as traced and as partitioned.
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 
 #include <doctest/doctest.h>
 

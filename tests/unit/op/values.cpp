@@ -5,7 +5,11 @@
 #include <algorithm>
 
 #include "meshtensor/op/activation.hpp"
+#include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/softmax.hpp"
+#include "meshtensor/op/sort.hpp"
+#include "meshtensor/op/stack.hpp"
 
 namespace {
 
@@ -136,6 +140,45 @@ TEST_CASE("powers are flat where the exponent is zero") {
 TEST_CASE("argmax gives the lowest of equals") {
   CHECK(of([](auto, auto x) { return argmax(x, b); }, {1, 7, 7, 4, 4, 4}) == numbers{1, 0});
   CHECK(of([](auto, auto x) { return argmax(x, a); }, {1, 7, 7, 1, 8, 6}) == numbers{0, 1, 0});
+}
+
+TEST_CASE("cumulative sums") {
+  numbers const x = {1, 2, 3, 4, 5, 6};
+  CHECK(of([](auto, auto v) { return cumulative_sum(v, b); }, x) == numbers{1, 3, 6, 4, 9, 15});
+  CHECK(of([](auto, auto v) { return cumulative_sum(v, a); }, x) == numbers{1, 2, 3, 5, 7, 9});
+  CHECK(of([](auto, auto v) { return cumulative_sum(v, b, {.exclusive = true}); }, x) == numbers{0, 1, 3, 0, 4, 9});
+  CHECK(of([](auto, auto v) { return cumulative_sum(v, b, {.reverse = true}); }, x) == numbers{6, 5, 3, 15, 11, 6});
+  CHECK(of([](auto, auto v) { return cumulative_sum(v, b, {.exclusive = true, .reverse = true}); }, x) ==
+        numbers{5, 3, 0, 11, 6, 0});
+  CHECK(of<mt::dtype::i32>([](auto, auto v) { return cumulative_sum(v, b); }, x) == numbers{1, 3, 6, 4, 9, 15});
+  // bf16 is summed in f32: 256 + 1 + 1 is 258, while 256 + 1 in bf16 is 256
+  CHECK(of<mt::dtype::bf16>([](auto, auto v) { return cumulative_sum(v, b); }, {256, 1, 1, 0, 0, 1}) ==
+        numbers{256, 256, 258, 0, 0, 1});
+}
+
+TEST_CASE("sort keeps equals in order, and nan is the greatest") {
+  numbers const x = {2, -1, 2, no_number, 3, -inf};
+  CHECK(of([](auto, auto v) { return argsort(v, b); }, x) == numbers{1, 0, 2, 2, 1, 0});
+  CHECK(of([](auto, auto v) { return argsort(v, b, mt::sort_order::descending); }, x) == numbers{0, 2, 1, 0, 1, 2});
+  CHECK(same(of([](auto, auto v) { return std::get<0>(sort(v, b)); }, x), {-1, 2, 2, -inf, 3, no_number}));
+  CHECK(same(of([](auto, auto v) { return std::get<0>(sort(v, b, mt::sort_order::descending)); }, x),
+             {2, 2, -1, no_number, 3, -inf}));
+  CHECK(of([](auto, auto v) { return std::get<0>(sort(v, a)); }, one_to_six) == one_to_six);
+  CHECK(of([](auto s, auto v) { return slope_of(s, v, std::get<0>(sort(v, b))); }, {3, 1, 2, 4, 5, 6}) ==
+        numbers{3, 1, 2, 1, 2, 3});
+}
+
+TEST_CASE("stack and unstack") {
+  CHECK(of([](auto, auto v) { return stack(std::tuple(v, v * 10), part); }, one_to_six) ==
+        numbers{1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
+  CHECK(of([](auto, auto v) { return stack(std::tuple(sum(v, b), v), part); }, one_to_six) ==
+        numbers{6, 6, 6, 15, 15, 15, 1, 2, 3, 4, 5, 6});
+  CHECK(of(
+            [](auto, auto v) {
+              auto const [x, y, z] = unstack(v, b);
+              return x + y * 10 + z * 100;
+            },
+            one_to_six) == numbers{321, 654});
 }
 
 TEST_CASE("softmax and its kin do not overflow") {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "meshtensor/nn/dropout.hpp"
 #include "meshtensor/nn/norm.hpp"
 #include "meshtensor/op/rematerialize.hpp"

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/verify.hpp"
 #include "unit/pass/results.hpp"

@@ -54,7 +54,7 @@ TEST_CASE("a finding names the node and the line") {
   auto const finding =
       found<network>([](mt::module& m) { m.values[m.result(first(m, mt::function::tanh))].dims.count = 1; });
   CAPTURE(finding);
-  CHECK(says(finding, "an elementwise result does not have its operands' dims (node %"));
+  CHECK(says(finding, "a result has another dtype or other dims than its operation (node %"));
   CHECK(finding.find(" tanh, programs.hpp:") != std::string::npos);
   CHECK(finding.find('/') == std::string::npos);
 }
@@ -133,15 +133,15 @@ TEST_CASE("variables, inputs and outputs") {
   };
   CHECK(found<network>(write_twice).substr(0, 4) == "G40 ");
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::write).effect = false; }),
-             "a write has no effect"));
+             "a write, an output or a watch has no effect"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::write).attribute[1] = 999; }),
              "a write counts under a path that is not there"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::output).effect = false; }),
-             "an output has no effect"));
+             "a write, an output or a watch has no effect"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::read).attribute[0] = 300; }),
-             "a read has no variable"));
+             "a node has no variable"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::primitive::input).attribute[0] = 500; }),
-             "an input or output has no name"));
+             "a node has no name"));
 }
 
 TEST_CASE("one variable is written once in each of several entries") {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "meshtensor/graph/print.hpp"
+#include "meshtensor/emit/print.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only user of <mpi.h>: errors as exceptions, initialisation, and the MPI types of dtypes.
+// The only header that includes <mpi.h>: errors as exceptions, initialisation, and the MPI types of dtypes.
 #pragma once
 
 #include <mpi.h>

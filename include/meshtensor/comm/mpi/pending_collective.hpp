@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pending collectives over MPI: their messages, and the work that follows when one is complete.
+// Makes the MPI calls of every collective, from its start to its end: packs, sends, reduces, unpacks.
 #pragma once
 
 #include <algorithm>

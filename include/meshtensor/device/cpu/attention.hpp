@@ -8,7 +8,7 @@
 
 #include "meshtensor/device/cpu/attention_blocks.hpp"
 #include "meshtensor/device/cpu/attention_of_few.hpp"
-#include "meshtensor/device/cpu/threads.hpp"
+#include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/graph/module.hpp"
 #include "meshtensor/tensor/view.hpp"
 
@@ -67,19 +67,10 @@ constexpr attention_form attention_form_of(module const& m, node const& n) {
 }
 constexpr bool is_attention(module const& m, node const& n) { return attention_form_of(m, n).found; }
 
-/// A composite that this device runs itself.
-class composite_kernel {
- public:
-  virtual ~composite_kernel() = default;
-  /// Its blocks start at multiples of 64.
-  virtual std::int64_t workspace_bytes() const = 0;
-  virtual void run(view const* operands, view const* results, std::byte* workspace, thread_team& team) = 0;
-};
-
 /// Attention, or its gradient, of elements E, computed in T. Each task computes some blocks of one batch and head; its
 /// results do not depend on how blocks are shared among tasks, so any number of threads gives the same bits.
 template <class T, class E>
-class attention final : public composite_kernel {
+class attention final : public node_kernel {
   using blocks = attention_blocks<T, E>;
   using few = attention_of_few<T>;
 
@@ -114,7 +105,8 @@ class attention final : public composite_kernel {
 
   std::int64_t workspace_bytes() const override { return threads_ * each_bytes(); }
 
-  void run(view const* operands, view const* results, std::byte* workspace, thread_team& team) override {
+  void run(evaluation const& e, std::byte* workspace, thread_team& team) override {
+    view const *const operands = e.operands, *const results = e.results;
     if (heads_ == 0 || sizes_.length == 0 || sizes_.memory == 0) return;
     std::int64_t const kinds = form_.backward && parts_ > 1 ? 2 : 1;
     team.parallel_for(heads_ * parts_ * kinds, 1, [&](std::int64_t first, std::int64_t last) {
@@ -211,7 +203,7 @@ constexpr unsigned attention_types(module const& m) {
 
 /// The kernel for a composite that `is_attention`, of one of the dtypes in the mask.
 template <unsigned Types>
-std::unique_ptr<composite_kernel> make_attention(module const& m, node const& n, view const* operands, int threads) {
+std::unique_ptr<node_kernel> make_attention(module const& m, node const& n, view const* operands, int threads) {
   dtype const type = operands[0].type;
   if constexpr ((Types & mask_of(f32)) != 0)
     if (type == f32) return std::make_unique<attention<float, float>>(m, n, operands, threads);

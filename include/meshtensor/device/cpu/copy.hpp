@@ -136,47 +136,5 @@ inline strided_copy copy_by_name(view const& x, view const& y, int from, int to,
   return strided_copy(y, strides, extents, static_cast<std::int64_t>(bytes_of(y.type)));
 }
 
-/// Copies a tensor, unless it is in the result's memory already, and puts a part at one position of it.
-/// `first`: the offset of that position in the result, in elements; -1: in another shard.
-class put_copies {
- public:
-  put_copies(view const* operands, view const& y, int dim)
-      : all_(copy_by_name(operands[0], y, no_id, no_id, y.extent)), part_(of_part(operands[1], y, dim)) {}
-
-  void run(view const* operands, view const& y, std::int64_t first, thread_team& team) const {
-    if (y.data != operands[0].data) all_.run(operands[0].data, y.data, &team);
-    if (first < 0) return;
-    part_.run(operands[1].data, y.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(y.type)), &team);
-  }
-
- private:
-  static strided_copy of_part(view const& part, view y, int dim) {
-    y.extent[y.find(dim)] = 1;
-    return copy_by_name(part, y, no_id, no_id, y.extent);
-  }
-  strided_copy all_, part_;
-};
-
-/// Copies a tensor into a larger one that is filled with a number elsewhere.
-class padded_copy {
- public:
-  padded_copy(view const& x, view const& y, int from, int to)
-      : part_(copy_by_name(x, y, from, to, x.extent)),
-        around_(y, nowhere, y.extent, static_cast<std::int64_t>(bytes_of(y.type))) {}
-
-  /// `first`: the offset of the tensor in the result, in elements.
-  void run(view const& x, view const& y, std::int64_t first, double around, thread_team& team) const {
-    with_element(y.type, [&]<class E>() {
-      E const element = element_of<E>(around);
-      around_.run(&element, y.data, &team);
-    });
-    part_.run(x.data, y.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(y.type)), &team);
-  }
-
- private:
-  static constexpr std::int64_t nowhere[max_dims_of_one] = {};  // strides that repeat one element everywhere
-  strided_copy part_, around_;
-};
-
 }  // namespace MESHTENSOR_ARCH
 }  // namespace meshtensor::cpu

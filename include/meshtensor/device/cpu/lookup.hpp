@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers, scatters and puts rows of a table by integer indices, a whole row at a time.
+// The row loops of gather, scatter_add and put: rows of a table by integer indices, a whole row at a time.
 #pragma once
 
 #include "meshtensor/device/cpu/blocks.hpp"
@@ -124,22 +124,6 @@ class row_lookup {
   int count_ = 0;
   std::int64_t extents_[max_dims_of_one] = {}, rows_[max_dims_of_one] = {}, table_[max_dims_of_one] = {},
                index_[max_dims_of_one] = {};
-};
-
-/// Copies a tensor, unless it is in the result's memory already, and puts rows into it.
-class row_put {
- public:
-  row_put(view const* operands, view const& y, int dim)
-      : all_(copy_by_name(operands[0], y, no_id, no_id, y.extent)), rows_(y, operands[2], operands[1], dim) {}
-
-  void run(view const* operands, view const& y, thread_team& team) const {
-    if (y.data != operands[0].data) all_.run(operands[0].data, y.data, &team);
-    rows_.put(operands[1], operands[2], y, team);
-  }
-
- private:
-  strided_copy all_;
-  row_lookup rows_;
 };
 
 }  // namespace MESHTENSOR_ARCH

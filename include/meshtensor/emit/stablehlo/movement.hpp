@@ -91,25 +91,56 @@ inline value places_in_part(emission& e, value index, meshtensor::value const& t
   if (!first) return index;
   return binary(e.w, "subtract", {index, fill(e.w, convert(e.w, *first, index.type.element), index.type.shape)});
 }
-inline void require_apart(emission const& e, node const& n, shape const& table, shape const& index) {
-  if (without(index, table).count != index.count) e.refuse(n, "a lookup along a dim that table and index share");
+/// The dims of a table that a lookup fixes: those that the index has, too, and then the one that it indexes; and for
+/// each row of the index its positions there, as the last dim of a tensor.
+struct fixed_dims {
+  extents places;
+  value positions;
+  std::int64_t vector_dim;  // of `positions`; behind the last dim: each position is one number
+
+  std::string sorted() const {
+    extents all = places;
+    std::sort(all.begin(), all.end());
+    return "[" + list_text(all) + "]";
+  }
+};
+inline fixed_dims fixed_by(emission& e, value const& index, meshtensor::value const& table, shape const& by,
+                           int along) {
+  fixed_dims f{{}, index, by.count};
+  std::vector<value> columns;
+  extents column = index.type.shape, all = column;
+  column.push_back(1);
+  auto const add = [&](int place, value const& v) {
+    f.places.push_back(place);
+    columns.push_back(e.w.op("reshape", {v}, {v.type.element, column}));
+  };
+  for (int i = 0; i < by.count; ++i)
+    if (int const place = table.dims.find(by.at[i]); place >= 0) add(place, iota(e.w, index.type, i));
+  if (columns.empty()) {
+    f.places = {along};
+    return f;
+  }
+  add(along, index);
+  all.push_back(static_cast<std::int64_t>(columns.size()));
+  f.positions =
+      e.w.op("concatenate", columns, {index.type.element, all}, "dimension = " + std::to_string(by.count) + " : i64");
+  return f;
 }
 
 inline value gather(emission& e, node const& n) {
   meshtensor::value const& table = e.m.operand_value(n, 0);
   shape const& by = e.dims(n, 1);
-  require_apart(e, n, table.dims, by);
   int const along = table.dims.find(n.attribute[0]);
   value const index = places_in_part(e, e.operand(n, 1), table, along);
+  fixed_dims const fixed = fixed_by(e, index, table, by, along);
   extents sizes = e.operand(n).type.shape, rest;
   auto const rows = static_cast<double>(sizes[static_cast<std::size_t>(along)]);
-  sizes[static_cast<std::size_t>(along)] = 1;
-  for (int i = 1; i < table.dims.count; ++i) rest.push_back(by.count + i - 1);
-  std::string const place = "[" + std::to_string(along) + "]";
-  value const found = e.w.op("gather", {e.operand(n), index}, e.result_type(n),
+  for (std::int64_t place : fixed.places) sizes[static_cast<std::size_t>(place)] = 1;
+  for (int i = 0; i < table.dims.count - static_cast<int>(fixed.places.size()); ++i) rest.push_back(by.count + i);
+  value const found = e.w.op("gather", {e.operand(n), fixed.positions}, e.result_type(n),
                              "dimension_numbers = #stablehlo.gather<offset_dims = [" + list_text(rest) +
-                                 "], collapsed_slice_dims = " + place + ", start_index_map = " + place +
-                                 ", index_vector_dim = " + std::to_string(by.count) +
+                                 "], collapsed_slice_dims = " + fixed.sorted() + ", start_index_map = [" +
+                                 list_text(fixed.places) + "], index_vector_dim = " + std::to_string(fixed.vector_dim) +
                                  ">, slice_sizes = " + array_text(sizes) + ", indices_are_sorted = false");
   // The gather clamps indices: rows out of range become zeros.
   value const here =
@@ -122,9 +153,8 @@ inline value gather(emission& e, node const& n) {
 inline value scatter_add(emission& e, node const& n) {
   meshtensor::value const& sum = e.m.result_value(n);
   shape const& by = e.dims(n, 1);
-  require_apart(e, n, sum.dims, by);
   shape own{};
-  shape const rest = without(sum.dims, own.add(n.attribute[0])), order = united(by, rest);
+  shape const rest = without(without(sum.dims, own.add(n.attribute[0])), by), order = united(by, rest);
   shape const left = without(e.dims(n), without(e.dims(n), order));
   value rows = reduce(e.w, reduction::sum, e.operand(n), lost(e.dims(n), order));
   extents sizes, window;
@@ -133,13 +163,13 @@ inline value scatter_add(emission& e, node const& n) {
   rows = e.laid(rows, left, order, sizes);
   int const along = sum.dims.find(n.attribute[0]);
   value const index = places_in_part(e, e.operand(n, 1), sum, along);
+  fixed_dims const fixed = fixed_by(e, index, sum, by, along);
   for (int i = 0; i < rest.count; ++i) window.push_back(by.count + i);
-  std::string const place = "[" + std::to_string(along) + "]";
   type const t = e.result_type(n);
-  return e.w.op("scatter", {constant(e.w, t, 0.0), index, rows}, t,
+  return e.w.op("scatter", {constant(e.w, t, 0.0), fixed.positions, rows}, t,
                 "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [" + list_text(window) +
-                    "], inserted_window_dims = " + place + ", scatter_dims_to_operand_dims = " + place +
-                    ", index_vector_dim = " + std::to_string(by.count) +
+                    "], inserted_window_dims = " + fixed.sorted() + ", scatter_dims_to_operand_dims = [" +
+                    list_text(fixed.places) + "], index_vector_dim = " + std::to_string(fixed.vector_dim) +
                     ">, indices_are_sorted = false, unique_indices = false",
                 combining(reduction::sum, t.element));
 }

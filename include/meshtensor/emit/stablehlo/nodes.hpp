@@ -2,6 +2,7 @@
 // Writes a node without regions as StableHLO.
 #pragma once
 
+#include "meshtensor/emit/stablehlo/along_a_dim.hpp"
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/exchange.hpp"
 #include "meshtensor/emit/stablehlo/functions.hpp"
@@ -43,11 +44,15 @@ inline value write_node(emission& e, node const& n) {
     case primitive::put: return put(e, n);
     case primitive::gather: return gather(e, n);
     case primitive::scatter_add: return scatter_add(e, n);
+    case primitive::cumulative_sum: return cumulative_sum(e, n);
+    case primitive::argsort: return argsort(e, n);
+    case primitive::stack: return stack(e, n);
     case primitive::local_slice: return own_part(e, n);
     default: break;
   }
   if (is_collective(n.kind)) return exchange(e, n);
-  e.refuse(n, text_of(n.kind));
+  name const* const own = own_name_of(e.m, n);
+  e.refuse(n, own == nullptr ? text_of(n.kind) : own->text().c_str());
 }
 
 }  // namespace meshtensor::hlo

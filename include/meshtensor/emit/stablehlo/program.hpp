@@ -61,14 +61,11 @@ class program_writer : speller {
         case primitive::read: variables_.push_back({stablehlo_port::variable, row, m_.result(n)}); break;
         case primitive::output: made_.results.push_back({stablehlo_port::output, i, m_.operand(n, 0)}); break;
         case primitive::write: made_.results.push_back({stablehlo_port::variable, row, m_.operand(n, 0)}); break;
-        case primitive::constant:
-          if (!e_.known(row) && number_of(n) == nullptr)
-            numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
-          break;
-        case primitive::random:
-          if (random_.empty()) random_ = {{stablehlo_port::seed, no_id, no_id}, {stablehlo_port::step, no_id, no_id}};
-          break;
         default:
+          if (declared(n.kind).fusion == fusion_role::number && !e_.known(row) && number_of(n) == nullptr)
+            numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
+          if (declared(n.kind).fusion == fusion_role::random && random_.empty())
+            random_ = {{stablehlo_port::seed, no_id, no_id}, {stablehlo_port::step, no_id, no_id}};
           if (n.regions.count != 0) find_ports(m_.region_of(n, 0));
       }
     }
@@ -124,11 +121,12 @@ class program_writer : speller {
       default: break;
     }
     if (std::string const where = origin(n); where != where_ && !where.empty()) w_.line("// " + (where_ = where));
+    if (declared(n.kind).fusion == fusion_role::number) {
+      if (auto const known = e_.known(n.attribute[0])) e_.at(m_.result(n)) = constant(w_, e_.result_type(n), *known);
+      else e_.at(m_.result(n)) = e_.at(number_of(n)->value);
+      return;
+    }
     switch (n.kind) {
-      case primitive::constant:
-        if (auto const known = e_.known(n.attribute[0])) e_.at(m_.result(n)) = constant(w_, e_.result_type(n), *known);
-        else e_.at(m_.result(n)) = e_.at(number_of(n)->value);
-        return;
       case primitive::composite:
       case primitive::kernel: return call(n);
       case primitive::repeat: return repeat(n);

@@ -6,34 +6,57 @@
 
 namespace meshtensor {
 
-constexpr dtype result_type(function f, dtype operand) { return is_comparison(f) ? dtype::boolean : operand; }
-
-constexpr id elementwise(builder& b, function f, id x) {
-  value const v = b.m.values[x];
-  return b.add(primitive::elementwise, static_cast<std::uint8_t>(f), ids(&x, 1), v.type, v.dims);
+/// Whether a function takes operands of a dtype; else the sentence that says why not.
+constexpr char const* refusal_of(function f, dtype type) {
+  if (is_logical(f) && type != dtype::boolean) return "T04 and, or and not take bool tensors: compare first";
+  if (!is_float(type) && f >= function::exp && f <= function::erf)
+    return "T04 this function takes tensors of floats: cast the operand";
+  bool const takes_bools = f == function::copy || f == function::stop_gradient || f == function::cast ||
+                           f == function::select || is_comparison(f) || is_logical(f);
+  return type != dtype::boolean || takes_bools ? nullptr : "T04 arithmetic on bool: cast the operand";
 }
+
+/// What elementwise nodes are, and the dtype and dims of their results. Their other rules: op/elementwise.hpp.
+struct elementwise_inference {
+  static constexpr primitive kind = primitive::elementwise;
+  static constexpr declaration declares{.operands = {1, 3},
+                                        .functions = static_cast<std::uint8_t>(function::count_),
+                                        .fusion = fusion_role::function,
+                                        .work = work_kind::function};
+  static constexpr void infer(inference& i) {
+    auto const f = static_cast<function>(i.function);
+    if (!i.expect(i.count == arity(f), "T10 a function takes another number of operands")) return;
+    bool const selects = f == function::select;
+    if (selects) i.expect(i.has_type(0, dtype::boolean), "T02 select: the condition is not a bool tensor", 1);
+    int const first = selects ? 1 : 0, last = i.count - 1;
+    dtype const type = i[first].type;
+    i.expect(type == i[last].type, "T02 the dtypes of the operands differ: cast one of them", 1u << first | 1u << last);
+    if (char const* why = refusal_of(f, type)) i.expect(false, why, 1u << first | 1u << last);
+    shape dims = i.dims_of(first);
+    if (first != last) dims = united(dims, i.dims_of(last));
+    if (selects) dims = united(dims, i.dims_of(0));  // the dims of a condition come last
+    i.give(f == function::cast ? i.type : is_comparison(f) ? dtype::boolean : type, dims);
+  }
+};
+
+constexpr id elementwise(builder& b, function f, ids operands, dtype type = dtype::f32) {
+  return add_node<elementwise_inference>(b, operands, {}, {type}, static_cast<std::uint8_t>(f));
+}
+constexpr id elementwise(builder& b, function f, id x) { return elementwise(b, f, ids(&x, 1)); }
 constexpr id elementwise(builder& b, function f, id x, id y) {
-  value const v = b.m.values[x], w = b.m.values[y];
-  b.expect(v.type == w.type, "T02 the dtypes of the operands differ: cast one of them");
   id const operands[] = {x, y};
-  return b.add(primitive::elementwise, static_cast<std::uint8_t>(f), operands, result_type(f, v.type),
-               united(v.dims, w.dims));
+  return elementwise(b, f, operands);
 }
 constexpr id select(builder& b, id condition, id yes, id no) {
-  value const c = b.m.values[condition], v = b.m.values[yes], w = b.m.values[no];
-  b.expect(c.type == dtype::boolean && v.type == w.type, "T02 select takes a bool and two operands of one dtype");
   id const operands[] = {condition, yes, no};
-  return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::select), operands, v.type,
-               united(united(v.dims, w.dims), c.dims));
+  return elementwise(b, function::select, operands);
 }
 struct choice {
   id condition, yes, no;
 };
 constexpr id select(builder& b, choice c) { return select(b, c.condition, c.yes, c.no); }
 constexpr id cast(builder& b, id x, dtype type) {
-  value const v = b.m.values[x];
-  if (v.type == type) return x;
-  return b.add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&x, 1), type, v.dims);
+  return b.m.values[x].type == type ? x : elementwise(b, function::cast, ids(&x, 1), type);
 }
 /// Two operands, evaluated in this order by every compiler: `multiply(b, {first(), second()})`. Rules run at compile
 /// time and at start-up, and must make the same nodes in the same order.

@@ -96,4 +96,75 @@ constexpr handle_t<T, List> wrap(builder& b, id value) {
   return {&b, value};
 }
 
+/// The dtype of an operand; a number takes that of the tensors.
+template <class H, dtype Others>
+constexpr dtype type_of_operand() {
+  if constexpr (handle<H>) return H::type;
+  else return Others;
+}
+/// Runs an operation's `infer` on the types of its operands and of the dims among its attributes. A dim is its index in
+/// `all`, the list of all these dims.
+template <class Rule, class AttributeDims, class... H>
+struct typed_inference {
+  using all = typename joined<dims_of_t<H>..., AttributeDims>::type;
+  static constexpr value operands[sizeof...(H)] = {
+      {type_of_operand<H, common_type<H...>()>(), 0, numbered<dims_of_t<H>, all>::value, {}, 0, 0, 0}...};
+  static constexpr inference made = [] {
+    inference i{};
+    shape const attributes = numbered<AttributeDims, all>::value;
+    for (value const& v : operands) i.operands[i.count++] = &v;
+    for (int a = 0; a < attributes.count; ++a) i.attributes[a] = attributes.at[a];
+    Rule::infer(i);
+    return i;
+  }();
+  static constexpr bool fails = made.fault != nullptr;
+  static constexpr dtype type = made.type;
+  static constexpr type_finding finding = fault_of_types<made, AttributeDims, H...>();
+  static constexpr shape dims = fails || !made.dims.fits() ? shape{} : made.dims;
+  static_assert(fails || made.dims.fits(),
+                "meshtensor T07: a tensor has more than 8 dims: merge some, or sum over them before");
+  using dim_list = typename selected<dims, all, std::make_integer_sequence<int, dims.count>>::type;
+};
+/// The same where only the trace knows the operands' dims: the types give the dtype alone.
+template <class Rule, dtype... T>
+struct traced_inference {
+  static constexpr value operands[sizeof...(T)] = {{T, 0, {}, {}, 0, 0, 0}...};
+  static constexpr bool fails = false;
+  static constexpr dtype type = [] {
+    inference i{};
+    for (value const& v : operands) i.operands[i.count++] = &v;
+    Rule::infer(i);
+    return i.type;
+  }();
+  using dim_list = any_dims;
+};
+template <bool Traced, class Rule, class AttributeDims, class... H>
+struct inference_by {
+  using type = typed_inference<Rule, AttributeDims, H...>;
+};
+template <class Rule, class AttributeDims, class... H>
+struct inference_by<true, Rule, AttributeDims, H...> {
+  using type = traced_inference<Rule, type_of_operand<H, common_type<H...>()>()...>;
+};
+
+/// The `infer` of a composition of operations whose result has the dtype and dims of its first operand.
+struct same_as_operand {
+  static constexpr void infer(inference& i) { i.give(i[0].type, i.dims_of(0)); }
+};
+
+/// Calls `make` to add nodes to the trace, and returns their value as a handle whose type the operation's `infer`
+/// gives. A fault is one error sentence of the compiler, with the types of the operands and dims that it is about; the
+/// first operand is then returned, so that compilation goes on.
+template <class Rule, dim_type... D, class... H>
+constexpr auto record(line const& where, auto const& make, H const&... operands) {
+  using types = typename inference_by<(is_any<dims_of_t<H>> || ...), Rule, dims<D...>, H...>::type;
+  if constexpr (types::fails) {
+    static_assert(is_valid<types::finding>);
+    return first_handle(operands...);
+  } else {
+    recording r(owner_of(operands...), where);
+    return wrap<types::type, typename types::dim_list>(r.b, make(r.b));
+  }
+}
+
 }  // namespace meshtensor::detail

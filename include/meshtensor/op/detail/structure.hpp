@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of nodes that own regions (loops, branches, composites), of inputs and of outputs.
+// Declares and checks nodes that are no operations: inputs and outputs of programs, owners of regions, collectives.
 #pragma once
 
 #include "meshtensor/graph/rule.hpp"
@@ -10,35 +10,135 @@ namespace detail {
 constexpr bool alike(module const& m, id a, id b) {
   return m.values[a].type == m.values[b].type && m.values[a].dims == m.values[b].dims;
 }
-/// Whether `outer` is `inner` led by `dim`.
+/// Whether `outer` has the dtype of `inner`, and its dims with `dim` in front.
 constexpr bool stacks(module const& m, id outer, id inner, id dim) {
-  return m.values[outer].type == m.values[inner].type && m.values[outer].dims == led_by(dim, m.values[inner].dims);
+  return m.values[outer].type == m.values[inner].type && !m.values[inner].dims.has(dim) &&
+         m.values[outer].dims == led_by(dim, m.values[inner].dims);
 }
 }  // namespace detail
 
-struct source_rule {
-  static constexpr char const* verify(module const&, node const&) { return nullptr; }
+/// No node is of this kind: no number of operands fits.
+struct nothing_rule {
+  static constexpr primitive kind = primitive::nothing;
+  static constexpr declaration declares{.operands = {1, 0}};
+};
+
+/// Inputs, reads and arguments have no operands: no other value determines their dtype and dims.
+struct input_rule {
+  static constexpr primitive kind = primitive::input;
+  static constexpr declaration declares{.operands = {0, 0}, .attributes = {{attribute_kind::name}}, .entry_only = true};
+};
+
+struct read_rule {
+  static constexpr primitive kind = primitive::read;
+  static constexpr declaration declares{
+      .operands = {0, 0}, .attributes = {{attribute_kind::variable}}, .entry_only = true};
+  static constexpr char const* verify(module const& m, node const& n) {
+    variable const& v = m.variables[n.attribute[0]];
+    bool const fits = v.type == m.result_value(n).type && v.dims == m.result_value(n).dims;
+    return fits ? nullptr : "a read has another dtype or other dims than its variable";
+  }
+};
+
+struct argument_rule {
+  static constexpr primitive kind = primitive::argument;
+  static constexpr declaration declares{.operands = {0, 0}, .attributes = {{attribute_kind::count}}};
+};
+
+struct write_rule {
+  static constexpr primitive kind = primitive::write;
+  static constexpr declaration declares{.results = {0, 0},
+                                        .attributes = {{attribute_kind::variable}, {attribute_kind::path}},
+                                        .effect = true,
+                                        .entry_only = true};
+  static constexpr char const* verify(module const& m, node const& n) {
+    variable const& v = m.variables[n.attribute[0]];
+    if (v.type != m.operand_value(n, 0).type) return "a write has another dtype than its variable";
+    return v.dims == m.operand_value(n, 0).dims ? nullptr : "a write has other dims than its variable";
+  }
+};
+
+struct output_rule {
+  static constexpr primitive kind = primitive::output;
+  static constexpr declaration declares{.results = {0, 0},
+                                        .attributes = {{attribute_kind::name}, {attribute_kind::flag}},
+                                        .effect = true,
+                                        .entry_only = true};
+};
+
+struct watch_rule {
+  static constexpr primitive kind = primitive::watch;
+  static constexpr declaration declares{
+      .results = {0, 0}, .attributes = {{attribute_kind::name}, {attribute_kind::flag}}, .effect = true};
+};
+
+struct gradient_rule {
+  static constexpr primitive kind = primitive::gradient;
+  static constexpr declaration declares{.operands = {1, count_range::any}, .results = {0, count_range::any}};
+  static constexpr char const* verify(module const& m, node const& n) {
+    if (n.results.count != n.operands.count - 1) return "a gradient has another number of results than of operands";
+    for (int i = 0; i < n.results.count; ++i)
+      if (!detail::alike(m, m.result(n, i), m.operand(n, i + 1))) return "a gradient does not fit its operand";
+    return nullptr;
+  }
+};
+
+/// Collectives keep dtype and dims; `verify_layout` checks the placements.
+struct collective_rule {
+  static constexpr char const* verify(module const& m, node const& n) {
+    return detail::alike(m, m.result(n), m.operand(n, 0)) ? nullptr : "a collective changes dims or dtype";
+  }
+};
+struct all_reduce_rule : collective_rule {
+  static constexpr primitive kind = primitive::all_reduce;
+  static constexpr declaration declares{.attributes = {{attribute_kind::axes}, {}, {}, {attribute_kind::flag}},
+                                        .functions = 4};
+};
+struct reduce_scatter_rule : collective_rule {
+  static constexpr primitive kind = primitive::reduce_scatter;
+  static constexpr declaration declares{.attributes = {{attribute_kind::axes}, {attribute_kind::dim}}, .functions = 4};
+};
+struct all_gather_rule : collective_rule {
+  static constexpr primitive kind = primitive::all_gather;
+  static constexpr declaration declares{.attributes = {{attribute_kind::axes}, {attribute_kind::dim}}};
+};
+struct all_to_all_rule : collective_rule {
+  static constexpr primitive kind = primitive::all_to_all;
+  static constexpr declaration declares{
+      .attributes = {{attribute_kind::axes}, {attribute_kind::dim}, {attribute_kind::dim}}};
+};
+struct local_slice_rule : collective_rule {
+  static constexpr primitive kind = primitive::local_slice;
+  static constexpr declaration declares{.attributes = {{attribute_kind::axes}, {attribute_kind::dim}}};
 };
 
 struct wait_rule {
+  static constexpr primitive kind = primitive::wait;
+  static constexpr declaration declares{.operands = {2, 2}, .buffer = buffer_use::shared};
   static constexpr char const* verify(module const& m, node const& n) {
     return detail::alike(m, m.result(n), m.operand(n, 0)) ? nullptr
                                                           : "a wait gives something else than what it waits for";
   }
 };
 
-struct effect_rule {
-  static constexpr char const* verify(module const& m, node const& n) {
-    if (n.operands.count != 1) return "an effect has one operand";
-    if (n.kind == primitive::write && !(m.variables[n.attribute[0]].dims == m.operand_value(n, 0).dims))
-      return "a write has other dims than its variable";
-    return nullptr;
-  }
+/// The operands and results of a kernel are those of its region.
+struct kernel_rule {
+  static constexpr primitive kind = primitive::kernel;
+  static constexpr declaration declares{
+      .operands = {0, count_range::any}, .results = {0, count_range::any}, .regions = {1, 1}};
 };
 
 struct repeat_rule {
+  static constexpr primitive kind = primitive::repeat;
+  static constexpr declaration declares{
+      .operands = {0, count_range::any},
+      .results = {0, count_range::any},
+      .regions = {1, 1},
+      .attributes = {{attribute_kind::dim}, {attribute_kind::count}, {attribute_kind::count}, {attribute_kind::count}}};
   static constexpr char const* verify(module const& m, node const& n) {
     loop const l = loop::of(n);
+    if (l.carries + l.stacked > n.operands.count || l.carries + l.sums > n.results.count)
+      return "a loop has fewer operands or results than it counts";
     region const& body = m.regions[m.region_of(n, 0)];
     if (body.arguments.count != n.operands.count || body.results.count != n.results.count)
       return "a loop's body takes or gives another number of values than the loop";
@@ -59,10 +159,18 @@ struct repeat_rule {
 };
 
 struct while_rule {
+  static constexpr primitive kind = primitive::while_loop;
+  static constexpr declaration declares{
+      .operands = {0, count_range::any},
+      .results = {1, count_range::any},
+      .regions = {2, 2},
+      .attributes = {{attribute_kind::number}, {attribute_kind::count}, {attribute_kind::count}},
+      .text = "at most {0}"};
   static constexpr char const* verify(module const& m, node const& n) {
     region const& condition = m.regions[m.region_of(n, 0)];
     region const& body = m.regions[m.region_of(n, 1)];
     int const carries = n.attribute[1];
+    if (carries + n.attribute[2] > n.operands.count) return "a while loop has fewer operands than it counts";
     if (condition.results.count != 1 || m.values[m.link(condition.results, 0)].type != dtype::boolean)
       return "the condition of a while loop is not one bool";
     if (body.results.count != carries || n.results.count != carries + 1)
@@ -76,20 +184,32 @@ struct while_rule {
 };
 
 struct cond_rule {
+  static constexpr primitive kind = primitive::cond;
+  static constexpr declaration declares{.operands = {1, count_range::any},
+                                        .results = {0, count_range::any},
+                                        .regions = {2, 2},
+                                        .attributes = {{attribute_kind::count}}};
   static constexpr char const* verify(module const& m, node const& n) {
+    if (n.attribute[0] >= n.operands.count) return "a branch has fewer operands than it counts";
     region const& yes = m.regions[m.region_of(n, 0)];
     region const& no = m.regions[m.region_of(n, 1)];
     if (yes.results.count != n.results.count || no.results.count != n.results.count)
-      return "the branches of cond give other results";
+      return "a branch of cond gives another number of results than the cond";
     for (int i = 0; i < n.results.count; ++i)
       if (!detail::alike(m, m.link(yes.results, i), m.result(n, i)) ||
           !detail::alike(m, m.link(no.results, i), m.result(n, i)))
-        return "the branches of cond give other dims or dtypes";
+        return "a result of a branch of cond has another dtype or other dims than that of the cond";
     return nullptr;
   }
 };
 
 struct composite_rule {
+  static constexpr primitive kind = primitive::composite;
+  static constexpr declaration declares{
+      .operands = {0, count_range::any},
+      .results = {0, count_range::any},
+      .regions = {1, 2},
+      .attributes = {{attribute_kind::name}, {attribute_kind::count}, {attribute_kind::flag}}};
   static constexpr char const* verify(module const& m, node const& n) {
     region const& body = m.regions[m.region_of(n, 0)];
     if (body.arguments.count != n.operands.count || body.results.count != n.results.count)
@@ -100,6 +220,20 @@ struct composite_rule {
     for (int i = 0; i < n.results.count; ++i)
       if (!detail::alike(m, m.result(n, i), m.link(body.results, i)))
         return "a result of a composite does not fit its body";
+    return n.regions.count == 1 ? nullptr : verify_gradient(m, n);
+  }
+
+ private:
+  /// The arguments of the gradient's region: the operands, the results, and cotangents of the first results.
+  static constexpr char const* verify_gradient(module const& m, node const& n) {
+    list const taken = m.regions[m.region_of(n, 1)].arguments;
+    if (taken.count > n.operands.count + 2 * n.results.count)
+      return "the gradient of a composite takes more than operands, results and cotangents";
+    for (int i = 0; i < taken.count; ++i) {
+      int const result = (i - n.operands.count) % (n.results.count == 0 ? 1 : n.results.count);
+      id const like = i < n.operands.count ? m.operand(n, i) : m.result(n, result);
+      if (!detail::alike(m, m.link(taken, i), like)) return "an argument of a composite's gradient does not fit it";
+    }
     return nullptr;
   }
 };

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module as text: one line a value, regions indented under the node that owns them, the user's line at the end.
+// Prints a module as text: one line for each node, with the user's line at its end; regions are indented under the node
+// that owns them.
 //
 //     %41: bf16[batch/data, hidden/model]    = einsum(%12, %7)     # train.cpp:88 decoder/attention
 //     %57: f32[batch, embed | partial data]  = einsum(%41, %9)     # train.cpp:89 decoder/attention
 //
-// The same text serves logs, golden tests and documentation, so it names nothing that differs between machines.
+// Logs, golden tests and documentation use the same text, so it holds nothing that differs between machines.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "meshtensor/graph/spell.hpp"
+#include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
 namespace detail {
@@ -55,6 +57,9 @@ class printer : speller {
           all += " = " + dim(row.first) + (row.value < 0 ? " - " : " + ") +
                  std::to_string(row.value < 0 ? -row.value : row.value);
           break;
+        case dim_row::same: all += " = " + dim(row.first); break;
+        case dim_row::blocks: all += " = shards of " + dim(row.first); break;
+        case dim_row::in_block: all += " = " + dim(row.first) + " / " + dim(row.second); break;
         case dim_row::dynamic: break;
       }
     }
@@ -140,7 +145,7 @@ class printer : speller {
                   {"stack", refs(values, l.carries + l.sums, values.count)}},
                  " ");
   }
-  // `carry %1; invariant %2`, without the empty ones.
+  // `carry %1; invariant %2`: the groups of a loop's operands or results that are not empty.
   static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all, std::string start) {
     std::string r;
     for (auto const& [word, list_text] : all)
@@ -159,32 +164,13 @@ class printer : speller {
     std::string const operands = "(" + refs(n.operands) + ")";
     auto named = [&](auto const& what) { return std::string(text_of(n)) + "(" + what + ")"; };
     auto with = [&](std::string const& more) { return text_of(n) + ("(" + refs(n.operands) + ", " + more + ")"); };
-    std::string const arrow = dim(n.attribute[0]) + " -> " + dim(n.attribute[1]);
     switch (n.kind) {
       case primitive::input: return named(label(n.attribute[0]));
       case primitive::read: return named(path_of_variable(n.attribute[0]));
-      case primitive::constant: return named(number(n.attribute[0]));
       case primitive::write: return with(path_of_variable(n.attribute[0]));
       case primitive::output:
       case primitive::watch: return with(label(n.attribute[0]));
-      case primitive::random:
-        return (n.function == 0 ? "uniform(" : "normal(") + path(n.path) + " #" + std::to_string(n.ordinal) + ")";
-      case primitive::reduce: return kind_of_sum(n) + operands + lost(n);
-      case primitive::einsum: return text_of(n) + operands + lost(n);
-      case primitive::argmax: return text_of(n) + operands + " over " + dim(n.attribute[0]);
-      case primitive::rename: return with(arrow);
-      case primitive::slice: return with(arrow + " from " + number(n.attribute[2]));
-      case primitive::pad: return with(arrow + " at " + number(n.attribute[2]) + " around " + number(n.attribute[3]));
-      case primitive::put:
-        return with("along " + dim(n.attribute[0]) + (n.operands.count == 3 ? "" : " at " + number(n.attribute[1])));
-      case primitive::concat:
-        return with(dim(n.attribute[0]) + " + " + dim(n.attribute[1]) + " -> " + dim(n.attribute[2]));
-      case primitive::gather:
-      case primitive::scatter_add: return with("along " + dim(n.attribute[0]));
-      case primitive::reshard: return with(asked(n));
-      case primitive::call: return label(m_.calls[n.attribute[0]].label) + operands;
       case primitive::repeat: return repeated(n);
-      case primitive::while_loop: return with("at most " + number(n.attribute[0]));
       case primitive::composite: return label(n.attribute[0]) + operands;
       case primitive::all_reduce:
         return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(n.attribute[0]);
@@ -198,7 +184,50 @@ class printer : speller {
       case primitive::all_to_all:
         return text_of(n) + operands + " over " + axes(n.attribute[0]) + " from " + dim(n.attribute[2]) + " to " +
                dim(n.attribute[1]);
-      default: return text_of(n) + operands;
+      default: return operation(n);
+    }
+  }
+  // Prints an operation as its declaration says.
+  std::string operation(node const& n) const {
+    declaration const& d = declared(m_, n);
+    name const* const own = own_name_of(m_, n);
+    std::string const called = own == nullptr ? text_of(n) : own->text(), operands = refs(n.operands);
+    switch (d.fusion) {
+      case fusion_role::number: return called + "(" + number(n.attribute[0]) + ")";
+      case fusion_role::random:
+        return (n.function == 0 ? "uniform(" : "normal(") + path(n.path) + " #" + std::to_string(n.ordinal) + ")";
+      case fusion_role::reduction: return kind_of_sum(n) + "(" + operands + ")" + lost(n);
+      default: break;
+    }
+    if (d.work == work_kind::product) return called + "(" + operands + ")" + lost(n);
+    std::string const more = words(d, n);
+    return called + "(" + operands + (operands.empty() || more.empty() ? "" : ", ") + more + ")";
+  }
+  // The declaration's text, such as `along {0}[ at {1}]`, with a node's attributes filled in.
+  std::string words(declaration const& d, node const& n) const {
+    std::string all;
+    for (char const* c = d.text; *c != '\0'; ++c) {
+      if (*c == '{') {
+        all += attribute(d, n, c[1] - '0');
+        c += 2;
+      } else if (*c == '[') {
+        char const* inner = c;
+        while (*inner != '{') ++inner;
+        if (n.attribute[inner[1] - '0'] != no_id) continue;
+        while (*c != ']') ++c;
+      } else if (*c != ']') {
+        all += *c;
+      }
+    }
+    return all;
+  }
+  std::string attribute(declaration const& d, node const& n, int k) const {
+    switch (d.attributes[k].kind) {
+      case attribute_kind::dim: return dim(n.attribute[k]);
+      case attribute_kind::number: return number(n.attribute[k]);
+      case attribute_kind::name: return label(n.attribute[k]);
+      case attribute_kind::request: return asked(n);
+      default: return std::to_string(n.attribute[k]);
     }
   }
   // `length/model, d_model whole`: the layout that a reshard asks for.
@@ -232,7 +261,7 @@ class printer : speller {
            ")";
   }
 
-  std::vector<std::vector<int>> inside_;  // nodes by region
+  std::vector<std::vector<int>> inside_;  // the nodes of each region
   std::string text_;
 };
 

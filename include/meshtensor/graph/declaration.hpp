@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares a primitive: facts that hold for all of its nodes, as data that passes read. Every primitive has one
+// declaration, in its struct of rules (op/rules.hpp).
+#pragma once
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// The meaning of an attribute of a node.
+enum class attribute_kind : std::uint8_t {
+  unused,
+  dim,       // a row of the table of dims
+  number,    // a row of the table of numbers
+  name,      // a row of the table of names
+  variable,  // a row of the table of variables
+  path,      // a row of the table of paths, plus 1; 0: none
+  call,      // a row of the table of calls
+  request,   // the first row of a request in the table `asked`; the next attribute is the number of its rows
+  axes,      // a mask of mesh axes
+  count,     // a number of operands, results or rows, or a position in a list
+  flag,      // 0 or 1
+};
+
+struct attribute_declaration {
+  attribute_kind kind = attribute_kind::unused;
+  bool optional = false;  // may be no_id, which means none
+};
+
+/// The buffer that holds a primitive's result.
+enum class buffer_use : std::uint8_t {
+  own,     // one of its own
+  shared,  // that of operand 0: the result has the same elements in the same order
+  window,  // that of operand 0, as a strided view, where all readers take strides; else one of its own, a copy
+  update,  // that of operand 0, overwritten in part, if no later node reads operand 0; else one of its own
+};
+
+/// The part that a node plays in a fused kernel.
+enum class fusion_role : std::uint8_t {
+  none,       // it is never in a kernel
+  number,     // a constant
+  position,   // the index along the one dim of its result
+  random,     // a random number for each element
+  function,   // a scalar function of its operands
+  reduction,  // over the dims that its result lacks
+  broadcast,  // no step: the kernel reads the operand with other strides
+  transpose,  // the same, if operand and result have the same last dim
+};
+
+/// The kind of arithmetic that a node does: for costs, profiles and bounds of rounding errors.
+enum class work_kind : std::uint8_t {
+  movement,  // none
+  function,  // a scalar function of each element
+  sum,       // sums of elements: the greatest element bounds each term
+  product,   // sums of products: the product of the operands' greatest elements bounds each term
+};
+
+struct count_range {
+  std::uint8_t least, most;
+  static constexpr std::uint8_t any = 255;
+  constexpr bool has(int n) const { return n >= least && n <= most; }
+};
+
+struct declaration {
+  count_range operands{1, 1}, results{1, 1}, regions{0, 0};
+  attribute_declaration attributes[4]{};
+  std::uint8_t functions = 1;  // node::function is below it
+  bool effect = false;         // its nodes have node::effect: no pass removes or merges them
+  bool entry_only = false;     // its nodes stand in entries only, not in loops or other regions
+  buffer_use buffer = buffer_use::own;
+  fusion_role fusion = fusion_role::none;
+  work_kind work = work_kind::movement;
+  bool takes_strides = false;  // its operands may have any strides
+  /// Text that the printer adds after the operands. `{0}` stands for attribute 0; a part in `[…]` is left out if the
+  /// attribute in it is none.
+  char const* text = "";
+
+  constexpr bool fits(node const& n) const {
+    return operands.has(n.operands.count) && results.has(n.results.count) && regions.has(n.regions.count);
+  }
+};
+
+/// Dims of an operand and dims of a result that hold the same elements: their extents have the same product, or the
+/// same sum if `adds`.
+struct same_elements {
+  shape before, after;
+  bool adds;
+  char const* becomes;  // for the error sentence: `renamed to`
+};
+
+}  // namespace meshtensor

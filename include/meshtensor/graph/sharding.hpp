@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sharding rule of an operation, as data: which dims an axis may shard, and which partial operands may stay
+// partial. pass/place.hpp decides by it, and pass/verify_layout.hpp checks by it.
+#pragma once
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// The treatment of operands that are partial over a mesh axis.
+enum class linearity : std::uint8_t {
+  none,      // they must be reduced first
+  alone,     // one may stay partial if all others are replicated over the axis
+  together,  // they may stay partial if all are, by the same kind of reduction
+};
+
+/// A dim of an operand either passes through to the result, under its own or a new name; or is contracted: the result
+/// lacks it; or must be whole on every rank.
+struct sharding {
+  static constexpr unsigned any = ~0u;
+  static constexpr int most_whole = 2 * shape::capacity;
+  std::uint8_t whole[most_whole];  // dims of operands or the result that no axis may shard
+  int whole_count;
+  bool renames;  // dim `from` of the operands is dim `to` of the result
+  int from, to;
+  reduction contracts;       // the result's partial kind if a contracted dim is sharded; none: such dims must be whole
+  linearity partials;        // for the operands and kinds of reduction below; for all others, none
+  unsigned operands, kinds;  // masks
+
+  constexpr sharding& keeps_whole(int dim) {
+    if (!needs_whole(dim) && whole_count < most_whole) whole[whole_count++] = static_cast<std::uint8_t>(dim);
+    return *this;
+  }
+  constexpr sharding& keeps_whole(shape const& dims) {
+    for (int i = 0; i < dims.count; ++i) keeps_whole(dims.at[i]);
+    return *this;
+  }
+  constexpr sharding& renamed(int old_name, int new_name) {
+    from = old_name, to = new_name, renames = true;
+    return *this;
+  }
+  constexpr sharding& contracted(reduction kind) {
+    contracts = kind;
+    return *this;
+  }
+  constexpr sharding& passes_partial(linearity how, unsigned of_kinds = any, unsigned of_operands = any) {
+    partials = how, kinds = of_kinds, operands = of_operands;
+    return *this;
+  }
+  static constexpr unsigned kind(reduction r) { return 1u << static_cast<int>(r); }
+
+  /// The name, in the result, of a dim of an operand.
+  constexpr int name_in_result(int dim) const { return renames && dim == from ? to : dim; }
+  constexpr bool needs_whole(int dim) const {
+    for (int i = 0; i < whole_count; ++i)
+      if (whole[i] == dim) return true;
+    return false;
+  }
+  /// The linearity for an operand that is a partial reduction of kind `r`.
+  constexpr linearity linear(int operand, reduction r) const {
+    return (operands >> operand & 1u) != 0 && (kinds >> static_cast<int>(r) & 1u) != 0 ? partials : linearity::none;
+  }
+  /// Whether an operand may stay partial for some kind of reduction.
+  constexpr bool may_stay_partial(int operand) const {
+    return partials != linearity::none && (operands >> operand & 1u) != 0 && (kinds & ~kind(reduction::none)) != 0;
+  }
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// argmax: finds the position of the greatest element along a dim.
+#pragma once
+
+#include "meshtensor/op/detail/composed.hpp"
+
+namespace meshtensor {
+
+struct argmax_rule {
+  static constexpr primitive kind = primitive::argmax;
+  static constexpr declaration declares{
+      .attributes = {{attribute_kind::dim}}, .work = work_kind::function, .text = "along {0}"};
+  static constexpr void infer(inference& i) {
+    i.expect(i.dims_of(0).has(i.attributes[0]), "T01 argmax: the operand lacks the dim", 1, 1);
+    i.expect(!i.has_type(0, dtype::boolean), "T04 argmax of bools: cast the operand", 1);
+    i.give(dtype::i64, without(i.dims_of(0), shape{}.add(i.attributes[0])));
+  }
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return meshtensor::sharding{}.keeps_whole(n.attribute[0]);
+  }
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    return extents.local_size(m.operand_value(n, 0));
+  }
+  static constexpr void gradient(differentiation&, node const&) {}
+  template <class = lazy>
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    int const along = x.find(e.n.attribute[0]);
+    walk<2> w;
+    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
+    w.bind(0, x, y.dim), w.bind(1, y, y.dim);
+    if (w.empty()) return;
+    with_element(x.type, [&]<class E>() {
+      using A = arithmetic_t<E>;
+      do {
+        E const* row = x.as<E>() + w.offset[0];
+        std::int64_t best = 0;
+        for (std::int64_t i = 1; i < x.extent[along]; ++i)
+          if (is_greater<A>(row[i * x.stride[along]], row[best * x.stride[along]])) best = i;
+        y.as<std::int64_t>()[w.offset[1]] = best;
+      } while (w.next());
+    });
+  }
+};
+
+constexpr id argmax(builder& b, id x, id dim) { return add_node<argmax_rule>(b, {x}, {{dim}}); }
+
+// ---- what users call ----
+
+/// The position of the maximum along a dim, the lowest on a tie, as i64; nan is greater than any number.
+///
+/// dims    those of `x` without the dim
+/// layout  a sharded dim is gathered first
+/// grad    none
+/// errors  T01 `x` lacks the dim; T04 `x` is bool
+template <handle H, dim_type D>
+constexpr auto argmax(H const& x, D along, line const& where = {}) {
+  return detail::record<argmax_rule, D>(
+      where, [&](builder& b) { return argmax(b, x.id, detail::dim_id(b, along)); }, x);
+}
+
+}  // namespace meshtensor

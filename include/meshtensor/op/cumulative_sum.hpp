@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// cumulative_sum: adds up, at each position along a dim, the elements up to it. Along a sharded dim, ranks exchange
+// only their totals.
+#pragma once
+
+#include "meshtensor/op/reduce.hpp"
+#include "meshtensor/op/reshape.hpp"
+
+namespace meshtensor {
+
+/// The elements that a cumulative sum adds up at a position: by default from the first one to the one at the position.
+struct cumulative {
+  bool exclusive = false;  // without the element itself: the first sum is 0
+  bool reverse = false;    // from the last element to this one
+};
+
+constexpr id cumulative_sum(builder& b, id x, id dim, cumulative const& which);
+
+struct cumulative_sum_rule {
+  static constexpr primitive kind = primitive::cumulative_sum;
+  static constexpr declaration declares{
+      .attributes = {{attribute_kind::dim}, {attribute_kind::flag}, {attribute_kind::flag}},
+      .work = work_kind::sum,
+      .text = "along {0}"};
+  static constexpr cumulative of(node const& n) { return {n.attribute[1] != 0, n.attribute[2] != 0}; }
+
+  static constexpr void infer(inference& i) {
+    i.expect(i.dims_of(0).has(i.attributes[0]), "T01 cumulative_sum: the operand lacks the dim", 1, 1);
+    i.expect(!i.has_type(0, dtype::boolean), "T04 cumulative_sum of bools: cast the operand", 1);
+    i.give(i[0].type, i.dims_of(0));
+  }
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return meshtensor::sharding{}
+        .keeps_whole(n.attribute[0])
+        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum));
+  }
+  /// Along a sharded dim, each rank first computes the cumulative sum of its own elements. The ranks then gather their
+  /// totals, one for each shard, and each rank adds the totals of the shards before its own; in reverse, of those after
+  /// it.
+  static constexpr bool partition(auto& p, node const& n) {
+    builder& b = p.b;
+    int const dim = n.attribute[0];
+    placement const whole_dims = p.implied_of(n, 0);
+    int const place = p.from.operand_value(n, 0).dims.find(dim);
+    if (whole_dims.axes_of(place) == 0) return false;
+    id const x = p.placed_operand(n, 0, whole_dims);
+    auto const [blocks, inner] = p.dims_of_blocks(dim, whole_dims, place);
+    shape const parts = shape{}.add(blocks).add(inner);
+    placement in_blocks = whole_dims;  // `inner` is behind `blocks`: dims behind both are one further
+    for (int a = 0; a < max_axes; ++a)
+      if (in_blocks.dim[a] > place + 1) ++in_blocks.dim[a];
+    id const rows = p.placed(split(b, x, static_cast<id>(dim), parts), in_blocks);
+    id const sums = p.placed(cumulative_sum(b, rows, inner, of(n)), in_blocks);
+    id const totals = p.placed(reduce(b, reduction::sum, rows, shape{}.add(inner)), whole_dims);
+    placement gathered = whole_dims;
+    for (int a = 0; a < max_axes; ++a)
+      if (gathered.sharded_at(a) == place) gathered.unshard(a);
+    id const all = p.resharded(totals, gathered);
+    id const before = p.placed(cumulative_sum(b, all, blocks, {true, of(n).reverse}), gathered);
+    id const own = p.resharded(before, whole_dims);
+    id const moved = p.placed(add(b, sums, own), in_blocks);
+    p.gives(n, p.placed(merge(b, moved, parts, static_cast<id>(dim)), whole_dims));
+    return true;
+  }
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    return extents.local_size(m.result_value(n));
+  }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const x = d.b.m.operand(n, 0);
+    if (!d.differentiable(x)) return;
+    cumulative const c = of(n);
+    d.contribute(x, cumulative_sum(d.b, d.cotangent(d.b.m.result(n)), n.attribute[0], {c.exclusive, !c.reverse}));
+  }
+
+  template <class = lazy>
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    cumulative const c = of(e.n);
+    int const along = y.find(e.n.attribute[0]);
+    std::int64_t const count = y.extent[along];
+    walk<2> w;
+    for (int i = 0; i < y.count; ++i) w.extent[w.count++] = i == along ? 1 : y.extent[i];
+    w.bind(0, x, y.dim), w.bind(1, y, y.dim);
+    if (w.empty() || count == 0) return;
+    with_element(y.type, [&]<class E>() {
+      do {
+        sum_t<E> sum = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+          std::int64_t const at = c.reverse ? count - 1 - i : i;
+          auto const term = static_cast<sum_t<E>>(x.as<E>()[w.offset[0] + at * x.stride[along]]);
+          if (!c.exclusive) sum += term;
+          y.as<E>()[w.offset[1] + at * y.stride[along]] = static_cast<E>(sum);
+          if (c.exclusive) sum += term;
+        }
+      } while (w.next());
+    });
+  }
+};
+
+constexpr id cumulative_sum(builder& b, id x, id dim, cumulative const& which) {
+  return add_node<cumulative_sum_rule>(b, {x}, {{dim, which.exclusive, which.reverse}});
+}
+
+// ---- what users call ----
+
+/// Adds up the elements up to each position along a dim: `cumulative_sum(x, length)`. `.exclusive` leaves out the
+/// element itself, `.reverse` begins at the end: `cumulative_sum(x, length, {.exclusive = true, .reverse = true})`.
+///
+/// dims    those of `x`
+/// layout  along a sharded dim only the totals of the shards are exchanged; otherwise a partial sum stays partial
+/// grad    the cumulative sum of the cotangent in the other direction
+/// errors  T01 `x` lacks the dim; T04 `x` is bool
+template <handle H, dim_type D>
+constexpr auto cumulative_sum(H const& x, D along, cumulative const& which = {}, line const& where = {}) {
+  return detail::record<cumulative_sum_rule, D>(
+      where, [&](builder& b) { return cumulative_sum(b, x.id, detail::dim_id(b, along), which); }, x);
+}
+
+}  // namespace meshtensor

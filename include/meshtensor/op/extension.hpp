@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records operations that are declared outside of the library, by a struct of rules: name, declares, infer, evaluate,
+// and optionally sharding and gradient. The struct becomes a row of the module, which passes read as they read the
+// rules of any other operation.
+#pragma once
+
+#include "meshtensor/op/detail/composed.hpp"
+
+namespace meshtensor {
+
+/// The rules of an operation as data and functions; a function that the operation does not have is null.
+struct operation {
+  meshtensor::declaration declares;
+  void (*infer)(inference&);
+  meshtensor::sharding (*sharding)(module const&, node const&);
+  void (*gradient)(differentiation&, node const&);
+  void (*evaluate)(evaluation const&);
+};
+
+/// The rules that a struct like those in op/ has.
+/// Whether the printer's words name attributes 0 to 3 only, and one in each bracket.
+constexpr bool names_attributes(char const* text) {
+  bool inside = false, named = true;
+  for (char const* c = text; *c != '\0'; ++c) {
+    if (*c == '{' && (c[1] < '0' || c[1] > '3' || c[2] != '}')) return false;
+    if (*c == '{') named = true;
+    if (*c != '[' && *c != ']') continue;
+    if (inside == (*c == '[') || !named) return false;
+    inside = !inside, named = !inside;
+  }
+  return !inside;
+}
+template <class Rule>
+inline constexpr operation operation_of = [] {
+  constexpr declaration d = Rule::declares;
+  static_assert(d.results.least == 1 && d.results.most == 1 && d.regions.most == 0,
+                "meshtensor T14: an operation of your own has one result and no regions");
+  static_assert(d.buffer == buffer_use::own && d.fusion == fusion_role::none && !d.effect && !d.takes_strides,
+                "meshtensor T14: an operation of your own has a buffer of its own, no part in kernels and no effect");
+  static_assert(d.operands.most <= inference::most_operands, "meshtensor T14: an operation takes at most 8 operands");
+  static_assert(names_attributes(d.text), "meshtensor T14: the printer's words name attributes as {0} to {3}");
+  operation all{Rule::declares, &Rule::infer, nullptr, nullptr, &Rule::evaluate};
+  if constexpr (requires(module const& m, node const& n) { Rule::sharding(m, n); }) all.sharding = &Rule::sharding;
+  if constexpr (requires(differentiation& of, node const& n) { Rule::gradient(of, n); }) all.gradient = &Rule::gradient;
+  return all;
+}();
+
+/// Rules of the primitive `extension`, which call those of the operation. `node::function` is the operation's row in
+/// the table of extensions; the operation decides what the four attributes mean.
+struct extension_rule {
+  static constexpr primitive kind = primitive::extension;
+  static constexpr declaration declares{.operands = {0, inference::most_operands}, .functions = max_extensions};
+  static constexpr operation const& of(module const& m, node const& n) { return *m.extensions[n.function].rules; }
+
+  static constexpr void infer(inference& i) { i.m->extensions[i.function].rules->infer(i); }
+  static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
+    operation const& o = of(m, n);
+    return o.sharding == nullptr ? meshtensor::sharding{} : o.sharding(m, n);
+  }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    if (of(d.b.m, n).gradient != nullptr) return of(d.b.m, n).gradient(d, n);
+    for (int k = 0; k < n.operands.count; ++k)
+      if (diagnostic none{}; d.differentiable(d.b.m.operand(n, k)))
+        return d.b.note(none << "G30 the operation '" << d.b.m.names[d.b.m.extensions[n.function].label]
+                             << "' has no gradient: give it one, or end differentiation before it with stop_gradient");
+  }
+  template <class = lazy>
+  static void evaluate(evaluation const& e) {
+    of(e.m, e.n).evaluate(e);
+  }
+};
+
+/// Adds a node of an operation declared outside of the library.
+template <class Rule>
+constexpr id add_extension(builder& b, ids operands, attributes const& a = {}, requested const& as = {}) {
+  meshtensor::module& m = b.m;
+  int row = 0;
+  while (row < m.extension_count && m.extensions[row].rules != &operation_of<Rule>) ++row;
+  if (row == m.extension_count) {
+    if (!b.expect(row < max_extensions, "G32 a program has at most 16 operations declared outside of the library"))
+      row = --m.extension_count;
+    m.extensions[m.extension_count++] = {b.intern(Rule::name), &operation_of<Rule>};
+  }
+  return add_node<extension_rule>(b, operands, a, as, static_cast<std::uint8_t>(row));
+}
+
+// ---- what users call ----
+
+/// Records an operation that a struct of your own declares, like the structs in op/. The struct has `static constexpr
+/// mt::name name`, `declares`, `infer` and `evaluate`, and may have `sharding` and `gradient`. Call it in a function
+/// like those of the library: `constexpr auto reversed(H const& x, D along, line const& where = {})` returns
+/// `mt::extension<reversed_rule>(where, mt::to(along), x)`. The dims in `to` become the node's first attributes.
+///
+/// dims    by the struct's `infer`
+/// layout  by its `sharding`; without it, dims that the result has may be sharded, as for an elementwise operation, all
+///         others must be whole, and partial operands are reduced first
+/// grad    by its `gradient`; without it, differentiation through the operation is an error, G30
+/// errors  those of `infer`
+template <class Rule, dim_type... D, handle... H>
+constexpr auto extension(line const& where, to_dims<D...>, H const&... operands) {
+  return detail::record<Rule, D...>(
+      where,
+      [&](builder& b) {
+        id const inside[] = {operands.id...};
+        return add_extension<Rule>(b, inside, {{b.dim(D::label, D::rule)...}});
+      },
+      operands...);
+}
+
+}  // namespace meshtensor

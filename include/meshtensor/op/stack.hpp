@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// stack and unstack: join several tensors along a new dim, and take them apart.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "meshtensor/op/lookup.hpp"
+
+namespace meshtensor {
+
+struct stack_rule {
+  static constexpr primitive kind = primitive::stack;
+  static constexpr declaration declares{
+      .operands = {1, inference::most_operands}, .attributes = {{attribute_kind::dim}}, .text = "along {0}"};
+  static constexpr void infer(inference& i) {
+    unsigned const all = (1u << i.count) - 1u;
+    shape const dims = i.united_dims();
+    dtype const type = i.common_type();
+    i.expect(!dims.has(i.attributes[0]), "T03 stack: a tensor already has the new dim", all, 1);
+    i.give(type, led_by(i.attributes[0], dims));
+  }
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return meshtensor::sharding{}.keeps_whole(n.attribute[0]).passes_partial(linearity::together);
+  }
+  static constexpr void gradient(differentiation& d, node const& n) {
+    id const dy = d.cotangent(d.b.m.result(n));
+    for (int k = 0; k < n.operands.count; ++k) {
+      id const x = d.b.m.operand(n, k);
+      if (!d.differentiable(x)) continue;
+      id const row = gather(d.b, dy, constant(d.b, k, dtype::i64), n.attribute[0]);
+      d.contribute(x, sum_to(d.b, row, d.b.m.values[x].dims));
+    }
+  }
+  template <class = lazy>
+  static void evaluate(evaluation const& e) {
+    view const& y = e.results[0];
+    int const along = y.find(e.n.attribute[0]);
+    view row = y;
+    row.extent[along] = 1;
+    for (int k = 0; k < e.n.operands.count; ++k)
+      detail::copy_by_name(e.operands[k], 0, row, k * y.stride[along], no_id, no_id, row.extent);
+  }
+};
+
+constexpr id stack(builder& b, ids operands, id dim) { return add_node<stack_rule>(b, operands, {{dim}}); }
+
+// ---- what users call ----
+
+/// Stacks up to eight tensors along a new dim, whose extent is their number: `stack(std::tuple(x, y), pair)`.
+///
+/// dims    the new dim, then those of the tensors; dims that one of them lacks are broadcast
+/// layout  the new dim is not sharded in the result
+/// grad    the slices of the cotangent
+/// errors  T02 the dtypes differ; T03 a tensor has the dim already; T05 the dim has another extent; T09 more than eight
+template <handle... H, dim_type D>
+constexpr auto stack(std::tuple<H...> const& all, D along, line const& where = {}) {
+  static_assert(sizeof...(H) >= 1 && sizeof...(H) <= inference::most_operands,
+                "meshtensor T09: stack takes one to eight tensors");
+  static_assert(D::rule.kind == extent_rule::fixed && D::rule.value == static_cast<std::int64_t>(sizeof...(H)),
+                "meshtensor T05: stack: the extent of the new dim is not the number of tensors");
+  return std::apply(
+      [&](H const&... x) {
+        return detail::record<stack_rule, D>(
+            where,
+            [&](builder& b) {
+              id const inside[] = {x.id...};
+              return stack(b, inside, detail::dim_id(b, along));
+            },
+            x...);
+      },
+      all);
+}
+
+/// Splits a tensor into its slices along a dim, as a tuple: `auto [x, y] = unstack(both, pair)`.
+///
+/// dims    those of `x` without the dim
+/// layout  the dim sharded over an axis: the slices are partial sums
+/// grad    the cotangents, each at its position
+/// errors  T01 `x` lacks the dim; T05 the dim's extent is not known to the compiler
+template <handle H, dim_type D>
+constexpr auto unstack(H const& x, D along, line const& where = {}) {
+  static_assert(D::rule.kind == extent_rule::fixed, "meshtensor T05: unstack takes a dim whose type says its extent");
+  auto const slice_at = [&](std::size_t i) {
+    return detail::record<gather_rule, D>(
+        where,
+        [&](builder& b) {
+          return gather(b, x.id, constant(b, static_cast<double>(i), dtype::i64), detail::dim_id(b, along));
+        },
+        x, tensor<dtype::i64>(x.owner, x.id));
+  };
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple{slice_at(I)...};
+  }(std::make_index_sequence<static_cast<std::size_t>(D::rule.value)>{});
+}
+
+}  // namespace meshtensor

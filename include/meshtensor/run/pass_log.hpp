@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the module after a pass, and the time of each pass, if environment variables ask for it:
+// MESHTENSOR_PRINT_AFTER=fuse (or all), MESHTENSOR_TIME_PASSES=1. If the compiler has run the passes, there are no
+// times, and only the module after the last pass is there to print.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/emit/print.hpp"
+#include "meshtensor/pass/lower.hpp"
+
+namespace meshtensor {
+
+/// Prints to standard error what the environment variables ask to see of one executable's passes.
+class pass_log final : public pass_observer {
+ public:
+  /// `speaks`: whether this rank prints. `label`: the program's name.
+  pass_log(bool speaks, std::string label)
+      : print_after_(speaks ? value_of("MESHTENSOR_PRINT_AFTER") : ""),
+        times_(speaks && std::string_view(value_of("MESHTENSOR_TIME_PASSES")) == "1"),
+        label_(std::move(label)) {}
+  ~pass_log() override {
+    if (spans_.empty()) return;
+    double all = 0;
+    for (auto const& [pass, milliseconds] : spans_) all += milliseconds;
+    std::fprintf(stderr, "passes of %s, %.1f ms\n", label_.c_str(), all);
+    for (auto const& [pass, milliseconds] : spans_)
+      std::fprintf(stderr, "  %-18s %8.2f ms %5.1f %%\n", pass, milliseconds, all > 0 ? 100 * milliseconds / all : 0);
+  }
+  pass_log(pass_log const&) = delete;
+
+  void begins(char const*) override { begin_ = std::chrono::steady_clock::now(); }
+  void ends(char const* pass, module const& m) override {
+    std::chrono::duration<double, std::milli> const span = std::chrono::steady_clock::now() - begin_;
+    if (times_) spans_.emplace_back(pass, span.count());
+    if (is_wanted(pass)) print(pass, m);
+  }
+  /// Prints the module after the last pass, where the compiler has run all passes, or says why no other can be shown.
+  void shows_last(module const& m) {
+    if (print_after_.empty() && !times_) return;
+    char const* const last = passes<>[pass_count - 1].name;
+    if (is_wanted(last)) print(last, m);
+    else
+      std::fprintf(stderr,
+                   "meshtensor: the compiler has run the passes of %s: compile with MESHTENSOR_EARLY=0 to see "
+                   "them, or print after '%s'\n",
+                   label_.c_str(), last);
+  }
+
+ private:
+  static char const* value_of(char const* variable) {
+    char const* const given = std::getenv(variable);
+    return given == nullptr ? "" : given;
+  }
+  bool is_wanted(std::string_view pass) const { return print_after_ == "all" || print_after_ == pass; }
+  void print(char const* pass, module const& m) const {
+    std::fprintf(stderr, "---- %s after %s ----\n%s", label_.c_str(), pass, text_of(m).c_str());
+  }
+
+  std::string print_after_;
+  bool times_;
+  std::string label_;
+  std::chrono::steady_clock::time_point begin_;
+  std::vector<std::pair<char const*, double>> spans_;
+};
+
+}  // namespace meshtensor
