@@ -15,22 +15,9 @@ namespace {
 constexpr auto f64 = mt::dtype::f64;
 constexpr mt::dtype types[] = {mt::dtype::f64, mt::dtype::bf16, mt::dtype::i32};
 
-how exact() { return {.filling = fill_kind::integers, .drawn = 12}; }
-
-/// `make(graph, x, y)` of x [a, b, c] and y [a, d], for some dtypes, then with its gradients.
 template <class F>
 void hold(char const* what, F make, tally& t) {
-  INFO(std::string(what));
-  for (mt::dtype type : types) {
-    graph g;
-    mt::id const x = g.input("x", type, "abc"), y = g.input("y", type, "ad");
-    g.output("z", make(g, x, y));
-    check_graph(g, exact(), t);
-  }
-  graph g;
-  mt::id const x = g.input("x", f64, "abc"), y = g.input("y", f64, "ad");
-  g.output_gradients(make(g, x, y), {x, y});
-  check_graph(g, exact(), t);
+  hold_for_each(types, what, make, t);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // Builds graphs node by node at run time, and checks them under every layout: one operation at a time.
 #pragma once
 
+#include <span>
+
 #include "meshtensor/op/gradient.hpp"
 #include "property/subject.hpp"
 
@@ -120,6 +122,25 @@ inline void check_graph(graph const& g, how const& h, tally& t) {
     for (int i = 0; i < h.drawn; ++i)
       s->check_layout(mesh, meshtensor_test::drawn_layout(dims, {"in", "op", "out"}, mesh, c), t);
   }
+}
+
+/// The values of operations that only move or count: exact, so that every layout gives the same bits.
+inline how exact() { return {.filling = fill_kind::integers, .drawn = 12}; }
+
+/// Checks `make(graph, x, y)` of x [a, b, c] and y [a, d] for each dtype, and its gradients in f64.
+template <class F>
+void hold_for_each(std::span<mt::dtype const> types, char const* what, F make, tally& t) {
+  INFO(std::string(what));
+  for (mt::dtype type : types) {
+    graph g;
+    mt::id const x = g.input("x", type, "abc"), y = g.input("y", type, "ad");
+    g.output("z", make(g, x, y));
+    check_graph(g, exact(), t);
+  }
+  graph g;
+  mt::id const x = g.input("x", mt::dtype::f64, "abc"), y = g.input("y", mt::dtype::f64, "ad");
+  g.output_gradients(make(g, x, y), {x, y});
+  check_graph(g, exact(), t);
 }
 
 }  // namespace property

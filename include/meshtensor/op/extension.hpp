@@ -49,7 +49,7 @@ inline constexpr operation operation_of = [] {
 /// the table of extensions; the operation decides what the four attributes mean.
 struct extension_rule {
   static constexpr primitive kind = primitive::extension;
-  static constexpr declaration declares{.operands = {0, inference::most_operands}, .functions = max_extensions};
+  static constexpr declaration declares{.operands = {0, inference::most_operands}};
   static constexpr operation const& of(module const& m, node const& n) { return *m.extensions[n.function].rules; }
 
   static constexpr void infer(inference& i) { i.m->extensions[i.function].rules->infer(i); }

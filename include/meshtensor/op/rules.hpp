@@ -141,16 +141,21 @@ constexpr primitives computed_in(module const& m) {
 }
 
 namespace detail {
-template <class Rule>
+template <class T>
 inline constexpr char identity_of = 0;
+/// Whether a table of structs by primitive, called as table(primitive, f), leads to `T` for a primitive in `among`.
+template <class T>
+constexpr bool leads_to(primitives among, auto table) {
+  for (int p = 0; p < static_cast<int>(primitive::count_); ++p)
+    if (among.has(static_cast<primitive>(p)) &&
+        table(static_cast<primitive>(p), []<class Found>() { return &identity_of<Found>; }) == &identity_of<T>)
+      return true;
+  return false;
+}
 /// Whether `among` has the primitive of these rules.
 template <class Rule>
 constexpr bool occurs(primitives among) {
-  for (int p = 0; p < static_cast<int>(primitive::count_); ++p)
-    if (among.has(static_cast<primitive>(p)) &&
-        with_rule(static_cast<primitive>(p), []<class R>() { return &identity_of<R>; }) == &identity_of<Rule>)
-      return true;
-  return false;
+  return leads_to<Rule>(among, [](primitive p, auto f) { return with_rule(p, f); });
 }
 }  // namespace detail
 

@@ -169,7 +169,7 @@ constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
 /// Takes the elements `first`, `first` + 1, … of `x` along `from`, as many as `to` has: `slice(x, length, past, 1)`.
 ///
 /// dims    those of `x`, `to` in the place of `from`
-/// layout  neither dim may be sharded
+/// layout  both dims must be whole; a sharded one is gathered first
 /// grad    the cotangent, padded with zeros
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent
 template <handle H, dim_type From, dim_type To>
@@ -186,7 +186,7 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
 /// Pads `x` along `from`: its elements become the elements `first`, `first` + 1, … along `to`; all others are `around`.
 ///
 /// dims    those of `x`, `to` in the place of `from`
-/// layout  neither dim may be sharded
+/// layout  both dims must be whole; a sharded one is gathered first
 /// grad    the slice of the cotangent
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`
 template <handle H, dim_type From, dim_type To>
@@ -206,7 +206,7 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
 /// one of them lacks are broadcast.
 ///
 /// dims    those of `x` with `to` for `dx`, then other dims of `y`
-/// layout  none of the three dims may be sharded
+/// layout  the three dims must be whole; a sharded one is gathered first
 /// grad    the two slices of the cotangent
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>

@@ -78,8 +78,8 @@ struct plan_verifier {
   }
 
   constexpr void read(id v) {
-    if (!memory.holds(of[v])) return say("a value is read after its buffer was overwritten", now);
-    if (memory.is_arriving(where(v))) say("the result of a collective is read before the wait for it", now);
+    if (memory.is_arriving(where(v))) return say("the result of a collective is read before the wait for it", now);
+    if (!memory.holds(of[v])) say("a value is read after its buffer was overwritten", now);
   }
   constexpr void write(range r) {
     if (memory.is_in_flight(r)) say("the memory of a collective is written before the wait for it", now);

@@ -38,27 +38,13 @@ constexpr decltype(auto) with_kernel(primitive p, F&& f) {
   }
 }
 
-namespace detail {
-template <class Kernel>
-inline constexpr char identity_of_kernel = 0;
-/// Whether this struct runs the nodes of a primitive in `among`.
-template <class Kernel>
-constexpr bool runs_some(primitives among) {
-  for (int p = 0; p < static_cast<int>(primitive::count_); ++p)
-    if (among.has(static_cast<primitive>(p)) && with_kernel(static_cast<primitive>(p), []<class K>() {
-                                                  return &identity_of_kernel<K>;
-                                                }) == &identity_of_kernel<Kernel>)
-      return true;
-  return false;
-}
-}  // namespace detail
-
 /// The kernel of a node; null: the rule's `evaluate` runs the node. `Among` lists the primitives that occur, so that
 /// the compiler instantiates no kernels for others.
 template <primitives Among = primitives::all()>
 std::unique_ptr<node_kernel> prepare_node(node_setup const& s) {
   return with_kernel(s.n.kind, [&]<class K>() -> std::unique_ptr<node_kernel> {
-    if constexpr (detail::runs_some<K>(Among)) return K::prepare(s);
+    if constexpr (meshtensor::detail::leads_to<K>(Among, [](primitive p, auto f) { return with_kernel(p, f); }))
+      return K::prepare(s);
     else return nullptr;
   });
 }
