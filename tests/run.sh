@@ -9,11 +9,13 @@ source tests/python.sh
 
 usage() {
   cat <<'END'
-tests/run.sh [--all | --with PART... | --part PART] [-- CTEST ARGUMENTS]
+tests/run.sh [--whole] [--all | --with PART... | --part PART] [FILTER] [-- CTEST ARGUMENTS]
 
 Installs what is missing (apt-get, as root or through sudo; pip, in build/python), builds in build/release, and runs the
-tests.
+tests. Of the products of programs, layouts, meshes and random numbers one case in four is tried.
 
+  FILTER        the tests whose names match, after building what they run: tests/run.sh unit/op/sort
+  --whole       every case of the products
   --all         the tests and all parts
   --with PART   the tests and this part
   --part PART   this part alone:
@@ -27,13 +29,14 @@ tests.
     package       every header alone; small projects that use the library: installed, included, without CMake
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
-folder of data sets; tests that need one are skipped without it. Example: tests/run.sh -- -R unit/base
+folder of data sets; tests that need one are skipped without it. MESHTENSOR_SAMPLE=20 tries one case in twenty,
+MESHTENSOR_SEED=7 others.
 END
 }
 
 all_parts=(clang sanitize threads fuzz mpich compile-fail package)
 labels=(main)
-alone='' own_build=''
+alone='' own_build='' filter=''
 
 checked() {
   [[ " ${all_parts[*]} " == *" ${1:-} "* ]] || { echo "tests/run.sh: the parts are ${all_parts[*]}" >&2; exit 2; }
@@ -41,27 +44,46 @@ checked() {
 }
 while [ $# -gt 0 ]; do
   case $1 in
+    --whole) export MESHTENSOR_SAMPLE=1 ;;
     --all) labels+=("${all_parts[@]}") ;;
     --with) labels+=("$(checked "${2:-}")"); shift ;;
     --part | --mpi) alone=$(checked "${2:-}"); shift ;;
     --build) own_build=$(checked "${2:-}"); shift ;;  # the part's own build: what the test part/PART runs
     --help | -h) usage; exit 0 ;;
     --) shift; break ;;
-    *) usage >&2; exit 2 ;;
+    -*) usage >&2; exit 2 ;;
+    *) [ -z "$filter" ] || { usage >&2; exit 2; }; filter=$1 ;;
   esac
   shift
 done
 
 jobs=${JOBS:-2}
+export MESHTENSOR_SAMPLE=${MESHTENSOR_SAMPLE:-4}
 [ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null 2>&1 || export CMAKE_GENERATOR=Ninja
 
 configure() { cmake --preset "$1" ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}; }
 
+# What the tests that match the filter start, as files of the build; nothing where the build tool builds no single files.
+started() {
+  [ -e "build/$1/build.ninja" ] || return 0
+  local folder=$PWD/build/$1
+  find "$folder" -name CTestTestfile.cmake -exec grep -h '^add_test(' {} + |
+    awk -v filter="$filter" -v folder="$folder/" '{
+      split($0, part, /\[=\[|\]=\]/)
+      if (part[2] !~ filter) next
+      for (rest = $0; match(rest, /"[^"]*"/); rest = substr(rest, RSTART + RLENGTH)) {
+        word = substr(rest, RSTART + 1, RLENGTH - 2)
+        if (index(word, folder) == 1) print substr(word, length(folder) + 1)
+      }
+    }' | sort -u | grep -Fx -f <(ninja -C "$folder" -t targets all | sed 's/: [^:]*$//') || true
+}
+
 # Everything that can be built is, so that one broken file does not hide the rest.
 build() {
-  local keep_going=-k
+  local keep_going=-k targets=()
   [ ! -e "build/$1/build.ninja" ] || keep_going=-k0
-  cmake --build "build/$1" --parallel "$jobs" -- "$keep_going"
+  [ -z "$filter" ] || mapfile -t targets < <(started "$1")
+  cmake --build "build/$1" --parallel "$jobs" ${targets:+--target "${targets[@]}"} -- "$keep_going"
 }
 
 # run PRESET LABEL... : the tests with one of these labels.
@@ -70,7 +92,7 @@ run() {
   shift
   pattern=$(IFS='|'; echo "$*")
   ctest --test-dir "build/$preset" --output-on-failure --no-label-summary --no-tests=error --parallel "$jobs" \
-    -L "^($pattern)\$" "${ctest_arguments[@]}"
+    -L "^($pattern)\$" ${filter:+-R "$filter"} "${ctest_arguments[@]}"
 }
 
 build_and_run() {

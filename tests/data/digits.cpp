@@ -2,6 +2,7 @@
 // Handwritten digits (MNIST's 10,000 test images; the first 8,000 to learn from, the rest to be asked about): a network
 // of two layers reads them, alone and on four processors.
 //
+// passes: start-up
 // needs: cpu
 // optimize: 2
 #include <doctest/doctest.h>

@@ -2,6 +2,7 @@
 // The example Transformer beside PyTorch's, from the same weights: twenty losses and the norm of every parameter's
 // first gradient, as tests/data/transformer_by_torch.py has recorded them.
 //
+// passes: start-up
 // needs: cpu
 // optimize: 1
 #include "../../examples/transformer.hpp"

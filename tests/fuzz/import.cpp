@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a file that is imported into a store on a mesh: all of it is taken, or it is refused and the store is as
 // it was.
-#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
+// passes: start-up
 #include <map>
 
 #include "fuzz.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks decide alike on what each sees differently.
+// passes: start-up
 // ranks: 1 3 4
 // needs: mpi
 #include "meshtensor/job/agree.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank that is alone where a launcher meant several says so, and nothing is aborted.
+// passes: start-up
 // ranks: 1
 #include <doctest/doctest.h>
 #include <stdlib.h>  // setenv

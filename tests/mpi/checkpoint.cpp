@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints of ranks: the files are those of one process, any other number of ranks loads them, each reading what it
 // needs; and what goes wrong on one rank goes wrong on all.
+// passes: start-up
 // ranks: 2 3 4 6
 // sanitize: yes
 // needs: io
 // timeout: 300
-#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include "meshtensor/io/checkpoint.hpp"
 
 #include <doctest/doctest.h>

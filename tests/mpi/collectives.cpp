@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every collective over MPI against the oracle, bit for bit, and against ranks that are threads.
+// passes: start-up
 // ranks: 1 2 3 4 6
 // sanitize: yes
 // needs: mpi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank that fails says so and ends the job; a wait that is too long names the collective. MPI_Abort is caught here.
+// passes: start-up
 // ranks: 2 3
 // needs: mpi
 #include <doctest/doctest.h>

@@ -14,11 +14,11 @@
 //   with data of
 //                                          its own, so many milliseconds apart; leaves when it is told to
 //
+// passes: start-up
 // script: faults.sh stopped computes throws refuses leaves dies survives memory facts builds cut slow preempted soak
 // twin: -ffast-math
 // optimize: 0
 // needs: io mpi
-#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include <sys/resource.h>
 #include <unistd.h>
 

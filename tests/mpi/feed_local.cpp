@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rank feeds its own block alone: what comes out is what comes out of the whole array fed on every rank.
+// passes: start-up
 // ranks: 2 4
 // sanitize: yes
 #include <doctest/doctest.h>

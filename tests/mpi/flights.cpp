@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several collectives in flight over the rows and columns of a mesh, awaited in different orders on different ranks.
+// passes: start-up
 // ranks: 2 4 6
 // sanitize: yes
 // needs: mpi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of one store, stepped in any order, as ranks.
+// passes: start-up
 // ranks: 2 4
 // needs: mpi
 // timeout: 300

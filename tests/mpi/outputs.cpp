@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies spread over ranks: outputs seen as blocks and as wholes, values of the store read and written by name.
+// passes: start-up
 // ranks: 2 4 6
 #include <doctest/doctest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that a launcher left the same cores keep apart.
+// passes: start-up
 // ranks: 1 2 3 4
 // needs: mpi
 #include "meshtensor/job/job.hpp"

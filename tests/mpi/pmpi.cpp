@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is sent: each collective makes the MPI calls of the table and no other, and moves the bytes that it announces.
+// passes: start-up
 // ranks: 2 3 4 6
 // needs: mpi
 #include <doctest/doctest.h>

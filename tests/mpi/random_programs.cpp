@@ -2,6 +2,7 @@
 // Random programs under random layouts, as ranks: every bit of every output and variable is that of one thread in
 // turns, which is what the interpreter gives.
 //
+// passes: start-up
 // ranks: 2 3 4 6 8
 // needs: mpi
 // timeout: 300

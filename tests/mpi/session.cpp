@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI is initialised by the world where nobody did it before, and ended with it.
+// passes: start-up
 // ranks: 1 2 3
 // needs: mpi
 #define DOCTEST_CONFIG_IMPLEMENT

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What steps took, by node: the table of one processor adds up, and the bars of all ranks lie on one time axis.
+// passes: start-up
 // needs: cpu
 // ranks: 1 2 4
-#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs is what the plan says: the calls and bytes of each rank.
+// passes: start-up
 // ranks: 2 3 4 6
 // timeout: 300
 #include "mpi/traffic.hpp"

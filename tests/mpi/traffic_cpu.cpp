@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs on the cpu device is what the plan says, too: fusing neither adds a call nor loses one.
+// passes: start-up
 // ranks: 2 4
 // needs: mpi cpu
 #include "meshtensor/device/cpu/device.hpp"

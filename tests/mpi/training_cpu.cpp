@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole training of the cpu device on ranks is its training on threads and in turns, bit for bit.
+// passes: start-up
 // ranks: 2 4 6 8
 // needs: mpi cpu
 // timeout: 300

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A guest on a communicator that somebody else made: it is duplicated, and left as it was.
+// passes: start-up
 // ranks: 1 2 3 4
 // needs: mpi
 #include <doctest/doctest.h>

@@ -81,14 +81,14 @@ TEST_CASE("a broken plan is found, or does no harm") {
   mt::mesh_shape mesh{};
   mesh.add("ax", 2), mesh.add("by", 2);
   auto const& jobs = meshtensor_test::jobs_of_each_timing();
-  std::uint64_t seed = 0;
+  std::uint64_t seed = sample_number();
   for (char const* label : {"movements", "mlp", "recurrent", "nested", "composites", "in_parts", "memories"})
     each_of_three(program_named(label), mesh,
                   [&](mt::lowering const& low, mt::blocks const& inputs, std::vector<std::string> const& outputs) {
                     auto const wanted = run_with(jobs[0], low, mesh, inputs, outputs, 2);
                     breaker b(low, ++seed);
                     auto broken = std::make_unique<mt::plan>(low.planned);
-                    for (int i = 0; i < (quick() ? 20 : 400); ++i) {
+                    for (int i = 0; i < share_of(400); ++i) {
                       int const how = i % 4;
                       *broken = low.planned;
                       if (!b.break_plan(*broken, how)) continue;

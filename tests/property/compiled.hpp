@@ -2,8 +2,8 @@
 // Compares a program lowered by the compiler with the same lowered at start-up: graph, plan, and the bits of a run.
 #pragma once
 
-#include "property/at_least.hpp"
 #include "property/outcome.hpp"
+#include "property/sample.hpp"
 #include "support/programs.hpp"
 
 namespace compiled {

@@ -97,7 +97,7 @@ void try_graph(std::uint64_t seed, purpose what, counts& seen) {
 }
 
 long try_graphs(purpose what, std::uint64_t first, int count) {
-  if (quick()) count /= 10;
+  first = first_in_sample(first, count), count = share_of(count);
   if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
   counts seen;
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
@@ -117,7 +117,7 @@ TEST_CASE("gradients") { at_least(700, try_graphs(purpose::gradients, 20000, 200
 
 TEST_CASE("every function of real numbers gives its bits, wherever an element lies and whatever it is fused with") {
   counts seen;
-  rng c{7};
+  rng c{7 + sample_number()};
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16})
     for (auto const& mesh : meshtensor_test::meshes()) {
       graph g;
@@ -135,7 +135,7 @@ TEST_CASE("every function of real numbers gives its bits, wherever an element li
       subject s(g.module(), "main", extents);
       s.fill(fill_kind::reals, c, 0.25, 1.75);
       s.expect();
-      try_layouts(g.module(), s, mesh, extents, 8, c, seen);
+      try_layouts(g.module(), s, mesh, extents, share_of(8), c, seen);
     }
   MESSAGE(seen.tried << " cases, " << seen.refused << " not legal, " << seen.kernels << " kernels");
   at_least(170, seen.tried);

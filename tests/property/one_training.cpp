@@ -5,7 +5,7 @@
 // timeout: 300
 #include "property/one_training.hpp"
 
-#include "property/at_least.hpp"
+#include "property/sample.hpp"
 
 using namespace training;
 

@@ -6,8 +6,8 @@
 // sanitize: yes
 // timeout: 300
 #include "meshtensor/device/cpu/device.hpp"
-#include "property/at_least.hpp"
 #include "property/one_training.hpp"
+#include "property/sample.hpp"
 
 using namespace training;
 

@@ -46,14 +46,13 @@ inline void hold_under_every_layout(char const* what, mt::module const& traced, 
   s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
   s.expect();
   auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
-  rng c{1};
+  rng c{1 + sample_number()};
   tally t;
   int enumerated = 0;
   for (auto const& mesh : meshtensor_test::meshes()) {
-    int const share = quick() ? 40 : 1;
-    enumerated += meshtensor_test::some_layouts(dims, mesh, how.assignments / share, c,
+    enumerated += meshtensor_test::some_layouts(dims, mesh, share_of(how.assignments), c,
                                                 [&](mt::layout_rules const& rules) { s.check_layout(mesh, rules, t); });
-    for (int i = 0; i < how.drawn / share + 1; ++i)
+    for (int i = 0; i < share_of(how.drawn); ++i)
       s.check_layout(mesh, meshtensor_test::drawn_layout(dims, scopes, mesh, c), t);
   }
   t.say((std::string(what) + ", " + std::to_string(enumerated) + " of 9 meshes in full").c_str());

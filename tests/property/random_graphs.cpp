@@ -7,9 +7,10 @@ using namespace property;
 
 namespace {
 
-/// SEED=n tries that graph alone, COUNT=n so many.
+/// Those of the sample; SEED=n tries that graph alone, COUNT=n so many.
 template <class F>
 void each_seed(std::uint64_t first, int count, F f) {
+  first = first_in_sample(first, count), count = share_of(count);
   if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
   if (char const* more = std::getenv("COUNT")) count = std::atoi(more);
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(count); ++seed) {
@@ -66,15 +67,13 @@ double loss_of(mt::interpreter& whole, mt::blocks const& inputs) {
 
 }  // namespace
 
-TEST_CASE("graphs made at random") { at_least(17000, try_graphs(purpose::values, 1, quick() ? 60 : 1500)); }
-TEST_CASE("gradients of graphs made at random") {
-  at_least(8800, try_graphs(purpose::gradients, 1000001, quick() ? 60 : 750));
-}
+TEST_CASE("graphs made at random") { at_least(17000, try_graphs(purpose::values, 1, 1500)); }
+TEST_CASE("gradients of graphs made at random") { at_least(8800, try_graphs(purpose::gradients, 1000001, 750)); }
 
 // Loops within loops, composites within loops: the derivative along one direction, against a central difference.
 TEST_CASE("gradients are derivatives") {
   int alive = 0, tried = 0, off = 0;
-  each_seed(2000001, quick() ? 60 : 3000, [&](std::uint64_t seed) {
+  each_seed(2000001, 3000, [&](std::uint64_t seed) {
     graph_fuzzer const a(seed, purpose::derivatives);
     subject s(a.g.module(), "main", extents_of(a.g.module(), 2));
     s.fill(fill_kind::reals, rng{seed}, -2, 2, 2);

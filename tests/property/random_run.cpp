@@ -28,7 +28,7 @@ std::uint64_t seed_of_the_day() {
 
 random_run::random_run(long count, std::uint64_t offset)
     : seed_(static_cast<std::uint64_t>(number_from("MESHTENSOR_SEED", static_cast<long>(seed_of_the_day() + offset)))),
-      count_(number_from("MESHTENSOR_COUNT", quick() ? count / 20 : count)) {}
+      count_(number_from("MESHTENSOR_COUNT", share_of(count))) {}
 
 void random_run::each(std::vector<mt::mesh_shape> const& meshes, trial_fault const& fault,
                       mt::device_capabilities const& capabilities) {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "property/at_least.hpp"
 #include "property/layout_trial.hpp"
+#include "property/sample.hpp"
 
 namespace property {
 

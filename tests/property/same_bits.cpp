@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "meshtensor/device/reference.hpp"
-#include "property/at_least.hpp"
 #include "property/random_run.hpp"
+#include "property/sample.hpp"
 #include "support/skip.hpp"
 
 namespace {

@@ -16,7 +16,7 @@
 #include "meshtensor/emit/print.hpp"
 #include "meshtensor/pass/verify_layout.hpp"
 #include "meshtensor/run/session.hpp"
-#include "property/at_least.hpp"
+#include "property/sample.hpp"
 #include "support/compare.hpp"
 #include "support/layouts.hpp"
 #include "support/timings.hpp"

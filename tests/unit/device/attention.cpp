@@ -2,6 +2,7 @@
 // Attention and its gradients run whole by the cpu device: as the oracle has them, for every form, length, layout,
 // dtype and number of threads; and left to kernels and products, the same.
 //
+// passes: start-up
 // needs: cpu
 // arch: baseline native
 // timeout: 300

@@ -3,6 +3,7 @@
 // weights, with masks of any dims, of keys and values that are slices of what a loop has, and no further than what is
 // visible.
 //
+// passes: start-up
 // needs: cpu
 // arch: baseline native
 // timeout: 300

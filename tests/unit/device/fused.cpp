@@ -2,6 +2,7 @@
 // Kernels made at random, of every dtype and function, over extents around the widths of registers and blocks: fused
 // and interpreted against the rules' plain loops. What is no sum must be the same bit for bit.
 //
+// needs: cpu
 // arch: baseline native
 // timeout: 300
 #include <doctest/doctest.h>
@@ -246,7 +247,7 @@ void try_kernel(std::uint64_t seed, long& kernels, long& exact) {
 }  // namespace
 
 TEST_CASE("kernels made at random") {
-  std::uint64_t first = 1, count = property::quick() ? 60 : 600;
+  std::uint64_t count = property::share_of(600), first = property::first_in_sample(1, 600);
   if (char const* one = std::getenv("SEED")) first = std::strtoull(one, nullptr, 10), count = 1;
   long kernels = 0, exact = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {

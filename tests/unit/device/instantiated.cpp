@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels with code of their own against the same kernels interpreted: the same bits, in every program here.
+// needs: cpu
 // arch: baseline native
 // optimize: 1
 // timeout: 300

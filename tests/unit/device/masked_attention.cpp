@@ -2,6 +2,7 @@
 // Attention to those positions that a mask leaves open, run whole by the cpu device: as the oracle has it where some
 // queries have no key, in blocks that nothing fills, beside a nan, of masks with any dims.
 //
+// passes: start-up
 // needs: cpu
 // arch: baseline native
 // timeout: 300

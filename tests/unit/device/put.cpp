@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A state of which one position is replaced each step, or one for each row: the cpu device writes there and nowhere
 // else, wherever the dim stands, and copies what it cannot write in place.
+// passes: start-up
 // needs: cpu
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // Every layer, loss, optimizer and schedule at once: an eager scope takes the steps that an executable takes, bit for
 // bit.
 //
+// passes: start-up
 // optimize: 1
-#define MESHTENSOR_EARLY 0
 #include <doctest/doctest.h>
 
 #include <cstring>

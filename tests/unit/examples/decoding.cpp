@@ -2,6 +2,7 @@
 // What the translating example says word by word, from keys and values that it keeps, is what it says when every prefix
 // is read anew: greedily and by beam search, with any length penalty.
 //
+// passes: start-up
 // needs: cpu
 #include <doctest/doctest.h>
 

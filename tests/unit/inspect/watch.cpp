@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program watches: tensors and gradients, in loops and outside, whole on every layout, the same as eagerly.
 //
+// passes: start-up
 // needs: cpu
 // sanitize: yes
 // optimize: 1

@@ -2,6 +2,7 @@
 // Checkpoints of a run: saved beside the steps, kept in rotation, resumed; what does not fit is one sentence, and the
 // store stays as it was.
 //
+// passes: start-up
 // needs: io
 #include "meshtensor/io/checkpoint.hpp"
 

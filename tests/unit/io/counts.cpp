@@ -2,6 +2,7 @@
 // What a checkpoint has of counts: programs that shared a store go on as those with stores of their own, on another
 // mesh too; an optimizer that is not loaded begins anew; a checkpoint of before gives its one step to all.
 //
+// passes: start-up
 // needs: io
 #include "meshtensor/io/checkpoint.hpp"
 

@@ -2,6 +2,7 @@
 // Whatever byte of a checkpoint is another one, wherever a file ends too early, and whatever file is missing or taken
 // from elsewhere: it is refused, or the one before is taken; no wrong number is ever loaded.
 //
+// passes: start-up
 // needs: io
 // timeout: 300
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file for all: what a store exports, Python's safetensors package reads, and the other way round.
+// passes: start-up
 // needs: io
 #include <doctest/doctest.h>
 

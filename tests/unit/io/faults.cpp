@@ -2,6 +2,7 @@
 // A save that fails, or is the last thing that a process does, at any call of the system: what was saved before is
 // there, or what was being saved, whole; and the training can go on.
 //
+// passes: start-up
 // needs: io
 // timeout: 300
 #include <doctest/doctest.h>

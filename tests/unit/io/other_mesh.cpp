@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one mesh and layout has saved, any other loads, bit for bit; before executables are made, or after.
+// passes: start-up
 // needs: io
 #include <doctest/doctest.h>
 

@@ -3,6 +3,7 @@
 // files that are damaged, a start anew on another mesh. It ends with the bits of one that was left alone, and leaves
 // nothing open. MESHTENSOR_SOAK_STEPS and MESHTENSOR_SOAK_SEED: how long, and which.
 //
+// passes: start-up
 // needs: io
 // timeout: 300
 #include <doctest/doctest.h>

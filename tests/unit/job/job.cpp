@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job whose processors are threads: sessions that take turns, jobs at the same time, and what a processor throws.
-#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
+// passes: start-up
 #include <doctest/doctest.h>
 #include <stdlib.h>  // setenv
 

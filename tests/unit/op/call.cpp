@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of the user's own: what they compute, their gradients, and that every layout leaves their dims whole.
 //
+// passes: start-up
 // needs: cpu
 // optimize: 1
 #include "meshtensor/op/call.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The laws of loops, branches and composites: what runs in a region takes fresh dims as any operation does.
+// passes: start-up
 #include "unit/op/laws.hpp"
 
 #include "meshtensor/op/composite.hpp"

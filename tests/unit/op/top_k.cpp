@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The greatest elements and their positions: order, ties, nan, gradients, and every layout of a dim that is spread.
 //
+// passes: start-up
 // needs: cpu
 // optimize: 1
 #include "meshtensor/op/top_k.hpp"

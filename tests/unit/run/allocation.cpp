@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step takes nothing from the heap once two have been made: what is fed, numbers, the store, kernels, collectives,
 // results.
+// passes: start-up
 // needs: cpu
 // sanitize: no
 // optimize: 1
-#define MESHTENSOR_EARLY 0  // lowered at start: this file compiles soon
 #include <doctest/doctest.h>
 
 #include "meshtensor/device/cpu/device.hpp"
