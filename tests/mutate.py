@@ -95,7 +95,7 @@ class Copy:
         program = build / "tests" / (name + ".test")
         command = [program] if not ranks else ["mpirun", "-n", ranks, program]
         try:
-            code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode
+            code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600).returncode
         except subprocess.TimeoutExpired:
             return False
         if code == 77:

@@ -11,11 +11,15 @@ template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_
 template std::unique_ptr<plan> plan_at_start<lazy>(module const&, int, mesh_shape const&, std::span<dim_extent const>);
 template std::string report<lazy>(module const&, plan const&, mesh_shape const&);
 template std::string graphviz<lazy>(module const&);
+template std::string text_of<lazy>(module const&);
+template std::unique_ptr<module> run_passes<lazy>(module const&, lowering_request const&, int, int, pass_observer*);
 template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
 namespace detail {
 template void warn_idle<lazy>(job_runner const&, module const&);
 template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 template std::unique_ptr<job_runner> started_runner<with_mpi>();
+template std::unique_ptr<job_runner> runner_of_threads<lazy>();
+template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
 template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
                                                 std::vector<timeline const*> const&);
 template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program has as many paths as its table holds.
-// expect: G15 the program has more than 1024 paths
+// expect: G15 the program has more than 2048 paths
 #include "meshtensor/graph/trace.hpp"
 
 namespace mt = meshtensor;
@@ -9,7 +9,7 @@ namespace net {
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto inner = s;
-    for (int i = 0; i < 1025; ++i) inner = inner / "deeper";
+    for (int i = 0; i < 2049; ++i) inner = inner / "deeper";
   }
 };
 

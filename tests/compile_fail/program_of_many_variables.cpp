@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program has as many variables as its table holds.
-// expect: G24 the program has more than 384 parameters and states, those of the optimizer included: write equal
+// expect: G24 the program has more than 1024 parameters and states, those of the optimizer included: write equal
 // expect: layers as one repeat, or compile with -DMESHTENSOR_MAX_NODES=8192
 #include <utility>
 
@@ -18,7 +18,7 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       [[maybe_unused]] auto const all = {s.parameter(text<I>, in)...};
-    }(std::make_index_sequence<385>());
+    }(std::make_index_sequence<1025>());
   }
 };
 

@@ -9,7 +9,7 @@
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/reshard.hpp"
 #include "meshtensor/pass/verify_layout.hpp"
-#include "property/at_least.hpp"
+#include "property/sample.hpp"
 #include "property/transitions.hpp"
 #include "support/layouts.hpp"
 
@@ -105,7 +105,7 @@ class journey {
   stand along(mt::reduction kind, std::size_t rank) const {
     stand s;
     for (int a = 0; a < mesh_.count; ++a)
-      if (from_.part[a] == kind) {
+      if (from_.part(a) == kind) {
         auto const extent = static_cast<std::uint64_t>(mesh_.axes[a].extent);
         s.at = s.at * extent + static_cast<std::uint64_t>(mesh_.coordinate(static_cast<int>(rank), a));
         s.count *= extent;
@@ -131,7 +131,7 @@ class journey {
   /// What all processors together say of an element, reduced over the axes from `axis` on that are still partial.
   double reduced(mt::id v, std::size_t rank, std::size_t i, int axis = 0) const {
     mt::placement const& p = m_->values[v].layout;
-    while (axis < mesh_.count && p.part[axis] == mt::reduction::none) ++axis;
+    while (axis < mesh_.count && !p.is_partial(axis)) ++axis;
     if (axis == mesh_.count) return held_[v][rank][i];
     double result = 0;
     for (std::int64_t c = 0; c < mesh_.axes[axis].extent; ++c) {
@@ -139,8 +139,8 @@ class journey {
       std::int64_t const other = at + (c - mesh_.coordinate(static_cast<int>(at), axis)) * mesh_.stride(axis);
       double const term = reduced(v, static_cast<std::size_t>(other), i, axis + 1);
       result = c == 0                               ? term
-               : p.part[axis] == mt::reduction::sum ? result + term
-               : p.part[axis] == mt::reduction::max ? std::max(result, term)
+               : p.part(axis) == mt::reduction::sum ? result + term
+               : p.part(axis) == mt::reduction::max ? std::max(result, term)
                                                     : std::min(result, term);
     }
     return result;
@@ -207,7 +207,7 @@ mt::mesh_shape mesh_of(std::vector<int> const& sizes) {
 /// What is reduced may not become partial.
 bool leads_to(mt::placement const& from, mt::placement const& to) {
   for (int a = 0; a < mt::max_axes; ++a)
-    if (to.part[a] != mt::reduction::none && to.part[a] != from.part[a]) return false;
+    if (to.is_partial(a) && to.part(a) != from.part(a)) return false;
   return true;
 }
 
@@ -218,17 +218,17 @@ struct counts {
 
 counts try_all(int dims, std::vector<int> const& sizes) {
   mt::mesh_shape const mesh = mesh_of(sizes);
-  bool const quick = property::quick();
   auto const places = all(dims, mesh, true);
   counts c;
-  for (std::size_t k = 0; k < places.size(); k += quick ? 17 : 1) {
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    if (!property::is_in_sample(k)) continue;
     mt::placement const& from = places[k];
     journey j(dims, mesh, from);
     for (mt::placement const& to : places)
       if (leads_to(from, to)) j.add(to);
     auto const least = cheapest(from, dims, mesh);
     j.check([&](mt::placement const& to, double bytes) {
-      double const best = least.at(key(to)), most = allowed(from, to, dims, mesh);
+      double const best = least.at(to.bits), most = allowed(from, to, dims, mesh);
       ++c.ways, c.simple += most >= 0, c.beyond += most >= 0 && bytes > most + 1e-12;
       if (bytes > best + 1e-12) c.worst = std::max(c.worst, bytes / best);
     });

@@ -15,14 +15,6 @@ namespace transitions {
 
 namespace mt = meshtensor;
 
-/// A key for a placement: equal placements have equal keys.
-inline std::uint64_t key(mt::placement const& p) {
-  std::uint64_t k = 0;
-  for (int a = 0; a < mt::max_axes; ++a)
-    k = k << 12 | static_cast<std::uint64_t>(p.dim[a] << 8 | p.order[a] << 4 | static_cast<int>(p.part[a]));
-  return k;
-}
-
 /// All placements of a value with so many dims: every axis is replicated, partial, or shards a dim at any place in its
 /// list.
 inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool with_partial) {
@@ -35,14 +27,14 @@ inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool
         for (int at = 0, n = p.axes_of(d); at <= n; ++at) {
           mt::placement q = p;
           for (int o = 0; o < mesh.count; ++o)
-            if (q.dim[o] == d + 1 && q.order[o] >= at) ++q.order[o];
-          q.dim[a] = static_cast<std::uint8_t>(d + 1), q.order[a] = static_cast<std::uint8_t>(at);
+            if (q.sharded_at(o) == d && q.order(o) >= at) q.set_order(o, q.order(o) + 1);
+          q.shard(d, a, at);
           next.push_back(q);
         }
       for (mt::reduction kind : {mt::reduction::sum, mt::reduction::max, mt::reduction::min}) {
         if (!with_partial) break;
         mt::placement q = p;
-        q.part[a] = kind;
+        q.set_part(a, kind);
         next.push_back(q);
       }
     }
@@ -55,7 +47,7 @@ inline std::vector<mt::placement> all(int dims, mt::mesh_shape const& mesh, bool
 inline double block(mt::placement const& p, mt::mesh_shape const& mesh) {
   double size = 1;
   for (int a = 0; a < mesh.count; ++a)
-    if (p.dim[a] != 0) size /= static_cast<double>(mesh.axes[a].extent);
+    if (p.shards(a)) size /= static_cast<double>(mesh.axes[a].extent);
   return size;
 }
 
@@ -77,13 +69,13 @@ inline double received(change c, double before, double p) {
 /// those that make the block smaller come first. -1: the axes conflict, so that single changes alone do not lead there.
 inline double allowed(mt::placement const& from, mt::placement const& to, int dims, mt::mesh_shape const& mesh) {
   auto const change_of = [&](int a) {
-    if (from.part[a] != mt::reduction::none) return to.dim[a] != 0 ? change::scatter : change::reduce;
-    return from.dim[a] == 0 ? change::slice : to.dim[a] == 0 ? change::gather : change::exchange;
+    if (from.is_partial(a)) return to.shards(a) ? change::scatter : change::reduce;
+    return !from.shards(a) ? change::slice : !to.shards(a) ? change::gather : change::exchange;
   };
   for (int d = 0; d < dims; ++d) {
     int kept = 0, lost = 0, moved = 0, last = 0;
     while (from.axis_at(d, kept) >= 0 && from.axis_at(d, kept) == to.axis_at(d, kept)) ++kept;
-    for (int o = kept, a = 0; (a = from.axis_at(d, o)) >= 0; ++o) ++lost, moved += to.dim[a] != 0;
+    for (int o = kept, a = 0; (a = from.axis_at(d, o)) >= 0; ++o) ++lost, moved += to.shards(a);
     if (lost != 0 && to.axis_at(d, kept) >= 0) return -1;
     if (moved != 0 && lost > 1) return -1;
     constexpr int place[] = {0, 4, 2, 3, 1};  // of slice, gather, exchange, reduce, scatter
@@ -96,7 +88,7 @@ inline double allowed(mt::placement const& from, mt::placement const& to, int di
   double cost = 0, size = block(from, mesh);
   for (change c : {change::slice, change::scatter, change::reduce, change::exchange, change::gather})
     for (int a = 0; a < mesh.count; ++a) {
-      bool const same = from.dim[a] == to.dim[a] && from.part[a] == to.part[a];
+      bool const same = from.sharded_at(a) == to.sharded_at(a) && from.part(a) == to.part(a);
       if (same || change_of(a) != c) continue;
       auto const p = static_cast<double>(mesh.axes[a].extent);
       cost += received(c, size, p);
@@ -110,14 +102,14 @@ inline double allowed(mt::placement const& from, mt::placement const& to, int di
 template <class F>
 void each_step(mt::placement const& p, int dims, mt::mesh_shape const& mesh, F f) {
   for (int a = 0; a < mesh.count; ++a) {
-    bool const is_partial = p.part[a] != mt::reduction::none;
-    bool const minor = p.dim[a] != 0 && p.order[a] + 1 == p.axes_of(p.sharded_at(a));
+    bool const is_partial = p.is_partial(a);
+    bool const minor = p.shards(a) && p.order(a) + 1 == p.axes_of(p.sharded_at(a));
     mt::placement without = p;
-    without.part[a] = mt::reduction::none;
+    without.set_part(a, mt::reduction::none);
     if (minor) without.unshard(a);
     if (is_partial) f(without, change::reduce, a);
     if (minor) f(without, change::gather, a);
-    if (!is_partial && !minor && p.dim[a] != 0) continue;
+    if (!is_partial && !minor && p.shards(a)) continue;
     for (int d = 0; d < dims; ++d) {
       if (minor && p.sharded_at(a) == d) continue;
       mt::placement q = without;
@@ -134,17 +126,17 @@ inline std::map<std::uint64_t, double> cheapest(mt::placement const& from, int d
     mt::placement p;
     bool operator<(at const& o) const { return cost > o.cost; }
   };
-  std::map<std::uint64_t, double> best{{key(from), 0}};
+  std::map<std::uint64_t, double> best{{from.bits, 0}};
   std::priority_queue<at> open;
   open.push({0, from});
   while (!open.empty()) {
     at const here = open.top();
     open.pop();
-    if (here.cost > best[key(here.p)]) continue;
+    if (here.cost > best[here.p.bits]) continue;
     double const size = block(here.p, mesh);
     each_step(here.p, dims, mesh, [&](mt::placement const& q, change c, int axis) {
       double const cost = here.cost + received(c, size, static_cast<double>(mesh.axes[axis].extent));
-      auto const [found, fresh] = best.try_emplace(key(q), cost);
+      auto const [found, fresh] = best.try_emplace(q.bits, cost);
       if (!fresh && found->second <= cost) return;
       found->second = cost;
       open.push({cost, q});

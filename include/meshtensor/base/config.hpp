@@ -59,6 +59,12 @@ namespace meshtensor {
 
 inline constexpr bool optimizes = MESHTENSOR_OPTIMIZES != 0;
 inline constexpr bool early = MESHTENSOR_EARLY != 0;
+inline constexpr bool links_passes = MESHTENSOR_COMPILED != 0;
+#if MESHTENSOR_COMPILED_CPU
+inline constexpr bool links_cpu = true;
+#else
+inline constexpr bool links_cpu = false;
+#endif
 #if MESHTENSOR_WITH_MPI
 inline constexpr bool with_mpi = true;
 #else
@@ -70,14 +76,15 @@ inline constexpr int max_values = max_nodes + max_nodes / 2;
 inline constexpr int max_links = max_nodes * 6;  // operand, result, argument and region lists of all nodes together
 /// A table's capacity: `usual`, and proportionally more if MESHTENSOR_MAX_NODES is above its default.
 constexpr int in_proportion(int usual) { return max_nodes <= 4096 ? usual : usual * (max_nodes / 256) / 16; }
+inline constexpr int max_operands = 512;  // operands of one node, or results
 inline constexpr int max_regions = in_proportion(512);
 inline constexpr int max_dims = 128;       // dims of one program
 inline constexpr int max_dims_of_one = 8;  // dims of one value
-inline constexpr int max_axes = 4;         // axes of one mesh
+inline constexpr int max_axes = 6;         // axes of one mesh
 inline constexpr int max_names = in_proportion(512);
-inline constexpr int max_paths = in_proportion(1024);
+inline constexpr int max_paths = in_proportion(2048);
 inline constexpr int max_numbers = in_proportion(2048);
-inline constexpr int max_variables = in_proportion(384);
+inline constexpr int max_variables = in_proportion(1024);
 inline constexpr int max_calls = 64;       // user-defined operations
 inline constexpr int max_extensions = 16;  // operations declared outside of the library
 inline constexpr int max_watched = 64;     // tensors that a program watches

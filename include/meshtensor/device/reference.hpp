@@ -12,10 +12,11 @@ struct reference_device {
   struct kernel {};  // prepared state of a node
   node_loops loops = &evaluate<>;
 
-  /// A device that runs only this module, with loops for its nodes alone.
+  /// A device that runs only this module, with loops for its nodes alone, unless loops for all are linked.
   template <module const& Graph>
   static constexpr reference_device compiled_for() {
-    return {&evaluate<computed_in(Graph)>};
+    if constexpr (links_passes) return {};
+    else return {&evaluate<computed_in(Graph)>};
   }
   kernel prepare(module const&, node const&, view const*, view const*) const { return {}; }
   void launch(kernel&, evaluation const& e) const { loops(e); }

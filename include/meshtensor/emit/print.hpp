@@ -268,6 +268,13 @@ class printer : speller {
 }  // namespace detail
 
 /// The whole module: dims, mesh, variables, then every entry.
-inline std::string text_of(module const& m) { return detail::printer(m).text(); }
+template <class = lazy>
+std::string text_of(module const& m) {
+  return detail::printer(m).text();
+}
+
+#if MESHTENSOR_COMPILED
+extern template std::string text_of<lazy>(module const&);
+#endif
 
 }  // namespace meshtensor

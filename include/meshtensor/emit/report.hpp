@@ -92,7 +92,7 @@ class reporter : speller {
   }
   bool spreads(int a) const {
     for (int v = 0; v < m_.value_count; ++v)
-      if (m_.values[v].layout.dim[a] != 0) return true;
+      if (m_.values[v].layout.shards(a)) return true;
     return false;
   }
 

@@ -63,7 +63,7 @@ struct builder : table_builder {
 
   constexpr list add_links(ids l) {
     if (!expect(l.size() <= id_list<>::most,
-                "G12 one node has more than 192 operands or results, as a gradient by so many parameters: write equal "
+                "G12 one node has more than 512 operands or results, as a gradient by so many parameters: write equal "
                 "layers as one repeat"))
       l = l.first(id_list<>::most);
     make_room(m.link_count, static_cast<int>(l.size()), max_links, "G02", "operands and results");
@@ -77,7 +77,7 @@ struct builder : table_builder {
     make_room(m.value_count, 1, max_values, "G02", "tensors");
     if (!expect(dims.fits(), "T07 a tensor has more than 8 dims: merge some, or sum over them before")) --dims.count;
     value& v = m.values[m.value_count];
-    v.type = type, v.dims = dims, v.node = node_id, v.region = region, v.index = static_cast<std::uint8_t>(index);
+    v.type = type, v.dims = dims, v.node = node_id, v.region = region, v.index = static_cast<id>(index);
     return static_cast<id>(m.value_count++);
   }
 

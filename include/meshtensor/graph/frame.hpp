@@ -11,7 +11,7 @@ namespace meshtensor {
 using ids = std::span<id const>;
 
 /// A growing list of ids. It keeps one more than fits, so that `builder::add_links` can report it (G12).
-template <int Most = 192>
+template <int Most = max_operands>
 struct id_list {
   static constexpr int most = Most;
   int count;

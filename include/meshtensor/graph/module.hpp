@@ -22,6 +22,8 @@ namespace meshtensor {
 
 using id = std::uint16_t;
 inline constexpr id no_id = 0xffff;
+static_assert(max_values < no_id && max_links < no_id && max_numbers < no_id && max_paths < no_id,
+              "meshtensor: MESHTENSOR_MAX_NODES is at most 10922: ids have 16 bits");
 
 /// A range of `module::links`.
 struct list {
@@ -42,7 +44,7 @@ struct node {
 /// A result of a node. `partition` decides its layout; before that, all values are unsharded.
 struct value {
   dtype type;
-  std::uint8_t index;  // among the results of its node
+  id index;  // among the results of its node
   shape dims;
   placement layout;
   id node, region;

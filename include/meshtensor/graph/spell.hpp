@@ -37,9 +37,9 @@ class speller {
     }
     bool first = true;
     for (int a = 0; a < max_axes; ++a) {
-      if (p.part[a] == reduction::none) continue;
+      if (!p.is_partial(a)) continue;
       r += first ? (r.empty() ? "| partial " : " | partial ") : ", ";
-      if (p.part[a] != reduction::sum) r += std::string(text_of(p.part[a])) + " ";
+      if (p.part(a) != reduction::sum) r += std::string(text_of(p.part(a))) + " ";
       r += axis(a);
       first = false;
     }

@@ -41,7 +41,7 @@ class checker {
   template <class Device>
   check_result run(module const& m, session<Device>& here, store& values) {
     if (!reference_) run_reference(m, here, values);
-    reference_check beside(*whole_, m, reference_->values);
+    reference_check beside(*whole_, m, here.planned().numbers, reference_->values);
     here.observe([&](node const& n, std::span<rank_context const> all) { beside.look(m, mesh_, n, all); });
     here.step();
     here.observe({});
@@ -109,6 +109,7 @@ check_result check(store& from, Given const&... given) {
     to.take_counts(from);
   };
   name const label = entry_name<typename program::entry>();
+  auto const traced = stored_module<program::stages::traced>::load();
   std::unique_ptr<detail::checker> checks;
   check_result result;
   for (exchange_timing const timing : exchange_timings) {
@@ -118,18 +119,18 @@ check_result check(store& from, Given const&... given) {
     program step(values, given...);
     state_from(values);
     mesh_shape const mesh = step.processors_mesh();
-    if (!checks) checks = std::make_unique<detail::checker>(program::stages::traced, label, mesh, step.planned());
+    if (!checks) checks = std::make_unique<detail::checker>(*traced, label, mesh, step.planned());
     check_result const here = checks->run(step.graph(), step.running(), values);
     if (timing == exchange_timing::at_once) result = here;
     if (timing == exchange_timing::at_once && !here.agrees() && capabilities_of<typename program::device>.fuses) {
-      auto const plain = lower(program::stages::traced, label, mesh, program::layout::rules, checks->extents());
+      auto const plain = lower(*traced, label, mesh, program::layout::rules, checks->extents());
       store others(job, values.seed());
       session<reference_device> again(
           others, plain->graph, plain->planned, mesh, plain->entry, {}, [] {}, counted_name<typename program::entry>());
       state_from(others);
       for (auto const& [input, whole] : step.running().fed()) again.feed(input, whole.data());
       for (auto const& [number, set] : step.running().numbers().named) again.set(number, set);
-      detail::checker without_kernels(program::stages::traced, label, mesh, plain->planned);
+      detail::checker without_kernels(*traced, label, mesh, plain->planned);
       check_result const without = without_kernels.run(plain->graph, again, others);
       if (!without.agrees()) return without;
       result.difference += "; without kernels all agrees: the device is wrong";

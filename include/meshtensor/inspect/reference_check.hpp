@@ -72,9 +72,10 @@ class recording_interpreter final : public interpreter {
 /// Compares the processors' values with the recorded ones; reports the first difference.
 class reference_check {
  public:
-  /// Compares steps of the module `m`.
-  reference_check(module const& whole, module const& m, std::map<moment, whole_value> const& values)
-      : whole_(whole), values_(values), awaited_(awaited_values(m)) {}
+  /// Compares steps of the module `m`, bound to `numbers`.
+  reference_check(module const& whole, module const& m, binding const& numbers,
+                  std::map<moment, whole_value> const& values)
+      : whole_(whole), values_(values), awaited_(awaited_values(m, numbers)) {}
 
   int compared = 0;
   std::string difference;
@@ -98,12 +99,12 @@ class reference_check {
   /// is sharded or partial.
   static bool share_copy(placement const& p, mesh_shape const& mesh, int a, int b) {
     for (int x = 0; x < mesh.count; ++x)
-      if (p.dim[x] == 0 && p.part[x] == reduction::none && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
+      if (!p.shards(x) && !p.is_partial(x) && mesh.coordinate(a, x) != mesh.coordinate(b, x)) return false;
     return true;
   }
   static bool is_first_copy(placement const& p, mesh_shape const& mesh, int rank) {
     for (int x = 0; x < mesh.count; ++x)
-      if ((p.dim[x] != 0 || p.part[x] != reduction::none) && mesh.coordinate(rank, x) != 0) return false;
+      if ((p.shards(x) || p.is_partial(x)) && mesh.coordinate(rank, x) != 0) return false;
     return true;
   }
 
@@ -112,7 +113,7 @@ class reference_check {
                                 std::span<rank_context const> all, int first, view const& whole) const {
     reduction kind = reduction::none;
     for (int x = 0; x < mesh.count; ++x)
-      if (layout.part[x] != reduction::none) kind = layout.part[x];
+      if (layout.is_partial(x)) kind = layout.part(x);
     constexpr double infinite = std::numeric_limits<double>::infinity();
     std::vector<double> made(static_cast<std::size_t>(whole.size()), kind == reduction::max   ? -infinite
                                                                      : kind == reduction::min ? infinite

@@ -52,8 +52,19 @@ std::unique_ptr<job_runner> started_runner() {
 #endif
   return std::make_unique<thread_runner>();
 }
+template <class = lazy>
+std::unique_ptr<job_runner> runner_of_threads() {
+  return std::make_unique<thread_runner>();
+}
+template <class = lazy>
+std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing) {
+  return std::make_unique<lockstep_runner>(timing);
+}
+
 #if MESHTENSOR_COMPILED
 extern template std::unique_ptr<job_runner> started_runner<with_mpi>();
+extern template std::unique_ptr<job_runner> runner_of_threads<lazy>();
+extern template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
 #endif
 
 }  // namespace detail
@@ -72,11 +83,11 @@ class job {
   explicit job(std::unique_ptr<job_runner> j) : job_(std::move(j)) {}
 
   /// All processors of a mesh as threads of this process, even under a launcher.
-  static job as_threads() { return job(std::make_unique<thread_runner>()); }
+  static job as_threads() { return job(detail::runner_of_threads()); }
   /// All processors of a mesh in lockstep, node by node, on the calling thread. `timing`: when collectives do their
   /// work.
   static job in_lockstep(exchange_timing timing = exchange_timing::at_once) {
-    return job(std::make_unique<lockstep_runner>(timing));
+    return job(detail::runner_in_lockstep(timing));
   }
 
   job_runner& get() const { return *job_; }

@@ -23,12 +23,13 @@ struct planned_collective {
 };
 
 /// For each value, whether it may still be in flight when its node has run: a wait comes before its first use.
-inline std::vector<bool> awaited_values(module const& m) {
+inline std::vector<bool> awaited_values(module const& m, binding const& numbers) {
   std::vector<bool> all(static_cast<std::size_t>(m.value_count));
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    if (n.kind == primitive::wait) all[m.operand(n, 0)] = true;
-    if (ends_behind_loop(n)) all[m.result(n)] = true;
+    bool const is_sent = n.kind == primitive::wait && !numbers.is_alone(awaited(m, n));
+    if (is_sent) all[m.operand(n, 0)] = true;
+    if (ends_behind_loop(n) && !numbers.is_alone(n)) all[m.result(n)] = true;
   }
   return all;
 }

@@ -66,7 +66,7 @@ struct mesh_shape {
   constexpr std::int64_t coordinate(std::int64_t rank, int a) const { return rank / stride(a) % axes[a].extent; }
 
   constexpr mesh_shape& add(name const& label, std::int64_t extent) {
-    require(count < max_axes, "S01: a mesh has at most 4 axes");
+    require(count < max_axes, "S01: a mesh has at most 6 axes");
     require(find(label) < 0, "S01: two axes of the mesh have the same name: rename one");
     axes[count++] = {label, extent};
     return *this;
@@ -106,7 +106,7 @@ template <auto... Axes>
 struct mesh {
   static_assert((mesh_axis<std::remove_cvref_t<decltype(Axes)>> && ...),
                 "meshtensor S01: a mesh is made of axes: mt::mesh<data, model>");
-  static_assert(sizeof...(Axes) <= max_axes, "meshtensor S01: a mesh has at most 4 axes");
+  static_assert(sizeof...(Axes) <= max_axes, "meshtensor S01: a mesh has at most 6 axes");
   static constexpr bool names_differ = detail::names_differ<std::remove_cvref_t<decltype(Axes)>...>();
   static_assert(names_differ, "meshtensor S01: two axes of the mesh have the same name: rename one");
   static constexpr mesh_shape shape = [] {

@@ -48,7 +48,7 @@ struct cumulative_sum_rule {
     shape const parts = shape{}.add(blocks).add(inner);
     placement in_blocks = whole_dims;  // `inner` is behind `blocks`: dims behind both are one further
     for (int a = 0; a < max_axes; ++a)
-      if (in_blocks.dim[a] > place + 1) ++in_blocks.dim[a];
+      if (int const at = in_blocks.sharded_at(a); at > place) in_blocks.shard(at + 1, a, in_blocks.order(a));
     id const rows = p.placed(split(b, x, static_cast<id>(dim), parts), in_blocks);
     id const sums = p.placed(cumulative_sum(b, rows, inner, of(n)), in_blocks);
     id const totals = p.placed(reduce(b, reduction::sum, rows, shape{}.add(inner)), whole_dims);

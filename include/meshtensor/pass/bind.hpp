@@ -23,7 +23,7 @@ struct binding {
   constexpr std::int64_t parts(value const& v, int position) const {
     std::int64_t n = 1;
     for (int a = 0; a < max_axes; ++a)
-      if (v.layout.dim[a] == position + 1) n *= axis[a];
+      if (v.layout.sharded_at(a) == position) n *= axis[a];
     return n;
   }
   /// The extent of one rank's shard of the dim at `position` of a value.
@@ -50,6 +50,8 @@ struct binding {
       if ((mask >> a & 1u) != 0) n *= axis[a];
     return n;
   }
+  /// Whether a node is a collective with one member only: its result is its operand.
+  constexpr bool is_alone(node const& n) const { return is_collective(n.kind) && members(n.attribute[0]) == 1; }
 };
 
 namespace detail {

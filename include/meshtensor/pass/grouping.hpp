@@ -119,16 +119,16 @@ struct grouping {
   /// Whether the dims that the value shares with the group's space are sharded as they are there.
   constexpr bool lies_alike(fused_group const& g, value const& v) const {
     for (int a = 0; a < from.axis_count; ++a)
-      if (v.layout.dim[a] != 0 ? g.sharded[a] != v.dims.at[v.layout.dim[a] - 1] + 1 || g.order[a] != v.layout.order[a]
-                               : g.sharded[a] != 0 && v.dims.has(g.sharded[a] - 1))
+      if (v.layout.shards(a) ? g.sharded[a] != v.dims.at[v.layout.sharded_at(a)] + 1 || g.order[a] != v.layout.order(a)
+                             : g.sharded[a] != 0 && v.dims.has(g.sharded[a] - 1))
         return false;
     return true;
   }
   constexpr void span(fused_group& g, value const& v) const {
     g.space = v.dims;
     for (int a = 0; a < from.axis_count; ++a)
-      g.sharded[a] = static_cast<std::uint8_t>(v.layout.dim[a] == 0 ? 0 : v.dims.at[v.layout.dim[a] - 1] + 1),
-      g.order[a] = v.layout.order[a];
+      g.sharded[a] = static_cast<std::uint8_t>(!v.layout.shards(a) ? 0 : v.dims.at[v.layout.sharded_at(a)] + 1),
+      g.order[a] = v.layout.order(a);
   }
 
   constexpr bool begin(id i, node const& n) {

@@ -67,7 +67,7 @@ struct implied_layout {
       if (r < 0) continue;
       for (int k = 0; k < rules[r].count; ++k) {
         int const axis = rules[r].axes[k];
-        if (p.dim[axis] == 0) p.shard(i, axis);
+        if (!p.shards(axis)) p.shard(i, axis);
         else if (contested != nullptr) *contested = true;
       }
     }

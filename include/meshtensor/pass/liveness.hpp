@@ -84,14 +84,11 @@ struct liveness {
     id const of = m.operand(n, 0);
     return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)];
   }
-  constexpr bool is_alone(node const& n) const {
-    return is_collective(n.kind) && p.numbers.members(n.attribute[0]) == 1;
-  }
   /// Whether the result is an alias of the operand. A collective over one rank is one, unless its operand outlives the
   /// step or the iteration and its result replaces such a value: then it copies, as it does over several ranks.
   constexpr bool renames(node const& n) const {
     if (shares_memory(n) || ends_behind_loop(n)) return true;
-    return is_alone(n) && !(replaces[m.result(n)] && outlives(m.operand(n, 0)));
+    return p.numbers.is_alone(n) && !(replaces[m.result(n)] && outlives(m.operand(n, 0)));
   }
   constexpr bool outlives(id v) const {
     while (shares_memory(m.nodes[m.values[v].node])) v = m.operand(m.nodes[m.values[v].node], 0);
@@ -103,7 +100,7 @@ struct liveness {
       for (int i = 0; i < m.regions[r].results.count; ++i) replaces[m.link(m.regions[r].results, i)] = true;
     for (int i = m.node_count; i-- > 0;) {
       node const& n = m.nodes[i];
-      if (n.kind == primitive::write || ((shares_memory(n) || is_alone(n)) && replaces[m.result(n)]))
+      if (n.kind == primitive::write || ((shares_memory(n) || p.numbers.is_alone(n)) && replaces[m.result(n)]))
         replaces[m.operand(n, 0)] = true;
     }
   }

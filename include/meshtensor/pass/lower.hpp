@@ -220,6 +220,8 @@ std::unique_ptr<plan> plan_at_start(module const& graph, int entry, mesh_shape c
 }
 
 #if MESHTENSOR_COMPILED
+extern template std::unique_ptr<module> run_passes<lazy>(module const&, lowering_request const&, int, int,
+                                                         pass_observer*);
 extern template std::unique_ptr<lowering> lower<lazy>(module const&, name const&, mesh_shape const&,
                                                       layout_rules const&, std::span<dim_extent const>,
                                                       device_capabilities const&, pass_observer*);

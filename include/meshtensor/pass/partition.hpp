@@ -111,7 +111,7 @@ struct partitioner : placement_rules {
           report << "S04 reshard names the axis '" << m.names[row.axes[k]] << "', which the mesh does not have";
           return at_line(n);
         }
-        if (to.dim[axis] == 0) {
+        if (!to.shards(axis)) {
           to.shard(dims.find(row.dim), axis);
         } else if (m.axes[axis].extent != 1) {
           diagnostic d{};
@@ -162,12 +162,12 @@ struct partitioner : placement_rules {
   /// The placement of a stacked value's slice; and of the stack of a slice.
   static constexpr placement tail(placement p) {
     for (int a = 0; a < max_axes; ++a)
-      if (p.dim[a] != 0) --p.dim[a];
+      if (p.shards(a)) p.shard(p.sharded_at(a) - 1, a, p.order(a));
     return p;
   }
   static constexpr placement led(placement p) {
     for (int a = 0; a < max_axes; ++a)
-      if (p.dim[a] != 0) ++p.dim[a];
+      if (p.shards(a)) p.shard(p.sharded_at(a) + 1, a, p.order(a));
     return p;
   }
 
@@ -212,7 +212,7 @@ struct partitioner : placement_rules {
   constexpr id term_of_sum(id old) {
     placement p = m.values[called[old]].layout;
     for (int a = 0; a < max_axes; ++a)
-      if (p.part[a] != reduction::sum) p.part[a] = reduction::none;
+      if (p.part(a) != reduction::sum) p.set_part(a, reduction::none);
     return copy_at(old, p);
   }
 

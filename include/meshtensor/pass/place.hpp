@@ -149,7 +149,7 @@ struct placement_rules : placed_copies {
                       placement& p) {
     int sharded = -1;
     for (int i = 0; i < n.operands.count; ++i) {
-      if (target[i].dim[a] == 0) continue;
+      if (!target[i].shards(a)) continue;
       int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
       if (sharded >= 0 && sharded != dim) {
         if (m.axes[a].extent != 1) {
@@ -163,7 +163,7 @@ struct placement_rules : placed_copies {
         // The dim whose rule comes first keeps the axis; where both dims meet in one operand, it has it already.
         int const kept = layout.rule_for(dim, n.path) < layout.rule_for(sharded, n.path) ? dim : sharded;
         for (int k = 0; k <= i; ++k)
-          if (target[k].dim[a] != 0 && from.operand_value(n, k).dims.at[target[k].sharded_at(a)] != kept)
+          if (target[k].shards(a) && from.operand_value(n, k).dims.at[target[k].sharded_at(a)] != kept)
             target[k].leave(a);
         sharded = kept;
         continue;
@@ -172,8 +172,8 @@ struct placement_rules : placed_copies {
     }
     if (sharded >= 0) {
       int const position = result.find(rule.name_in_result(sharded));
-      if (position >= 0) p.dim[a] = static_cast<std::uint8_t>(position + 1);
-      else p.part[a] = rule.contracts;
+      if (position >= 0) p.shard(position, a, 0);
+      else p.set_part(a, rule.contracts);
       return;
     }
     keep_partial(n, rule, a, target, result, p);
@@ -187,7 +187,7 @@ struct placement_rules : placed_copies {
     bool alike = true;
     for (int i = 0; i < n.operands.count; ++i) {
       id const best = cheapest_copy(from.operand(n, i), target[i]);
-      reduction const part = m.values[best].layout.part[a];
+      reduction const part = m.values[best].layout.part(a);
       if (part == reduction::none) continue;
       if (reduced_early[from.operand(n, i)]) return;
       if (partials++ == 0) first = i, kind = part;
@@ -200,11 +200,11 @@ struct placement_rules : placed_copies {
     linearity const how = rule.linear(first, kind);
     if (how == linearity::together) {
       if (!alike || partials != n.operands.count) return;
-      for (int i = 0; i < n.operands.count; ++i) target[i].part[a] = kind;
-      p.part[a] = kind;
+      for (int i = 0; i < n.operands.count; ++i) target[i].set_part(a, kind);
+      p.set_part(a, kind);
     } else if (how == linearity::alone) {
-      target[first].part[a] = kind;
-      p.part[a] = kind;
+      target[first].set_part(a, kind);
+      p.set_part(a, kind);
     }
   }
 
@@ -213,9 +213,9 @@ struct placement_rules : placed_copies {
                              placement& p) {
     for (int i = 0; i < n.operands.count; ++i)
       for (int a = 0; a < m.axis_count; ++a) {
-        if (target[i].dim[a] == 0 || p.dim[a] == 0) continue;
+        if (!target[i].shards(a) || !p.shards(a)) continue;
         int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
-        if (result.find(rule.name_in_result(dim)) == p.sharded_at(a)) p.order[a] = target[i].order[a];
+        if (result.find(rule.name_in_result(dim)) == p.sharded_at(a)) p.set_order(a, target[i].order(a));
       }
   }
 
@@ -226,7 +226,7 @@ struct placement_rules : placed_copies {
       int const dim = result.at[position];
       if (all.has(dim) || rule.needs_whole(dim)) continue;
       for (int o = 0, a = 0; (a = wanted.axis_at(position, o)) >= 0; ++o) {
-        if (p.dim[a] != 0 || p.part[a] != reduction::none) break;
+        if (p.shards(a) || p.is_partial(a)) break;
         p.shard(position, a);
       }
     }

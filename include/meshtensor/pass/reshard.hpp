@@ -10,11 +10,10 @@ namespace meshtensor {
 constexpr int transition_cost(placement const& from, placement const& to) {
   int cost = 0;
   for (int a = 0; a < max_axes; ++a) {
-    if (to.part[a] != reduction::none && from.part[a] != to.part[a])
-      cost += 100;  // a reduced value never turns partial
-    else if (from.part[a] != reduction::none) cost += to.part[a] == from.part[a] ? 0 : to.dim[a] != 0 ? 1 : 2;
-    else if (from.dim[a] != to.dim[a] || from.order[a] != to.order[a])
-      cost += from.dim[a] == 0 ? 0 : to.dim[a] == 0 ? 2 : 1;
+    if (to.is_partial(a) && from.part(a) != to.part(a)) cost += 100;  // a reduced value never turns partial
+    else if (from.is_partial(a)) cost += to.part(a) == from.part(a) ? 0 : to.shards(a) ? 1 : 2;
+    else if (from.sharded_at(a) != to.sharded_at(a) || from.order(a) != to.order(a))
+      cost += !from.shards(a) ? 0 : !to.shards(a) ? 2 : 1;
   }
   return cost;
 }
@@ -57,10 +56,10 @@ struct resharding {
   }
   constexpr bool scatter(int position) {
     int const a = next_axis(position);
-    if (a < 0 || at().part[a] == reduction::none) return false;
+    if (a < 0 || !at().is_partial(a)) return false;
     placement p = at();
-    std::uint8_t const kind = static_cast<std::uint8_t>(p.part[a]);
-    p.part[a] = reduction::none;
+    std::uint8_t const kind = static_cast<std::uint8_t>(p.part(a));
+    p.set_part(a, reduction::none);
     p.shard(position, a);
     emit(primitive::reduce_scatter, kind, 1u << a, dim_at(position), no_id, p);
     return true;
@@ -71,7 +70,7 @@ struct resharding {
       unsigned mask = 0;
       placement p = at();
       for (int a = 0; a < max_axes; ++a)
-        if (p.part[a] == kind && to.part[a] != kind && to.dim[a] == 0) mask |= 1u << a, p.part[a] = reduction::none;
+        if (p.part(a) == kind && to.part(a) != kind && !to.shards(a)) mask |= 1u << a, p.set_part(a, reduction::none);
       if (mask == 0) continue;
       emit(primitive::all_reduce, static_cast<std::uint8_t>(kind), mask, no_id, no_id, p);
       return true;
@@ -80,9 +79,9 @@ struct resharding {
   }
   constexpr bool exchange(int position) {
     int const a = next_axis(position);
-    if (a < 0 || at().dim[a] == 0) return false;
+    if (a < 0 || !at().shards(a)) return false;
     int const source = at().sharded_at(a);
-    if (at().order[a] + 1 != at().axes_of(source)) return false;  // only the innermost axis of a dim can move in place
+    if (at().order(a) + 1 != at().axes_of(source)) return false;  // only the innermost axis of a dim can move in place
     placement p = at();
     p.unshard(a);
     p.shard(position, a);
@@ -101,10 +100,10 @@ struct resharding {
   // Reduces a partial axis that the target shards, but inside an axis that is not in place yet.
   constexpr bool finish_blocked() {
     for (int a = 0; a < max_axes; ++a) {
-      if (at().part[a] == reduction::none || to.part[a] == at().part[a]) continue;
+      if (!at().is_partial(a) || to.part(a) == at().part(a)) continue;
       placement p = at();
-      std::uint8_t const kind = static_cast<std::uint8_t>(p.part[a]);
-      p.part[a] = reduction::none;
+      std::uint8_t const kind = static_cast<std::uint8_t>(p.part(a));
+      p.set_part(a, reduction::none);
       emit(primitive::all_reduce, kind, 1u << a, no_id, no_id, p);
       return true;
     }

@@ -110,7 +110,7 @@ struct collective_slicer {
   static constexpr placement of_dims(value const& v, shape const& dims) {
     placement p = v.layout;
     for (int a = 0; a < max_axes; ++a)
-      if (p.dim[a] != 0) p.dim[a] = static_cast<std::uint8_t>(dims.find(v.dims.at[p.dim[a] - 1]) + 1);
+      if (p.shards(a)) p.shard(dims.find(v.dims.at[p.sharded_at(a)]), a, p.order(a));
     return p;
   }
 };

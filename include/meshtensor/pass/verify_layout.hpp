@@ -35,16 +35,17 @@ struct layout_verifier {
   // A mesh axis shards at most one dim, or else is partial; the axes of a dim are numbered 0, 1, ….
   constexpr char const* check_placement(value const& v) const {
     placement const& p = v.layout;
-    unsigned places[shape::capacity + 1] = {}, count[shape::capacity + 1] = {};
+    unsigned places[shape::capacity] = {}, count[shape::capacity] = {};
     for (int a = 0; a < max_axes; ++a) {
-      if (p.dim[a] == 0 && p.part[a] == reduction::none) continue;
+      if (!p.shards(a) && !p.is_partial(a)) continue;
       if (a >= m.axis_count) return "a placement names a mesh axis that does not exist";
-      if (p.dim[a] == 0) continue;
-      if (p.part[a] != reduction::none) return "a mesh axis shards a value that is partial over it";
-      if (p.dim[a] > v.dims.count) return "a mesh axis shards a dim that the value does not have";
-      places[p.dim[a]] |= 1u << p.order[a], ++count[p.dim[a]];
+      if (!p.shards(a)) continue;
+      if (p.is_partial(a)) return "a mesh axis shards a value that is partial over it";
+      int const d = p.sharded_at(a);
+      if (d >= v.dims.count) return "a mesh axis shards a dim that the value does not have";
+      places[d] |= 1u << p.order(a), ++count[d];
     }
-    for (int d = 1; d <= v.dims.count; ++d)
+    for (int d = 0; d < v.dims.count; ++d)
       if (places[d] != (1u << count[d]) - 1u) return "the mesh axes of a dim are not numbered consecutively";
     return nullptr;
   }
@@ -85,13 +86,13 @@ struct layout_verifier {
     int sharded = -1, first = -1, partials = 0;
     for (int i = 0; i < n.operands.count; ++i) {
       value const& v = m.operand_value(n, i);
-      if (v.layout.dim[a] != 0) {
+      if (v.layout.shards(a)) {
         int const dim = v.dims.at[v.layout.sharded_at(a)];
         if (sharded >= 0 && dim != m.operand_value(n, first).dims.at[sharded])
           return "one mesh axis shards different dims of the operands";
         if (sharded < 0) sharded = v.layout.sharded_at(a), first = i;
       }
-      if (v.layout.part[a] != reduction::none && partials++ == 0 && first < 0) first = i;
+      if (v.layout.is_partial(a) && partials++ == 0 && first < 0) first = i;
     }
     if (first < 0) return check_fresh(n, rule, a);
     if (sharded < 0) return check_partial(n, rule, a, first, partials);
@@ -100,33 +101,33 @@ struct layout_verifier {
     value const& v = m.operand_value(n, first);
     int const dim = v.dims.at[sharded], position = result.find(rule.name_in_result(dim));
     for (int i = 0; i < n.operands.count; ++i)
-      if (m.operand_value(n, i).dims.has(dim) && m.operand_value(n, i).layout.dim[a] == 0)
+      if (m.operand_value(n, i).dims.has(dim) && !m.operand_value(n, i).layout.shards(a))
         return "an operand is replicated along a dim that another has sharded";
     if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
     if (position < 0)
-      return rule.contracts != reduction::none && p.part[a] == rule.contracts
+      return rule.contracts != reduction::none && p.part(a) == rule.contracts
                  ? nullptr
                  : "a sum over a sharded dim is not partial";
-    return p.dim[a] == position + 1 && p.order[a] == v.layout.order[a]
+    return p.sharded_at(a) == position && p.order(a) == v.layout.order(a)
                ? nullptr
                : "a result's placement differs from its operands'";
   }
   constexpr char const* check_partial(node const& n, sharding const& rule, int a, int first, int partials) const {
-    reduction const kind = m.operand_value(n, first).layout.part[a];
+    reduction const kind = m.operand_value(n, first).layout.part(a);
     linearity const how = rule.linear(first, kind);
     if (how == linearity::none || (how == linearity::alone && partials != 1) ||
         (how == linearity::together && partials != n.operands.count))
       return "a partial operand goes through an operation that needs it reduced";
     for (int i = 0; i < n.operands.count; ++i)
-      if (m.operand_value(n, i).layout.part[a] != kind && how == linearity::together)
+      if (m.operand_value(n, i).layout.part(a) != kind && how == linearity::together)
         return "operands are partial in different ways";
-    return at(m.result(n)).part[a] == kind ? nullptr : "the result of a partial operand is not partial";
+    return at(m.result(n)).part(a) == kind ? nullptr : "the result of a partial operand is not partial";
   }
   // No operand is sharded or partial over the axis: only a dim that this node creates may be sharded over it.
   constexpr char const* check_fresh(node const& n, sharding const& rule, int a) const {
     placement const& p = at(m.result(n));
-    if (p.part[a] != reduction::none) return "a result is partial though no operand is";
-    if (p.dim[a] == 0) return nullptr;
+    if (p.is_partial(a)) return "a result is partial though no operand is";
+    if (!p.shards(a)) return nullptr;
     int const dim = m.result_value(n).dims.at[p.sharded_at(a)];
     if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
     for (int i = 0; i < n.operands.count; ++i)
@@ -154,15 +155,15 @@ struct layout_verifier {
     for (int a = 0; a < m.axis_count; ++a) {
       placement const &p = x.layout, &q = y.layout;
       if ((mask >> a & 1u) == 0) {
-        if (p.dim[a] != q.dim[a] || p.order[a] != q.order[a] || p.part[a] != q.part[a])
+        if (p.sharded_at(a) != q.sharded_at(a) || p.order(a) != q.order(a) || p.part(a) != q.part(a))
           return "a collective changes another axis";
         continue;
       }
-      if (p.part[a] != (reduces ? static_cast<reduction>(n.function) : reduction::none) || q.part[a] != reduction::none)
+      if (p.part(a) != (reduces ? static_cast<reduction>(n.function) : reduction::none) || q.is_partial(a))
         return "a collective does not reduce what is partial";
-      if (takes ? p.sharded_at(a) != from || p.order[a] < p.axes_of(from) - members : p.dim[a] != 0)
+      if (takes ? p.sharded_at(a) != from || p.order(a) < p.axes_of(from) - members : p.shards(a))
         return "a collective takes other than the minor end of a dim's axes";
-      if (gives ? q.sharded_at(a) != to || q.order[a] < q.axes_of(to) - members : q.dim[a] != 0)
+      if (gives ? q.sharded_at(a) != to || q.order(a) < q.axes_of(to) - members : q.shards(a))
         return "a collective gives other than the minor end of a dim's axes";
     }
     return nullptr;
@@ -173,10 +174,10 @@ struct layout_verifier {
   /// Whether `whole` has the placement of `part` with one more dim in front, replicated or sharded.
   constexpr bool stacks(placement const& whole, placement const& part) const {
     for (int a = 0; a < m.axis_count; ++a)
-      if (whole.part[a] != part.part[a] ||
-          (whole.dim[a] == 1
-               ? part.dim[a] != 0
-               : part.dim[a] != (whole.dim[a] == 0 ? 0 : whole.dim[a] - 1) || part.order[a] != whole.order[a]))
+      if (whole.part(a) != part.part(a) ||
+          (whole.sharded_at(a) == 0 ? part.shards(a)
+                                    : part.sharded_at(a) != (whole.shards(a) ? whole.sharded_at(a) - 1 : -1) ||
+                                          part.order(a) != whole.order(a)))
         return false;
     return true;
   }
@@ -210,7 +211,7 @@ struct layout_verifier {
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
           return "a result's placement differs from its region's result";
         for (int a = 0; a < m.axis_count && repeats && i >= carries && !stacked; ++a)
-          if (at(inner).part[a] == reduction::max || at(inner).part[a] == reduction::min)
+          if (at(inner).part(a) == reduction::max || at(inner).part(a) == reduction::min)
             return "a loop sums a partial max or min";
       }
     }

@@ -171,10 +171,9 @@ struct plan_verifier {
   }
 
   // Collectives.
-  constexpr bool is_alone(node const& n) const { return p.numbers.members(n.attribute[0]) == 1; }
   constexpr void start(node const& n) {
     id const x = m.operand(n, 0), y = m.result(n), started = now;
-    if (is_alone(n)) return copy(y, x);
+    if (p.numbers.is_alone(n)) return copy(y, x);
     bool const goes_with_others = p.joined[started] != 0;
     if (!goes_with_others) end(started);
     read(x);
@@ -202,7 +201,7 @@ struct plan_verifier {
     node const& c = awaited(m, n);
     id const started = m.values[m.result(c)].node;
     rename(m.result(n), m.operand(n, 0));
-    if (!is_alone(c)) end(started);
+    if (!p.numbers.is_alone(c)) end(started);
     for (int i = 0; i < memory.flights; ++i)
       if (memory.flight[i].node == started) return say("a wait comes before its collective is sent", now);
   }
@@ -236,8 +235,7 @@ struct plan_verifier {
     auto given = [&](int i) { return m.link(body.results, i); };
     auto index = [&](std::int64_t t) { return l.reversed ? trips - 1 - t : t; };
     int const stacked_end = l.carries + l.stacked, first_out = l.carries + l.sums;
-    stack in[max_stacks] = {}, out[max_stacks] = {};
-    require(l.stacked <= max_stacks && n.results.count - first_out <= max_stacks, "G41: a loop stacks too many values");
+    stack in[max_operands] = {}, out[max_operands] = {};
 
     for (int i = 0; i < n.operands.count; ++i) {
       if (i >= l.carries) read(m.operand(n, i));
@@ -325,8 +323,6 @@ struct plan_verifier {
     for (int i = l.carries + l.stacked; i < n.operands.count; ++i)
       if (!memory.holds(of[m.operand(n, i)])) say("a loop writes over what its iterations read", now);
   }
-
-  static constexpr int max_stacks = 192;
 };
 
 }  // namespace detail

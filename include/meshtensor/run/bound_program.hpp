@@ -8,6 +8,7 @@
 
 #include "meshtensor/base/raise_at_compile_time.hpp"
 #include "meshtensor/pass/lower.hpp"
+#include "meshtensor/pass/stored.hpp"
 #include "meshtensor/run/pass_log.hpp"
 
 namespace meshtensor {
@@ -40,27 +41,30 @@ class bound_program {
   /// `speaks`: whether this rank prints what the environment asks to see of the passes.
   bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents, bool speaks = false) {
     pass_log log(speaks, entry_name<Entry>().text());
-    if constexpr (early) log.shows_last(stages::graph);
     if constexpr (!early) {
-      lowering_ =
-          lower(stages::traced, entry_name<Entry>(), mesh, Layout::rules, extents, capabilities_of<Device>, &log);
-    } else if constexpr (is_static) {
-      static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::bound> &&
-                    is_valid<stages::plan_checked>);
-      if (!extents.empty()) raise(meshtensor::bind(stages::graph, mesh, extents).report);
+      lowering_ = lower(*stored_module<stages::traced>::load(), entry_name<Entry>(), mesh, Layout::rules, extents,
+                        capabilities_of<Device>, &log);
     } else {
-      static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::checked>);
-      plan_ = plan_at_start(stages::graph, entry(), mesh, extents);
+      graph_ = stored_module<stages::graph>::load();
+      log.cannot_show();
+      if constexpr (is_static) {
+        static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::bound> &&
+                      is_valid<stages::plan_checked>);
+        if (!extents.empty()) raise(meshtensor::bind(*graph_, mesh, extents).report);
+        plan_ = stored_plan<stages::planned, stages::graph>::load();
+      } else {
+        static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::checked>);
+        plan_ = plan_at_start(*graph_, entry(), mesh, extents);
+      }
     }
   }
 
   meshtensor::module const& graph() const {
-    if constexpr (early) return stages::graph;
+    if constexpr (early) return *graph_;
     else return lowering_->graph;
   }
   plan const& planned() const {
-    if constexpr (is_static) return stages::planned;
-    else if constexpr (early) return *plan_;
+    if constexpr (early) return *plan_;
     else return lowering_->planned;
   }
   /// The device of this program, with generated code where the compiler knows the graph and the device generates some.
@@ -76,7 +80,8 @@ class bound_program {
   int entry() const { return find_entry(graph(), entry_name<Entry>()); }
 
  private:
-  std::unique_ptr<plan> plan_;
+  std::unique_ptr<module const> graph_;
+  std::unique_ptr<plan const> plan_;
   std::unique_ptr<lowering> lowering_;
 };
 

@@ -190,7 +190,7 @@ class executable_of {
   /// errors  of the step: R32, on processes that did not meet it R21
   void check_numerics(bool on = true) {
     if (!on) return session_->observe({});
-    detail::numerics_check const looks(graph(), mesh_.size());
+    detail::numerics_check const looks(graph(), planned().numbers, mesh_.size());
     session_->observe([looks](node const& n, std::span<rank_context const> held) { looks.after(n, held); },
                       [looks](node const& n, std::span<rank_context const> held) { looks.before(n, held); });
   }

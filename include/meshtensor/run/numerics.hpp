@@ -48,11 +48,11 @@ inline not_finite find_not_finite(view const& v) {
 /// that processors may be threads.
 class numerics_check {
  public:
-  numerics_check(module const& m, std::int64_t processors)
+  numerics_check(module const& m, binding const& numbers, std::int64_t processors)
       : m_(m),
         processors_(processors),
         kept_(std::make_shared<std::vector<operands_kept>>(static_cast<std::size_t>(processors))),
-        awaited_(awaited_values(m)) {}
+        awaited_(awaited_values(m, numbers)) {}
 
   /// Copies the operands that a kernel may overwrite, so that `after` can recompute its nodes.
   void before(node const& n, std::span<rank_context const> held) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the module after a pass, and the time of each pass, if environment variables ask for it:
-// MESHTENSOR_PRINT_AFTER=fuse (or all), MESHTENSOR_TIME_PASSES=1. If the compiler has run the passes, there are no
-// times, and only the module after the last pass is there to print.
+// Prints the module after a pass (MESHTENSOR_PRINT_AFTER=fuse, or all) and the time of each pass
+// (MESHTENSOR_TIME_PASSES=1), if environment variables ask for it. If the compiler has run the passes, nothing can be
+// shown.
 #pragma once
 
 #include <chrono>
@@ -40,16 +40,12 @@ class pass_log final : public pass_observer {
     if (times_) spans_.emplace_back(pass, span.count());
     if (is_wanted(pass)) print(pass, m);
   }
-  /// Prints the module after the last pass, where the compiler has run all passes, or says why no other can be shown.
-  void shows_last(module const& m) {
+  /// Says why nothing can be shown: the compiler has run the passes.
+  void cannot_show() const {
     if (print_after_.empty() && !times_) return;
-    char const* const last = passes<>[pass_count - 1].name;
-    if (is_wanted(last)) print(last, m);
-    else
-      std::fprintf(stderr,
-                   "meshtensor: the compiler has run the passes of %s: compile with MESHTENSOR_EARLY=0 to see "
-                   "them, or print after '%s'\n",
-                   label_.c_str(), last);
+    std::fprintf(stderr,
+                 "meshtensor: the compiler has run the passes of %s: compile with MESHTENSOR_EARLY=0 to see them\n",
+                 label_.c_str());
   }
 
  private:

@@ -93,10 +93,7 @@ struct start_record {
  private:
   std::uint64_t mark_of_plan() const {
     hash_combine mix;
-    for (int v = 0; v < graph.value_count; ++v) {
-      placement const& lies = graph.values[v].layout;
-      for (int a = 0; a < graph.axis_count; ++a) mix(lies.dim[a], lies.order[a], lies.part[a]);
-    }
+    for (int v = 0; v < graph.value_count; ++v) mix(graph.values[v].layout.bits);
     mix(planned.arena_bytes, planned.variable_bytes, planned.input_bytes);
     return mix.hash;
   }

@@ -56,7 +56,7 @@ struct layout_rules {
     layout_rule r{};
     r.scope = scope, r.dim = dim;
     if (axes.size() > max_axes)
-      return note(diagnostic{} << "S08 the dim '" << dim << "' is sharded over more than 4 axes, which no mesh has");
+      return note(diagnostic{} << "S08 the dim '" << dim << "' is sharded over more than 6 axes, which no mesh has");
     for (name const& a : axes) r.axes[r.count++] = a;
     return add(r);
   }
@@ -122,47 +122,57 @@ concept layout_type = requires {
 };
 
 /// The placement of one tensor on the mesh: each axis shards one dim, holds the terms of a partial reduction, or
-/// replicates. All zeros means replicated on every axis.
+/// replicates. All zeros means replicated on every axis. Packed into one word, so that comparing two is one step.
 struct placement {
-  std::uint8_t dim[max_axes];    // position of the dim that the axis shards, plus 1; 0: none
-  std::uint8_t order[max_axes];  // place in that dim's list of axes; 0 is major
-  reduction part[max_axes];
+  std::uint64_t bits;  // of each axis: the dim's position plus 1 (4), its place in that dim's list (3), a reduction (2)
 
-  constexpr bool operator==(placement const& o) const {
-    for (int a = 0; a < max_axes; ++a)
-      if (dim[a] != o.dim[a] || order[a] != o.order[a] || part[a] != o.part[a]) return false;
-    return true;
-  }
-  constexpr int sharded_at(int axis) const { return dim[axis] - 1; }
-  constexpr bool is_replicated(int axis) const { return dim[axis] == 0 && part[axis] == reduction::none; }
-  constexpr bool has_partial() const {
-    for (int a = 0; a < max_axes; ++a)
-      if (part[a] != reduction::none) return true;
-    return false;
-  }
+  constexpr bool operator==(placement const&) const = default;
+
+  /// The position of the dim that an axis shards, or -1.
+  constexpr int sharded_at(int axis) const { return static_cast<int>(bits >> shift(axis) & 15) - 1; }
+  constexpr bool shards(int axis) const { return (bits >> shift(axis) & 15) != 0; }
+  /// The axis's place in the list of axes of its dim; 0 is major.
+  constexpr int order(int axis) const { return static_cast<int>(bits >> (shift(axis) + 4) & 7); }
+  constexpr reduction part(int axis) const { return static_cast<reduction>(bits >> (shift(axis) + 7) & 3); }
+  constexpr bool is_partial(int axis) const { return (bits >> (shift(axis) + 7) & 3) != 0; }
+  constexpr bool is_replicated(int axis) const { return (bits >> shift(axis) & 0x1ff) == 0; }
+  constexpr bool has_partial() const { return (bits & every_part) != 0; }
   /// How many axes shard the dim at `position`.
   constexpr int axes_of(int position) const {
     int n = 0;
-    for (int a = 0; a < max_axes; ++a) n += dim[a] == position + 1;
+    for (std::uint64_t rest = bits; rest != 0; rest >>= width) n += static_cast<int>(rest & 15) == position + 1;
     return n;
   }
-  /// The axis at place `order_` in the list of the dim at `position`, or -1.
-  constexpr int axis_at(int position, int order_) const {
-    for (int a = 0; a < max_axes; ++a)
-      if (dim[a] == position + 1 && order[a] == order_) return a;
+  /// The axis at place `order` in the list of the dim at `position`, or -1.
+  constexpr int axis_at(int position, int order) const {
+    auto const wanted = static_cast<std::uint64_t>(position + 1 + order * 16);
+    int a = 0;
+    for (std::uint64_t rest = bits; rest != 0; rest >>= width, ++a)
+      if ((rest & 0x7f) == wanted) return a;
     return -1;
   }
-  constexpr void shard(int position, int axis) {
-    order[axis] = static_cast<std::uint8_t>(axes_of(position));
-    dim[axis] = static_cast<std::uint8_t>(position + 1);
-  }
-  constexpr void unshard(int axis) { dim[axis] = 0, order[axis] = 0; }
+  constexpr void set_part(int axis, reduction kind) { set(axis, 7, 3, static_cast<int>(kind)); }
+  constexpr void set_order(int axis, int order) { set(axis, 4, 7, order); }
+  /// Shards the dim at `position` over one more axis, the minor one; or over an axis at some place in its list.
+  constexpr void shard(int position, int axis) { shard(position, axis, axes_of(position)); }
+  constexpr void shard(int position, int axis, int order) { set(axis, 0, 0x7f, position + 1 + order * 16); }
+  constexpr void unshard(int axis) { set(axis, 0, 0x7f, 0); }
   /// Stops one of several axes from sharding its dim: the minor axes of that dim move up.
   constexpr void leave(int axis) {
     for (int a = 0; a < max_axes; ++a)
-      if (a != axis && dim[a] == dim[axis] && order[a] > order[axis]) --order[a];
+      if (a != axis && sharded_at(a) == sharded_at(axis) && order(a) > order(axis)) set_order(a, order(a) - 1);
     unshard(axis);
   }
+
+ private:
+  static constexpr int width = 9;                                  // bits of an axis
+  static constexpr std::uint64_t every_part = 0x6030180c06030180;  // 2 of 9 bits
+  static constexpr int shift(int axis) { return axis * width; }
+  constexpr void set(int axis, int first, std::uint64_t mask, int value) {
+    int const at = shift(axis) + first;
+    bits = (bits & ~(mask << at)) | static_cast<std::uint64_t>(value) << at;
+  }
+  static_assert(max_axes * width < 64 && max_dims_of_one < 16);
 };
 
 /// The number of parts into which a mesh cuts the dim at `position` of a value.

@@ -109,10 +109,10 @@ TEST_CASE("two axes of one dim, and other kinds of partial values") {
   mt::shape dims{};
   dims.add(b.dim("batch", {})), dims.add(b.dim("in", 8));
   mt::placement p{};
-  p.shard(1, 2), p.shard(1, 0), p.part[1] = mt::reduction::max;
+  p.shard(1, 2), p.shard(1, 0), p.set_part(1, mt::reduction::max);
   CHECK(mt::speller(m).dims(dims, p) == "batch, in/pipe/data | partial max model");
   CHECK(mt::speller(m).dims({}, p) == "| partial max model");
-  p.part[1] = mt::reduction::sum;
+  p.set_part(1, mt::reduction::sum);
   CHECK(mt::speller(m).dims(dims, p) == "batch, in/pipe/data | partial model");
   CHECK(mt::speller(m).axes(5) == "data, pipe");
 }

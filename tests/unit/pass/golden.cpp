@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Five small programs after each pass, as text, in tests/unit/pass/golden: what each pass does. MESHTENSOR_UPDATE=1
-// writes the texts anew.
+// Five small programs after each pass, and their instructions, as text, in tests/unit/pass/golden: what each pass does.
+// MESHTENSOR_UPDATE=1 writes the texts anew.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include <regex>
 #include <sstream>
 
-#include "meshtensor/emit/print.hpp"
+#include "meshtensor/emit/print_instructions.hpp"
 #include "meshtensor/meshtensor.hpp"
 
 namespace mt = meshtensor;
@@ -86,8 +86,10 @@ std::string text_after_each(mt::layout_rules const& rules) {
   } texts;
   mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 2).add("model", 2);
   auto const traced = mt::on_heap([] { return mt::trace<Program>(); });
-  mt::lower(*traced, mt::entry_name<Program>(), mesh, rules, {}, {.fuses = true}, &texts);
-  return texts.text;
+  auto const low = mt::lower(*traced, mt::entry_name<Program>(), mesh, rules, {}, {.fuses = true}, &texts);
+  std::vector<mt::instruction> list;
+  mt::list_instructions(low->graph, low->planned, low->entry, [&](mt::instruction const& i) { list.push_back(i); });
+  return texts.text + "==== list_instructions\n" + mt::text_of(list, low->graph, low->planned) + "\n";
 }
 
 /// The first line in which two texts differ; empty: none.

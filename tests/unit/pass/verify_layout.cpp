@@ -92,21 +92,21 @@ TEST_CASE("damaged placements are found, with the node and the line") {
   CHECK(says(finding, "(node %"));
   CHECK(finding.find(" reduce, programs.hpp:") != std::string::npos);
 
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[0] = 9; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.shard(8, 0, 0); }),
              "a dim that the value does not have"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.part[0] = mt::reduction::sum; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.set_part(0, mt::reduction::sum); }),
              "shards a value that is partial over it"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.order[1] = 1; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.set_order(1, 1); }),
              "are not numbered consecutively"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.dim[3] = 1; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.shard(0, 3, 0); }),
              "a mesh axis that does not exist"));
   CHECK(says(damaged([](mt::module& m) { result(m, primitive::einsum).layout.unshard(0); }),
              "a result's placement differs from its operands'"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::reduction::none; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.set_part(0, mt::reduction::none); }),
              "is not partial"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.part[0] = mt::reduction::max; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::reduce).layout.set_part(0, mt::reduction::max); }),
              "is not partial"));
-  CHECK(says(damaged([](mt::module& m) { result(m, primitive::constant).layout.part[0] = mt::reduction::sum; }),
+  CHECK(says(damaged([](mt::module& m) { result(m, primitive::constant).layout.set_part(0, mt::reduction::sum); }),
              "a result is partial though no operand is"));
   CHECK(
       says(damaged([](mt::module& m) { result(m, primitive::read).layout.unshard(1); }), "a variable lies elsewhere"));

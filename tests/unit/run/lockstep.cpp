@@ -42,7 +42,7 @@ looked_at look(mt::exchange_timing timing) {
   mt::session<mt::reference_device> run(values, m, s.plan(), s.mesh, s.low->entry);
   std::vector<float> const x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y{0.5f, 1, 1.5f, 2};
   run.feed("x", x.data()), run.feed("y", y.data());
-  auto const awaited = mt::awaited_values(m);
+  auto const awaited = mt::awaited_values(m, s.plan().numbers);
   looked_at seen;
   run.observe([&](mt::node const& n, std::span<mt::rank_context const> all) {
     for (mt::rank_context const& p : all) {

@@ -62,7 +62,9 @@ struct code {
   static constexpr code of() {
     constexpr detail::node_primitives alone = detail::node_primitives_of(Graph);
     constexpr unsigned attended = attention_types(Graph);
-    if constexpr (attended != 0)
+    if constexpr (links_cpu)  // all of these are there, but for kernels
+      return {instantiate<Graph>(), nullptr, &prepare_node<>, &evaluate<>, &detail::make_any_attention<lazy>};
+    else if constexpr (attended != 0)
       return {instantiate<Graph>(), nullptr, &prepare_node<alone.with_kernels>, &evaluate<alone.with_loops>,
               &make_attention<attended>};
     else

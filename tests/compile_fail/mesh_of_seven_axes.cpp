@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh has at most four axes.
-// expect: meshtensor S01: a mesh has at most 4 axes
+// A mesh has at most six axes.
+// expect: meshtensor S01: a mesh has at most 6 axes
 #include "meshtensor/mesh/mesh.hpp"
 
 namespace mt = meshtensor;
@@ -11,7 +11,9 @@ inline constexpr struct b_axis : mt::axis<"b", 2> {} b;
 inline constexpr struct c_axis : mt::axis<"c", 2> {} c;
 inline constexpr struct d_axis : mt::axis<"d", 2> {} d;
 inline constexpr struct e_axis : mt::axis<"e", 2> {} e;
-struct mesh : mt::mesh<a, b, c, d, e> {};
+inline constexpr struct f_axis : mt::axis<"f", 2> {} f;
+inline constexpr struct g_axis : mt::axis<"g", 2> {} g;
+struct mesh : mt::mesh<a, b, c, d, e, f, g> {};
 }  // namespace net
 
 int main() { return net::mesh::shape.count; }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instruction of a processor's step. A step is a list of them, the same for every processor.
+#pragma once
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// What an instruction does with its values `from` and `to`.
+enum class instruction_kind : std::uint8_t {
+  bind_input,      // `to` lies where the caller feeds the input
+  bind_variable,   // `to` lies in the store's memory of variable `from`
+  bind_slice,      // `to` is the slice of `from` that belongs to the iteration
+  bind_window,     // `to` is a strided view of `from`, which begins where the node's numbers say
+  launch,          // runs a kernel of the device; `to` numbers the kernels of a list
+  copy,            // `from` to `to`
+  copy_to_slice,   // `from` to the slice of `to` that belongs to the iteration
+  copy_to_store,   // `from` to the store's memory of variable `to`
+  copy_to_output,  // `from` to where the caller wants the output, if anywhere
+  copy_part,       // this processor's part of `from` to `to`
+  zero,            // fills `to` with zeros
+  accumulate,      // adds `from` to `to`
+  start,           // starts a collective from `from` to `to`
+  wait,            // waits for the collective of node `from`
+  exchange,        // starts a collective and waits for it
+  begin_loop,      // repeats what follows up to its end, `trips` times
+  begin_call,      // what follows up to its end is one composite; says no more than its name
+  end,             // of the innermost loop or call
+};
+
+constexpr char const* text_of(instruction_kind kind) {
+  constexpr char const* texts[] = {
+      "bind_input",    "bind_variable", "bind_slice",     "bind_window", "launch",     "copy",
+      "copy_to_slice", "copy_to_store", "copy_to_output", "copy_part",   "zero",       "accumulate",
+      "start",         "wait",          "exchange",       "begin_loop",  "begin_call", "end"};
+  return texts[static_cast<int>(kind)];
+}
+
+struct instruction {
+  instruction_kind kind;
+  id node;  // the node that it belongs to; of a loop's copies and sums: the loop
+  id from, to;
+  std::int64_t bytes;  // of what is copied, zeroed, added or bound as a slice, on each processor
+  std::int64_t trips;  // of a loop
+  bool reversed;       // a loop from the last index to the first
+
+  constexpr bool operator==(instruction const&) const = default;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defines the members of session.
+// why: members that are defined in a class are compiled with every program, linked or not.
+#pragma once
+
+#include "meshtensor/run/session.hpp"
+
+namespace meshtensor {
+
+template <class Device>
+session<Device>::session(store& values, module const& m, plan const& p, mesh_shape const& mesh, int entry,
+                         Device device, function_ref<void()> ready, std::string const& program)
+    : store_(values), m_(m), p_(p), mesh_(mesh), entry_(entry), device_(std::move(device)) {
+  steps_ = &values.count_steps(program.empty() ? m.names[m.regions[entry].label].text() : program);
+
+  auto& job = values.runner();
+  auto const size = static_cast<int>(mesh.size());
+  if (job.size() != 0 && job.size() != size)
+    throw error("R05", {"the mesh has ", size, " processors, but ", job.size(), (job.size() == 1 ? " was" : " were"),
+                        " started: start as many as the mesh has, as by mpirun -n ", size,
+                        ", or let mt::job::as_threads() make them"});
+  ranks_ = job.held(size);
+  within_memory(p, [&] {
+    processors_.reserve(ranks_.size());
+    for (int r : ranks_) processors_.emplace_back(m, p, mesh, r);
+    find_memory();
+    external_.resize(ranks_.size());
+    connect();
+  });
+  ready();
+  if (job.in_lockstep()) {
+    engines_.push_back(
+        std::make_unique<engine<Device>>(m, p, entry, device_, processors_, std::make_unique<lockstep>(job.timing())));
+  } else {
+    engines_.resize(ranks_.size());
+    job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
+  }
+}
+
+template <class Device>
+session<Device>::~session() {
+  if (!store_.runner().has_failed()) return;
+  stays(processors_), stays(engines_), stays(inputs_), stays(outputs_);
+}
+
+template <class Device>
+void session<Device>::set(std::string_view label, double number) {
+  if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
+    known->second = number;
+    return;
+  }
+  for (int i = 0; i < m_.number_count; ++i)
+    if (m_.numbers[i].kind == number_row::named && m_.names[m_.numbers[i].first] == name::of(label)) {
+      settings_.named.emplace(label, number);
+      return;
+    }
+  throw error("R07", {"the program has no number '", label, "'"});
+}
+
+template <class Device>
+void session<Device>::step() {
+  inputs_.require_all();
+  count();
+  evaluate_numbers(m_, p_.numbers, settings_, numbers_);
+  store_.steps().use([&] {
+    find_memory();
+    try {
+      run_all();
+    } catch (...) {
+      if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
+      throw;
+    }
+  });
+  if (updates_ && among_steps_) store_.advance();
+  ++*steps_;
+  for (std::uint64_t* n : counts_) ++*n;
+}
+
+template <class Device>
+view session<Device>::local(std::string_view label, std::size_t k) const {
+  id const n = port_of(outputs_, label, "R08", "output").node_id;
+  view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
+  v.data = external_[k].given[n];
+  return v;
+}
+
+template <class Device>
+block session<Device>::whole(std::string_view label) const {
+  return assembled(output(label), [&](std::size_t k) { return local(label, k); });
+}
+
+template <class Device>
+std::vector<std::string> session<Device>::watched() const {
+  std::vector<std::string> all;
+  for (port const& p : outputs_)
+    if (m_.nodes[p.node_id].attribute[1] != 0) all.push_back(p.label);
+  std::ranges::sort(all);
+  return all;
+}
+
+template <class Device>
+blocks session<Device>::fed() const {
+  blocks all;
+  inputs_.require_all();
+  for (port const& p : inputs_.ports())
+    all.emplace(p.label, assembled(inputs_.value_of(p), [&](std::size_t k) { return inputs_.part(p, k); }));
+  return all;
+}
+
+template <class Device>
+void session<Device>::record(bool on) {
+  for (auto& e : engines_) e->record(on);
+}
+
+template <class Device>
+std::vector<timeline const*> session<Device>::recorded() const {
+  std::vector<timeline const*> all;
+  for (auto const& e : engines_)
+    if (e->recorded() != nullptr) all.push_back(e->recorded());
+  return all;
+}
+
+template <class Device>
+void session<Device>::observe(typename engine<Device>::observer const& seen,
+                              typename engine<Device>::observer const& before) {
+  for (auto& e : engines_) e->observe(seen, before);
+}
+
+template <class Device>
+rates session<Device>::best_rates() {
+  if constexpr (requires { device_.best_rates(); }) return engines_[0]->device().best_rates();
+  else return rates{};
+}
+
+template <class Device>
+memory_use session<Device>::memory() const {
+  memory_use use;
+  use.planned = (p_.arena_bytes + p_.variable_bytes + p_.input_bytes) * static_cast<std::int64_t>(processors_.size());
+  for (auto const& e : engines_) use.workspace += e->workspace_bytes();
+  std::int64_t planned_here = 0;
+  for (std::size_t k = 0; k < processors_.size(); ++k) planned_here += store_.steps().resident(k, p_.arena_bytes);
+  for (std::span<std::byte const> const v : variables_) planned_here += resident_bytes(v.data(), std::ssize(v));
+  for (port const& p : inputs_.ports())
+    for (auto const& m : p.memory) planned_here += resident_bytes(m.data(), std::ssize(m) * 8);
+  use.process = std::max<std::int64_t>(0, resident_bytes() - planned_here - use.workspace);
+  return use;
+}
+
+template <class Device>
+void session<Device>::count() {
+  settings_.seed = store_.seed(), settings_.step = *steps_;
+  counted_.give(settings_, [this](std::size_t k) { return *counts_[k]; });
+}
+
+template <class Device>
+void session<Device>::find_memory() {
+  store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
+  for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
+}
+
+template <class Device>
+void session<Device>::run_all() {
+  auto const run = [this](std::size_t k, std::span<external_buffers> external) {
+    within_memory(p_, [&] { engines_[k]->run(external, numbers_.data(), settings_.seed, settings_.step); });
+  };
+  if (store_.runner().in_lockstep()) return run(0, external_);
+  store_.runner().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
+    std::size_t const k = index_of(rank);
+    run(k, {&external_[k], 1});
+  });
+}
+
+template <class Device>
+template <class PartOf>
+block session<Device>::assembled(id v, PartOf part_of) const {
+  block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
+  for (std::size_t k = 0; k < processors_.size(); ++k) {
+    view const part = part_of(k), all = result.window();
+    std::int64_t first = 0;
+    for (int i = 0; i < all.count; ++i) first += all.stride[i] * part.origin[i];
+    detail::copy_by_name(part, 0, all, first, no_id, no_id, part.extent);
+  }
+  return result;
+}
+
+template <class Device>
+void session<Device>::connect() {
+  for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
+  std::vector<rank_context*> held;
+  for (rank_context& p : processors_) held.push_back(&p);
+  for (external_buffers& o : external_) {
+    o.variables.resize(static_cast<std::size_t>(m_.variable_count));
+    o.fed.resize(static_cast<std::size_t>(m_.node_count));
+    o.given.resize(static_cast<std::size_t>(m_.node_count));
+  }
+  for (int i = 0; i < m_.node_count; ++i) {
+    node const& n = m_.nodes[i];
+    if (n.region != entry_) continue;
+    if (n.kind == primitive::read || n.kind == primitive::write) {
+      stored& s = store_.provide(m_, p_.numbers, m_.variables[n.attribute[0]], held,
+                                 [&](view const& block, initial_value const& first) {
+                                   if constexpr (requires { device_.fill(block, first); }) device_.fill(block, first);
+                                   else if (!first.is_zero()) fill(block, first);
+                                 });
+      for (std::size_t k = 0; k < external_.size(); ++k) {
+        std::byte*& block = external_[k].variables[n.attribute[0]];
+        if (block == nullptr) variables_.emplace_back(s.block_of(k), static_cast<std::size_t>(s.local_bytes()));
+        block = s.block_of(k);
+      }
+      updates_ = updates_ || n.kind == primitive::write;
+    }
+    if (n.kind == primitive::input) inputs_.add(static_cast<id>(i));
+    if (n.kind != primitive::output) continue;
+    port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<id>(i)});
+    p.memory.resize(processors_.size());
+    for (std::size_t k = 0; k < external_.size(); ++k)
+      external_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
+  }
+}
+
+template <class Device>
+void session<Device>::make_engine(int rank, transport& t) {
+  std::size_t const k = index_of(rank);
+  rank_context& p = processors_[k];
+  auto ways = std::make_unique<by_transport>(t, m_, p_, p);
+  engines_[k] =
+      std::make_unique<engine<Device>>(m_, p_, entry_, one_device(), std::span<rank_context>(&p, 1), std::move(ways));
+}
+
+template <class Device>
+Device session<Device>::one_device() const {
+  if constexpr (requires { device_.shared_by(1); }) return device_.shared_by(static_cast<int>(ranks_.size()));
+  else return device_;
+}
+
+template <class Device>
+std::size_t session<Device>::index_of(int rank) const {
+  for (std::size_t k = 0; k < ranks_.size(); ++k)
+    if (ranks_[k] == rank) return k;
+  return 0;
+}
+
+}  // namespace meshtensor
