@@ -27,9 +27,10 @@ inline std::vector<id> held_at_fullest(module const& m, plan const& p) {
   plan_again->run(entry);
   int time = 0;
   while (time < max_nodes - 1 && plan_again->event_node[time] != p.fullest) ++time;
+  liveness const& life = plan_again->life;
   std::vector<id> all;
   for (int v = 0; v < m.value_count; ++v)
-    if (p.root[v] == v && p.where[v] == place::arena && plan_again->begin[v] <= time && time <= plan_again->end[v])
+    if (p.root[v] == v && p.where[v] == place::arena && life.begin[v] <= time && time <= life.end[v])
       all.push_back(static_cast<id>(v));
   return all;
 }

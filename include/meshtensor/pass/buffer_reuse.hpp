@@ -9,13 +9,15 @@
 
 namespace meshtensor::detail {
 
-struct buffer_reuse : liveness {
-  int made[max_values], last[max_values];  // of values, in the survey: when computed, when used last
-  id next_value[max_values];               // of a value: the value whose buffer it reuses, plus 1
-  bool fills[max_values];                  // values computed in their slice of a stacked result
+/// The values whose results reuse other buffers, found from the lifetimes of values in a survey of the program.
+struct buffer_reuse {
+  meshtensor::module const& m;
+  liveness const& life;
+  id next_value[max_values];  // of a value: the value whose buffer it reuses, plus 1
+  bool fills[max_values];     // values computed in their slice of a stacked result
 
-  constexpr buffer_reuse(module const& source, plan& target)
-      : liveness(source, target), made{}, last{}, next_value{}, fills{}, overwrites{}, is_read{} {}
+  constexpr buffer_reuse(module const& source, liveness const& survey)
+      : m(source), life(survey), next_value{}, fills{}, made{}, last{}, overwrites{}, is_read{} {}
 
   /// Mask of the operands whose buffer a kernel's result may reuse: the kernel reads them for the last time when it
   /// writes the result, and no other operand shares their buffer.
@@ -29,12 +31,14 @@ struct buffer_reuse : liveness {
     unsigned mask = overwrites[m.result(n, result)];
     for (int i = 0; i < n.operands.count && mask != 0; ++i)
       for (int k = 0; k < i; ++k)
-        if (root(m.operand(n, i)) == root(m.operand(n, k))) mask &= ~(1u << i | 1u << k);
+        if (life.root(m.operand(n, i)) == life.root(m.operand(n, k))) mask &= ~(1u << i | 1u << k);
     return mask;
   }
+  /// When a value, or another one in its memory, was used last.
+  constexpr int last_use(id v) const { return last[v]; }
   /// Finds all reuse; call it after the survey.
   constexpr void find(int entry) {
-    for (int v = 0; v < m.value_count; ++v) made[v] = begin[v], last[v] = end[root(static_cast<id>(v))];
+    for (int v = 0; v < m.value_count; ++v) made[v] = life.begin[v], last[v] = life.end[life.root(static_cast<id>(v))];
     of_variables(entry);
     for (int i = 0; i < m.node_count; ++i)
       if (m.nodes[i].kind == primitive::repeat) of_loop(m.nodes[i]);
@@ -62,10 +66,10 @@ struct buffer_reuse : liveness {
     if (n.kind != primitive::repeat || n.region != region || next_value[v] != 0) return false;
     loop const l = loop::of(n);
     id const seen = slice_of(n, old);
-    if (m.values[v].index < l.carries + l.sums || seen == no_id || read[root(old)] != made[v]) return false;
+    if (m.values[v].index < l.carries + l.sums || seen == no_id || life.read[life.root(old)] != made[v]) return false;
     list const results = m.regions[m.region_of(n, 0)].results;
     for (int i = 0; i < results.count; ++i)
-      if (root(m.link(results, i)) == seen) return false;  // it would be stored after its slice is overwritten
+      if (life.root(m.link(results, i)) == seen) return false;  // it would be stored after its slice is overwritten
     return true;
   }
   /// The body's argument for a slice of `whole`; no_id unless that argument is the loop's only use of `whole`.
@@ -73,7 +77,7 @@ struct buffer_reuse : liveness {
     loop const l = loop::of(n);
     int times = 0, at = 0;
     for (int i = 0; i < n.operands.count; ++i)
-      if (root(m.operand(n, i)) == root(whole)) ++times, at = i;
+      if (life.root(m.operand(n, i)) == life.root(whole)) ++times, at = i;
     bool const stacked = times == 1 && at >= l.carries && at < l.carries + l.stacked;
     return stacked ? m.link(m.regions[m.region_of(n, 0)].arguments, at) : no_id;
   }
@@ -84,12 +88,12 @@ struct buffer_reuse : liveness {
     list const arguments = m.regions[body].arguments, results = m.regions[body].results;
     for (int i = 0; i < results.count; ++i) {
       id v = m.link(results, i);
-      while (m.nodes[m.values[v].node].region == body && renames(m.nodes[m.values[v].node]))
+      while (m.nodes[m.values[v].node].region == body && life.renames(m.nodes[m.values[v].node]))
         v = m.operand(m.nodes[m.values[v].node], 0);
       if (!is_made_in(body, v)) continue;
       if (i < l.carries) {
         id const old = m.link(arguments, i);
-        if (p.root[old] == old) take_over(v, old, read[old]);
+        if (life.root(old) == old) take_over(v, old, life.read[old]);
       } else if (i >= l.carries + l.sums && next_value[v] == 0) {
         fills[v] = !fills[v] && !is_given_twice(results, v) && is_free_when_made(n, i, v);
       }
@@ -100,11 +104,12 @@ struct buffer_reuse : liveness {
     id const taken = next_value[m.result(n, result)];
     if (taken == 0) return true;
     id const seen = slice_of(n, static_cast<id>(taken - 1));
-    return read[seen] < made[v] || (read[seen] == made[v] && may_write_over(m.nodes[m.values[v].node], v, seen));
+    return life.read[seen] < made[v] ||
+           (life.read[seen] == made[v] && may_write_over(m.nodes[m.values[v].node], v, seen));
   }
   constexpr bool is_given_twice(list results, id v) {
     int times = 0;
-    for (int i = 0; i < results.count; ++i) times += root(m.link(results, i)) == root(v) ? 1 : 0;
+    for (int i = 0; i < results.count; ++i) times += life.root(m.link(results, i)) == life.root(v) ? 1 : 0;
     return times > 1;
   }
   constexpr bool is_made_in(id region, id v) const {
@@ -123,7 +128,7 @@ struct buffer_reuse : liveness {
   constexpr bool may_write_over(node const& maker, id v, id old) {
     if (declared(m, maker).buffer == buffer_use::update) {
       for (int i = 0; i < maker.operands.count; ++i)
-        if ((root(m.operand(maker, i)) == root(old)) != (i == 0)) return false;
+        if ((life.root(m.operand(maker, i)) == life.root(old)) != (i == 0)) return false;
       return true;
     }
     return maker.kind == primitive::kernel &&
@@ -135,8 +140,9 @@ struct buffer_reuse : liveness {
     return 31;
   }
 
-  std::uint16_t overwrites[max_values];  // of a kernel's result: mask of the operands whose buffer it may reuse
-  bool is_read[max_nodes];               // kernels whose results' `overwrites` are known
+  int made[max_values], last[max_values];  // of values: when computed, when used last
+  std::uint16_t overwrites[max_values];    // of a kernel's result: mask of the operands whose buffer it may reuse
+  bool is_read[max_nodes];                 // kernels whose results' `overwrites` are known
 };
 
 }  // namespace meshtensor::detail

@@ -59,7 +59,7 @@ struct liveness {
     now = 0;
     for (int v = 0; v < m.value_count; ++v) p.root[v] = static_cast<id>(v), begin[v] = -1, end[v] = -1, read[v] = -1;
   }
-  constexpr id root(id v) {
+  constexpr id root(id v) const {
     while (p.root[v] != v) v = p.root[v];
     return v;
   }

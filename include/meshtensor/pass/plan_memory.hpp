@@ -11,29 +11,34 @@ namespace meshtensor {
 
 namespace detail {
 
-struct planner : buffer_reuse {
+struct planner {
   static constexpr std::int64_t alignment = 64;
+  meshtensor::module const& m;
+  plan& p;
+  liveness life;
+  buffer_reuse reuse;
   bool surveying;
   id event_node[max_nodes];
 
-  constexpr planner(module const& source, plan& target) : buffer_reuse(source, target), surveying(true), event_node{} {}
+  constexpr planner(module const& source, plan& target)
+      : m(source), p(target), life(source, target), reuse(source, life), surveying(true), event_node{} {}
 
   /// First a survey of live ranges, then a second walk in which values reuse the buffers of dead ones.
   constexpr void run(int entry) {
     walk(entry);
-    find(entry);
+    reuse.find(entry);
     surveying = false;
     walk(entry);
     place_all();
   }
   constexpr void walk(int entry) {
-    start();
+    life.start();
     region(static_cast<id>(entry));
   }
 
   constexpr void live_in(id v, place where) {
     p.where[v] = where;
-    touch(v);
+    life.touch(v);
   }
 
   constexpr void region(id r) {
@@ -43,9 +48,9 @@ struct planner : buffer_reuse {
   constexpr void step(id node_id) {
     node const& n = m.nodes[node_id];
     if (n.kind == primitive::argument) return;
-    ++now;
-    if (now < max_nodes) event_node[now] = node_id;
-    for (int i = 0; i < n.operands.count; ++i) look(m.operand(n, i));
+    ++life.now;
+    if (life.now < max_nodes) event_node[life.now] = node_id;
+    for (int i = 0; i < n.operands.count; ++i) life.look(m.operand(n, i));
     switch (n.kind) {
       case primitive::input: live_in(m.result(n), place::input); return;
       case primitive::read: live_in(m.result(n), place::variable); return;
@@ -56,23 +61,23 @@ struct planner : buffer_reuse {
       case primitive::kernel: return kernel(n);
       default: break;
     }
-    if (is_window(n)) {
-      within[m.result(n)] = static_cast<id>(m.operand(n, 0) + 1);
+    if (life.is_window(n)) {
+      life.within[m.result(n)] = static_cast<id>(m.operand(n, 0) + 1);
       return live_in(m.result(n), place::window);
     }
-    if (renames(n)) {
-      same(m.result(n), m.operand(n, 0));
-      return touch(m.result(n));
+    if (life.renames(n)) {
+      life.same(m.result(n), m.operand(n, 0));
+      return life.touch(m.result(n));
     }
     for (int i = 0; i < n.results.count; ++i) give(m.result(n, i));
   }
 
   /// Puts a value into its stack's slice or the buffer that it reuses, where `find` has found one; else into the arena.
   constexpr void give(id v) {
-    if (!surveying && fills[v]) return live_in(v, place::filled);
-    if (!surveying && next_value[v] != 0) {
-      same(v, static_cast<id>(next_value[v] - 1));
-      return touch(v);
+    if (!surveying && reuse.fills[v]) return live_in(v, place::filled);
+    if (!surveying && reuse.next_value[v] != 0) {
+      life.same(v, static_cast<id>(reuse.next_value[v] - 1));
+      return life.touch(v);
     }
     live_in(v, place::arena);
   }
@@ -81,35 +86,37 @@ struct planner : buffer_reuse {
     unsigned dying = 0;
     if (!surveying)
       for (int k = 0; k < n.operands.count; ++k)
-        if (last[m.operand(n, k)] == now && p.where[root(m.operand(n, k))] == place::arena) dying |= 1u << k;
+        if (reuse.last_use(m.operand(n, k)) == life.now && p.where[life.root(m.operand(n, k))] == place::arena)
+          dying |= 1u << k;
     if (dying == 0) {
       for (int i = 0; i < n.results.count; ++i) give(m.result(n, i));
       return;
     }
     for (int i = 0; i < n.results.count; ++i) {
       id const v = m.result(n, i);
-      unsigned const mask = next_value[v] != 0 || fills[v] || dying == 0 ? 0u : dying & may_overwrite(n, i);
+      unsigned const mask =
+          reuse.next_value[v] != 0 || reuse.fills[v] || dying == 0 ? 0u : dying & reuse.may_overwrite(n, i);
       int k = 0;
       while (k < n.operands.count && (mask >> k & 1) == 0) ++k;
       if (k == n.operands.count) {
         give(v);
       } else {
         dying &= ~(1u << k);
-        same(v, m.operand(n, k));
-        touch(v);
+        life.same(v, m.operand(n, k));
+        life.touch(v);
       }
     }
   }
 
   constexpr void call(node const& n) {
     auto const& body = m.regions[m.region_of(n, 0)];
-    for (int i = 0; i < n.operands.count; ++i) same(m.link(body.arguments, i), m.operand(n, i));
+    for (int i = 0; i < n.operands.count; ++i) life.same(m.link(body.arguments, i), m.operand(n, i));
     region(m.region_of(n, 0));
-    ++now;
-    for (int i = 0; i < n.operands.count; ++i) touch(m.operand(n, i));
+    ++life.now;
+    for (int i = 0; i < n.operands.count; ++i) life.touch(m.operand(n, i));
     for (int i = 0; i < n.results.count; ++i) {
-      same(m.result(n, i), m.link(body.results, i));
-      touch(m.result(n, i));
+      life.same(m.result(n, i), m.link(body.results, i));
+      life.touch(m.result(n, i));
     }
   }
 
@@ -120,16 +127,16 @@ struct planner : buffer_reuse {
       id const argument = m.link(body.arguments, i);
       if (i < l.carries) live_in(argument, place::arena);
       else if (i < l.carries + l.stacked) live_in(argument, place::slice);
-      else same(argument, m.operand(n, i));
+      else life.same(argument, m.operand(n, i));
     }
     for (int i = l.carries; i < n.results.count; ++i) give(m.result(n, i));
     region(m.region_of(n, 0));
-    ++now;  // the end of an iteration, when its results are stored
-    for (int i = 0; i < n.operands.count; ++i) touch(m.operand(n, i)), touch(m.link(body.arguments, i));
-    for (int i = 0; i < body.results.count; ++i) look(m.link(body.results, i));
+    ++life.now;  // the end of an iteration, when its results are stored
+    for (int i = 0; i < n.operands.count; ++i) life.touch(m.operand(n, i)), life.touch(m.link(body.arguments, i));
+    for (int i = 0; i < body.results.count; ++i) life.look(m.link(body.results, i));
     for (int i = 0; i < n.results.count; ++i) {
-      if (i < l.carries) same(m.result(n, i), m.link(body.arguments, i));
-      touch(m.result(n, i));
+      if (i < l.carries) life.same(m.result(n, i), m.link(body.arguments, i));
+      life.touch(m.result(n, i));
     }
   }
 
@@ -148,10 +155,10 @@ struct planner : buffer_reuse {
       if (p.where[v] == place::variable) p.variable_bytes += p.numbers.local_bytes(m.values[v]);
       if (p.where[v] == place::input) p.input_bytes += p.numbers.local_bytes(m.values[v]);
       if (p.where[v] != place::arena) continue;
-      next_born[v] = born[begin[v]], born[begin[v]] = static_cast<id>(v + 1);
-      if (end[v] <= now) next_dying[v] = dies[end[v]], dies[end[v]] = static_cast<id>(v + 1);
+      next_born[v] = born[life.begin[v]], born[life.begin[v]] = static_cast<id>(v + 1);
+      if (life.end[v] <= life.now) next_dying[v] = dies[life.end[v]], dies[life.end[v]] = static_cast<id>(v + 1);
     }
-    for (int t = 0; t <= now; ++t) {
+    for (int t = 0; t <= life.now; ++t) {
       for (id v = born[t]; v != 0; v = next_born[v - 1]) {
         p.offset[v - 1] = arena.take(bytes(v - 1));
         if (p.offset[v - 1] + bytes(v - 1) > p.arena_bytes) {
@@ -162,7 +169,7 @@ struct planner : buffer_reuse {
       for (id v = dies[t]; v != 0; v = next_dying[v - 1])
         arena.give_back(p.offset[v - 1], p.offset[v - 1] + bytes(v - 1));
     }
-    for (int v = 0; v < m.value_count; ++v) p.root[v] = root(static_cast<id>(v));
+    for (int v = 0; v < m.value_count; ++v) p.root[v] = life.root(static_cast<id>(v));
   }
 };
 
