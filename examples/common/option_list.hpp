@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that the command lines of the examples share.
+// Declares and reads the options of a command line; the examples with options share it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,26 +8,30 @@
 #include <charconv>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "ending.hpp"
 
 namespace examples {
 
-/// `data=2,model=2`
-inline bool read_mesh(std::string_view text, std::map<std::string, std::int64_t>& mesh) {
+/// Reads `data=2,model=2` into an empty mesh; nothing from an empty text.
+inline void read_mesh(std::string_view text, std::map<std::string, std::int64_t>& mesh) {
+  CLI::ValidationError const refused("--mesh", "'" + std::string(text) + "' is not like data=2,model=2");
   while (!text.empty()) {
     std::string_view const part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     auto const equals = part.find('=');
-    if (equals == part.npos) return false;
+    if (equals == part.npos) throw refused;
     std::string_view const axis = part.substr(0, equals), number = part.substr(equals + 1);
     std::int64_t n = 0;
     auto const [end, problem] = std::from_chars(number.begin(), number.end(), n);
     if ((axis != "data" && axis != "model") || problem != std::errc{} || end != number.end() || n < 1 || n > 1 << 20 ||
         !mesh.emplace(axis, n).second)
-      return false;
+      throw refused;
   }
-  return true;
 }
 
 /// Accepts numbers in a range and refuses others in a sentence; adds nothing to the list of options.
@@ -49,10 +53,31 @@ struct option_list {
   std::string group = "Options";
 
   template <class T>
-  void operator()(char const* flag, T& into, char const* what, char const* help, CLI::Validator const& check = {}) {
-    auto* const option = app.add_option(flag, into, help)->type_name(what)->check(check)->group(group);
-    if (into != T{}) option->capture_default_str();
+  CLI::Option* operator()(char const* name, T& into, char const* what, char const* help,
+                          CLI::Validator const& check = {}) {
+    auto* const option = app.add_option(name, into, help)->type_name(what)->check(check)->group(group);
+    return into != T{} ? option->capture_default_str() : option;
+  }
+  CLI::Option* choice(char const* name, std::string& into, std::vector<std::string> const& of, char const* help) {
+    return app.add_option(name, into, help)->check(CLI::IsMember(of))->capture_default_str()->group(group);
+  }
+  CLI::Option* flag(char const* name, bool& into, char const* help) {
+    return app.add_flag(name, into, help)->group(group);
   }
 };
+
+/// Parses a command line and calls `check`, which may throw a CLI::ValidationError. Returns an ending after --help and
+/// after a mistake.
+template <class Check>
+std::optional<ending> parse(CLI::App& app, int argc, char** argv, Check const& check) {
+  try {
+    app.parse(argc, argv);
+    check();
+    return {};
+  } catch (CLI::ParseError const& e) {
+    if (e.get_exit_code() == 0) return ending{0, app.help()};
+    return ending{2, app.get_name() + ": " + e.what() + "; " + app.get_name() + " --help lists the options\n"};
+  }
+}
 
 }  // namespace examples

@@ -7,7 +7,7 @@
 
 namespace transformer {
 
-using examples::between, examples::option_list, examples::read_mesh;
+using examples::between, examples::ending, examples::option_list;
 
 namespace {
 
@@ -53,8 +53,7 @@ struct command_line {
     add.group = "Checkpoints";
     add("--save", o.save, "FOLDER", "Save checkpoints of the training; the newest three stay");
     add("--every", o.every, "N", "Steps from one to the next", count);
-    app.add_flag("--resume", o.resume, "Go on from the newest one, if there is one, on this mesh or another")
-        ->group(add.group)
+    add.flag("--resume", o.resume, "Go on from the newest one, if there is one, on this mesh or another")
         ->needs("--save");
 
     add.group = "Sample";
@@ -63,16 +62,13 @@ struct command_line {
     add("--prompt", o.prompt, "TEXT", "What the sample begins with");
 
     add.group = "The plan, before anything runs";
-    app.add_flag("--explain", o.explain,
-                 "Print what each processor stores, exchanges and computes, on any mesh; then stop")
-        ->group(add.group);
+    add.flag("--explain", o.explain,
+             "Print what each processor stores, exchanges and computes, on any mesh; then stop");
     add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
 
     add.group = "Where the time goes";
-    app.add_flag("--check", o.check,
-                 "Compare every value of the first step with plain loops on whole tensors, then end")
-        ->group(add.group);
-    app.add_flag("--profile", o.profile, "Print what twenty steps of training spent their time on")->group(add.group);
+    add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
+    add.flag("--profile", o.profile, "Print what twenty steps of training spent their time on");
     add("--trace", o.trace, "FILE",
         "Write when everything ran in them, of all ranks, for Perfetto or chrome://tracing");
   }
@@ -80,15 +76,7 @@ struct command_line {
   /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
-    try {
-      app.parse(argc, argv);
-      if (!mesh.empty() && !read_mesh(mesh, o.mesh))
-        throw CLI::ValidationError("--mesh", "'" + mesh + "' is not like data=2,model=2");
-      return {};
-    } catch (CLI::ParseError const& e) {
-      if (e.get_exit_code() == 0) return ending{0, app.help()};
-      return ending{2, std::string("transformer: ") + e.what() + "; transformer --help lists the options\n"};
-    }
+    return examples::parse(app, argc, argv, [&] { examples::read_mesh(mesh, o.mesh); });
   }
 };
 

@@ -7,14 +7,9 @@
 
 namespace translation {
 
-using examples::between, examples::option_list, examples::read_mesh;
+using examples::between, examples::ending, examples::option_list;
 
 namespace {
-
-CLI::Option* add_choice(CLI::App& app, char const* flag, std::string& into, std::vector<std::string> const& of,
-                        char const* help, std::string const& group) {
-  return app.add_option(flag, into, help)->check(CLI::IsMember(of))->capture_default_str()->group(group);
-}
 
 /// Checks that need more than one option.
 void require_consistent(options const& o) {
@@ -61,11 +56,9 @@ struct command_line {
     add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
     add.group = "Model and training";
-    add_choice(app, "--size", o.size, {"toy", "tiny", "base"}, "Of the model; base as in Vaswani et al. 2017",
-               add.group);
-    add_choice(app, "--dtype", o.dtype, {"f32", "bf16"}, "What is computed in; parameters are f32", add.group);
-    add_choice(app, "--optimizer", o.optimizer, {"adam", "adafactor"}, "Whose state is smaller: adafactor's",
-               add.group);
+    add.choice("--size", o.size, {"toy", "tiny", "base"}, "Of the model; base as in Vaswani et al. 2017");
+    add.choice("--dtype", o.dtype, {"f32", "bf16"}, "What is computed in; parameters are f32");
+    add.choice("--optimizer", o.optimizer, {"adam", "adafactor"}, "Whose state is smaller: adafactor's");
     add("--epochs", o.epochs, "N", "Times that all pairs are learnt from", count);
     add("--batch-tokens", o.batch_tokens, "N", "Words of the target in a step, padding included", count);
     add("--buckets", o.buckets, "N", "Lengths that sentences are padded to", count);
@@ -82,57 +75,43 @@ struct command_line {
 
     add.group = "Checkpoints";
     add("--save", o.save, "FOLDER", "Save the training there, so that it can go on");
-    auto const saves = [&](CLI::Option* option) { option->needs(app.get_option("--save")); };
-    add("--every", o.every, "N", "Save every so many steps, and at the end", count);
-    saves(app.get_option("--every"));
-    saves(app.add_flag("--resume", o.resume, "Go on from the newest checkpoint, if there is one")->group(add.group));
-    add("--time-limit", o.time_limit, "T", "Save and leave after so many minutes (75 is the exit code)", above_zero);
-    saves(app.get_option("--time-limit"));
+    add("--every", o.every, "N", "Save every so many steps, and at the end", count)->needs("--save");
+    add.flag("--resume", o.resume, "Go on from the newest checkpoint, if there is one")->needs("--save");
+    add("--time-limit", o.time_limit, "T", "Save and leave after so many minutes (75 is the exit code)", above_zero)
+        ->needs("--save");
     add("--export", o.export_to, "FILE", "Write the parameters at the end as one safetensors file");
-    add("--load", o.load, "FILE", "Take the parameters from such a file instead of training");
-    app.get_option("--load")->excludes(app.get_option("--save"));
+    add("--load", o.load, "FILE", "Take the parameters from such a file instead of training")->excludes("--save");
 
     add.group = "Translating";
     add("--beam", o.beam, "N", "Ways that are followed at a time; 1: always the likeliest word", count);
     add("--length-penalty", o.length_penalty, "P", "A way's log probability is divided by its words to this power",
         not_negative);
-    app.add_flag("--sample", o.sample, "Draw each word instead of searching")->group(add.group);
+    add.flag("--sample", o.sample, "Draw each word instead of searching");
     add("--temperature", o.temperature, "T", "Of the drawing: less is more certain", between(1e-3, 1e3));
     add("--top-k", o.top_k, "N", "Draw from the N likeliest words", count);
     add("--top-p", o.top_p, "P", "Draw from the likeliest words that have this probability together", between(1e-9, 1));
     add("--limit", o.limit, "N", "Words of the longest translation, and its end", count);
     add("--sentences", o.sentences, "N", "Sentences that are translated at a time", count);
-    app.add_flag("--interactive", o.interactive, "Translate what is typed, line by line, instead of the test part")
-        ->group(add.group);
+    add.flag("--interactive", o.interactive, "Translate what is typed, line by line, instead of the test part");
 
     add.group = "What happens";
-    app.add_flag("--explain", o.explain, "Print what each processor stores, exchanges and computes; then stop")
-        ->group(add.group);
-    app.add_flag("--check", o.check,
-                 "Compare every value of the first step with plain loops on whole tensors, then end")
-        ->group(add.group);
-    app.add_flag("--check-numerics", o.check_numerics,
-                 "Look at every value as it is made, and stop at the first that is no number")
-        ->group(add.group);
-    app.add_flag("--profile", o.profile, "Print what a step spends its time on")->group(add.group);
+    add.flag("--explain", o.explain, "Print what each processor stores, exchanges and computes; then stop");
+    add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
+    add.flag("--check-numerics", o.check_numerics,
+             "Look at every value as it is made, and stop at the first that is no number");
+    add.flag("--profile", o.profile, "Print what a step spends its time on");
   }
 
   /// Parses these words only, whatever was read before: sets `o`, or returns an ending.
   std::optional<ending> read(int argc, char** argv) {
     o = {}, mesh.clear();
-    try {
-      app.parse(argc, argv);
+    return examples::parse(app, argc, argv, [&] {
       std::map<std::string, std::int64_t> given;
-      if (!mesh.empty() && !read_mesh(mesh, given))
-        throw CLI::ValidationError("--mesh", "'" + mesh + "' is not like data=2,model=2");
+      examples::read_mesh(mesh, given);
       for (auto const& [axis, n] : given) o.mesh[axis] = n;
       require_consistent(o);
       if (o.learning_rate == 0) o.learning_rate = o.optimizer == "adafactor" ? 0.05 : 0.005;
-      return {};
-    } catch (CLI::ParseError const& e) {
-      if (e.get_exit_code() == 0) return ending{0, app.help()};
-      return ending{2, std::string("translate: ") + e.what() + "; translate --help lists the options\n"};
-    }
+    });
   }
 };
 

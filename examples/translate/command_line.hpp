@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "../common/ending.hpp"
+
 namespace translation {
 
 /// The options; 0 and empty text leave a choice open.
@@ -39,13 +41,7 @@ struct options {
   bool trains() const { return load.empty(); }
 };
 
-/// The text to print instead of running, and the exit code.
-struct ending {
-  int code;
-  std::string words;
-};
-
-/// Reads the command line. Returns an ending after --help (0) and after a mistake (2).
-std::optional<ending> read_command_line(int argc, char** argv, options& o);
+/// Reads the command line. Returns an ending after --help and after a mistake.
+std::optional<examples::ending> read_command_line(int argc, char** argv, options& o);
 
 }  // namespace translation
