@@ -25,8 +25,8 @@ inline std::string path_text(module const& m, id path) {
 
 /// The name of an output. A watched tensor's name has its path in front.
 inline std::string label_of_output(module const& m, node const& n) {
-  std::string const own = m.names[n.attribute[0]].text();
-  bool const with_path = n.kind == primitive::watch || n.attribute[1] != 0;
+  std::string const own = m.names[name_of(n)].text();
+  bool const with_path = n.kind == primitive::watch || output_attributes::of(n).with_path;
   return with_path && n.path != no_id ? path_text(m, n.path) + "/" + own : own;
 }
 
@@ -99,14 +99,13 @@ class interpreter {
   void run_node(node const& n) {
     switch (n.kind) {
       case primitive::input: {
-        auto const given = inputs_->find(m_.names[n.attribute[0]].text());
-        if (given == inputs_->end())
-          throw error("R02", {"the input '", m_.names[n.attribute[0]].text(), "' was not fed"});
+        auto const given = inputs_->find(m_.names[name_of(n)].text());
+        if (given == inputs_->end()) throw error("R02", {"the input '", m_.names[name_of(n)].text(), "' was not fed"});
         at(m_.result(n)) = given->second;
         break;
       }
       case primitive::read: {
-        variable const& v = m_.variables[n.attribute[0]];
+        variable const& v = m_.variables[variable_of(n)];
         auto [place, missing] = variables_->try_emplace(path_text(m_, v.path));
         if (missing) {
           place->second = block(v.type, v.dims, b_);
@@ -115,7 +114,7 @@ class interpreter {
         at(m_.result(n)) = place->second;
         break;
       }
-      case primitive::write: next_[path_text(m_, m_.variables[n.attribute[0]].path)] = at(m_.operand(n, 0)); break;
+      case primitive::write: next_[path_text(m_, m_.variables[variable_of(n)].path)] = at(m_.operand(n, 0)); break;
       case primitive::output: outputs_[label_of_output(m_, n)] = at(m_.operand(n, 0)); break;
       case primitive::watch: watch(n); break;
       case primitive::repeat: run_repeat(n); break;
@@ -129,7 +128,7 @@ class interpreter {
 
   // Only in a module that is not differentiated: later ones have outputs instead. Each enclosing loop adds a dim.
   void watch(node const& n) {
-    if (n.attribute[1] != 0) return;  // watches the gradient, not the value
+    if (watch_attributes::of(n).of_gradient) return;
     block const& seen = at(m_.operand(n, 0));
     shape dims = m_.operand_value(n, 0).dims;
     for (id r = n.region; m_.regions[r].parent != no_id; r = m_.regions[r].parent)
@@ -201,10 +200,11 @@ class interpreter {
   }
 
   void run_while(node const& n) {
-    int const carries = n.attribute[1], in_condition = n.attribute[2];
+    while_attributes const w = while_attributes::of(n);
+    int const carries = w.carries, in_condition = w.in_condition;
     region const& condition = m_.regions[m_.region_of(n, 0)];
     region const& body = m_.regions[m_.region_of(n, 1)];
-    auto const most = static_cast<std::int64_t>(numbers_[n.attribute[0]]);
+    auto const most = static_cast<std::int64_t>(numbers_[w.limit]);
     run_context const outside = context_;
     std::vector<block> carry;
     for (int i = 0; i < carries; ++i) carry.push_back(at(m_.operand(n, i)));
@@ -230,7 +230,7 @@ class interpreter {
   }
 
   void run_cond(node const& n) {
-    int const in_then = n.attribute[0];
+    int const in_then = cond_attributes::of(n).in_then;
     if (*at(m_.operand(n, 0)).as<bool>()) call(m_.region_of(n, 0), n, 1, in_then, 0);
     else call(m_.region_of(n, 1), n, 1 + in_then, n.operands.count - 1 - in_then, 0);
   }

@@ -68,7 +68,7 @@ class eager_record : eager_tables, interpreter {
   id lift(any_array<T> const& a, shape const& dims) {
     for (dim_extent const& d : a.dims()) bind(d);
     std::string const label = "array " + std::to_string(inputs_seen_.size() + 1);
-    id const v = b.add(primitive::input, {}, dtype_of<T>, dims, {{b.intern(name::of(label))}});
+    id const v = b.add(primitive::input, {}, dtype_of<T>, dims, input_attributes{b.intern(name::of(label))}.packed());
     inputs_given[label] = keep<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
     inputs_seen_[label];
     return v;
@@ -135,7 +135,7 @@ class eager_record : eager_tables, interpreter {
       node const& n = b.m.nodes[done_];
       if (n.region != entry_) continue;
       if (n.kind == primitive::input) see(n);
-      if (n.kind == primitive::read) fetch(b.m.variables[n.attribute[0]]);
+      if (n.kind == primitive::read) fetch(b.m.variables[variable_of(n)]);
       if (takes_gradient(n)) differentiate_here(n);
       else run_node(n);
     }
@@ -184,7 +184,7 @@ class eager_record : eager_tables, interpreter {
     return wanted;
   }
   void see(node const& n) {
-    std::string const label = b.m.names[n.attribute[0]].text();
+    std::string const label = b.m.names[name_of(n)].text();
     auto const g = inputs_given.find(label);
     if (g == inputs_given.end()) return;  // the interpreter reports that it was not fed
     value const& v = b.m.values[b.m.result(n)];
@@ -227,7 +227,7 @@ class eager_record : eager_tables, interpreter {
     more.region = entry_;
     for (int i = 0; i < n.results.count; ++i) {
       id const out[] = {b.m.result(n, i)}, label = more.intern(name::of("gradient " + std::to_string(i)));
-      upto->nodes[more.add_node(primitive::output, 0, out, {{label}})].effect = true;
+      upto->nodes[more.add_node(primitive::output, 0, out, output_attributes{label, false}.packed())].effect = true;
     }
     auto const made = on_heap([&] { return differentiate(*upto); });
     raise(made->report);

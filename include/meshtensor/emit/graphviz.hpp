@@ -43,7 +43,7 @@ class drawing : speller {
     }
     return r + "\"";
   }
-  static std::string name_of(int node) { return "n" + std::to_string(node); }
+  static std::string vertex(int node) { return "n" + std::to_string(node); }
 
   void cluster(int r, std::size_t indent) {
     constexpr char const* words[] = {"entry", "body", "condition", "branch", "body", "gradient", "kernel"};
@@ -56,7 +56,7 @@ class drawing : speller {
              "style=rounded;\n" + more + "color=gray60;\n" + more + "fontname=\"sans-serif\";\n";
     for (int i : inside_[at(r)]) {
       node const& n = m_.nodes[i];
-      text_ += more + name_of(i) + " [label=" + quoted(head(n)) + ", tooltip=" + quoted(origin(n)) + look(n) + "];\n";
+      text_ += more + vertex(i) + " [label=" + quoted(head(n)) + ", tooltip=" + quoted(origin(n)) + look(n) + "];\n";
       for (int k = 0; k < n.regions.count; ++k) cluster(m_.region_of(n, k), indent + 2);
     }
     text_ += pad + "}\n";
@@ -79,7 +79,7 @@ class drawing : speller {
     }
   }
   void edge(id v, int to, bool leaves) {
-    text_ += "  " + name_of(m_.values[v].node) + " -> " + name_of(to) +
+    text_ += "  " + vertex(m_.values[v].node) + " -> " + vertex(to) +
              " [label=" + quoted(dims(m_.values[v].dims, m_.values[v].layout)) + (leaves ? ", style=dashed" : "") +
              "];\n";
   }
@@ -89,18 +89,18 @@ class drawing : speller {
       case primitive::input:
       case primitive::output:
       case primitive::watch:
-      case primitive::composite: return std::string(text_of(n)) + " " + label(n.attribute[0]);
+      case primitive::composite: return std::string(text_of(n)) + " " + label(name_of(n));
       case primitive::read:
       case primitive::write:
         return std::string(text_of(n)) + " " +
-               (n.attribute[0] < m_.variable_count ? path(m_.variables[n.attribute[0]].path) : "?");
-      case primitive::argument: return "argument " + std::to_string(n.attribute[0]);
-      case primitive::repeat: return "repeat " + dim(n.attribute[0]);
+               (variable_of(n) < m_.variable_count ? path(m_.variables[variable_of(n)].path) : "?");
+      case primitive::argument: return "argument " + std::to_string(place_of(n));
+      case primitive::repeat: return "repeat " + dim(loop::of(n).dim);
       default: break;
     }
-    if (declared(n.kind).fusion == fusion_role::number) return number(n.attribute[0]);
+    if (declared(n.kind).fusion == fusion_role::number) return number(constant_attributes::of(n).number);
     bool const moves = is_collective(n.kind) || n.kind == primitive::local_slice;
-    return text_of(n) + (moves ? " " + axes(n.attribute[0]) : std::string());
+    return text_of(n) + (moves ? " " + axes(axes_of_collective(n)) : std::string());
   }
 
   static std::string look(node const& n) {

@@ -164,26 +164,22 @@ class printer : speller {
     std::string const operands = "(" + refs(n.operands) + ")";
     auto named = [&](auto const& what) { return std::string(text_of(n)) + "(" + what + ")"; };
     auto with = [&](std::string const& more) { return text_of(n) + ("(" + refs(n.operands) + ", " + more + ")"); };
+    collective_attributes const c = collective_attributes::of(n);
     switch (n.kind) {
-      case primitive::input: return named(label(n.attribute[0]));
-      case primitive::read: return named(path_of_variable(n.attribute[0]));
-      case primitive::write: return with(path_of_variable(n.attribute[0]));
+      case primitive::input: return named(label(name_of(n)));
+      case primitive::read: return named(path_of_variable(variable_of(n)));
+      case primitive::write: return with(path_of_variable(variable_of(n)));
       case primitive::output:
-      case primitive::watch: return with(label(n.attribute[0]));
+      case primitive::watch: return with(label(name_of(n)));
       case primitive::repeat: return repeated(n);
-      case primitive::composite: return label(n.attribute[0]) + operands;
-      case primitive::all_reduce:
-        return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(n.attribute[0]);
+      case primitive::composite: return label(name_of(n)) + operands;
+      case primitive::all_reduce: return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(c.axes);
       case primitive::reduce_scatter:
-        return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(n.attribute[0]) + " into " +
-               dim(n.attribute[1]);
-      case primitive::all_gather:
-        return text_of(n) + operands + " over " + axes(n.attribute[0]) + " of " + dim(n.attribute[1]);
-      case primitive::local_slice:
-        return text_of(n) + operands + " over " + axes(n.attribute[0]) + " of " + dim(n.attribute[1]);
+        return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(c.axes) + " into " + dim(c.split);
+      case primitive::all_gather: return text_of(n) + operands + " over " + axes(c.axes) + " of " + dim(c.join);
+      case primitive::local_slice: return text_of(n) + operands + " over " + axes(c.axes) + " of " + dim(c.split);
       case primitive::all_to_all:
-        return text_of(n) + operands + " over " + axes(n.attribute[0]) + " from " + dim(n.attribute[2]) + " to " +
-               dim(n.attribute[1]);
+        return text_of(n) + operands + " over " + axes(c.axes) + " from " + dim(c.join) + " to " + dim(c.split);
       default: return operation(n);
     }
   }
@@ -193,7 +189,7 @@ class printer : speller {
     name const* const own = own_name_of(m_, n);
     std::string const called = own == nullptr ? text_of(n) : own->text(), operands = refs(n.operands);
     switch (d.fusion) {
-      case fusion_role::number: return called + "(" + number(n.attribute[0]) + ")";
+      case fusion_role::number: return called + "(" + number(constant_attributes::of(n).number) + ")";
       case fusion_role::random:
         return (n.function == 0 ? "uniform(" : "normal(") + path(n.path) + " #" + std::to_string(n.ordinal) + ")";
       case fusion_role::reduction: return kind_of_sum(n) + "(" + operands + ")" + lost(n);
@@ -233,7 +229,8 @@ class printer : speller {
   // `length/model, d_model whole`: the layout that a reshard asks for.
   std::string asked(node const& n) const {
     std::string r;
-    for (int i = n.attribute[0]; i < n.attribute[0] + n.attribute[1] && i < m_.asked_count; ++i) {
+    reshard_attributes const rows = reshard_attributes::of(n);
+    for (int i = rows.first; i < rows.first + rows.count && i < m_.asked_count; ++i) {
       r += (r.empty() ? "" : ", ") + dim(m_.asked[i].dim);
       for (int a = 0; a < m_.asked[i].count; ++a) r += "/" + label(m_.asked[i].axes[a]);
       if (m_.asked[i].count == 0) r += " whole";

@@ -45,14 +45,14 @@ class instruction_printer {
     auto const move = [](std::string const& from, std::string const& to) { return " " + from + " -> " + to; };
     auto const sized = [&](std::string const& text) { return text + ", " + std::to_string(i.bytes) + " bytes"; };
     switch (i.kind) {
-      case bind_input: return move(m_.names[n.attribute[0]].text(), at(i.to));
+      case bind_input: return move(m_.names[name_of(n)].text(), at(i.to));
       case bind_variable: return move(variable(i.from), at(i.to));
       case bind_slice:
       case copy:
       case copy_to_slice:
       case accumulate: return sized(move(at(i.from), at(i.to)));
       case copy_to_store: return sized(move(at(i.from), variable(i.to)));
-      case copy_to_output: return sized(move(at(i.from), m_.names[n.attribute[0]].text()));
+      case copy_to_output: return sized(move(at(i.from), m_.names[name_of(n)].text()));
       case zero: return sized(" " + at(i.to));
       case launch: return " " + std::string(text_of(n)) + move("(" + all(n.operands) + ")", all(n.results));
       case start:
@@ -61,7 +61,7 @@ class instruction_printer {
       case begin_loop:
         return " " + m_.dim_name(loop::of(n).dim).text() + ", " + std::to_string(i.trips) + " times" +
                (i.reversed ? ", reversed" : "");
-      case begin_call: return " " + m_.names[n.attribute[0]].text();
+      case begin_call: return " " + m_.names[name_of(n)].text();
       case end: return "";
       default: return move(at(i.from), at(i.to));
     }

@@ -109,7 +109,7 @@ class reporter : speller {
     std::vector<bool> used(max_variables);
     for (int i = 0; i < m_.node_count; ++i)
       if (m_.nodes[i].kind == primitive::read || m_.nodes[i].kind == primitive::write)
-        used[m_.nodes[i].attribute[0]] = true;
+        used[variable_of(m_.nodes[i])] = true;
     for (int i = 0; i < m_.variable_count; ++i) {
       variable const& v = m_.variables[i];
       if (v.trainable != trainable || !used[static_cast<std::size_t>(i)]) continue;
@@ -154,7 +154,8 @@ class reporter : speller {
       std::string kind = text_of(n.kind);
       if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
         kind += std::string(" ") + text_of(static_cast<reduction>(n.function));
-      line_of_exchange const one{kind, axes(n.attribute[0]), origin(n), runs.of[n.region], runs.of[n.region] * e.bytes};
+      line_of_exchange const one{kind, axes(axes_of_collective(n)), origin(n), runs.of[n.region],
+                                 runs.of[n.region] * e.bytes};
       auto const same = std::find_if(lines.begin(), lines.end(), [&](auto const& l) {
         return l.kind == one.kind && l.over == one.over && l.where == one.where;
       });
@@ -211,7 +212,7 @@ class reporter : speller {
   }
 
   std::string doing(node const& n) const {
-    std::string const what = n.kind == primitive::composite  ? label(n.attribute[0])
+    std::string const what = n.kind == primitive::composite  ? label(name_of(n))
                              : n.kind == primitive::argument ? "carry"
                                                              : text_of(n);
     return what + ", " + origin(n);

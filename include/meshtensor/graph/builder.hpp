@@ -4,16 +4,12 @@
 
 #include <initializer_list>
 
+#include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/frame.hpp"
 #include "meshtensor/graph/table_builder.hpp"
 #include "meshtensor/tensor/number.hpp"
 
 namespace meshtensor {
-
-/// Attributes of a node, in the order of primitive.hpp.
-struct attributes {
-  id at[4];
-};
 
 struct builder : table_builder {
   static constexpr int max_depth = 8;
@@ -88,7 +84,7 @@ struct builder : table_builder {
     for (id o : operands) inside.add(use(o));
     node& n = m.nodes[m.node_count];
     n.kind = kind, n.function = f, n.region = region, n.path = path, n.site = site, n.copy = copy;
-    for (int i = 0; i < 4; ++i) n.attribute[i] = a.at[i];
+    set_attributes(n, a);
     n.operands = add_links(inside);
     n.results = {static_cast<id>(m.link_count), 0};
     return static_cast<id>(m.node_count++);
@@ -196,7 +192,7 @@ struct builder : table_builder {
     frame const f = frames[depth];
     id_list<> all{};
     all.add_all(f.carries), all.add_all(f.stacked_arguments), all.add_all(f.invariant_arguments);
-    for (int i = 0; i < all.count; ++i) m.nodes[m.values[all.at[i]].node].attribute[0] = static_cast<id>(i);
+    for (int i = 0; i < all.count; ++i) set_place(m.nodes[m.values[all.at[i]].node], i);
     auto& r = m.regions[f.region];
     r.arguments = add_links(all);
     r.results = add_links(results);

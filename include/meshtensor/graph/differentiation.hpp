@@ -55,7 +55,7 @@ struct differentiation {
     node const l = b.m.nodes[loop_node];
     loop const how = loop::of(l);
     if (made_by.kind == primitive::argument) {
-      int const place = made_by.attribute[0];
+      int const place = place_of(made_by);
       id const passed = b.m.operand(l, place);
       if (place >= how.carries + how.stacked) return outside(passed);
       if (place >= how.carries) return b.add_stacked(outside(passed));

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/graph/attributes.hpp"
 
 namespace meshtensor {
 
@@ -29,9 +29,9 @@ constexpr bool applies(node const& n, function f) {
 
 /// The name that the user gave to a node's operation; null: it is one of the library's.
 constexpr name const* own_name_of(module const& m, node const& n) {
-  if (n.kind == primitive::call) return &m.names[m.calls[n.attribute[0]].label];
+  if (n.kind == primitive::call) return &m.names[m.calls[call_of(n)].label];
   if (n.kind == primitive::extension) return &m.names[m.extensions[n.function].label];
-  return n.kind == primitive::composite ? &m.names[n.attribute[0]] : nullptr;
+  return n.kind == primitive::composite ? &m.names[name_of(n)] : nullptr;
 }
 
 /// Adds the name of a node's operation: `einsum`, or the user's own.

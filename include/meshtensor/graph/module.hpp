@@ -35,9 +35,9 @@ struct node {
   std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
   bool effect;            // never removed, merged, or reordered against another effect
   id region, path, site;
-  id ordinal;  // random: its index in its path; path and ordinal identify it
-  id copy;     // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
-  id attribute[4];
+  id ordinal;       // random: its index in its path; path and ordinal identify it
+  id copy;          // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
+  id attribute[4];  // what they mean: graph/attributes.hpp, and the struct of attributes of each operation in op/
   list operands, results, regions;
 };
 
@@ -49,29 +49,6 @@ struct value {
   placement layout;
   id node, region;
   id origin;  // of a value on one processor: the value of the whole program that it is a part of, plus 1; 0: none
-};
-
-/// The operands and results of a loop by kind; the counts are in `attribute` of its node.
-///
-/// A repeat runs its body once for every index of a dim (attribute 0).
-/// operands   carries, then stacked inputs (the body sees slice l of their leading dim), then invariants
-/// arguments  the same, in the same order
-/// returns    next carries, then terms of sums, then slices of stacked outputs
-/// results    last carries, then sums over all iterations, then stacked outputs (the loop's dim leads)
-struct loop {
-  id dim;
-  int carries, stacked, sums;
-  bool reversed;  // from the last index to the first
-
-  static constexpr loop of(node const& n) {
-    return {n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3] >> 1, (n.attribute[3] & 1) != 0};
-  }
-  constexpr void store(node& n) const {
-    n.attribute[0] = dim;
-    n.attribute[1] = static_cast<id>(carries);
-    n.attribute[2] = static_cast<id>(stacked);
-    n.attribute[3] = static_cast<id>(2 * sums + (reversed ? 1 : 0));
-  }
 };
 
 enum class region_kind : std::uint8_t { entry, body, condition, branch, composite, gradient, kernel };
@@ -214,9 +191,6 @@ constexpr bool is_under(module const& m, id path, id root) {
   return path == root;
 }
 
-/// The path under which a write counts as an update; no_id: none.
-constexpr id counted_under(node const& write) { return static_cast<id>(write.attribute[1] - 1); }
-
 /// The depth, from the root, of the innermost component `label` of `path`; -1: it has none.
 constexpr int depth_of(module const& m, int path, name const& label) {
   int from_leaf = 0, found = -1, length = 0;
@@ -226,14 +200,6 @@ constexpr int depth_of(module const& m, int path, name const& label) {
   }
   return found < 0 ? -1 : length - found;
 }
-
-/// Whether the device runs a composite by an implementation of its own: the body then only defines it, and needs no
-/// memory.
-constexpr bool is_whole(node const& n) { return n.kind == primitive::composite && n.attribute[2] != 0; }
-
-/// Whether an all_reduce is waited for after its loop. It reduces one slice of a stacked output, in place; each
-/// iteration's all_reduce is also waited for when the next iteration's starts.
-constexpr bool ends_behind_loop(node const& n) { return n.kind == primitive::all_reduce && n.attribute[3] != 0; }
 
 /// The collective that a wait waits for.
 constexpr node const& awaited(module const& m, node const& wait) {

@@ -2,7 +2,7 @@
 // Maps the arguments and results of regions to the operands and results of the node that owns them.
 #pragma once
 
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/graph/attributes.hpp"
 
 namespace meshtensor {
 
@@ -10,8 +10,11 @@ namespace meshtensor {
 /// has arguments of its own, which stand for no operand.
 constexpr int operand_of_argument(node const& n, int k, int place) {
   switch (n.kind) {
-    case primitive::while_loop: return k == 0 || place < n.attribute[1] ? place : place + n.attribute[2];
-    case primitive::cond: return 1 + place + (k == 0 ? 0 : n.attribute[0]);
+    case primitive::while_loop: {
+      while_attributes const counts = while_attributes::of(n);
+      return k == 0 || place < counts.carries ? place : place + counts.in_condition;
+    }
+    case primitive::cond: return 1 + place + (k == 0 ? 0 : cond_attributes::of(n).in_then);
     default: return place;
   }
 }

@@ -100,7 +100,7 @@ class trace_scope {
       at_line(where);
       b_->note(finding);
     } else {
-      effect(primitive::write, ordered(next.id, b_->m.variables[target].dims), target, static_cast<id>(path + 1));
+      effect(primitive::write, ordered(next.id, b_->m.variables[target].dims), write_attributes{target, path}.packed());
     }
   }
 
@@ -115,7 +115,7 @@ class trace_scope {
     shape dims{};
     (dims.add(b_->dim(D::label, D::rule)), ...);
     id const name_id = named_once(primitive::input, label.label);
-    return {b_, b_->add(primitive::input, {}, T, dims, {{name_id}})};
+    return {b_, b_->add(primitive::input, {}, T, dims, input_attributes{name_id}.packed())};
   }
 
   template <dim_type First, class... Args>
@@ -135,7 +135,7 @@ class trace_scope {
                  << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
     }
     id const name_id = named_once(primitive::output, label.label);
-    effect(primitive::output, x.id, name_id);
+    effect(primitive::output, x.id, output_attributes{name_id, false}.packed());
   }
 
   template <handle H, class... Args>
@@ -240,7 +240,7 @@ class trace_scope {
     id const name_id = b_->intern(label);
     for (int i = 0; i < b_->m.node_count; ++i) {
       node const& n = b_->m.nodes[i];
-      if (n.attribute[0] != name_id || entry_of(n.region) != entry_of(b_->region)) continue;
+      if (name_of(n) != name_id || entry_of(n.region) != entry_of(b_->region)) continue;
       bool const is_same = n.kind == kind && (kind != primitive::watch || n.path == path_);
       // A tensor that is watched under no path is returned among the outputs.
       bool const meets = kind == primitive::watch    ? n.kind == primitive::output && path_ == no_id
@@ -267,7 +267,7 @@ class trace_scope {
       if (diagnostic d{}; b_->frames[level].loop_dim == no_id)
         b_->note(d << "G33 '" << label.label
                    << "' is watched in cond, while_loop or a composite: return it from there and watch it outside");
-    b_->m.nodes[b_->add_node(primitive::watch, 0, ids(&v, 1), {{name_id, static_cast<id>(gradient)}})].effect = true;
+    effect(primitive::watch, v, watch_attributes{name_id, gradient}.packed());
   }
   constexpr void in_its_layer(name const& label) const {
     if (b_->path == path_) return;
@@ -293,7 +293,7 @@ class trace_scope {
              << "' is updated inside a loop or branch: carry it there, and update it outside with the last carry";
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
-      if (n.kind != primitive::write || n.attribute[0] != target || n.region != b_->region) continue;
+      if (n.kind != primitive::write || meshtensor::variable_of(n) != target || n.region != b_->region) continue;
       add_path(d << "G05 '", m, kept.path) << "' is updated twice in one step";
       if (n.site < m.site_count && m.sites[n.site].line != 0)
         d << ", first at " << file_name(m.sites[n.site]) << ":" << m.sites[n.site].line;
@@ -307,14 +307,14 @@ class trace_scope {
     }
     return d;
   }
-  constexpr void effect(primitive kind, id operand, id attribute, id second = 0) const {
-    b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), {{attribute, second}})].effect = true;
+  constexpr void effect(primitive kind, id operand, attributes const& a) const {
+    b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;
   }
   constexpr id variable_of(id v) const {
     node const* n = &b_->m.nodes[b_->m.values[v].node];
     if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
       n = &b_->m.nodes[b_->m.values[b_->m.operand(*n, 0)].node];
-    return n->kind == primitive::read ? n->attribute[0] : no_id;
+    return n->kind == primitive::read ? meshtensor::variable_of(*n) : no_id;
   }
   constexpr variable const& like(id v) const {
     id const row = variable_of(v);

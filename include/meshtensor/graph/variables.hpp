@@ -97,11 +97,12 @@ constexpr id read(builder& b, id variable_id) {
   id const entry = depth == 0 ? here : m.regions[b.frames[0].region].parent;
   id v = no_id;
   for (int i = 0; i < m.node_count && v == no_id; ++i)
-    if (m.nodes[i].kind == primitive::read && m.nodes[i].attribute[0] == variable_id && m.nodes[i].region == entry)
+    if (m.nodes[i].kind == primitive::read && variable_of(m.nodes[i]) == variable_id && m.nodes[i].region == entry)
       v = m.result(m.nodes[i]);
   if (v == no_id) {
     b.region = entry, b.depth = 0;
-    v = b.add(primitive::read, {}, m.variables[variable_id].type, m.variables[variable_id].dims, {{variable_id}});
+    v = b.add(primitive::read, {}, m.variables[variable_id].type, m.variables[variable_id].dims,
+              read_attributes{variable_id}.packed());
   }
   for (int level = 0; level < depth; ++level) {
     b.region = b.frames[level].region, b.depth = level + 1;

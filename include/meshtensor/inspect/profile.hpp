@@ -26,7 +26,7 @@ class node_words : public speller {
     if (n.kind == primitive::kernel) return "kernel " + steps_of(n);
     if (n.kind == primitive::wait) return "wait for " + std::string(text_of(awaited(m_, n).kind));
     std::string const result = n.results.count == 0 ? "" : " " + type(m_.result(n));
-    return (n.kind == primitive::composite ? label(n.attribute[0]) : std::string(text_of(n))) + result;
+    return (n.kind == primitive::composite ? label(name_of(n)) : std::string(text_of(n))) + result;
   }
 
  private:

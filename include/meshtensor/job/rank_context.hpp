@@ -93,7 +93,8 @@ class rank_context {
  private:
   std::unique_ptr<planned_collective> exchange_of(node const& n) const {
     auto c = std::make_unique<planned_collective>();
-    unsigned const mask = n.attribute[0];
+    collective_attributes const how = collective_attributes::of(n);
+    unsigned const mask = how.axes;
     std::int64_t const size = mesh_.size();
     for (int a = 0; a < mesh_.count; ++a)
       if ((mask >> a & 1u) != 0) c->axes.push_back(mesh_.axes[a].label);
@@ -118,16 +119,16 @@ class rank_context {
       case primitive::all_reduce: c->call.kind = collective::all_reduce; break;
       case primitive::reduce_scatter:
         c->call.kind = collective::reduce_scatter;
-        c->call.split = block.find(n.attribute[1]);
+        c->call.split = block.find(how.split);
         break;
       case primitive::all_gather:
         c->call.kind = collective::all_gather;
-        c->call.join = block.find(n.attribute[1]);
+        c->call.join = block.find(how.join);
         break;
       case primitive::all_to_all:
         c->call.kind = collective::all_to_all;
-        c->call.split = block.find(n.attribute[1]);
-        c->call.join = block.find(n.attribute[2]);
+        c->call.split = block.find(how.split);
+        c->call.join = block.find(how.join);
         break;
       default: throw error("R01", {"no collective for ", text_of(n.kind)});
     }

@@ -28,7 +28,7 @@ struct adafactor_step {
 
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
     builder& b = s.recorder();
-    variable const v = b.m.variables[b.m.nodes[b.m.values[p.id].node].attribute[0]];
+    variable const v = b.m.variables[variable_of(b.m.nodes[b.m.values[p.id].node])];
     shape outer{}, own{};  // of enclosing loops, whose iterations are separate parameters; of the parameter itself
     for (int i = 0; i < v.dims.count; ++i) (i < v.own ? outer : own).add(v.dims.at[i]);
 

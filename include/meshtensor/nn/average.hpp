@@ -34,14 +34,14 @@ struct moving_average {
     for (int i = 0; i < end; ++i) {
       node const& n = m.nodes[i];
       if (n.kind != primitive::read || n.region != b.region) continue;
-      id const from = n.attribute[0];
+      id const from = variable_of(n);
       variable const v = m.variables[from];
       if (!v.trainable || v.type != T) continue;
       if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
       followed = true;
       any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
-      id const path = m.variables[m.nodes[m.values[mean.id].node].attribute[0]].path;
+      id const path = m.variables[variable_of(m.nodes[m.values[mean.id].node])].path;
       number const weight = detail::row(copy, share * minimum(copy.updates(path), 1));
       auto const kept = meshtensor::detail::as_tensor<T>(b, weight);
       auto const taken = meshtensor::detail::as_tensor<T>(b, 1 - weight);
@@ -60,7 +60,7 @@ struct moving_average {
   // The value of a variable after this step: the one written so far, else the one before the step.
   static constexpr id next_of(module const& m, id region_id, id variable_id, id before) {
     for (int i = 0; i < m.node_count; ++i)
-      if (m.nodes[i].kind == primitive::write && m.nodes[i].attribute[0] == variable_id &&
+      if (m.nodes[i].kind == primitive::write && variable_of(m.nodes[i]) == variable_id &&
           m.nodes[i].region == region_id)
         return m.operand(m.nodes[i], 0);
     return before;

@@ -17,7 +17,7 @@ struct from_parameters {
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       if (n.region != b.region || stops_gradient(n)) continue;
-      bool any = n.kind == primitive::read && m.variables[n.attribute[0]].trainable;
+      bool any = n.kind == primitive::read && m.variables[variable_of(n)].trainable;
       for (int k = 0; k < n.operands.count; ++k) any = any || known[m.operand(n, k)];
       for (int k = 0; k < n.results.count; ++k) known[m.result(n, k)] = any && is_float(m.result_value(n, k).type);
     }

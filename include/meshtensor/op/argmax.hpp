@@ -6,17 +6,26 @@
 
 namespace meshtensor {
 
+struct argmax_attributes {
+  id dim;
+
+  static constexpr argmax_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr argmax_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim}}; }
+};
+
 struct argmax_rule {
   static constexpr primitive kind = primitive::argmax;
   static constexpr declaration declares{
       .attributes = {{attribute_kind::dim}}, .work = work_kind::function, .text = "along {0}"};
   static constexpr void infer(inference& i) {
-    i.expect(i.dims_of(0).has(i.attributes[0]), "T01 argmax: the operand lacks the dim", 1, 1);
+    id const dim = argmax_attributes::of(i.attributes).dim;
+    i.expect(i.dims_of(0).has(dim), "T01 argmax: the operand lacks the dim", 1, 1);
     i.expect(!i.has_type(0, dtype::boolean), "T04 argmax of bools: cast the operand", 1);
-    i.give(dtype::i64, without(i.dims_of(0), shape{}.add(i.attributes[0])));
+    i.give(dtype::i64, without(i.dims_of(0), shape{}.add(dim)));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}.keeps_whole(n.attribute[0]);
+    return meshtensor::sharding{}.keeps_whole(argmax_attributes::of(n).dim);
   }
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     return extents.local_size(m.operand_value(n, 0));
@@ -25,7 +34,7 @@ struct argmax_rule {
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    int const along = x.find(e.n.attribute[0]);
+    int const along = x.find(argmax_attributes::of(e.n).dim);
     walk<2> w;
     for (int i = 0; i < y.count; ++i) w.extent[w.count++] = y.extent[i];
     w.bind(0, x, y.dim), w.bind(1, y, y.dim);
@@ -43,7 +52,7 @@ struct argmax_rule {
   }
 };
 
-constexpr id argmax(builder& b, id x, id dim) { return add_node<argmax_rule>(b, {x}, {{dim}}); }
+constexpr id argmax(builder& b, id x, id dim) { return add_node<argmax_rule>(b, {x}, argmax_attributes{dim}.packed()); }
 
 // ---- what users call ----
 

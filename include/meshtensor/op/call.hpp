@@ -13,23 +13,23 @@ struct call_rule {
   static constexpr primitive kind = primitive::call;
   static constexpr declaration declares{.operands = {1, 4}, .attributes = {{attribute_kind::call}}};
   static constexpr void infer(inference& i) {
-    call_row const& c = i.m->calls[i.attributes[0]];
+    call_row const& c = i.m->calls[call_attributes::of(i.attributes).call];
     i.give(i.type, united(without(i.united_dims(), c.whole), c.gives));
   }
   static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
-    call_row const& c = m.calls[n.attribute[0]];
+    call_row const& c = m.calls[call_of(n)];
     return meshtensor::sharding{}.keeps_whole(c.whole).keeps_whole(c.gives);
   }
   /// If an operation has a gradient, the composite around it supplies it: see record_composite.
   static constexpr void gradient(differentiation& d, node const& n) {
     for (int k = 0; k < n.operands.count; ++k)
       if (diagnostic none{}; d.differentiable(d.b.m.operand(n, k)))
-        return d.b.note(none << "G30 the operation '" << d.b.m.names[d.b.m.calls[n.attribute[0]].label]
+        return d.b.note(none << "G30 the operation '" << d.b.m.names[d.b.m.calls[call_of(n)].label]
                              << "' has no gradient: give it one, or end differentiation before it with stop_gradient");
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
-    call_row const& c = e.m.calls[e.n.attribute[0]];
+    call_row const& c = e.m.calls[call_of(e.n)];
     c.run(e, 0, c.parts(e));
   }
 };
@@ -105,7 +105,7 @@ constexpr auto record_call(H const&... operands) {
     b.m.calls[b.m.call_count++] = {label, w, g, run, &parts_of_call};
   }
   id const given[] = {operands.id...};
-  id const v = add_node<call_rule>(b, given, {{static_cast<id>(row)}}, {type});
+  id const v = add_node<call_rule>(b, given, call_attributes{static_cast<id>(row)}.packed(), {type});
   using all_of_them = typename all_dims<typename H::dim_list...>::type;
   return wrap<type, result_dims_t<called_rule, all_of_them, whole, gives>>(b, v);
 }

@@ -88,7 +88,7 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
   id_list<> all{};
   (all.add(operands.id), ...);
   all.add_all(f.invariants);
-  id const n = b.add_node(primitive::composite, 0, all, {{name_id, static_cast<id>(sizeof...(H))}});
+  id const n = b.add_node(primitive::composite, 0, all, composite_attributes{name_id, sizeof...(H), false}.packed());
   b.m.nodes[n].regions = b.add_links(owned);
   auto const wrapped = std::apply(
       [&](auto const&... h) { return std::tuple{rewrapped(b, h, b.add_result(n, h.type, b.m.values[h.id].dims))...}; },

@@ -7,6 +7,13 @@
 
 namespace meshtensor {
 
+struct constant_attributes {
+  id number;  // a row of the table of numbers
+
+  static constexpr constant_attributes of(node const& n) { return {n.attribute[0]}; }
+  constexpr attributes packed() const { return {{number}}; }
+};
+
 struct constant_rule {
   static constexpr primitive kind = primitive::constant;
   static constexpr declaration declares{
@@ -16,7 +23,8 @@ struct constant_rule {
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const& y = e.results[0];
-    with_element(y.type, [&]<class E>() { *y.as<E>() = element_of<E>(e.number(0)); });
+    double const number = e.context.numbers[constant_attributes::of(e.n).number];
+    with_element(y.type, [&]<class E>() { *y.as<E>() = element_of<E>(number); });
   }
 };
 
@@ -49,7 +57,7 @@ struct iteration_rule {
 };
 
 constexpr id constant(builder& b, number const& n, dtype type) {
-  return add_node<constant_rule>(b, {}, {{b.add_number(n)}}, {type});
+  return add_node<constant_rule>(b, {}, constant_attributes{b.add_number(n)}.packed(), {type});
 }
 constexpr id iota(builder& b, int dim, dtype type) {
   shape dims{};
@@ -60,8 +68,9 @@ constexpr id iota(builder& b, int dim, dtype type) {
 constexpr double const* literal_of(module const& m, id v) {
   node const* n = &m.nodes[m.values[v].node];
   if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
-  if (n->kind != primitive::constant || m.numbers[n->attribute[0]].kind != number_row::literal) return nullptr;
-  return &m.numbers[n->attribute[0]].value;
+  if (n->kind != primitive::constant) return nullptr;
+  number_row const& row = m.numbers[constant_attributes::of(*n).number];
+  return row.kind == number_row::literal ? &row.value : nullptr;
 }
 
 }  // namespace meshtensor

@@ -206,7 +206,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   b.site = site;
   id_list<> operands{};
   operands.add(predicate.id), operands.add_all(f.invariants), operands.add_all(g.invariants);
-  id const n = b.add_node(primitive::cond, 0, operands, {{static_cast<id>(f.invariants.count)}});
+  id const n = b.add_node(primitive::cond, 0, operands, cond_attributes{f.invariants.count}.packed());
   id const owned[] = {f.region, g.region};
   b.m.nodes[n].regions = b.add_links(owned);
   auto const results = std::apply(
@@ -255,9 +255,8 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
   frame const g = b.end_frame(results);
   b.site = site;
   operands.add_all(first), operands.add_all(f.invariants), operands.add_all(g.invariants);
-  id const n =
-      b.add_node(primitive::while_loop, 0, operands,
-                 {{b.add_number(most.limit), static_cast<id>(first.count), static_cast<id>(f.invariants.count)}});
+  id const n = b.add_node(primitive::while_loop, 0, operands,
+                          while_attributes{b.add_number(most.limit), first.count, f.invariants.count}.packed());
   id const owned[] = {f.region, g.region};
   b.m.nodes[n].regions = b.add_links(owned);
   tensor<dtype::i64> const trips(&b, b.add_result(n, dtype::i64, shape{}));

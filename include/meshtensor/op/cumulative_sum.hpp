@@ -16,22 +16,31 @@ struct cumulative {
 
 constexpr id cumulative_sum(builder& b, id x, id dim, cumulative const& which);
 
+struct cumulative_sum_attributes {
+  id dim;
+  cumulative which;
+
+  static constexpr cumulative_sum_attributes of(id const* slots) { return {slots[0], {slots[1] != 0, slots[2] != 0}}; }
+  static constexpr cumulative_sum_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim, which.exclusive, which.reverse}}; }
+};
+
 struct cumulative_sum_rule {
   static constexpr primitive kind = primitive::cumulative_sum;
   static constexpr declaration declares{
       .attributes = {{attribute_kind::dim}, {attribute_kind::flag}, {attribute_kind::flag}},
       .work = work_kind::sum,
       .text = "along {0}"};
-  static constexpr cumulative of(node const& n) { return {n.attribute[1] != 0, n.attribute[2] != 0}; }
 
   static constexpr void infer(inference& i) {
-    i.expect(i.dims_of(0).has(i.attributes[0]), "T01 cumulative_sum: the operand lacks the dim", 1, 1);
+    i.expect(i.dims_of(0).has(cumulative_sum_attributes::of(i.attributes).dim),
+             "T01 cumulative_sum: the operand lacks the dim", 1, 1);
     i.expect(!i.has_type(0, dtype::boolean), "T04 cumulative_sum of bools: cast the operand", 1);
     i.give(i[0].type, i.dims_of(0));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return meshtensor::sharding{}
-        .keeps_whole(n.attribute[0])
+        .keeps_whole(cumulative_sum_attributes::of(n).dim)
         .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum));
   }
   /// Along a sharded dim, each rank first computes the cumulative sum of its own elements. The ranks then gather their
@@ -39,27 +48,27 @@ struct cumulative_sum_rule {
   /// it.
   static constexpr bool partition(auto& p, node const& n) {
     builder& b = p.b;
-    int const dim = n.attribute[0];
+    auto const how = cumulative_sum_attributes::of(n);
     placement const whole_dims = p.implied_of(n, 0);
-    int const place = p.from.operand_value(n, 0).dims.find(dim);
+    int const place = p.from.operand_value(n, 0).dims.find(how.dim);
     if (whole_dims.axes_of(place) == 0) return false;
     id const x = p.placed_operand(n, 0, whole_dims);
-    auto const [blocks, inner] = p.dims_of_blocks(dim, whole_dims, place);
+    auto const [blocks, inner] = p.dims_of_blocks(how.dim, whole_dims, place);
     shape const parts = shape{}.add(blocks).add(inner);
     placement in_blocks = whole_dims;  // `inner` is behind `blocks`: dims behind both are one further
     for (int a = 0; a < max_axes; ++a)
       if (int const at = in_blocks.sharded_at(a); at > place) in_blocks.shard(at + 1, a, in_blocks.order(a));
-    id const rows = p.placed(split(b, x, static_cast<id>(dim), parts), in_blocks);
-    id const sums = p.placed(cumulative_sum(b, rows, inner, of(n)), in_blocks);
+    id const rows = p.placed(split(b, x, how.dim, parts), in_blocks);
+    id const sums = p.placed(cumulative_sum(b, rows, inner, how.which), in_blocks);
     id const totals = p.placed(reduce(b, reduction::sum, rows, shape{}.add(inner)), whole_dims);
     placement gathered = whole_dims;
     for (int a = 0; a < max_axes; ++a)
       if (gathered.sharded_at(a) == place) gathered.unshard(a);
     id const all = p.resharded(totals, gathered);
-    id const before = p.placed(cumulative_sum(b, all, blocks, {true, of(n).reverse}), gathered);
+    id const before = p.placed(cumulative_sum(b, all, blocks, {true, how.which.reverse}), gathered);
     id const own = p.resharded(before, whole_dims);
     id const moved = p.placed(add(b, sums, own), in_blocks);
-    p.gives(n, p.placed(merge(b, moved, parts, static_cast<id>(dim)), whole_dims));
+    p.gives(n, p.placed(merge(b, moved, parts, how.dim), whole_dims));
     return true;
   }
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
@@ -68,15 +77,15 @@ struct cumulative_sum_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0);
     if (!d.differentiable(x)) return;
-    cumulative const c = of(n);
-    d.contribute(x, cumulative_sum(d.b, d.cotangent(d.b.m.result(n)), n.attribute[0], {c.exclusive, !c.reverse}));
+    cumulative_sum_attributes const a = cumulative_sum_attributes::of(n);
+    d.contribute(x, cumulative_sum(d.b, d.cotangent(d.b.m.result(n)), a.dim, {a.which.exclusive, !a.which.reverse}));
   }
 
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    cumulative const c = of(e.n);
-    int const along = y.find(e.n.attribute[0]);
+    cumulative_sum_attributes const a = cumulative_sum_attributes::of(e.n);
+    int const along = y.find(a.dim);
     std::int64_t const count = y.extent[along];
     walk<2> w;
     for (int i = 0; i < y.count; ++i) w.extent[w.count++] = i == along ? 1 : y.extent[i];
@@ -86,11 +95,11 @@ struct cumulative_sum_rule {
       do {
         sum_t<E> sum = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-          std::int64_t const at = c.reverse ? count - 1 - i : i;
+          std::int64_t const at = a.which.reverse ? count - 1 - i : i;
           auto const term = static_cast<sum_t<E>>(x.as<E>()[w.offset[0] + at * x.stride[along]]);
-          if (!c.exclusive) sum += term;
+          if (!a.which.exclusive) sum += term;
           y.as<E>()[w.offset[1] + at * y.stride[along]] = static_cast<E>(sum);
-          if (c.exclusive) sum += term;
+          if (a.which.exclusive) sum += term;
         }
       } while (w.next());
     });
@@ -98,7 +107,7 @@ struct cumulative_sum_rule {
 };
 
 constexpr id cumulative_sum(builder& b, id x, id dim, cumulative const& which) {
-  return add_node<cumulative_sum_rule>(b, {x}, {{dim, which.exclusive, which.reverse}});
+  return add_node<cumulative_sum_rule>(b, {x}, cumulative_sum_attributes{dim, which}.packed());
 }
 
 // ---- what users call ----

@@ -44,7 +44,7 @@ concept may_be_scalar = is_any<typename L::dim_list> || std::is_same_v<typename 
 constexpr bool is_parameter(module const& m, id v, dtype type, id root = no_id) {
   node const& n = m.nodes[m.values[v].node];
   if (n.kind != primitive::read) return false;
-  variable const& p = m.variables[n.attribute[0]];
+  variable const& p = m.variables[variable_of(n)];
   return p.trainable && p.type == type && is_under(m, p.path, root);
 }
 

@@ -30,11 +30,20 @@ void each_row(view const& table, view const& index, view const& rows, int dim, F
 }
 }  // namespace detail
 
+/// Of gather and scatter_add.
+struct lookup_attributes {
+  id dim;  // of the table, along which the index gives positions
+
+  static constexpr lookup_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr lookup_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim}}; }
+};
+
 struct gather_rule {
   static constexpr primitive kind = primitive::gather;
   static constexpr declaration declares{.operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .text = "along {0}"};
   static constexpr void infer(inference& i) {
-    id const dim = i.attributes[0];
+    id const dim = lookup_attributes::of(i.attributes).dim;
     i.expect(i.dims_of(0).has(dim), "T01 gather: the table lacks the dim", 1, 1);
     i.expect(i.is_integer(1), "T02 gather: the index is not an integer", 2);
     i.expect(!i.dims_of(1).has(dim), "T03 gather: the index has the dim that is looked up: rename it", 2, 1);
@@ -49,16 +58,16 @@ struct gather_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     id const table = d.b.m.operand(n, 0);
     if (!d.differentiable(table)) return;
-    d.contribute(table, scatter_add(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), n.attribute[0],
-                                    d.b.m.values[table].dims));
+    d.contribute(table, scatter_add(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)),
+                                    lookup_attributes::of(n).dim, d.b.m.values[table].dims));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &table = e.operands[0], &y = e.results[0];
     with_element(y.type, [&]<class E>() {
-      detail::each_row(table, e.operands[1], y, e.n.attribute[0], [&](bool here, std::int64_t from, std::int64_t to) {
-        y.as<E>()[to] = here ? table.as<E>()[from] : E(0);
-      });
+      detail::each_row(
+          table, e.operands[1], y, lookup_attributes::of(e.n).dim,
+          [&](bool here, std::int64_t from, std::int64_t to) { y.as<E>()[to] = here ? table.as<E>()[from] : E(0); });
     });
   }
 };
@@ -68,7 +77,7 @@ struct scatter_add_rule {
   static constexpr declaration declares{
       .operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .work = work_kind::sum, .text = "along {0}"};
   static constexpr void infer(inference& i) {
-    id const dim = i.attributes[0];
+    id const dim = lookup_attributes::of(i.attributes).dim;
     shape const &x = i.dims_of(0), rest = without(i.dims, shape{}.add(dim));
     i.expect(i.dims.has(dim), "T01 scatter_add: the result lacks the dim along which rows are added", 0, 1);
     i.expect(i.is_integer(1), "T02 scatter_add: the index is not an integer", 2);
@@ -89,7 +98,7 @@ struct scatter_add_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0);
     if (!d.differentiable(x)) return;
-    id term = gather(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), n.attribute[0]);
+    id term = gather(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), lookup_attributes::of(n).dim);
     shape const dims = d.b.m.values[x].dims;
     if (!d.b.m.values[term].dims.includes(dims)) term = broadcast(d.b, term, dims);  // over dims that were summed
     d.contribute(x, term);
@@ -103,11 +112,12 @@ struct scatter_add_rule {
       if (!w.empty()) do
           y.as<E>()[w.offset[0]] = E(0);
         while (w.next());
-      detail::each_row(y, e.operands[1], x, e.n.attribute[0], [&](bool here, std::int64_t to, std::int64_t from) {
-        if (here)
-          y.as<E>()[to] = static_cast<E>(static_cast<arithmetic_t<E>>(y.as<E>()[to]) +
-                                         static_cast<arithmetic_t<E>>(x.as<E>()[from]));
-      });
+      detail::each_row(y, e.operands[1], x, lookup_attributes::of(e.n).dim,
+                       [&](bool here, std::int64_t to, std::int64_t from) {
+                         if (here)
+                           y.as<E>()[to] = static_cast<E>(static_cast<arithmetic_t<E>>(y.as<E>()[to]) +
+                                                          static_cast<arithmetic_t<E>>(x.as<E>()[from]));
+                       });
     });
   }
 };
@@ -115,12 +125,12 @@ struct scatter_add_rule {
 /// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
 /// matched by name.
 constexpr id gather(builder& b, id table, id index, id dim) {
-  return add_node<gather_rule>(b, {table, index}, {{dim}});
+  return add_node<gather_rule>(b, {table, index}, lookup_attributes{dim}.packed());
 }
 /// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
 /// that only `x` has is summed.
 constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) {
-  return add_node<scatter_add_rule>(b, {x, index}, {{dim}}, {dtype::f32, like});
+  return add_node<scatter_add_rule>(b, {x, index}, lookup_attributes{dim}.packed(), {dtype::f32, like});
 }
 
 // ---- what users call ----

@@ -11,6 +11,15 @@ namespace meshtensor {
 constexpr id put(builder& b, id x, id part, id dim, id position);
 constexpr id put_rows(builder& b, id x, id part, id index, id dim);
 
+struct put_attributes {
+  id dim;
+  id position;  // a row of the table of numbers; no_id: operand 2 is an index
+
+  static constexpr put_attributes of(id const* slots) { return {slots[0], slots[1]}; }
+  static constexpr put_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim, position}}; }
+};
+
 /// The rules of `put`, both at a number and at an index tensor.
 struct put_rule {
   static constexpr primitive kind = primitive::put;
@@ -21,7 +30,7 @@ struct put_rule {
   static constexpr bool at_index(node const& n) { return n.operands.count == 3; }
   static constexpr void infer(inference& i) {
     shape const &x = i.dims_of(0), &part = i.dims_of(1);
-    id const dim = i.attributes[0];
+    id const dim = put_attributes::of(i.attributes).dim;
     bool const at_index = i.count == 3;
     i.expect(x.has(dim), "T01 put: the operand lacks the dim", 1, 1);
     if (at_index) {
@@ -36,10 +45,11 @@ struct put_rule {
   }
   static constexpr char const* verify(module const& m, node const& n) {
     value const &x = m.operand_value(n, 0), &part = m.operand_value(n, 1), &y = m.result_value(n);
-    shape inner = without(x.dims, shape{}.add(n.attribute[0]));
+    put_attributes const a = put_attributes::of(n);
+    shape inner = without(x.dims, shape{}.add(a.dim));
     if (at_index(n)) inner = united(m.operand_value(n, 2).dims, inner);
     bool const fits = part.dims.count == inner.count && inner.includes(part.dims) && y.dims == x.dims;
-    return fits && at_index(n) == (n.attribute[1] == no_id) ? nullptr : "the operands of put do not fit it";
+    return fits && at_index(n) == (a.position == no_id) ? nullptr : "the operands of put do not fit it";
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return at_index(n) ? meshtensor::sharding{} : meshtensor::sharding{}.passes_partial(linearity::together);
@@ -50,19 +60,20 @@ struct put_rule {
     dtype const type = b.m.values[dy].type;
     shape const inner = b.m.operand_value(n, 1).dims;
     id const nothing = constant(b, 0, type);
+    put_attributes const a = put_attributes::of(n);
     if (at_index(n)) {
-      id const index = d.forward(b.m.operand(n, 2)), dim = n.attribute[0];
-      d.contribute(b.m.operand(n, 0), put_rows(b, dy, broadcast(b, nothing, inner), index, dim));
-      id const term = gather(b, dy, index, dim);
+      id const index = d.forward(b.m.operand(n, 2));
+      d.contribute(b.m.operand(n, 0), put_rows(b, dy, broadcast(b, nothing, inner), index, a.dim));
+      id const term = gather(b, dy, index, a.dim);
       shape const many = without(inner, b.m.values[dy].dims);
-      d.contribute(b.m.operand(n, 1), many.count == 0 ? term : select(b, stays(b, index, dim, many), term, nothing));
+      d.contribute(b.m.operand(n, 1), many.count == 0 ? term : select(b, stays(b, index, a.dim, many), term, nothing));
       return;
     }
     shape one{};
-    one.add(n.attribute[0]);
-    d.contribute(b.m.operand(n, 0), put(b, dy, broadcast(b, nothing, inner), n.attribute[0], n.attribute[1]));
-    id const place = iota(b, n.attribute[0], dtype::i64);
-    id const at = constant(b, number::of_row(&b, n.attribute[1]), dtype::i64);
+    one.add(a.dim);
+    d.contribute(b.m.operand(n, 0), put(b, dy, broadcast(b, nothing, inner), a.dim, a.position));
+    id const place = iota(b, a.dim, dtype::i64);
+    id const at = constant(b, number::of_row(&b, a.position), dtype::i64);
     id const here = elementwise(b, function::equal, place, at);
     d.contribute(b.m.operand(n, 1), reduce(b, reduction::sum, select(b, here, dy, nothing), one));
   }
@@ -72,25 +83,27 @@ struct put_rule {
     if (y.data != x.data) detail::copy_by_name(x, 0, y, 0, no_id, no_id, y.extent);
     if (at_index(e.n))
       return with_element(y.type, [&]<class E>() {
-        detail::each_row(y, e.operands[2], part, e.n.attribute[0], [&](bool here, std::int64_t to, std::int64_t from) {
-          if (here) y.as<E>()[to] = part.as<E>()[from];
-        });
+        detail::each_row(y, e.operands[2], part, put_attributes::of(e.n).dim,
+                         [&](bool here, std::int64_t to, std::int64_t from) {
+                           if (here) y.as<E>()[to] = part.as<E>()[from];
+                         });
       });
     std::int64_t const first = start_of(e);
     if (first < 0) return;
     view at = y;
-    at.extent[y.find(e.n.attribute[0])] = 1;
+    at.extent[y.find(put_attributes::of(e.n).dim)] = 1;
     detail::copy_by_name(part, 0, at, first, no_id, no_id, at.extent);
   }
   /// The offset in the result, in elements, of the overwritten slice at a number; -1: another processor holds it.
   /// errors R10 the dim has no such position
   static std::int64_t start_of(evaluation const& e) {
     view const& y = e.results[0];
-    int const along = y.find(e.n.attribute[0]);
-    auto const position = static_cast<std::int64_t>(e.number(1));
+    put_attributes const a = put_attributes::of(e.n);
+    int const along = y.find(a.dim);
+    auto const position = static_cast<std::int64_t>(e.context.numbers[a.position]);
     if (position < 0 || position >= y.total[along])
-      throw error("R10", {"put at ", position, ", but the dim '", e.m.dim_name(e.n.attribute[0]), "' has ",
-                          y.total[along], " positions"});
+      throw error(
+          "R10", {"put at ", position, ", but the dim '", e.m.dim_name(a.dim), "' has ", y.total[along], " positions"});
     std::int64_t const local = position - y.origin[along];
     return local >= 0 && local < y.extent[along] ? local * y.stride[along] : -1;
   }
@@ -119,7 +132,7 @@ constexpr id put(builder& b, id x, id part, id dim, id position) {
   shape const dims = united(v, w), inner = without(dims, shape{}.add(dim));
   if (!(v == dims)) x = broadcast(b, x, dims);
   if (!(w.count == inner.count && inner.includes(w))) part = broadcast(b, part, inner);
-  return add_node<put_rule>(b, {x, part}, {{dim, position}});
+  return add_node<put_rule>(b, {x, part}, put_attributes{dim, position}.packed());
 }
 /// `x` with its rows [index[i…], rest…] along `dim` overwritten by part[i…, rest…]. An index out of range changes
 /// nothing; of equal ones the last counts, in the order of the dims of `part`. Dims that `index` and `x` both have are
@@ -129,7 +142,7 @@ constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
   shape const dims = united(v, without(w, i)), inner = united(i, without(dims, shape{}.add(dim)));
   if (!(v == dims)) x = broadcast(b, x, dims);
   if (!(w.count == inner.count && inner.includes(w))) part = broadcast(b, part, inner);
-  return add_node<put_rule>(b, {x, part, index}, {{dim, no_id}});
+  return add_node<put_rule>(b, {x, part, index}, put_attributes{dim, no_id}.packed());
 }
 
 // ---- what users call ----

@@ -6,9 +6,19 @@
 
 namespace meshtensor {
 
-/// Merges or splits: attribute 0 is the merged dim.
+struct reshape_attributes {
+  id joined;  // the dim that several are merged into, or that is split into several
+
+  static constexpr reshape_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr reshape_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{joined}}; }
+};
+
+/// Merges or splits.
 struct reshape_rule {
-  static constexpr bool merges(module const& m, node const& n) { return m.result_value(n).dims.has(n.attribute[0]); }
+  static constexpr bool merges(module const& m, node const& n) {
+    return m.result_value(n).dims.has(reshape_attributes::of(n).joined);
+  }
   static constexpr shape parts(module const& m, node const& n) {
     shape const &x = m.operand_value(n, 0).dims, &y = m.result_value(n).dims;
     return merges(m, n) ? without(x, y) : without(y, x);
@@ -17,23 +27,24 @@ struct reshape_rule {
   static constexpr declaration declares{.attributes = {{attribute_kind::dim}}, .buffer = buffer_use::shared};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
-    bool const merges = i.dims.has(i.attributes[0]);
+    id const joined = reshape_attributes::of(i.attributes).joined;
+    bool const merges = i.dims.has(joined);
     shape const &many = merges ? x : i.dims, &few = merges ? i.dims : x;
-    i.expect(few.has(i.attributes[0]) && expanded(few, i.attributes[0], without(many, few)) == many,
+    i.expect(few.has(joined) && expanded(few, joined, without(many, few)) == many,
              "T03 a reshape merges or splits neighbouring dims", 1, 1);
     i.give(i[0].type, i.dims);
   }
   // Shards of the joined dim are shards of its major part; the others must not be sharded.
   static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     shape const all = parts(m, n);
-    int const major = all.at[0];
+    int const major = all.at[0], joined = reshape_attributes::of(n).joined;
     meshtensor::sharding s{};
     for (int i = 1; i < all.count; ++i) s.keeps_whole(all.at[i]);
-    (merges(m, n) ? s.renamed(major, n.attribute[0]) : s.renamed(n.attribute[0], major));
+    (merges(m, n) ? s.renamed(major, joined) : s.renamed(joined, major));
     return s.passes_partial(linearity::alone);
   }
   static constexpr same_elements elements(module const& m, node const& n) {
-    shape const one = shape{}.add(n.attribute[0]);
+    shape const one = shape{}.add(reshape_attributes::of(n).joined);
     return merges(m, n) ? same_elements{parts(m, n), one, false, "merged into"}
                         : same_elements{one, parts(m, n), false, "split into"};
   }
@@ -46,7 +57,7 @@ struct reshape_rule {
   static constexpr void gradient(differentiation& d, node const& n) {
     id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
     value const v = d.b.m.values[x];
-    d.contribute(x, add_node<reshape_rule>(d.b, {dy}, {{n.attribute[0]}}, {v.type, v.dims}));
+    d.contribute(x, add_node<reshape_rule>(d.b, {dy}, reshape_attributes::of(n).packed(), {v.type, v.dims}));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
@@ -72,12 +83,12 @@ constexpr id merge(builder& b, id x, shape const& parts, id joined) {
     if (i == first) dims.add(joined), ordered = united(ordered, parts);
     if (!parts.has(v.dims.at[i])) dims.add(v.dims.at[i]), ordered.add(v.dims.at[i]);
   }
-  return add_node<reshape_rule>(b, {transpose(b, x, ordered)}, {{joined}}, {v.type, dims});
+  return add_node<reshape_rule>(b, {transpose(b, x, ordered)}, reshape_attributes{joined}.packed(), {v.type, dims});
 }
 constexpr id split(builder& b, id x, id joined, shape const& parts) {
   value const v = b.m.values[x];
   b.expect(v.dims.has(joined), "T01 split: the operand lacks the dim");
-  return add_node<reshape_rule>(b, {x}, {{joined}}, {v.type, expanded(v.dims, joined, parts)});
+  return add_node<reshape_rule>(b, {x}, reshape_attributes{joined}.packed(), {v.type, expanded(v.dims, joined, parts)});
 }
 
 // ---- what users call ----

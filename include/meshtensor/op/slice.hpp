@@ -11,6 +11,15 @@ namespace meshtensor {
 constexpr id slice(builder& b, id x, id from, id to, id first);
 constexpr id pad(builder& b, id x, id from, id to, id first, id around);
 
+struct slice_attributes {
+  id from, to;  // dims
+  id first;     // the position of the slice along `from`: a row of the table of numbers
+
+  static constexpr slice_attributes of(id const* slots) { return {slots[0], slots[1], slots[2]}; }
+  static constexpr slice_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{from, to, first}}; }
+};
+
 struct slice_rule {
   static constexpr primitive kind = primitive::slice;
   static constexpr declaration declares{
@@ -19,38 +28,49 @@ struct slice_rule {
       .text = "{0} -> {1} from {2}"};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
-    id const from = i.attributes[0], to = i.attributes[1];
-    i.expect(x.has(from), "T01 slice: the operand lacks the dim", 1, 1);
-    i.expect(from != to, "T03 slice: a part has another extent, so it needs another dim", 0, 2);
-    i.expect(!x.has(to), "T03 slice: the operand already has a dim of the new name", 1, 2);
-    i.give(i[0].type, replaced(x, from, to));
+    slice_attributes const a = slice_attributes::of(i.attributes);
+    i.expect(x.has(a.from), "T01 slice: the operand lacks the dim", 1, 1);
+    i.expect(a.from != a.to, "T03 slice: a part has another extent, so it needs another dim", 0, 2);
+    i.expect(!x.has(a.to), "T03 slice: the operand already has a dim of the new name", 1, 2);
+    i.give(i[0].type, replaced(x, a.from, a.to));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}
-        .keeps_whole(n.attribute[0])
-        .keeps_whole(n.attribute[1])
-        .passes_partial(linearity::alone);
+    slice_attributes const a = slice_attributes::of(n);
+    return meshtensor::sharding{}.keeps_whole(a.from).keeps_whole(a.to).passes_partial(linearity::alone);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
-    d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2], d.b.literal(0)));
+    slice_attributes const a = slice_attributes::of(n);
+    d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, a.to, a.from, a.first, d.b.literal(0)));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    detail::copy_by_name(x, start_of(e), y, 0, e.n.attribute[0], e.n.attribute[1], y.extent);
+    slice_attributes const a = slice_attributes::of(e.n);
+    detail::copy_by_name(x, start_of(e), y, 0, a.from, a.to, y.extent);
   }
   /// The offset in its operand, in elements, of the slice.
   template <class = lazy>
   static std::int64_t start_of(evaluation const& e) {
     view const& x = e.operands[0];
-    int const along = x.find(e.n.attribute[0]);
-    auto const first = static_cast<std::int64_t>(e.number(2));
+    slice_attributes const a = slice_attributes::of(e.n);
+    int const along = x.find(a.from);
+    auto const first = static_cast<std::int64_t>(e.context.numbers[a.first]);
     if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
-      throw error("R10", {"a slice of '", e.m.dim_name(e.n.attribute[0]), "' from ", first, " on, ",
-                          e.results[0].extent[along], " long, reaches beyond its extent, ", x.extent[along]});
+      throw error("R10", {"a slice of '", e.m.dim_name(a.from), "' from ", first, " on, ", e.results[0].extent[along],
+                          " long, reaches beyond its extent, ", x.extent[along]});
     return first * x.stride[along];
   }
+};
+
+struct pad_attributes {
+  id from, to;  // dims
+  id first;     // the position of the operand along `to`: a row of the table of numbers
+  id around;    // the value of the other elements: likewise
+
+  static constexpr pad_attributes of(id const* slots) { return {slots[0], slots[1], slots[2], slots[3]}; }
+  static constexpr pad_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{from, to, first, around}}; }
 };
 
 struct pad_rule {
@@ -60,45 +80,57 @@ struct pad_rule {
       .text = "{0} -> {1} at {2} around {3}"};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
-    id const from = i.attributes[0], to = i.attributes[1];
-    i.expect(x.has(from), "T01 pad: the operand lacks the dim", 1, 1);
-    i.expect(from != to, "T03 pad: the result has another extent, so it needs another dim", 0, 2);
-    i.expect(!x.has(to), "T03 pad: the operand already has a dim of the new name", 1, 2);
-    i.give(i[0].type, replaced(x, from, to));
+    pad_attributes const a = pad_attributes::of(i.attributes);
+    i.expect(x.has(a.from), "T01 pad: the operand lacks the dim", 1, 1);
+    i.expect(a.from != a.to, "T03 pad: the result has another extent, so it needs another dim", 0, 2);
+    i.expect(!x.has(a.to), "T03 pad: the operand already has a dim of the new name", 1, 2);
+    i.give(i[0].type, replaced(x, a.from, a.to));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}.keeps_whole(n.attribute[0]).keeps_whole(n.attribute[1]);
+    pad_attributes const a = pad_attributes::of(n);
+    return meshtensor::sharding{}.keeps_whole(a.from).keeps_whole(a.to);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
-    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[1], n.attribute[0], n.attribute[2]));
+    pad_attributes const a = pad_attributes::of(n);
+    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.from, a.first));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
+    pad_attributes const a = pad_attributes::of(e.n);
     std::int64_t const first = start_of(e);
     walk<1> w;
     for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
     with_element(y.type, [&]<class E>() {
-      E const around = element_of<E>(e.number(3));
+      E const around = element_of<E>(e.context.numbers[a.around]);
       if (!w.empty()) do
           y.as<E>()[w.offset[0]] = around;
         while (w.next());
     });
-    detail::copy_by_name(x, 0, y, first, e.n.attribute[0], e.n.attribute[1], x.extent);
+    detail::copy_by_name(x, 0, y, first, a.from, a.to, x.extent);
   }
   /// The offset in its result, in elements, of the padded operand.
   template <class = lazy>
   static std::int64_t start_of(evaluation const& e) {
     view const& y = e.results[0];
-    int const along = y.find(e.n.attribute[1]);
-    auto const first = static_cast<std::int64_t>(e.number(2));
+    pad_attributes const a = pad_attributes::of(e.n);
+    int const along = y.find(a.to);
+    auto const first = static_cast<std::int64_t>(e.context.numbers[a.first]);
     if (first < 0 || first + e.operands[0].extent[along] > y.extent[along])
-      throw error(
-          "R10", {"'", e.m.dim_name(e.n.attribute[0]), "', ", e.operands[0].extent[along], " long, padded from ", first,
-                  " on, reaches beyond the extent of '", e.m.dim_name(e.n.attribute[1]), "', ", y.extent[along]});
+      throw error("R10", {"'", e.m.dim_name(a.from), "', ", e.operands[0].extent[along], " long, padded from ", first,
+                          " on, reaches beyond the extent of '", e.m.dim_name(a.to), "', ", y.extent[along]});
     return first * y.stride[along];
   }
+};
+
+struct concat_attributes {
+  id first, second;  // the dims of the operands
+  id to;             // that of the result
+
+  static constexpr concat_attributes of(id const* slots) { return {slots[0], slots[1], slots[2]}; }
+  static constexpr concat_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{first, second, to}}; }
 };
 
 struct concat_rule {
@@ -109,50 +141,52 @@ struct concat_rule {
       .text = "{0} + {1} -> {2}"};
   static constexpr void infer(inference& i) {
     shape const &x = i.dims_of(0), &y = i.dims_of(1);
-    id const dx = i.attributes[0], dy = i.attributes[1], to = i.attributes[2];
-    i.expect(x.has(dx) && y.has(dy), "T01 concat: an operand lacks its dim", 3, 3);
+    concat_attributes const a = concat_attributes::of(i.attributes);
+    i.expect(x.has(a.first) && y.has(a.second), "T01 concat: an operand lacks its dim", 3, 3);
     i.common_type();
-    i.expect(dx == dy || !(x.has(dy) || y.has(dx)),
+    i.expect(a.first == a.second || !(x.has(a.second) || y.has(a.first)),
              "T03 concat: an operand has the dim along which the other one is joined: rename it", 3, 3);
-    i.expect(!(x.has(to) || y.has(to)), "T03 concat: an operand already has a dim of the new name", 3, 4);
-    i.give(i[0].type, united(replaced(x, dx, to), replaced(y, dy, to)));
+    i.expect(!(x.has(a.to) || y.has(a.to)), "T03 concat: an operand already has a dim of the new name", 3, 4);
+    i.give(i[0].type, united(replaced(x, a.first, a.to), replaced(y, a.second, a.to)));
   }
   static constexpr char const* verify(module const& m, node const& n) {
     shape const &x = m.operand_value(n, 0).dims, &y = m.operand_value(n, 1).dims, &z = m.result_value(n).dims;
-    return replaced(x, n.attribute[0], n.attribute[2]) == z && replaced(y, n.attribute[1], n.attribute[2]) == z
+    concat_attributes const a = concat_attributes::of(n);
+    return replaced(x, a.first, a.to) == z && replaced(y, a.second, a.to) == z
                ? nullptr
                : "the operands of concat do not fit its result";
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}
-        .keeps_whole(n.attribute[0])
-        .keeps_whole(n.attribute[1])
-        .keeps_whole(n.attribute[2])
-        .passes_partial(linearity::together);
+    concat_attributes const a = concat_attributes::of(n);
+    return meshtensor::sharding{}.keeps_whole(a.first).keeps_whole(a.second).keeps_whole(a.to).passes_partial(
+        linearity::together);
   }
   static constexpr same_elements elements(module const&, node const& n) {
-    return {shape{}.add(n.attribute[0]).add(n.attribute[1]), shape{}.add(n.attribute[2]), true, "concatenated into"};
+    concat_attributes const a = concat_attributes::of(n);
+    return {shape{}.add(a.first).add(a.second), shape{}.add(a.to), true, "concatenated into"};
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
-    id const behind = d.b.add_number(extent_row(n.attribute[0]));
-    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, n.attribute[2], n.attribute[0], d.b.literal(0)));
-    d.contribute(d.b.m.operand(n, 1), slice(d.b, dy, n.attribute[2], n.attribute[1], behind));
+    concat_attributes const a = concat_attributes::of(n);
+    id const behind = d.b.add_number(extent_row(a.first));
+    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.first, d.b.literal(0)));
+    d.contribute(d.b.m.operand(n, 1), slice(d.b, dy, a.to, a.second, behind));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.operands[1], &z = e.results[0];
-    int const along = z.find(e.n.attribute[2]);
-    detail::copy_by_name(x, 0, z, 0, e.n.attribute[0], e.n.attribute[2], x.extent);
-    detail::copy_by_name(y, 0, z, x.extent[along] * z.stride[along], e.n.attribute[1], e.n.attribute[2], y.extent);
+    concat_attributes const a = concat_attributes::of(e.n);
+    int const along = z.find(a.to);
+    detail::copy_by_name(x, 0, z, 0, a.first, a.to, x.extent);
+    detail::copy_by_name(y, 0, z, x.extent[along] * z.stride[along], a.second, a.to, y.extent);
   }
 };
 
 constexpr id slice(builder& b, id x, id from, id to, id first) {
-  return add_node<slice_rule>(b, {x}, {{from, to, first}});
+  return add_node<slice_rule>(b, {x}, slice_attributes{from, to, first}.packed());
 }
 constexpr id pad(builder& b, id x, id from, id to, id first, id around) {
-  return add_node<pad_rule>(b, {x}, {{from, to, first, around}});
+  return add_node<pad_rule>(b, {x}, pad_attributes{from, to, first, around}.packed());
 }
 /// `x` along `dx`, then `y` along `dy`, as one tensor along `to`; other dims that one of them lacks are broadcast.
 constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
@@ -161,7 +195,7 @@ constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
   shape const first = replaced(dims, to, dx), second = replaced(dims, to, dy);
   if (!(v == first)) x = broadcast(b, x, first);
   if (!(w == second)) y = broadcast(b, y, second);
-  return add_node<concat_rule>(b, {x, y}, {{dx, dy, to}});
+  return add_node<concat_rule>(b, {x, y}, concat_attributes{dx, dy, to}.packed());
 }
 
 // ---- what users call ----

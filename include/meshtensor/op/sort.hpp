@@ -13,17 +13,27 @@ namespace meshtensor {
 
 enum class sort_order : std::uint8_t { ascending, descending };
 
+struct argsort_attributes {
+  id dim;
+  sort_order order;
+
+  static constexpr argsort_attributes of(id const* slots) { return {slots[0], static_cast<sort_order>(slots[1])}; }
+  static constexpr argsort_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim, static_cast<id>(order)}}; }
+};
+
 struct argsort_rule {
   static constexpr primitive kind = primitive::argsort;
   static constexpr declaration declares{.attributes = {{attribute_kind::dim}, {attribute_kind::flag}},
                                         .text = "along {0}"};
   static constexpr void infer(inference& i) {
-    i.expect(i.dims_of(0).has(i.attributes[0]), "T01 argsort: the operand lacks the dim", 1, 1);
+    i.expect(i.dims_of(0).has(argsort_attributes::of(i.attributes).dim), "T01 argsort: the operand lacks the dim", 1,
+             1);
     i.expect(!i.has_type(0, dtype::boolean), "T04 argsort of bools: cast the operand", 1);
     i.give(dtype::i64, i.dims_of(0));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}.keeps_whole(n.attribute[0]);
+    return meshtensor::sharding{}.keeps_whole(argsort_attributes::of(n).dim);
   }
   static constexpr void gradient(differentiation&, node const&) {}
 
@@ -41,7 +51,8 @@ struct argsort_rule {
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    int const along = y.find(e.n.attribute[0]);
+    argsort_attributes const a = argsort_attributes::of(e.n);
+    int const along = y.find(a.dim);
     std::int64_t const count = y.extent[along];
     walk<2> w;
     for (int i = 0; i < y.count; ++i) w.extent[w.count++] = i == along ? 1 : y.extent[i];
@@ -50,8 +61,7 @@ struct argsort_rule {
     std::vector<std::int64_t> positions(static_cast<std::size_t>(count));
     with_element(x.type, [&]<class E>() {
       do {
-        sort(x.as<E>() + w.offset[0], x.stride[along], positions.data(), count,
-             static_cast<sort_order>(e.n.attribute[1]));
+        sort(x.as<E>() + w.offset[0], x.stride[along], positions.data(), count, a.order);
         for (std::int64_t i = 0; i < count; ++i)
           y.as<std::int64_t>()[w.offset[1] + i * y.stride[along]] = positions[static_cast<std::size_t>(i)];
       } while (w.next());
@@ -60,7 +70,7 @@ struct argsort_rule {
 };
 
 constexpr id argsort(builder& b, id x, id dim, sort_order order) {
-  return add_node<argsort_rule>(b, {x}, {{dim, static_cast<id>(order)}});
+  return add_node<argsort_rule>(b, {x}, argsort_attributes{dim, order}.packed());
 }
 /// The elements of `x` at `positions`, both along `dim`.
 constexpr id take_along(builder& b, id x, id positions, id dim) {

@@ -9,6 +9,14 @@
 
 namespace meshtensor {
 
+struct stack_attributes {
+  id dim;  // the new dim
+
+  static constexpr stack_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr stack_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim}}; }
+};
+
 struct stack_rule {
   static constexpr primitive kind = primitive::stack;
   static constexpr declaration declares{
@@ -17,25 +25,26 @@ struct stack_rule {
     unsigned const all = (1u << i.count) - 1u;
     shape const dims = i.united_dims();
     dtype const type = i.common_type();
-    i.expect(!dims.has(i.attributes[0]), "T03 stack: a tensor already has the new dim", all, 1);
-    i.give(type, led_by(i.attributes[0], dims));
+    id const dim = stack_attributes::of(i.attributes).dim;
+    i.expect(!dims.has(dim), "T03 stack: a tensor already has the new dim", all, 1);
+    i.give(type, led_by(dim, dims));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}.keeps_whole(n.attribute[0]).passes_partial(linearity::together);
+    return meshtensor::sharding{}.keeps_whole(stack_attributes::of(n).dim).passes_partial(linearity::together);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     id const dy = d.cotangent(d.b.m.result(n));
     for (int k = 0; k < n.operands.count; ++k) {
       id const x = d.b.m.operand(n, k);
       if (!d.differentiable(x)) continue;
-      id const row = gather(d.b, dy, constant(d.b, k, dtype::i64), n.attribute[0]);
+      id const row = gather(d.b, dy, constant(d.b, k, dtype::i64), stack_attributes::of(n).dim);
       d.contribute(x, sum_to(d.b, row, d.b.m.values[x].dims));
     }
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const& y = e.results[0];
-    int const along = y.find(e.n.attribute[0]);
+    int const along = y.find(stack_attributes::of(e.n).dim);
     view row = y;
     row.extent[along] = 1;
     for (int k = 0; k < e.n.operands.count; ++k)
@@ -43,7 +52,9 @@ struct stack_rule {
   }
 };
 
-constexpr id stack(builder& b, ids operands, id dim) { return add_node<stack_rule>(b, operands, {{dim}}); }
+constexpr id stack(builder& b, ids operands, id dim) {
+  return add_node<stack_rule>(b, operands, stack_attributes{dim}.packed());
+}
 
 // ---- what users call ----
 

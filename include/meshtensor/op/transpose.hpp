@@ -29,43 +29,59 @@ struct transpose_rule {
   }
 };
 
+struct rename_attributes {
+  id from, to;  // dims
+
+  static constexpr rename_attributes of(id const* slots) { return {slots[0], slots[1]}; }
+  static constexpr rename_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{from, to}}; }
+};
+
 struct rename_rule {
   static constexpr primitive kind = primitive::rename;
   static constexpr declaration declares{
       .attributes = {{attribute_kind::dim}, {attribute_kind::dim}}, .buffer = buffer_use::shared, .text = "{0} -> {1}"};
   static constexpr void infer(inference& i) {
-    i.expect(i.dims_of(0).has(i.attributes[0]), "T01 rename: the operand lacks the dim", 1, 1);
-    i.expect(!i.dims_of(0).has(i.attributes[1]), "T03 rename: the operand already has a dim of the new name", 1, 2);
-    i.give(i[0].type, replaced(i.dims_of(0), i.attributes[0], i.attributes[1]));
+    rename_attributes const a = rename_attributes::of(i.attributes);
+    i.expect(i.dims_of(0).has(a.from), "T01 rename: the operand lacks the dim", 1, 1);
+    i.expect(!i.dims_of(0).has(a.to), "T03 rename: the operand already has a dim of the new name", 1, 2);
+    i.give(i[0].type, replaced(i.dims_of(0), a.from, a.to));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}.renamed(n.attribute[0], n.attribute[1]).passes_partial(linearity::alone);
+    rename_attributes const a = rename_attributes::of(n);
+    return meshtensor::sharding{}.renamed(a.from, a.to).passes_partial(linearity::alone);
   }
   static constexpr same_elements elements(module const&, node const& n) {
-    return {shape{}.add(n.attribute[0]), shape{}.add(n.attribute[1]), false, "renamed to"};
+    rename_attributes const a = rename_attributes::of(n);
+    return {shape{}.add(a.from), shape{}.add(a.to), false, "renamed to"};
   }
   /// Two renamings become one.
   static constexpr id simplify(auto& s, node& n) {
     id const x = s.m.operand(n, 0);
-    if (s.made_by(x, primitive::rename) && s.maker(x).attribute[1] == n.attribute[0]) {
-      n.attribute[0] = s.maker(x).attribute[0];
+    rename_attributes const a = rename_attributes::of(n);
+    if (s.made_by(x, primitive::rename) && rename_attributes::of(s.maker(x)).to == a.from) {
+      set_attributes(n, rename_attributes{rename_attributes::of(s.maker(x)).from, a.to}.packed());
       s.m.links[n.operands.first] = s.m.operand(s.maker(x), 0);
     }
     return s.operand_if_alike(n);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
-    d.contribute(d.b.m.operand(n, 0), rename(d.b, d.cotangent(d.b.m.result(n)), n.attribute[1], n.attribute[0]));
+    rename_attributes const a = rename_attributes::of(n);
+    d.contribute(d.b.m.operand(n, 0), rename(d.b, d.cotangent(d.b.m.result(n)), a.to, a.from));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
-    detail::copy_by_name(e.operands[0], 0, e.results[0], 0, e.n.attribute[0], e.n.attribute[1], e.results[0].extent);
+    rename_attributes const a = rename_attributes::of(e.n);
+    detail::copy_by_name(e.operands[0], 0, e.results[0], 0, a.from, a.to, e.results[0].extent);
   }
 };
 
 constexpr id transpose(builder& b, id x, shape const& dims) {
   return b.m.values[x].dims == dims ? x : add_node<transpose_rule>(b, {x}, {}, {dtype::f32, dims});
 }
-constexpr id rename(builder& b, id x, id from, id to) { return add_node<rename_rule>(b, {x}, {{from, to}}); }
+constexpr id rename(builder& b, id x, id from, id to) {
+  return add_node<rename_rule>(b, {x}, rename_attributes{from, to}.packed());
+}
 
 // ---- what users call ----
 

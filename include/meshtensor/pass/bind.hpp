@@ -51,7 +51,7 @@ struct binding {
     return n;
   }
   /// Whether a node is a collective with one member only: its result is its operand.
-  constexpr bool is_alone(node const& n) const { return is_collective(n.kind) && members(n.attribute[0]) == 1; }
+  constexpr bool is_alone(node const& n) const { return is_collective(n.kind) && members(axes_of_collective(n)) == 1; }
 };
 
 namespace detail {
@@ -67,7 +67,7 @@ struct needed_dims {
       for (int p = 0; p < m.values[i].dims.count; ++p) at[m.values[i].dims.at[p]] = true;
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
-      if (n.kind == primitive::read) row[m.variables[n.attribute[0]].number] = true;
+      if (n.kind == primitive::read) row[m.variables[variable_of(n)].number] = true;
       declaration const& d = declared(m, n);
       for (int a = 0; a < 4; ++a) {
         if (d.attributes[a].kind == attribute_kind::dim) at[n.attribute[a]] = true;

@@ -51,9 +51,9 @@ struct buffer_reuse {
       node const& n = m.nodes[i];
       if (n.region != entry) continue;
       if (n.kind == primitive::read)
-        old_value[n.attribute[0]] = old_value[n.attribute[0]] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
+        old_value[variable_of(n)] = old_value[variable_of(n)] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
       if (n.kind != primitive::write) continue;
-      id const v = m.operand(n, 0), old = old_value[n.attribute[0]];
+      id const v = m.operand(n, 0), old = old_value[variable_of(n)];
       if (old == 0 || old == no_id) continue;
       if (is_made_in(static_cast<id>(entry), v)) take_over(v, static_cast<id>(old - 1), last[old - 1]);
       else if (is_stacked_over(static_cast<id>(entry), v, static_cast<id>(old - 1))) next_value[v] = old;

@@ -29,7 +29,7 @@ constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
     node const& n = m.nodes[i];
     for (int k = 0; k < n.regions.count; ++k) {
       if (n.kind == primitive::composite && k == 1) continue;  // its gradient region, if no gradient was taken
-      r.of[m.region_of(n, k)] = r.of[n.region] * (n.kind == primitive::repeat ? numbers.extent[n.attribute[0]] : 1);
+      r.of[m.region_of(n, k)] = r.of[n.region] * (n.kind == primitive::repeat ? numbers.extent[loop::of(n).dim] : 1);
     }
   }
   return r;
@@ -44,7 +44,7 @@ struct planned_exchange {
 /// source  comm/mpi_algorithm.hpp: the messages that carry each collective; the bytes that they bring are counted here
 constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
   value const& v = m.operand_value(n, 0);
-  std::int64_t const p = numbers.members(n.attribute[0]), elements = numbers.local_size(v);
+  std::int64_t const p = numbers.members(axes_of_collective(n)), elements = numbers.local_size(v);
   auto const each = static_cast<std::int64_t>(bytes_of(v.type));
   if (p < 2) return {p, 0};
   switch (n.kind) {

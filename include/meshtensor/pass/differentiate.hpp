@@ -21,7 +21,7 @@ struct differentiator : rebuild {
 
   constexpr differentiator(module const& source, module& target) : rebuild(source, target) {
     for (int i = 0; i < from.node_count; ++i)
-      if (from.nodes[i].kind == primitive::watch && from.nodes[i].attribute[1] != 0) {
+      if (from.nodes[i].kind == primitive::watch && watch_attributes::of(from.nodes[i]).of_gradient) {
         if (!b.expect(gradients_watched < max_watched, "G33 a program watches at most 64 tensors")) return;
         gradient_watches[gradients_watched++] = static_cast<id>(i);
       }
@@ -32,7 +32,7 @@ struct differentiator : rebuild {
       node const& n = from.nodes[i];
       if (n.kind == primitive::gradient) derive(n);
       else if (n.kind != primitive::watch) copy(n);
-      else if (n.attribute[1] == 0) watched.add(b, n, (*this)[from.operand(n, 0)]);
+      else if (!watch_attributes::of(n).of_gradient) watched.add(b, n, (*this)[from.operand(n, 0)]);
     }
     if (m.report.empty()) watched.surface(b);
   }
@@ -53,7 +53,7 @@ struct differentiator : rebuild {
     for (int i = 0; i < n.results.count; ++i) {
       id const by = (*this)[from.operand(n, i + 1)];
       if (node const& maker = m.nodes[m.values[by].node]; !d.has_cotangent(by) && maker.kind == primitive::read)
-        m.variables[maker.attribute[0]].idle = true;
+        m.variables[variable_of(maker)].idle = true;
       replace(from.result(n, i), d.has_cotangent(by) ? d.cotangent(by) : zeros_like(by));
     }
   }
@@ -167,8 +167,8 @@ struct differentiator : rebuild {
       }
     }
     id const owned[] = {gradient_region(body, m.region_of(n, 1), places, targets)};
-    id const made =
-        b.add_node(primitive::composite, 0, operands, {{b.intern(gradient_name(n)), static_cast<id>(operands.count)}});
+    id const made = b.add_node(primitive::composite, 0, operands,
+                               composite_attributes{b.intern(gradient_name(n)), operands.count, false}.packed());
     m.nodes[made].regions = b.add_links(owned);
     id_list<> terms{};
     for (id i : ids(targets)) {
@@ -186,7 +186,7 @@ struct differentiator : rebuild {
     for (id i : places) {
       value const like = m.values[m.link(original.arguments, i)];
       id const a = b.add_argument(like, like.dims);
-      m.nodes[m.values[a].node].attribute[0] = static_cast<id>(arguments.count);
+      set_place(m.nodes[m.values[a].node], arguments.count);
       body.give(i, a), arguments.add(a);
     }
     body.copy();
@@ -197,7 +197,7 @@ struct differentiator : rebuild {
   }
   constexpr void leaves_out_a_cotangent(node const& n) {
     diagnostic d{};
-    b.note(d << "G35 the gradient of the composite '" << m.names[n.attribute[0]]
+    b.note(d << "G35 the gradient of the composite '" << m.names[name_of(n)]
              << "' depends on a result but not on its cotangent, so this derivative would be wrong: use the cotangent, "
                 "or let the gradient take cotangents of the first results only, and others go through the body");
   }
@@ -235,7 +235,7 @@ struct differentiator : rebuild {
   }
 
   constexpr name gradient_name(node const& n) const {
-    name const& label = m.names[n.attribute[0]];
+    name const& label = m.names[name_of(n)];
     char text[name::capacity] = {};
     std::size_t size = 0;
     for (; size < label.size() && size < name::capacity - 9; ++size) text[size] = label[size];

@@ -8,19 +8,6 @@
 
 namespace meshtensor {
 
-/// Packs the space of a kernel, its vector dim last, into the attributes of its node.
-constexpr attributes packed(shape const& space) {
-  attributes a{};
-  for (int i = 0; i < space.count; ++i) a.at[i / 2] = static_cast<id>(a.at[i / 2] | (space.at[i] + 1) << (i % 2 * 8));
-  return a;
-}
-constexpr shape kernel_space(node const& kernel) {
-  shape s{};
-  for (int i = 0, d = 0; i < shape::capacity && (d = kernel.attribute[i / 2] >> (i % 2 * 8) & 0xff) != 0; ++i)
-    s.add(d - 1);
-  return s;
-}
-
 namespace detail {
 
 /// Writes the module that a grouping describes.
@@ -59,12 +46,18 @@ struct kernel_writer {
         if (groups.groups[own - 1].place == i) kernel(static_cast<id>(own - 1));
       } else if (!groups.is_gone(n)) {
         id const made = w.copy(n);
-        if (n.kind == primitive::composite) w.m.nodes[made].attribute[2] = 1;
+        if (n.kind == primitive::composite) claim(w.m.nodes[made]);
       }
     }
   }
 
  private:
+  /// Leaves a composite to the device.
+  static constexpr void claim(node& n) {
+    composite_attributes a = composite_attributes::of(n);
+    a.whole = true;
+    set_attributes(n, a.packed());
+  }
   constexpr void find_what_leaves() {
     for (int r = 0; r < from.region_count; ++r)
       for (int i = 0; i < from.regions[r].results.count; ++i) leaves[from.link(from.regions[r].results, i)] = true;
@@ -97,7 +90,7 @@ struct kernel_writer {
     w.m.regions[region].arguments = b.add_links(arguments);
     w.m.regions[region].results = b.add_links(ids(results, static_cast<std::size_t>(count)));
     b.region = around, b.path = root.path, b.site = root.site, b.copy = root.copy;
-    id const k = b.add_node(primitive::kernel, 0, operands, packed(groups.groups[g].space));
+    id const k = b.add_node(primitive::kernel, 0, operands, kernel_attributes{groups.groups[g].space}.packed());
     for (int i = 0; i < count; ++i) {
       value const& v = from.values[old[i]];
       id const made = b.add_result(k, v.type, v.dims);
@@ -142,7 +135,7 @@ struct kernel_writer {
   constexpr id argument(id v) {
     node like{};
     like.kind = primitive::argument, like.path = w.b.path, like.site = w.b.site, like.copy = w.b.copy;
-    like.attribute[0] = static_cast<id>(arguments.count);
+    set_place(like, arguments.count);
     id const made = make(like, nullptr, 0, from.values[v]);
     arguments.add(made);
     operands.add(w[v]);

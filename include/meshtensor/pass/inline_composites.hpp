@@ -44,7 +44,7 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
       id v = from.result(n);
       for (node const* a = &n; a->kind == primitive::argument && opened[a->region];
            a = &from.nodes[from.values[v].node])
-        v = from.operand(from.nodes[owner[a->region] - 1], a->attribute[0]);
+        v = from.operand(from.nodes[owner[a->region] - 1], place_of(*a));
       // A value that an enclosing region takes from outside may have been recorded after the body that uses it.
       if (!w.has(v)) w.copy(from.nodes[from.values[v].node]);
       w.replace(from.result(n), w[v]);

@@ -44,7 +44,7 @@ struct joiner {
     if (n.regions.count != 0 && n.kind != primitive::kernel && !is_whole(n))
       for (bucket& b : open) close(b);  // earlier collectives do not wait for a loop
     std::int64_t const bytes = n.kind == primitive::all_reduce ? p.numbers.local_bytes(m.operand_value(n, 0)) : 0;
-    if (bytes == 0 || bytes > joined_bytes_each || p.numbers.members(n.attribute[0]) < 2) return;
+    if (bytes == 0 || bytes > joined_bytes_each || p.numbers.members(axes_of_collective(n)) < 2) return;
     if (ends_behind_loop(n) && p.where[p.root[m.result(n)]] != place::filled) return;  // it ends at once
     for (bucket& b : open)
       if (b.last != 0 && alike(n, m.nodes[b.last - 1])) {
@@ -65,8 +65,9 @@ struct joiner {
   }
   /// Whether two collectives may join: same ranks, kind and function, and their waits on the same side of the loop.
   constexpr bool alike(node const& a, node const& b) const {
-    return a.kind == b.kind && a.region == b.region && a.function == b.function && a.attribute[0] == b.attribute[0] &&
-           a.attribute[3] == b.attribute[3] && m.operand_value(a, 0).type == m.operand_value(b, 0).type;
+    return a.kind == b.kind && a.region == b.region && a.function == b.function &&
+           axes_of_collective(a) == axes_of_collective(b) && ends_behind_loop(a) == ends_behind_loop(b) &&
+           m.operand_value(a, 0).type == m.operand_value(b, 0).type;
   }
 };
 

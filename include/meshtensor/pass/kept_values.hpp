@@ -43,7 +43,7 @@ struct kept_values {
   constexpr id origin(id v) const {
     node const& a = maker(v);
     if (a.kind != primitive::argument || !is_stacked(a)) return v;
-    id const given = origin(m.operand(owner_of(a), a.attribute[0]));
+    id const given = origin(m.operand(owner_of(a), place_of(a)));
     node const& l = maker(given);
     if (l.kind != primitive::repeat || m.values[given].index < loop::of(l).carries + loop::of(l).sums) return v;
     return m.link(m.regions[m.region_of(l, 0)].results, m.values[given].index);
@@ -55,7 +55,7 @@ struct kept_values {
     for (;;) {
       node const& n = maker(v);
       if (n.kind == primitive::composite) v = m.link(m.regions[m.region_of(n, 0)].results, m.values[v].index);
-      else if (n.kind == primitive::argument && is_in_body_of_composite(n)) v = m.operand(owner_of(n), n.attribute[0]);
+      else if (n.kind == primitive::argument && is_in_body_of_composite(n)) v = m.operand(owner_of(n), place_of(n));
       else return v;
     }
   }
@@ -71,7 +71,8 @@ struct kept_values {
   constexpr bool is_stacked(node const& argument) const {
     if (owner[argument.region] == 0 || owner_of(argument).kind != primitive::repeat) return false;
     loop const how = loop::of(owner_of(argument));
-    return argument.attribute[0] >= how.carries && argument.attribute[0] < how.carries + how.stacked;
+    int const place = place_of(argument);
+    return place >= how.carries && place < how.carries + how.stacked;
   }
   // The body of a composite counts, its gradient region does not: a gradient, once taken, is another composite's body.
   constexpr bool is_in_body_of_composite(node const& n) const {
@@ -132,9 +133,9 @@ struct kept_values {
   // Whether later loops can read the value without saving it: a loop's operands from outside. A slice of what an
   // enclosing loop computes must be saved like any value of that size.
   constexpr bool is_at_hand(node const& n, loop const& how) const {
-    if (n.kind != primitive::argument || n.attribute[0] < how.carries) return false;
-    if (n.attribute[0] >= how.carries + how.stacked) return true;
-    node const& outer = maker(m.operand(owner_of(n), n.attribute[0]));
+    if (n.kind != primitive::argument || place_of(n) < how.carries) return false;
+    if (place_of(n) >= how.carries + how.stacked) return true;
+    node const& outer = maker(m.operand(owner_of(n), place_of(n)));
     if (m.regions[outer.region].kind != region_kind::body) return true;
     return outer.kind == primitive::argument && is_at_hand(outer, loop::of(owner_of(outer)));
   }

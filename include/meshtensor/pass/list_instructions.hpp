@@ -40,7 +40,7 @@ struct instruction_lister {
     switch (n.kind) {
       case primitive::argument: return;
       case primitive::input: return give(bind_input, node_id, no_id, m.result(n));
-      case primitive::read: return give(bind_variable, node_id, n.attribute[0], m.result(n));
+      case primitive::read: return give(bind_variable, node_id, variable_of(n), m.result(n));
       case primitive::write: return write(node_id, n);
       case primitive::output: return give(copy_to_output, node_id, m.operand(n, 0), no_id, bytes(m.operand(n, 0)));
       case primitive::local_slice: return give(copy_part, node_id, m.operand(n, 0), m.result(n));
@@ -67,8 +67,8 @@ struct instruction_lister {
   constexpr void write(id node_id, node const& n) {
     id const v = m.operand(n, 0);
     node const& maker = m.nodes[m.values[p.root[v]].node];
-    if (placed(v) == place::variable && maker.attribute[0] == n.attribute[0]) return;  // it was computed in place
-    give(copy_to_store, node_id, v, n.attribute[0], bytes(v));
+    if (placed(v) == place::variable && variable_of(maker) == variable_of(n)) return;  // it was computed in place
+    give(copy_to_store, node_id, v, variable_of(n), bytes(v));
   }
 
   constexpr void collective_of(id node_id, node const& n) {

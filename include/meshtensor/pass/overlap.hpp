@@ -113,7 +113,10 @@ struct overlapper {
 
   constexpr void begin(node const& n) {
     id const made = w.copy(n);
-    if (ends_late(n)) w.m.nodes[made].attribute[3] = 1;
+    if (!ends_late(n)) return;
+    collective_attributes c = collective_attributes::of(n);
+    c.ends_behind_loop = true;
+    set_attributes(w.m.nodes[made], c.packed());
   }
   constexpr void wait(id v) {
     node const& n = from.nodes[from.values[v].node];

@@ -48,8 +48,8 @@ struct partitioner : placement_rules {
     b.region = n.region, b.path = n.path, b.site = n.site, b.copy = n.copy;
     switch (n.kind) {
       case primitive::input: give(make(n, {}), from.result(n), implied(from.result(n), n)); break;
-      case primitive::read: give(make(n, {}), from.result(n), m.variables[n.attribute[0]].layout); break;
-      case primitive::write: effect(n, m.variables[n.attribute[0]].layout); break;
+      case primitive::read: give(make(n, {}), from.result(n), m.variables[variable_of(n)].layout); break;
+      case primitive::write: effect(n, m.variables[variable_of(n)].layout); break;
       case primitive::output: effect(n, implied(from.operand(n, 0), n)); break;
       case primitive::argument: argument(n); break;
       case primitive::repeat: repeat(n); break;
@@ -69,7 +69,7 @@ struct partitioner : placement_rules {
     id v = copy_at(from.operand(n, 0), p);
     // A value in another variable's memory is copied, so that variables may swap values.
     node const& maker = m.nodes[m.values[owner_of_memory(v)].node];
-    if (n.kind == primitive::write && maker.kind == primitive::read && maker.attribute[0] != n.attribute[0])
+    if (n.kind == primitive::write && maker.kind == primitive::read && variable_of(maker) != variable_of(n))
       v = copied(v);
     id_list<> operands{};
     operands.add(v);
@@ -99,10 +99,11 @@ struct partitioner : placement_rules {
     id const old = from.operand(n, 0);
     shape const& dims = from.values[old].dims;
     shape named{};
-    for (int r = 0; r < n.attribute[1]; ++r) named.add(m.asked[n.attribute[0] + r].dim);
+    reshard_attributes const wanted = reshard_attributes::of(n);
+    for (int r = 0; r < wanted.count; ++r) named.add(m.asked[wanted.first + r].dim);
     placement to = implied(old, n, named);
-    for (int r = 0; r < n.attribute[1] && report.empty(); ++r) {
-      asked_row const& row = m.asked[n.attribute[0] + r];
+    for (int r = 0; r < wanted.count && report.empty(); ++r) {
+      asked_row const& row = m.asked[wanted.first + r];
       for (int k = 0; k < row.count; ++k) {
         int axis = -1;
         for (int a = 0; a < m.axis_count; ++a)
@@ -132,7 +133,7 @@ struct partitioner : placement_rules {
   // The operand was computed before the argument: it is resharded where it was computed.
   constexpr void argument(node const& n) {
     node const& o = from.nodes[owner[n.region]];
-    int const place = n.attribute[0];
+    int const place = place_of(n);
     id const passed = operand_form(o, place);
     placement p = m.values[passed].layout;
     if (is_stacked(o, place)) p = tail(p);

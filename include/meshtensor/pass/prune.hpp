@@ -81,9 +81,9 @@ struct need {
   constexpr void follow_argument(meshtensor::node const& n) {
     if (owner[n.region] == 0) return;
     auto const& o = m.nodes[owner[n.region] - 1];
-    int const k = n.region == m.region_of(o, 0) ? 0 : 1, place = n.attribute[0];
+    int const k = n.region == m.region_of(o, 0) ? 0 : 1, place = place_of(n);
     if (o.kind == primitive::composite || o.kind == primitive::kernel) return;
-    if (o.kind == primitive::while_loop && place < o.attribute[1]) return want_carry(o, place);
+    if (o.kind == primitive::while_loop && place < while_attributes::of(o).carries) return want_carry(o, place);
     want(m.operand(o, operand_of_argument(o, k, place)));
     if (o.kind == primitive::repeat && place < loop::of(o).carries) want(m.link(m.regions[n.region].results, place));
   }

@@ -36,7 +36,7 @@ struct kernel_reader {
 
   constexpr kernel_reader(module const& source_module, node const& kernel)
       : m(source_module),
-        space(kernel_space(kernel)),
+        space(kernel_attributes::of(kernel).space),
         first_value(0),
         code{},
         steps{},
@@ -137,21 +137,21 @@ struct kernel_reader {
   }
 
   constexpr void operand(node const& n, value const& v, source& s) {
-    s.code = static_cast<std::uint8_t>(source::operands + n.attribute[0]);
-    r.key.operands[n.attribute[0]] =
+    id const place = place_of(n);
+    s.code = static_cast<std::uint8_t>(source::operands + place);
+    r.key.operands[place] =
         static_cast<std::uint8_t>(static_cast<int>(v.type) | static_cast<int>(class_of(v.dims)) << 3);
-    if (n.attribute[0] >= r.key.operand_count) r.key.operand_count = static_cast<std::uint8_t>(n.attribute[0] + 1);
+    if (place >= r.key.operand_count) r.key.operand_count = static_cast<std::uint8_t>(place + 1);
     level[s.code] = class_of(v.dims) == extent_class::strided ? extent_class::vector : class_of(v.dims);
-    last_reader[n.attribute[0]] = -1;
+    last_reader[place] = -1;
   }
 
   constexpr void number(node const& n, dtype type, source& s) {
+    id const row = constant_attributes::of(n).number;
     int k = 0;
-    while (k < r.key.number_count &&
-           (r.numbers[k] != n.attribute[0] || r.key.numbers[k] != static_cast<std::uint8_t>(type)))
-      ++k;
+    while (k < r.key.number_count && (r.numbers[k] != row || r.key.numbers[k] != static_cast<std::uint8_t>(type))) ++k;
     if (k == r.key.number_count) {
-      r.numbers[k] = n.attribute[0], r.key.numbers[k] = static_cast<std::uint8_t>(type);
+      r.numbers[k] = row, r.key.numbers[k] = static_cast<std::uint8_t>(type);
       ++r.key.number_count;
     }
     s.code = static_cast<std::uint8_t>(source::numbers + k);

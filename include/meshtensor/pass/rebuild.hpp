@@ -103,7 +103,8 @@ struct rebuild {
     bool const is_loop = n.kind == primitive::repeat || n.kind == primitive::while_loop;
     bool const trims = is_loop || n.kind == primitive::cond;
     loop const l = loop::of(n);
-    int const carries = n.kind == primitive::repeat ? l.carries : n.kind == primitive::while_loop ? n.attribute[1] : 0;
+    while_attributes const w = while_attributes::of(n);
+    int const carries = n.kind == primitive::repeat ? l.carries : n.kind == primitive::while_loop ? w.carries : 0;
     list const body = from.regions[from.region_of(n, n.kind == primitive::while_loop ? 1 : 0)].arguments;
 
     // Operands go with their arguments, carries as a whole, other results if they are unwanted.
@@ -122,8 +123,8 @@ struct rebuild {
       operands.add((*this)[from.operand(n, i)]);
       if (i < carries) ++kept[0];
       else if (n.kind == primitive::repeat) kept[1] += i < carries + l.stacked;
-      else if (n.kind == primitive::while_loop) kept[1] += i < carries + n.attribute[2];
-      else kept[0] += i > 0 && i <= n.attribute[0];
+      else if (n.kind == primitive::while_loop) kept[1] += i < carries + w.in_condition;
+      else kept[0] += i > 0 && i <= cond_attributes::of(n).in_then;
     }
     for (int i = 0; i < n.results.count; ++i) {
       int const carry = n.kind == primitive::while_loop ? i - 1 : i;
@@ -144,9 +145,8 @@ struct rebuild {
     node& c = m.nodes[made];
     c.regions = b.add_links(owned);
     if (n.kind == primitive::repeat) loop{l.dim, kept[0], kept[1], kept[2], l.reversed}.store(c);
-    if (n.kind == primitive::while_loop)
-      c.attribute[1] = static_cast<id>(kept[0]), c.attribute[2] = static_cast<id>(kept[1]);
-    if (n.kind == primitive::cond) c.attribute[0] = static_cast<id>(kept[0]);
+    if (n.kind == primitive::while_loop) set_attributes(c, while_attributes{w.limit, kept[0], kept[1]}.packed());
+    if (n.kind == primitive::cond) set_attributes(c, cond_attributes{kept[0]}.packed());
     return made;
   }
 
@@ -158,7 +158,7 @@ struct rebuild {
     for (int i = 0; i < was.arguments.count; ++i) {
       if (!stays(from.link(was.arguments, i))) continue;
       id const v = (*this)[from.link(was.arguments, i)];
-      m.nodes[m.values[v].node].attribute[0] = static_cast<id>(arguments.count);
+      set_place(m.nodes[m.values[v].node], arguments.count);
       arguments.add(v);
     }
     for (int i = 0; i < was.results.count; ++i)

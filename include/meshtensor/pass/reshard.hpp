@@ -27,9 +27,9 @@ struct resharding {
 
   constexpr placement const& at() const { return b.m.values[current].layout; }
 
-  constexpr void emit(primitive kind, std::uint8_t f, unsigned mask, id first, id second, placement const& p) {
+  constexpr void emit(primitive kind, std::uint8_t f, collective_attributes const& a, placement const& p) {
     value const v = b.m.values[current];
-    current = b.add(kind, f, ids(&current, 1), v.type, v.dims, {{static_cast<id>(mask), first, second}});
+    current = b.add(kind, f, ids(&current, 1), v.type, v.dims, a.packed());
     b.m.values[current].layout = p;
   }
   constexpr id dim_at(int position) const { return b.m.values[current].dims.at[position]; }
@@ -51,7 +51,7 @@ struct resharding {
     if (a < 0 || !at().is_replicated(a)) return false;
     placement p = at();
     p.shard(position, a);
-    emit(primitive::local_slice, 0, 1u << a, dim_at(position), no_id, p);
+    emit(primitive::local_slice, 0, {.axes = 1u << a, .split = dim_at(position)}, p);
     return true;
   }
   constexpr bool scatter(int position) {
@@ -61,7 +61,7 @@ struct resharding {
     std::uint8_t const kind = static_cast<std::uint8_t>(p.part(a));
     p.set_part(a, reduction::none);
     p.shard(position, a);
-    emit(primitive::reduce_scatter, kind, 1u << a, dim_at(position), no_id, p);
+    emit(primitive::reduce_scatter, kind, {.axes = 1u << a, .split = dim_at(position)}, p);
     return true;
   }
   // Reduces all axes with partials of one kind that the target does not shard, in one all_reduce.
@@ -72,7 +72,7 @@ struct resharding {
       for (int a = 0; a < max_axes; ++a)
         if (p.part(a) == kind && to.part(a) != kind && !to.shards(a)) mask |= 1u << a, p.set_part(a, reduction::none);
       if (mask == 0) continue;
-      emit(primitive::all_reduce, static_cast<std::uint8_t>(kind), mask, no_id, no_id, p);
+      emit(primitive::all_reduce, static_cast<std::uint8_t>(kind), {.axes = mask}, p);
       return true;
     }
     return false;
@@ -85,7 +85,7 @@ struct resharding {
     placement p = at();
     p.unshard(a);
     p.shard(position, a);
-    emit(primitive::all_to_all, 0, 1u << a, dim_at(position), dim_at(source), p);
+    emit(primitive::all_to_all, 0, {.axes = 1u << a, .split = dim_at(position), .join = dim_at(source)}, p);
     return true;
   }
   constexpr bool gather(int position) {
@@ -94,7 +94,7 @@ struct resharding {
     int const a = at().axis_at(position, n - 1);
     placement p = at();
     p.unshard(a);
-    emit(primitive::all_gather, 0, 1u << a, dim_at(position), no_id, p);
+    emit(primitive::all_gather, 0, {.axes = 1u << a, .join = dim_at(position)}, p);
     return true;
   }
   // Reduces a partial axis that the target shards, but inside an axis that is not in place yet.
@@ -104,7 +104,7 @@ struct resharding {
       placement p = at();
       std::uint8_t const kind = static_cast<std::uint8_t>(p.part(a));
       p.set_part(a, reduction::none);
-      emit(primitive::all_reduce, kind, 1u << a, no_id, no_id, p);
+      emit(primitive::all_reduce, kind, {.axes = 1u << a}, p);
       return true;
     }
     return false;

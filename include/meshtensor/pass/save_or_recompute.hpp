@@ -78,9 +78,9 @@ struct saving : rebuild {
     node const& before = m.nodes[m.values[(*this)[from.result(from.nodes[earlier])]].node];
     node const n = m.nodes[m.values[v].node];
     loop const how = loop::of(before);
-    if (n.kind == primitive::argument && n.attribute[0] >= how.carries)
-      return argument_for(later, around(earlier, later, m.operand(before, n.attribute[0])),
-                          n.attribute[0] < how.carries + how.stacked);
+    if (n.kind == primitive::argument && place_of(n) >= how.carries)
+      return argument_for(later, around(earlier, later, m.operand(before, place_of(n))),
+                          place_of(n) < how.carries + how.stacked);
     if (n.operands.count == 0 && is_arithmetic(n.kind)) return copied_to(later, n, m.values[v], {});
     id const all = b.add_stacked_output(static_cast<id>(&before - m.nodes), v);
     return argument_for(later, around(earlier, later, all), true);
@@ -140,7 +140,7 @@ struct saving : rebuild {
     how.stacked = operands.count - how.carries;
     take(leading, n.operands.count), add(false);
     if (operands.count == n.operands.count) return;
-    for (int i = 0; i < arguments.count; ++i) m.nodes[m.values[arguments.at[i]].node].attribute[0] = static_cast<id>(i);
+    for (int i = 0; i < arguments.count; ++i) set_place(m.nodes[m.values[arguments.at[i]].node], i);
     n.operands = b.add_links(operands), body.arguments = b.add_links(arguments);
     how.store(n);
   }

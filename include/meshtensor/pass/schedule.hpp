@@ -38,11 +38,11 @@ constexpr order schedule(module const& m) {
   id old_value[max_variables] = {};
   for (int i = 0; i < m.node_count; ++i)
     if (m.nodes[i].kind == primitive::read)
-      old_value[m.nodes[i].attribute[0]] = static_cast<id>(m.result(m.nodes[i]) + 1);
+      old_value[variable_of(m.nodes[i])] = static_cast<id>(m.result(m.nodes[i]) + 1);
   for (int i = m.node_count; i-- > 0;) {
     node const& n = m.nodes[i];
     if (n.kind != primitive::write) continue;
-    id const old = old_value[n.attribute[0]];
+    id const old = old_value[variable_of(n)];
     id const made = m.values[m.operand(n, 0)].node, used = old == 0 ? id{0} : last_use[old - 1];
     id const after = made < used ? used : made;
     next_write[i] = first_write[after];

@@ -82,7 +82,7 @@ struct collective_slicer {
     if (owner.kind != primitive::repeat || uses[stack] != 1) return no_id;
     loop const l = loop::of(owner);
     if (whole.index < l.carries + l.sums || !goes_over_layers(owner)) return no_id;
-    if (n.kind == primitive::reduce_scatter && n.attribute[1] == l.dim) return no_id;
+    if (n.kind == primitive::reduce_scatter && collective_attributes::of(n).split == l.dim) return no_id;
     id const body = from.region_of(owner, 0), slice = from.link(from.regions[body].results, whole.index);
     node const& maker = from.nodes[from.values[slice].node];
     bool const fits = uses[slice] == 1 && maker.kind != primitive::argument && from.values[slice].dims.count >= 2;

@@ -123,7 +123,7 @@ struct verifier {
     for (int p = 0; p < g.arguments.count; ++p) {
       id const v = m.link(g.arguments, p);
       if (!is_known(i, r, v) || m.nodes[m.values[v].node].kind != primitive::argument ||
-          m.nodes[m.values[v].node].attribute[0] != p)
+          place_of(m.nodes[m.values[v].node]) != p)
         return "a region's argument node has the wrong position";
       if (n.kind == primitive::composite && k == 1) continue;  // arguments of a gradient region have no operand
       int const operand = operand_of_argument(n, k, p);
@@ -139,9 +139,11 @@ struct verifier {
   }
   /// Whether the arguments of a region of a loop or branch have the dims and dtypes of their operands.
   constexpr bool takes(node const& n, int k, region const& g) const {
-    int const first = n.kind == primitive::cond ? n.attribute[0] : n.attribute[1] + n.attribute[2];
-    int const second =
-        n.operands.count - n.attribute[n.kind == primitive::cond ? 0 : 2] - (n.kind == primitive::cond ? 1 : 0);
+    bool const branches = n.kind == primitive::cond;
+    while_attributes const w = while_attributes::of(n);
+    int const in_then = cond_attributes::of(n).in_then;
+    int const first = branches ? in_then : w.carries + w.in_condition;
+    int const second = n.operands.count - (branches ? in_then + 1 : w.in_condition);
     if (g.arguments.count != (k == 0 ? first : second)) return false;
     for (int p = 0; p < g.arguments.count; ++p) {
       if (!alike(m, m.operand(n, operand_of_argument(n, k, p)), m.link(g.arguments, p))) return false;
@@ -192,7 +194,7 @@ struct verifier {
     }
   }
   constexpr char const* write_once(node const& n) {
-    std::uint64_t& entries = written[n.attribute[0]][n.region >> 6];
+    std::uint64_t& entries = written[variable_of(n)][n.region >> 6];
     std::uint64_t const entry = std::uint64_t{1} << (n.region & 63);
     if ((entries & entry) != 0) return "a variable is written twice in one step";
     entries |= entry;

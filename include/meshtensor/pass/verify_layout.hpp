@@ -56,7 +56,7 @@ struct layout_verifier {
       case primitive::read:
       case primitive::write: {
         placement const& p = at(n.kind == primitive::read ? m.result(n) : m.operand(n, 0));
-        return p == m.variables[n.attribute[0]].layout ? nullptr
+        return p == m.variables[variable_of(n)].layout ? nullptr
                                                        : "a variable lies elsewhere than its next value or its reads";
       }
       case primitive::output: return at(m.operand(n, 0)).has_partial() ? "an output is partial" : nullptr;
@@ -141,14 +141,15 @@ struct layout_verifier {
 
   constexpr char const* check_collective(node const& n) const {
     value const &x = m.operand_value(n, 0), &y = m.result_value(n);
-    unsigned const mask = n.attribute[0];
+    collective_attributes const c = collective_attributes::of(n);
+    unsigned const mask = c.axes;
     if (mask == 0 || mask >> m.axis_count != 0) return "a collective over no mesh axis, or one that is not there";
     if (!(x.dims == y.dims) || x.type != y.type) return "a collective changes dims or dtype";
     bool const reduces = n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter;
     bool const takes = n.kind == primitive::all_gather || n.kind == primitive::all_to_all;
     bool const gives = n.kind != primitive::all_reduce && n.kind != primitive::all_gather;
-    int const to = gives ? x.dims.find(n.attribute[1]) : -1;
-    int const from = takes ? x.dims.find(n.attribute[n.kind == primitive::all_to_all ? 2 : 1]) : -1;
+    int const to = gives ? x.dims.find(c.split) : -1;
+    int const from = takes ? x.dims.find(c.join) : -1;
     if ((gives && to < 0) || (takes && from < 0)) return "a collective along a dim that its operand does not have";
     int members = 0;
     for (int a = 0; a < m.axis_count; ++a) members += static_cast<int>(mask >> a & 1u);
@@ -190,7 +191,7 @@ struct layout_verifier {
   constexpr char const* check_owner(node const& n) const {
     bool const repeats = n.kind == primitive::repeat, whiles = n.kind == primitive::while_loop;
     loop const l = loop::of(n);
-    int const carries = repeats ? l.carries : whiles ? n.attribute[1] : 0;
+    int const carries = repeats ? l.carries : whiles ? while_attributes::of(n).carries : 0;
     for (int k = 0; k < n.regions.count; ++k) {
       if (k > 0 && n.kind == primitive::composite) break;
       region const& g = m.regions[m.region_of(n, k)];

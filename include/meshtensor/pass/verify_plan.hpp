@@ -117,7 +117,7 @@ struct plan_verifier {
         at[m.result(n)] = of_input(node_id), of[m.result(n)] = memory.add(where(m.result(n)));
         return;
       case primitive::read: {
-        id const v = n.attribute[0];
+        id const v = variable_of(n);
         at[m.result(n)] = of_variable(v);
         if (initial[v].number == 0) initial[v] = memory.add(where(m.result(n)));
         of[m.result(n)] = initial[v];
@@ -142,7 +142,7 @@ struct plan_verifier {
   }
 
   constexpr void update(node const& n) {
-    id const v = n.attribute[0], value = m.operand(n, 0);
+    id const v = variable_of(n), value = m.operand(n, 0);
     read(value);
     range const to{of_variable(v), of_variable(v) + bytes(value)};
     is_written[v] = true;

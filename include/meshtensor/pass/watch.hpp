@@ -17,14 +17,14 @@ class watched_values {
   constexpr void add(builder& b, node const& n, id v, id loss = no_id) {
     if (!b.expect(count_ < max_watched, "G33 a program watches at most 64 tensors")) return;
     for (int i = 0; i < count_; ++i) {
-      if (all_[i].label != n.attribute[0] || all_[i].path != n.path) continue;
+      if (all_[i].label != name_of(n) || all_[i].path != n.path) continue;
       if (all_[i].loss == loss) return;  // the same loss by other parameters: the cotangent is the same
       diagnostic d{};
       b.site = n.site;
-      return b.note(d << "G03 the gradients of two losses by '" << b.m.names[n.attribute[0]]
+      return b.note(d << "G03 the gradients of two losses by '" << b.m.names[name_of(n)]
                       << "' are watched under one name: watch what gradient gives instead");
     }
-    all_[count_++] = {n.attribute[0], n.path, n.site, v, loss};
+    all_[count_++] = {name_of(n), n.path, n.site, v, loss};
   }
 
   /// Adds the outputs; call it when all loops are complete.
@@ -42,7 +42,8 @@ class watched_values {
         v = b.add_stacked_output(loop_node, v);
       }
       b.region = b.m.values[v].region;
-      b.m.nodes[b.add_node(primitive::output, 0, ids(&v, 1), {{all_[i].label, 1}})].effect = true;
+      b.m.nodes[b.add_node(primitive::output, 0, ids(&v, 1), output_attributes{all_[i].label, true}.packed())].effect =
+          true;
     }
   }
 

@@ -160,7 +160,7 @@ void engine<Device>::bind_to_window(instruction const& i, rank_context& p) {
 template <class Device>
 void engine<Device>::copy_part_of(rank_context& p, instruction const& i) {
   view const x = p.at(i.from), y = p.at(i.to);
-  int const along = x.find(m_.nodes[i.node].attribute[1]);
+  int const along = x.find(collective_attributes::of(m_.nodes[i.node]).split);
   std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
   detail::copy_by_name(x, first, y, 0, no_id, no_id, y.extent);
 }

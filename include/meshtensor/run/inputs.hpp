@@ -41,7 +41,7 @@ class fed_inputs {
       : m_(m), processors_(processors), external_(external) {}
 
   /// Adds the input of node `input_node`.
-  void add(id input_node) { ports_.push_back({m_.names[m_.nodes[input_node].attribute[0]].text(), input_node}); }
+  void add(id input_node) { ports_.push_back({m_.names[name_of(m_.nodes[input_node])].text(), input_node}); }
   std::vector<port> const& ports() const { return ports_; }
   id value_of(port const& p) const { return m_.result(m_.nodes[p.node_id]); }
   /// The part that was fed to the `k`-th processor held here.

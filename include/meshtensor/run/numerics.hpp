@@ -180,9 +180,9 @@ class numerics_check {
                                                             : ": what it is made from is finite"});
   }
   std::string what(node const& n) const {
-    if (n.kind == primitive::input) return "the input '" + m_.names[n.attribute[0]].text() + "'";
+    if (n.kind == primitive::input) return "the input '" + m_.names[name_of(n)].text() + "'";
     if (n.kind == primitive::read)
-      return "the parameter or state '" + path_text(m_, m_.variables[n.attribute[0]].path) + "'";
+      return "the parameter or state '" + path_text(m_, m_.variables[variable_of(n)].path) + "'";
     name const* const own = own_name_of(m_, n);
     return own == nullptr ? text_of(n) : own->text();
   }

@@ -19,7 +19,7 @@ constexpr bool same_path(module const& a, id p, module const& b, id q) {
 }
 constexpr bool has_variable(module const& m, int v) {
   for (int i = 0; i < m.node_count; ++i)
-    if ((m.nodes[i].kind == primitive::read || m.nodes[i].kind == primitive::write) && m.nodes[i].attribute[0] == v)
+    if ((m.nodes[i].kind == primitive::read || m.nodes[i].kind == primitive::write) && variable_of(m.nodes[i]) == v)
       return true;
   return false;
 }

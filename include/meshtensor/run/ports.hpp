@@ -11,7 +11,7 @@ namespace meshtensor::detail {
 /// The node of one kind and name in the entry at region `entry`, or -1.
 constexpr int find_port(module const& m, int entry, primitive kind, name const& label) {
   for (int i = 0; i < m.node_count; ++i)
-    if (m.nodes[i].kind == kind && m.nodes[i].region == entry && m.names[m.nodes[i].attribute[0]] == label) return i;
+    if (m.nodes[i].kind == kind && m.nodes[i].region == entry && m.names[name_of(m.nodes[i])] == label) return i;
   return -1;
 }
 constexpr bool has_number(module const& m, name const& label) {
@@ -62,7 +62,7 @@ inline constexpr finding port_finding = [] {
   meshtensor::module const& m = Stages::traced;
   unknown_name u(text_of(Kind), Label);
   for (int i = 0; i < m.node_count; ++i)
-    if (m.nodes[i].kind == Kind && m.nodes[i].region == entry) u.add(m.names[m.nodes[i].attribute[0]]);
+    if (m.nodes[i].kind == Kind && m.nodes[i].region == entry) u.add(m.names[name_of(m.nodes[i])]);
   return u.result();
 }();
 

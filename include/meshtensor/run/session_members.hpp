@@ -93,7 +93,7 @@ template <class Device>
 std::vector<std::string> session<Device>::watched() const {
   std::vector<std::string> all;
   for (port const& p : outputs_)
-    if (m_.nodes[p.node_id].attribute[1] != 0) all.push_back(p.label);
+    if (output_attributes::of(m_.nodes[p.node_id]).with_path) all.push_back(p.label);
   std::ranges::sort(all);
   return all;
 }
@@ -197,13 +197,13 @@ void session<Device>::connect() {
     node const& n = m_.nodes[i];
     if (n.region != entry_) continue;
     if (n.kind == primitive::read || n.kind == primitive::write) {
-      stored& s = store_.provide(m_, p_.numbers, m_.variables[n.attribute[0]], held,
+      stored& s = store_.provide(m_, p_.numbers, m_.variables[variable_of(n)], held,
                                  [&](view const& block, initial_value const& first) {
                                    if constexpr (requires { device_.fill(block, first); }) device_.fill(block, first);
                                    else if (!first.is_zero()) fill(block, first);
                                  });
       for (std::size_t k = 0; k < external_.size(); ++k) {
-        std::byte*& block = external_[k].variables[n.attribute[0]];
+        std::byte*& block = external_[k].variables[variable_of(n)];
         if (block == nullptr) variables_.emplace_back(s.block_of(k), static_cast<std::size_t>(s.local_bytes()));
         block = s.block_of(k);
       }

@@ -125,7 +125,7 @@ struct start_record {
     std::string lines;
     for (int i = 0; i < graph.node_count; ++i)
       if (node const& n = graph.nodes[i]; n.kind == primitive::input)
-        lines += graph.names[n.attribute[0]].text() + " " + text_of(graph.values[graph.result(n)].type) + "\n";
+        lines += graph.names[meshtensor::name_of(n)].text() + " " + text_of(graph.values[graph.result(n)].type) + "\n";
     for (int i = 0; i < graph.variable_count; ++i)
       lines += path_text(graph, graph.variables[i].path) + " " + text_of(graph.variables[i].type) + "\n";
     return lines;

@@ -26,7 +26,7 @@ struct attention_form {
 constexpr attention_form attention_form_of(module const& m, node const& n) {
   attention_form f{};
   if (n.kind != primitive::composite) return f;
-  name const& label = m.names[n.attribute[0]];
+  name const& label = m.names[name_of(n)];
   f.causal = label == name("nn.causal_attention") || label == name("nn.causal_attention_gradient");
   f.masked = label == name("nn.masked_attention") || label == name("nn.masked_attention_gradient");
   f.backward = label == name("nn.attention_gradient") || label == name("nn.causal_attention_gradient") ||

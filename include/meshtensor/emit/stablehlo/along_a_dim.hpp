@@ -4,15 +4,18 @@
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/sort.hpp"
+#include "meshtensor/op/stack.hpp"
 
 namespace meshtensor::hlo {
 
 /// Emits a reduce_window: the window of an element reaches from the first element to it, or from it to the last. If the
 /// sum is exclusive, a pad shifts the sums by one.
 inline value cumulative_sum(emission& e, node const& n) {
-  cumulative const which = cumulative_sum_rule::of(n);
+  cumulative_sum_attributes const a = cumulative_sum_attributes::of(n);
+  cumulative const which = a.which;
   type const t = e.result_type(n);
-  auto const along = static_cast<std::size_t>(e.result_dims(n).find(n.attribute[0]));
+  auto const along = static_cast<std::size_t>(e.result_dims(n).find(a.dim));
   std::int64_t const count = t.shape[along];
   bool const wider = t.element == "bf16";  // bf16 is summed in f32
   value const x = wider ? convert(e.w, e.operand(n), "f32") : e.operand(n);
@@ -40,10 +43,11 @@ inline value cumulative_sum(emission& e, node const& n) {
 /// Emits a sort of the elements that moves their positions along; nan is greater than any number.
 inline value argsort(emission& e, node const& n) {
   value const& x = e.operand(n);
-  int const along = e.dims(n).find(n.attribute[0]);
+  argsort_attributes const a = argsort_attributes::of(n);
+  int const along = e.dims(n).find(a.dim);
   value const both[] = {x, iota(e.w, {"i64", x.type.shape}, along)};
   std::string const t = type{x.type.element, {}}.text(), b = "tensor<i1>";
-  bool const descending = n.attribute[1] != 0;
+  bool const descending = a.order == sort_order::descending;
   auto const compared = [&](char const* name, char const* direction, std::string const& operands) {
     return std::string(name) + " = \"stablehlo.compare\"(" + operands +
            ") {comparison_direction = #stablehlo<comparison_direction " + direction + ">} : (" + t + ", " + t +
@@ -70,7 +74,7 @@ inline value argsort(emission& e, node const& n) {
 inline value stack(emission& e, node const& n) {
   type const t = e.result_type(n);
   shape const& dims = e.result_dims(n);
-  int const along = dims.find(n.attribute[0]);
+  int const along = dims.find(stack_attributes::of(n).dim);
   extents row = t.shape;
   row[static_cast<std::size_t>(along)] = 1;
   std::vector<value> rows;

@@ -28,22 +28,22 @@ inline std::string groups(mesh_shape const& mesh, unsigned mask) {
 
 /// A collective; over one rank, its operand.
 inline value exchange(emission& e, node const& n) {
-  unsigned const mask = n.attribute[0];
+  collective_attributes const a = collective_attributes::of(n);
   value const& x = e.operand(n);
-  std::int64_t const members = e.b.members(mask);
+  std::int64_t const members = e.b.members(a.axes);
   if (members == 1) return x;
-  std::string const with = groups(e.mesh, mask);
-  auto const place = [&](int attribute) { return std::to_string(e.dims(n).find(n.attribute[attribute])) + " : i64, "; };
+  std::string const with = groups(e.mesh, a.axes);
+  auto const place = [&](id dim) { return std::to_string(e.dims(n).find(dim)) + " : i64, "; };
   type const t = e.result_type(n);
   std::string const region = combining(static_cast<reduction>(n.function), t.element);
   switch (n.kind) {
     case primitive::all_reduce: return e.w.op("all_reduce", {x}, t, with, region);
     case primitive::reduce_scatter:
-      return e.w.op("reduce_scatter", {x}, t, "scatter_dimension = " + place(1) + with, region);
-    case primitive::all_gather: return e.w.op("all_gather", {x}, t, "all_gather_dim = " + place(1) + with);
+      return e.w.op("reduce_scatter", {x}, t, "scatter_dimension = " + place(a.split) + with, region);
+    case primitive::all_gather: return e.w.op("all_gather", {x}, t, "all_gather_dim = " + place(a.join) + with);
     case primitive::all_to_all:
       return e.w.op("all_to_all", {x}, t,
-                    "split_dimension = " + place(1) + "concat_dimension = " + place(2) +
+                    "split_dimension = " + place(a.split) + "concat_dimension = " + place(a.join) +
                         "split_count = " + std::to_string(members) + " : i64, " + with);
     default: e.refuse(n, text_of(n.kind));
   }
@@ -51,9 +51,10 @@ inline value exchange(emission& e, node const& n) {
 
 /// This rank's slice, along an axis, of a value that was replicated over it.
 inline value own_part(emission& e, node const& n) {
+  collective_attributes const a = collective_attributes::of(n);
   type const t = e.result_type(n);
-  auto const along = static_cast<std::size_t>(e.dims(n).find(n.attribute[1]));
-  int const axis = std::countr_zero(static_cast<unsigned>(n.attribute[0]));
+  auto const along = static_cast<std::size_t>(e.dims(n).find(a.split));
+  int const axis = std::countr_zero(a.axes);
   if (e.mesh.axes[axis].extent == 1) return e.operand(n);
   std::vector<value> first(t.shape.size(), constant(e.w, {"i64", {}}, 0.0));
   first[along] = scaled(e.w, e.coordinate(axis), static_cast<double>(t.shape[along]));

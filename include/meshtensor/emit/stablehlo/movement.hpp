@@ -3,21 +3,26 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
+#include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/put.hpp"
+#include "meshtensor/op/slice.hpp"
 
 namespace meshtensor::hlo {
 
-/// An offset that must be known before the first step.
-inline std::int64_t known_place(emission const& e, node const& n, int attribute) {
-  auto const number = e.known(n.attribute[attribute]);
+/// An offset, a row of the table of numbers, that must be known before the first step.
+inline std::int64_t known_place(emission const& e, node const& n, id row) {
+  auto const number = e.known(row);
   if (!number) e.refuse(n, "a slice whose offset changes between steps");
   return static_cast<std::int64_t>(*number);
 }
 
 inline value slice(emission& e, node const& n) {
+  slice_attributes const a = slice_attributes::of(n);
   type const t = e.result_type(n);
   extents first(t.shape.size()), end = t.shape;
-  auto const k = static_cast<std::size_t>(e.dims(n).find(n.attribute[0]));
-  first[k] = known_place(e, n, 2), end[k] += first[k];
+  auto const k = static_cast<std::size_t>(e.dims(n).find(a.from));
+  first[k] = known_place(e, n, a.first), end[k] += first[k];
   if (first[k] < 0 || end[k] > e.operand(n).type.shape[k])
     throw error("R10", "a slice reaches beyond the extent of its dim");
   return e.w.op("slice", {e.operand(n)}, t,
@@ -26,12 +31,13 @@ inline value slice(emission& e, node const& n) {
 }
 
 inline value pad(emission& e, node const& n) {
-  auto const around = e.known(n.attribute[3]);
+  pad_attributes const a = pad_attributes::of(n);
+  auto const around = e.known(a.around);
   if (!around) e.refuse(n, "a pad whose value changes between steps");
   type const t = e.result_type(n);
   extents low(t.shape.size()), high = low;
-  auto const k = static_cast<std::size_t>(e.result_dims(n).find(n.attribute[1]));
-  low[k] = known_place(e, n, 2), high[k] = t.shape[k] - low[k] - e.operand(n).type.shape[k];
+  auto const k = static_cast<std::size_t>(e.result_dims(n).find(a.to));
+  low[k] = known_place(e, n, a.first), high[k] = t.shape[k] - low[k] - e.operand(n).type.shape[k];
   if (low[k] < 0 || high[k] < 0) throw error("R10", "a pad reaches beyond the extent of its dim");
   return e.w.op("pad", {e.operand(n), constant(e.w, {t.element, {}}, *around)}, t,
                 "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
@@ -40,18 +46,18 @@ inline value pad(emission& e, node const& n) {
 
 inline value concat(emission& e, node const& n) {
   return e.w.op("concatenate", {e.operand(n), e.operand(n, 1)}, e.result_type(n),
-                "dimension = " + std::to_string(e.result_dims(n).find(n.attribute[2])) + " : i64");
+                "dimension = " + std::to_string(e.result_dims(n).find(concat_attributes::of(n).to)) + " : i64");
 }
 
 /// A put at a position known before the first step, or at an index. If the index is a tensor or the dim is sharded,
 /// every element compares its position with it.
 inline value put(emission& e, node const& n) {
+  put_attributes const a = put_attributes::of(n);
   type const t = e.result_type(n);
-  bool const at_index = n.operands.count == 3;
-  int const along = e.result_dims(n).find(n.attribute[0]);
-  std::int64_t const position = at_index ? 0 : known_place(e, n, 1);
-  if (position < 0 || position >= e.b.extent[n.attribute[0]])
-    throw error("R10", "a put reaches beyond the extent of its dim");
+  bool const at_index = put_rule::at_index(n);
+  int const along = e.result_dims(n).find(a.dim);
+  std::int64_t const position = at_index ? 0 : known_place(e, n, a.position);
+  if (position < 0 || position >= e.b.extent[a.dim]) throw error("R10", "a put reaches beyond the extent of its dim");
   if (at_index || e.origin(e.m.result_value(n), along)) {
     shape const& of_part = e.dims(n, 1);
     if (without(of_part, e.result_dims(n)).count != 0) e.refuse(n, "a put of rows that a dim of their own tells apart");
@@ -71,7 +77,7 @@ inline value put(emission& e, node const& n) {
 
 /// The position of the greatest element, the lowest one among equals; nan is greater than any number.
 inline value argmax(emission& e, node const& n) {
-  int const along = e.dims(n).find(n.attribute[0]);
+  int const along = e.dims(n).find(argmax_attributes::of(n).dim);
   value const x = e.operand(n);
   value const most = e.laid(reduce(e.w, reduction::max, x, {along}), e.result_dims(n), e.dims(n), x.type.shape);
   value const place = iota(e.w, {"i64", x.type.shape}, along);
@@ -130,7 +136,7 @@ inline fixed_dims fixed_by(emission& e, value const& index, meshtensor::value co
 inline value gather(emission& e, node const& n) {
   meshtensor::value const& table = e.m.operand_value(n, 0);
   shape const& by = e.dims(n, 1);
-  int const along = table.dims.find(n.attribute[0]);
+  int const along = table.dims.find(lookup_attributes::of(n).dim);
   value const index = places_in_part(e, e.operand(n, 1), table, along);
   fixed_dims const fixed = fixed_by(e, index, table, by, along);
   extents sizes = e.operand(n).type.shape, rest;
@@ -154,14 +160,14 @@ inline value scatter_add(emission& e, node const& n) {
   meshtensor::value const& sum = e.m.result_value(n);
   shape const& by = e.dims(n, 1);
   shape own{};
-  shape const rest = without(without(sum.dims, own.add(n.attribute[0])), by), order = united(by, rest);
+  shape const rest = without(without(sum.dims, own.add(lookup_attributes::of(n).dim)), by), order = united(by, rest);
   shape const left = without(e.dims(n), without(e.dims(n), order));
   value rows = reduce(e.w, reduction::sum, e.operand(n), lost(e.dims(n), order));
   extents sizes, window;
   for (int i = 0; i < order.count; ++i)
     sizes.push_back(rows.type.shape[static_cast<std::size_t>(left.find(order.at[i]))]);
   rows = e.laid(rows, left, order, sizes);
-  int const along = sum.dims.find(n.attribute[0]);
+  int const along = sum.dims.find(lookup_attributes::of(n).dim);
   value const index = places_in_part(e, e.operand(n, 1), sum, along);
   fixed_dims const fixed = fixed_by(e, index, sum, by, along);
   for (int i = 0; i < rest.count; ++i) window.push_back(by.count + i);

@@ -55,15 +55,19 @@ class program_writer : speller {
   void find_ports(id r) {
     for (id i : inside_[r]) {
       node const& n = m_.nodes[i];
-      id const row = n.attribute[0];
       switch (n.kind) {
         case primitive::input: made_.arguments.push_back({stablehlo_port::input, i, m_.result(n)}); break;
-        case primitive::read: variables_.push_back({stablehlo_port::variable, row, m_.result(n)}); break;
+        case primitive::read: variables_.push_back({stablehlo_port::variable, variable_of(n), m_.result(n)}); break;
         case primitive::output: made_.results.push_back({stablehlo_port::output, i, m_.operand(n, 0)}); break;
-        case primitive::write: made_.results.push_back({stablehlo_port::variable, row, m_.operand(n, 0)}); break;
+        case primitive::write:
+          made_.results.push_back({stablehlo_port::variable, variable_of(n), m_.operand(n, 0)});
+          break;
         default:
-          if (declared(n.kind).fusion == fusion_role::number && !e_.known(row) && number_of(n) == nullptr)
-            numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
+          if (declared(n.kind).fusion == fusion_role::number) {
+            id const row = constant_attributes::of(n).number;
+            if (!e_.known(row) && number_of(n) == nullptr)
+              numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
+          }
           if (declared(n.kind).fusion == fusion_role::random && random_.empty())
             random_ = {{stablehlo_port::seed, no_id, no_id}, {stablehlo_port::step, no_id, no_id}};
           if (n.regions.count != 0) find_ports(m_.region_of(n, 0));
@@ -73,7 +77,9 @@ class program_writer : speller {
   /// The argument that holds a constant's number, if there is one.
   stablehlo_port const* number_of(node const& constant) const {
     for (stablehlo_port const& p : numbers_)
-      if (p.row == constant.attribute[0] && m_.values[p.value].type == m_.result_value(constant).type) return &p;
+      if (p.row == constant_attributes::of(constant).number &&
+          m_.values[p.value].type == m_.result_value(constant).type)
+        return &p;
     return nullptr;
   }
   void head() {
@@ -102,7 +108,7 @@ class program_writer : speller {
       case stablehlo_port::number: return number(p.row);
       case stablehlo_port::seed: return "seed";
       case stablehlo_port::step: return "step";
-      default: return label(m_.nodes[p.row].attribute[0]);
+      default: return label(meshtensor::name_of(m_.nodes[p.row]));
     }
   }
 
@@ -122,7 +128,8 @@ class program_writer : speller {
     }
     if (std::string const where = origin(n); where != where_ && !where.empty()) w_.line("// " + (where_ = where));
     if (declared(n.kind).fusion == fusion_role::number) {
-      if (auto const known = e_.known(n.attribute[0])) e_.at(m_.result(n)) = constant(w_, e_.result_type(n), *known);
+      if (auto const known = e_.known(constant_attributes::of(n).number))
+        e_.at(m_.result(n)) = constant(w_, e_.result_type(n), *known);
       else e_.at(m_.result(n)) = e_.at(number_of(n)->value);
       return;
     }

@@ -25,7 +25,7 @@ class call_extents {
         if (e_.m.dim_name(v.dim[i]) == D::label) return v.total[i];
     }
     throw error("R12",
-                {"the operation '", e_.m.names[e_.m.calls[e_.n.attribute[0]].label], "' has no dim '", D::label, "'"});
+                {"the operation '", e_.m.names[e_.m.calls[call_of(e_.n)].label], "' has no dim '", D::label, "'"});
   }
 
  private:
@@ -41,7 +41,7 @@ struct call_walk {
   std::int64_t points;  // of the outer dims
 
   explicit call_walk(evaluation const& e) : outer{}, points(1) {
-    call_row const& c = e.m.calls[e.n.attribute[0]];
+    call_row const& c = e.m.calls[call_of(e.n)];
     view const& y = e.results[0];
     for (int i = 0; i < y.count; ++i)
       if (!c.gives.has(y.dim[i])) outer.add(y.dim[i]), points *= y.extent[i];
@@ -116,13 +116,13 @@ inline bool has_own_dims(call_row const& c) { return c.whole.count != 0 || c.giv
 
 inline std::int64_t parts_of_call(evaluation const& e) {
   call_walk const w(e);
-  if (has_own_dims(e.m.calls[e.n.attribute[0]])) return w.points;
+  if (has_own_dims(e.m.calls[call_of(e.n)])) return w.points;
   return (w.points + call_walk::block - 1) / call_walk::block;
 }
 
 template <class Operation, dtype R, dtype... T>
 void run_call(evaluation const& e, std::int64_t first, std::int64_t last) {
-  call_row const& c = e.m.calls[e.n.attribute[0]];
+  call_row const& c = e.m.calls[call_of(e.n)];
   view const& y = e.results[0];
   call_walk const walk(e);
   call_extents const extent(e);

@@ -34,7 +34,7 @@ struct read_rule {
   static constexpr declaration declares{
       .operands = {0, 0}, .attributes = {{attribute_kind::variable}}, .entry_only = true};
   static constexpr char const* verify(module const& m, node const& n) {
-    variable const& v = m.variables[n.attribute[0]];
+    variable const& v = m.variables[variable_of(n)];
     bool const fits = v.type == m.result_value(n).type && v.dims == m.result_value(n).dims;
     return fits ? nullptr : "a read has another dtype or other dims than its variable";
   }
@@ -52,7 +52,7 @@ struct write_rule {
                                         .effect = true,
                                         .entry_only = true};
   static constexpr char const* verify(module const& m, node const& n) {
-    variable const& v = m.variables[n.attribute[0]];
+    variable const& v = m.variables[variable_of(n)];
     if (v.type != m.operand_value(n, 0).type) return "a write has another dtype than its variable";
     return v.dims == m.operand_value(n, 0).dims ? nullptr : "a write has other dims than its variable";
   }
@@ -169,13 +169,14 @@ struct while_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     region const& condition = m.regions[m.region_of(n, 0)];
     region const& body = m.regions[m.region_of(n, 1)];
-    int const carries = n.attribute[1];
-    if (carries + n.attribute[2] > n.operands.count) return "a while loop has fewer operands than it counts";
+    while_attributes const counts = while_attributes::of(n);
+    if (counts.carries + counts.in_condition > n.operands.count)
+      return "a while loop has fewer operands than it counts";
     if (condition.results.count != 1 || m.values[m.link(condition.results, 0)].type != dtype::boolean)
       return "the condition of a while loop is not one bool";
-    if (body.results.count != carries || n.results.count != carries + 1)
+    if (body.results.count != counts.carries || n.results.count != counts.carries + 1)
       return "a while loop gives other carries than it takes";
-    for (int i = 0; i < carries; ++i)
+    for (int i = 0; i < counts.carries; ++i)
       if (!detail::alike(m, m.operand(n, i), m.link(body.results, i)) ||
           !detail::alike(m, m.operand(n, i), m.link(body.arguments, i)))
         return "a carry of a while loop changes its dims or dtype";
@@ -190,7 +191,7 @@ struct cond_rule {
                                         .regions = {2, 2},
                                         .attributes = {{attribute_kind::count}}};
   static constexpr char const* verify(module const& m, node const& n) {
-    if (n.attribute[0] >= n.operands.count) return "a branch has fewer operands than it counts";
+    if (cond_attributes::of(n).in_then >= n.operands.count) return "a branch has fewer operands than it counts";
     region const& yes = m.regions[m.region_of(n, 0)];
     region const& no = m.regions[m.region_of(n, 1)];
     if (yes.results.count != n.results.count || no.results.count != n.results.count)

@@ -16,7 +16,7 @@ class argsort_kernel final : public node_kernel {
   static constexpr bool takes(module const&, node const&) { return true; }
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) { return std::make_unique<argsort_kernel>(s); }
   explicit argsort_kernel(node_setup const& s)
-      : order_(static_cast<sort_order>(s.n.attribute[1])), rows_(s.result, s.n.attribute[0]) {}
+      : order_(argsort_attributes::of(s.n).order), rows_(s.result, argsort_attributes::of(s.n).dim) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     with_element(e.operands[0].type, [&]<class E>() {
       E const* const x = e.operands[0].as<E>();

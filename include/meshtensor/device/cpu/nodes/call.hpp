@@ -12,7 +12,7 @@ class call_kernel final : public node_kernel {
   static constexpr bool takes(module const&, node const&) { return true; }
   static std::unique_ptr<node_kernel> prepare(node_setup const&) { return std::make_unique<call_kernel>(); }
   void run(evaluation const& e, std::byte*, thread_team& team) override {
-    call_row const& c = e.m.calls[e.n.attribute[0]];
+    call_row const& c = e.m.calls[call_of(e.n)];
     team.parallel_for(c.parts(e), 1, [&](std::int64_t first, std::int64_t last) { c.run(e, first, last); });
   }
 };

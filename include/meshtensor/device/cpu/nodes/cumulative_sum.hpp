@@ -17,7 +17,7 @@ class cumulative_sum_kernel final : public node_kernel {
   }
   /// Operand and result are dense, with the same dims.
   explicit cumulative_sum_kernel(node_setup const& s)
-      : which_(cumulative_sum_rule::of(s.n)), rows_(s.result, s.n.attribute[0]) {}
+      : which_(cumulative_sum_attributes::of(s.n).which), rows_(s.result, cumulative_sum_attributes::of(s.n).dim) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     with_element(e.results[0].type, [&]<class E>() {
       E const* const x = e.operands[0].as<E>();

@@ -14,12 +14,13 @@ class pad_kernel final : public node_kernel {
   static constexpr bool takes(module const&, node const&) { return true; }
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) { return std::make_unique<pad_kernel>(s); }
   explicit pad_kernel(node_setup const& s)
-      : part_(copy_by_name(s.operands[0], s.result, s.n.attribute[0], s.n.attribute[1], s.operands[0].extent)),
+      : part_(copy_by_name(s.operands[0], s.result, pad_attributes::of(s.n).from, pad_attributes::of(s.n).to,
+                           s.operands[0].extent)),
         around_(s.result, nowhere, s.result.extent, static_cast<std::int64_t>(bytes_of(s.result.type))) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     view const& y = e.results[0];
     with_element(y.type, [&]<class E>() {
-      E const element = element_of<E>(e.number(3));
+      E const element = element_of<E>(e.context.numbers[pad_attributes::of(e.n).around]);
       around_.run(&element, y.data, &team);
     });
     std::int64_t const first = pad_rule::start_of(e) * static_cast<std::int64_t>(bytes_of(y.type));

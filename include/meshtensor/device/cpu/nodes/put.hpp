@@ -16,7 +16,7 @@ class put_kernel final : public node_kernel {
   static std::unique_ptr<node_kernel> prepare(node_setup const& s);
   explicit put_kernel(node_setup const& s)
       : all_(copy_by_name(s.operands[0], s.result, no_id, no_id, s.result.extent)),
-        part_(of_part(s.operands[1], s.result, s.n.attribute[0])) {}
+        part_(of_part(s.operands[1], s.result, put_attributes::of(s.n).dim)) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     view const& y = e.results[0];
     if (y.data != e.operands[0].data) all_.run(e.operands[0].data, y.data, &team);
@@ -38,7 +38,7 @@ class put_rows_kernel final : public node_kernel {
  public:
   explicit put_rows_kernel(node_setup const& s)
       : all_(copy_by_name(s.operands[0], s.result, no_id, no_id, s.result.extent)),
-        rows_(s.result, s.operands[2], s.operands[1], s.n.attribute[0]) {}
+        rows_(s.result, s.operands[2], s.operands[1], put_attributes::of(s.n).dim) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     if (e.results[0].data != e.operands[0].data) all_.run(e.operands[0].data, e.results[0].data, &team);
     rows_.put(e.operands[1], e.operands[2], e.results[0], team);

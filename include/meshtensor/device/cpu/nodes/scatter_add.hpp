@@ -5,6 +5,7 @@
 
 #include "meshtensor/device/cpu/lookup.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
+#include "meshtensor/op/lookup.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
@@ -13,7 +14,8 @@ class scatter_add_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const&) { return true; }
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) { return std::make_unique<scatter_add_kernel>(s); }
-  explicit scatter_add_kernel(node_setup const& s) : rows_(s.result, s.operands[1], s.operands[0], s.n.attribute[0]) {}
+  explicit scatter_add_kernel(node_setup const& s)
+      : rows_(s.result, s.operands[1], s.operands[0], lookup_attributes::of(s.n).dim) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     rows_.scatter_add(e.operands[0], e.operands[1], e.results[0], team);
   }

@@ -14,7 +14,8 @@ class slice_kernel final : public node_kernel {
   static constexpr bool takes(module const&, node const&) { return true; }
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) { return std::make_unique<slice_kernel>(s); }
   explicit slice_kernel(node_setup const& s)
-      : copy_(copy_by_name(s.operands[0], s.result, s.n.attribute[0], s.n.attribute[1], s.result.extent)) {}
+      : copy_(copy_by_name(s.operands[0], s.result, slice_attributes::of(s.n).from, slice_attributes::of(s.n).to,
+                           s.result.extent)) {}
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     std::int64_t const first = slice_rule::start_of(e) * static_cast<std::int64_t>(bytes_of(e.operands[0].type));
     copy_.run(e.operands[0].as<std::byte>() + first, e.results[0].data, &team);

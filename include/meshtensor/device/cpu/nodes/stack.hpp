@@ -6,6 +6,7 @@
 
 #include "meshtensor/device/cpu/copy.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
+#include "meshtensor/op/stack.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
@@ -16,7 +17,7 @@ class stack_kernel final : public node_kernel {
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) { return std::make_unique<stack_kernel>(s); }
   explicit stack_kernel(node_setup const& s) {
     view row = s.result;
-    int const along = row.find(s.n.attribute[0]);
+    int const along = row.find(stack_attributes::of(s.n).dim);
     row.extent[along] = 1;
     bytes_ = row.stride[along] * static_cast<std::int64_t>(bytes_of(row.type));
     for (int k = 0; k < s.n.operands.count; ++k)

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names the attributes of nodes that are no operations: inputs and outputs, owners of regions, collectives. Operations
+// have such structs in their files in op/.
+#pragma once
+
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+/// The attributes of a node as it stores them, in four slots. The structs below and those in op/ name what is in which
+/// slot, in the order of the primitive's declaration: `of` reads a node, `packed` gives the slots of a node to be made.
+struct attributes {
+  id at[4];
+};
+
+constexpr void set_attributes(node& n, attributes const& a) {
+  for (int i = 0; i < 4; ++i) n.attribute[i] = a.at[i];
+}
+
+// ---- inputs and outputs ----
+
+/// The name of an input, an output, a watch or a composite, which is in the same slot for all of them: a row of the
+/// table of names.
+constexpr id name_of(node const& n) { return n.attribute[0]; }
+
+/// The variable of a read or a write: a row of the table of variables.
+constexpr id variable_of(node const& n) { return n.attribute[0]; }
+
+struct input_attributes {
+  id name;
+
+  constexpr attributes packed() const { return {{name}}; }
+};
+
+struct output_attributes {
+  id name;
+  bool with_path;  // whether the path belongs to the name
+
+  static constexpr output_attributes of(node const& n) { return {name_of(n), n.attribute[1] != 0}; }
+  constexpr attributes packed() const { return {{name, with_path}}; }
+};
+
+struct watch_attributes {
+  id name;
+  bool of_gradient;  // whether the gradient of its operand is watched instead
+
+  static constexpr watch_attributes of(node const& n) { return {name_of(n), n.attribute[1] != 0}; }
+  constexpr attributes packed() const { return {{name, of_gradient}}; }
+};
+
+struct read_attributes {
+  id variable;
+
+  constexpr attributes packed() const { return {{variable}}; }
+};
+
+struct write_attributes {
+  id variable;
+  id counted_under;  // the path under which it counts as an update; no_id: none
+
+  static constexpr write_attributes of(node const& n) { return {variable_of(n), static_cast<id>(n.attribute[1] - 1)}; }
+  constexpr attributes packed() const { return {{variable, static_cast<id>(counted_under + 1)}}; }
+};
+
+/// The path under which a write counts as an update; no_id: none.
+constexpr id counted_under(node const& write) { return write_attributes::of(write).counted_under; }
+
+// ---- regions and their owners ----
+
+/// The place of an argument in its region's list.
+constexpr id place_of(node const& argument) { return argument.attribute[0]; }
+constexpr void set_place(node& argument, int place) { argument.attribute[0] = static_cast<id>(place); }
+
+/// The operands and results of a loop by kind.
+///
+/// A repeat runs its body once for every index of a dim.
+/// operands   carries, then stacked inputs (the body sees slice l of their leading dim), then invariants
+/// arguments  the same, in the same order
+/// returns    next carries, then terms of sums, then slices of stacked outputs
+/// results    last carries, then sums over all iterations, then stacked outputs (the loop's dim leads)
+struct loop {
+  id dim;
+  int carries, stacked, sums;
+  bool reversed;  // from the last index to the first
+
+  static constexpr loop of(node const& n) {
+    return {n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3] >> 1, (n.attribute[3] & 1) != 0};
+  }
+  constexpr attributes packed() const {
+    return {{dim, static_cast<id>(carries), static_cast<id>(stacked), static_cast<id>(2 * sums + (reversed ? 1 : 0))}};
+  }
+  constexpr void store(node& n) const { set_attributes(n, packed()); }
+};
+
+/// The operands of a while loop: carries, then those that its condition takes from outside, then those of its body.
+struct while_attributes {
+  id limit;  // the greatest number of iterations: a row of the table of numbers
+  int carries, in_condition;
+
+  static constexpr while_attributes of(node const& n) { return {n.attribute[0], n.attribute[1], n.attribute[2]}; }
+  constexpr attributes packed() const { return {{limit, static_cast<id>(carries), static_cast<id>(in_condition)}}; }
+};
+
+/// The operands of a cond: the predicate, then those of the branch `then`, then those of the branch `otherwise`.
+struct cond_attributes {
+  int in_then;
+
+  static constexpr cond_attributes of(node const& n) { return {n.attribute[0]}; }
+  constexpr attributes packed() const { return {{static_cast<id>(in_then)}}; }
+};
+
+struct composite_attributes {
+  id name;
+  int operands;  // their number
+  bool whole;    // whether the device has its own implementation
+
+  static constexpr composite_attributes of(node const& n) { return {name_of(n), n.attribute[1], n.attribute[2] != 0}; }
+  constexpr attributes packed() const { return {{name, static_cast<id>(operands), whole}}; }
+};
+
+/// Whether the device runs a composite by an implementation of its own: the body then only defines it, and needs no
+/// memory.
+constexpr bool is_whole(node const& n) { return n.kind == primitive::composite && composite_attributes::of(n).whole; }
+
+struct kernel_attributes {
+  shape space;  // the dims that it loops over, its vector dim last; two of them share a slot
+
+  static constexpr kernel_attributes of(node const& n) {
+    kernel_attributes k{};
+    for (int i = 0, d = 0; i < shape::capacity && (d = n.attribute[i / 2] >> (i % 2 * 8) & 0xff) != 0; ++i)
+      k.space.add(d - 1);
+    return k;
+  }
+  constexpr attributes packed() const {
+    attributes a{};
+    for (int i = 0; i < space.count; ++i) a.at[i / 2] = static_cast<id>(a.at[i / 2] | (space.at[i] + 1) << (i % 2 * 8));
+    return a;
+  }
+};
+
+// ---- functions of the user ----
+
+struct call_attributes {
+  id call;  // a row of the table of calls
+
+  static constexpr call_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr call_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{call}}; }
+};
+
+/// The function of a call: a row of the table of calls.
+constexpr id call_of(node const& n) { return call_attributes::of(n).call; }
+
+// ---- communication ----
+
+/// The rows of the table `asked` in which a reshard asks for a layout.
+struct reshard_attributes {
+  id first;
+  int count;
+
+  static constexpr reshard_attributes of(node const& n) { return {n.attribute[0], n.attribute[1]}; }
+  constexpr attributes packed() const { return {{first, static_cast<id>(count)}}; }
+};
+
+/// The mesh axes of a collective or a local_slice, as a mask.
+constexpr unsigned axes_of_collective(node const& n) { return n.attribute[0]; }
+
+/// A collective, or a local_slice.
+struct collective_attributes {
+  unsigned axes;                  // a mask of mesh axes
+  id split = no_id;               // the dim that becomes sharded: reduce_scatter, all_to_all, local_slice
+  id join = no_id;                // the dim that becomes unsharded: all_gather, all_to_all
+  bool ends_behind_loop = false;  // all_reduce: whether it is waited for after its loop; set by `overlap`
+
+  static constexpr collective_attributes of(node const& n) {
+    bool const joins_only = n.kind == primitive::all_gather;
+    return {axes_of_collective(n), joins_only ? no_id : n.attribute[1], n.attribute[joins_only ? 1 : 2],
+            n.attribute[3] != 0};
+  }
+  constexpr attributes packed() const {
+    bool const joins_only = split == no_id;
+    return {{static_cast<id>(axes), joins_only ? join : split, joins_only ? no_id : join, ends_behind_loop}};
+  }
+};
+
+/// Whether an all_reduce is waited for after its loop. It reduces one slice of a stacked output, in place; each
+/// iteration's all_reduce is also waited for when the next iteration's starts.
+constexpr bool ends_behind_loop(node const& n) {
+  return n.kind == primitive::all_reduce && collective_attributes::of(n).ends_behind_loop;
+}
+
+}  // namespace meshtensor
