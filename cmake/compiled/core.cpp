@@ -25,7 +25,7 @@ template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> co
 template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
 }  // namespace detail
 
-template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr);
+template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr const&);
 template void evaluate<primitives::all()>(evaluation const&);
 template class engine<reference_device>;
 template class session<reference_device>;

@@ -220,7 +220,7 @@ class array : public any_array<T> {
   explicit array(R const& elements, E const&... extents)
       : any_array<T>(extents_of({extents...}, static_cast<std::int64_t>(std::ranges::size(elements))), elements) {}
   template <std::same_as<dim_extent>... E>
-  explicit array(std::initializer_list<T> elements, E const&... extents)
+  explicit array(std::initializer_list<T> elements, E const&... extents)  // NOLINT: extents may follow
       : any_array<T>(extents_of({extents...}, static_cast<std::int64_t>(elements.size())), elements) {}
   /// A copy of an array with these dims in any order. errors R12 it has others
   explicit array(any_array<T> const& a) : any_array<T>(a.ordered({labels, sizeof...(Dims)})) {

@@ -189,7 +189,9 @@ class interpreter {
     for (int i = 0; i < l.carries; ++i) at(m_.result(n, i)) = at(m_.link(body.arguments, i));
     context_ = outside;
   }
-  char* slice(block& whole, std::int64_t bytes) { return static_cast<char*>(whole.data()) + context_.index * bytes; }
+  char* slice(block& whole, std::int64_t bytes) const {
+    return static_cast<char*>(whole.data()) + context_.index * bytes;
+  }
 
   static void add_to(block& total, block const& term) {
     with_element(total.type(), [&]<class E>() {

@@ -92,7 +92,7 @@ constexpr double sine_of_large(double x, unsigned quarter) {
   uint128 const middle = uint128{mantissa} * window[1] + static_cast<std::uint64_t>(low >> 64);
   std::uint64_t const high = mantissa * window[0] + static_cast<std::uint64_t>(middle >> 64);
   uint128 const product = (uint128{high} << 64) | static_cast<std::uint64_t>(middle);
-  unsigned quadrant = static_cast<unsigned>(high >> 62);
+  auto quadrant = static_cast<unsigned>(high >> 62);
   uint128 fraction = product << 2;
   bool const above_half = (fraction >> 127) != 0;
   if (above_half) fraction = -fraction, ++quadrant;  // to the nearest multiple of π/2

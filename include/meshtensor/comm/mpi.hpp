@@ -53,7 +53,7 @@ class mpi_world {
     int slot = -1;
   };
 
-  explicit mpi_world(mpi_options options = {}) : mpi_world(MPI_COMM_WORLD, options) {}
+  explicit mpi_world(mpi_options options = {}) : mpi_world(MPI_COMM_WORLD, std::move(options)) {}
   explicit mpi_world(MPI_Comm user, mpi_options options = {}) : options_(std::move(options)) {
     try {
       join(user);
@@ -69,9 +69,11 @@ class mpi_world {
     if (MPI_Finalized(&ended); ended != 0) return;
     bool const by_exception = std::uncaught_exceptions() > exceptions_;
     if (by_exception) {
-      std::string const why = "it left the job by an exception" + (last_ == "" ? "" : ", after: " + last_);
+      std::string const why = "it left the job by an exception" + (last_.empty() ? "" : ", after: " + last_);
       if (!options_.throws) abort(why);
-      tell(why);
+      try {
+        tell(why);
+      } catch (error const&) {}  // of two exceptions at once, the first one leaves the job
     }
     if (session_.is_owned() && !has_failed()) try {  // the process that finalises MPI waits for the others
         meet(everybody(), handshake::end);

@@ -146,7 +146,7 @@ class printer : speller {
                  " ");
   }
   // `carry %1; invariant %2`: the groups of a loop's operands or results that are not empty.
-  static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all, std::string start) {
+  static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all, std::string const& start) {
     std::string r;
     for (auto const& [word, list_text] : all)
       if (!list_text.empty()) r += (r.empty() ? start : "; ") + word + " " + list_text;

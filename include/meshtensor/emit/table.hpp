@@ -27,7 +27,7 @@ class table {
       std::string line = " ";
       for (std::size_t c = 0; c < row.size(); ++c) {
         std::string const fill(width[c] - row[c].size(), ' ');
-        line += " " + (row[c].rfind(' ', 0) == 0 ? fill + row[c] : row[c] + fill) + " ";
+        line += " " + (row[c].starts_with(' ') ? fill + row[c] : row[c] + fill) + " ";
       }
       all += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     }

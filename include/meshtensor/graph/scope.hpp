@@ -15,8 +15,8 @@ struct named_here {
   name label;
   line where;
   template <std::size_t N>
-  consteval named_here(char const (&literal)[N],
-                       std::source_location const& l = std::source_location::current())  // NOLINT
+  // NOLINTNEXTLINE: a literal is a name
+  consteval named_here(char const (&literal)[N], std::source_location const& l = std::source_location::current())
       : label(literal), where(l) {}
 };
 

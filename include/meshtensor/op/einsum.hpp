@@ -111,7 +111,7 @@ struct einsum_rule {
       sum_t<E> sum = 0;
       std::int64_t const where = w.offset[7];
       for (std::int64_t k = 0; k < inner; ++k) {
-        sum_t<E> product = static_cast<sum_t<E>>(e.operands[0].as<E>()[w.offset[0]]);
+        auto product = static_cast<sum_t<E>>(e.operands[0].as<E>()[w.offset[0]]);
         for (int i = 1; i < n; ++i) product *= static_cast<sum_t<E>>(e.operands[i].as<E>()[w.offset[i]]);
         sum += product;
         w.next();

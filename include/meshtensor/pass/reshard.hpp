@@ -58,7 +58,7 @@ struct resharding {
     int const a = next_axis(position);
     if (a < 0 || !at().is_partial(a)) return false;
     placement p = at();
-    std::uint8_t const kind = static_cast<std::uint8_t>(p.part(a));
+    auto const kind = static_cast<std::uint8_t>(p.part(a));
     p.set_part(a, reduction::none);
     p.shard(position, a);
     emit(primitive::reduce_scatter, kind, {.axes = 1u << a, .split = dim_at(position)}, p);
@@ -102,7 +102,7 @@ struct resharding {
     for (int a = 0; a < max_axes; ++a) {
       if (!at().is_partial(a) || to.part(a) == at().part(a)) continue;
       placement p = at();
-      std::uint8_t const kind = static_cast<std::uint8_t>(p.part(a));
+      auto const kind = static_cast<std::uint8_t>(p.part(a));
       p.set_part(a, reduction::none);
       emit(primitive::all_reduce, kind, {.axes = 1u << a}, p);
       return true;

@@ -69,7 +69,7 @@ inline std::string first_difference(std::string const& a, std::string const& on_
 /// errors  R24 a fact differs: which one, its values, and on which ranks; the exception `refused`, on that rank; R21
 /// another rank has refused, and why
 template <class = lazy>
-void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std::exception_ptr refused) {
+void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std::exception_ptr const& refused) {
   if (ranks.size() < 2) {
     if (refused) std::rethrow_exception(refused);
     return;
@@ -115,7 +115,7 @@ void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std:
 }
 
 #if MESHTENSOR_COMPILED
-extern template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr);
+extern template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr const&);
 #endif
 
 }  // namespace meshtensor

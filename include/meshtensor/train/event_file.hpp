@@ -65,7 +65,7 @@ class event_file {
       give_up();
       return;
     }
-    std::setbuf(file_.get(), nullptr);  // unbuffered: an event is one write
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // unbuffered: an event is one write
     write(event(0).text(3, "brain.Event:2"));
     constexpr int start = 1;
     write(event(first_step).inner(7, detail::message().integer(1, start)));

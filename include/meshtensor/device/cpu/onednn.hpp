@@ -53,7 +53,7 @@ bool is_reference(Description const& description) {
 /// Whether the library would use its BLAS-like gemm.
 template <class Description>
 bool is_gemm(Description const& description) {
-  return std::string_view(description.impl_info_str()).find("gemm:") == 0;
+  return std::string_view(description.impl_info_str()).starts_with("gemm:");
 }
 
 /// A primitive with a slot for each argument. It runs with the number of OpenMP threads set when it was made, called

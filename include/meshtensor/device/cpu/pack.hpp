@@ -242,7 +242,7 @@ inline constexpr T reduction_start =
         ? (K == reduction::max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
         : (K == reduction::max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
 
-inline constexpr function function_of(reduction k) {
+constexpr function function_of(reduction k) {
   return k == reduction::sum ? function::add : k == reduction::max ? function::maximum : function::minimum;
 }
 template <reduction K, class T>
