@@ -231,8 +231,9 @@ class printer : speller {
     std::string r;
     reshard_attributes const rows = reshard_attributes::of(n);
     for (int i = rows.first; i < rows.first + rows.count && i < m_.asked_count; ++i) {
-      r += (r.empty() ? "" : ", ") + dim(m_.asked[i].dim);
-      for (int a = 0; a < m_.asked[i].count; ++a) r += "/" + label(m_.asked[i].axes[a]);
+      r += r.empty() ? "" : ", ";
+      r += dim(m_.asked[i].dim);
+      for (int a = 0; a < m_.asked[i].count; ++a) (r += '/') += label(m_.asked[i].axes[a]);
       if (m_.asked[i].count == 0) r += " whole";
     }
     return r;

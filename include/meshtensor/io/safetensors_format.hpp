@@ -45,7 +45,10 @@ inline std::string format_safetensors(std::vector<new_tensor>& tensors,
     if (!is_utf8(t.label) || t.label == "__metadata__")
       throw error("C01", {"'", path, "' cannot be written: a tensor cannot be called ", json_text(t.label)});
     text += "," + json_text(t.label) + ":{\"dtype\":\"" + t.stored->label + "\",\"shape\":[";
-    for (char const* comma = ""; std::int64_t const n : t.extents) text += comma + std::to_string(n), comma = ",";
+    for (char const* comma = ""; std::int64_t const n : t.extents) {
+      text += comma;
+      text += std::to_string(n), comma = ",";
+    }
     text += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + t.bytes()) + "]}";
     at += t.bytes();
   }

@@ -124,10 +124,15 @@ struct implied_layout {
   }
 };
 
-/// The rules of a layout without effect on the traced programs, as bits: no tensor, or none in the rule's scope, has
-/// the dim.
+/// The rules of a layout without effect on the traced programs, as bits: no tensor or variable, or none in the rule's
+/// scope, has the dim.
 constexpr std::uint64_t unused_rules(module const& m, layout_rules const& layout) {
   std::uint64_t unused = 0;
+  auto has = [&](shape const& dims, name const& dim) {
+    for (int i = 0; i < dims.count; ++i)
+      if (m.dim_name(dims.at[i]) == dim) return true;
+    return false;
+  };
   for (int r = 0; r < layout.count; ++r) {
     layout_rule const& rule = layout.rules[r];
     bool inside[max_paths] = {};
@@ -135,10 +140,10 @@ constexpr std::uint64_t unused_rules(module const& m, layout_rules const& layout
     bool used = false;
     for (int v = 0; v < m.value_count && !used; ++v) {
       id const path = m.nodes[m.values[v].node].path;
-      if (path == no_id ? !rule.scope.empty() : !inside[path]) continue;
-      shape const& dims = m.values[v].dims;
-      for (int i = 0; i < dims.count; ++i) used = used || m.dim_name(dims.at[i]) == rule.dim;
+      if (path == no_id ? rule.scope.empty() : inside[path]) used = has(m.values[v].dims, rule.dim);
     }
+    for (int v = 0; v < m.variable_count && !used; ++v)  // its name may have a path of its own
+      if (inside[m.variables[v].path]) used = has(m.variables[v].dims, rule.dim);
     if (!used) unused |= std::uint64_t{1} << r;
   }
   return unused;

@@ -16,6 +16,10 @@ struct noisy {
   constexpr void operator()(mt::scope auto s) const { s.output("noise", uniform(s, mt::f32, mt::to(rows, columns))); }
 };
 
+struct named {
+  constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.parameter("weights/table", columns))); }
+};
+
 std::string sentence(auto const& f) {
   try {
     f();
@@ -149,6 +153,18 @@ TEST_CASE("a rule that changes nothing is mentioned once") {
   CHECK(said[1] ==
         "S13: the layout's rule for dim 'rows' in scope 'optimiser' changes nothing, for the program has no scope "
         "'optimiser'");
+}
+
+TEST_CASE("a path in a parameter's name is a scope for which a rule may hold") {
+  struct in_weights : mt::layout<mt::in<"weights", mt::shard<columns, data>>> {};
+  std::vector<std::string> said;
+  auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { said.push_back(s); });
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job);
+  mt::executable<named, mesh, in_weights> step(weights, data(2));
+  mt::on_warning() = before;
+  CHECK(step.planned().variable_bytes == 12);
+  CHECK(said.empty());
 }
 
 TEST_CASE("no warning where there is nothing to say, and none if silenced") {
