@@ -15,7 +15,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/meshtensor-config-versio
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/meshtensor-config.cmake" "${PROJECT_BINARY_DIR}/meshtensor-config-version.cmake"
               cmake/components.cmake cmake/fetch.cmake cmake/dependencies.sh DESTINATION "${package_folder}")
-install(DIRECTORY cmake/compiled DESTINATION "${package_folder}")
+install(DIRECTORY cmake/compiled cmake/gdb DESTINATION "${package_folder}" PATTERN "__pycache__" EXCLUDE)
 # What the library had to fetch goes along, where meshtensor_fetch looks for it.
 get_property(fetched GLOBAL PROPERTY meshtensor_fetched)
 while(fetched)
