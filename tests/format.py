@@ -16,11 +16,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unicodedata
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 COLUMNS = 120
+AT_ONCE = 50  # files that one process formats
 SKIPPED = 77  # as ctest is told
 
 
@@ -38,7 +40,14 @@ def found(given):
     if f"version {pinned()}" not in said:
         print(f"clang-format is {said.strip()}; needed is {pinned()}: pip install clang-format=={pinned()}")
         sys.exit(1 if os.environ.get("CI") == "true" or given else SKIPPED)
-    return path
+    return binary(path)
+
+
+def binary(path):
+    """The program of the package from PyPI, whose command is a script around it."""
+    script = pathlib.Path(path).resolve()
+    inside = script.parent.parent.glob("lib/python*/site-packages/clang_format/data/bin/clang-format")
+    return next(inside, path)
 
 
 def on_one_line(text):
@@ -50,10 +59,15 @@ def on_one_line(text):
     return re.sub(split, joined, text, flags=re.MULTILINE)
 
 
-def formatted(formatter, path):
-    run = subprocess.run([formatter, "--assume-filename", path], input=path.read_text(encoding="utf-8"), cwd=PROJECT,
-                         stdout=subprocess.PIPE, text=True, check=True)
-    return on_one_line(run.stdout)
+def formatted(formatter, paths):
+    """The formatted text of each file. One process formats many files in place, so it gets copies of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        copies = [pathlib.Path(folder, *path.parts[1:]) for path in paths]
+        for path, copy in zip(paths, copies):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+        subprocess.run([formatter, f"--style=file:{PROJECT / '.clang-format'}", "-i", *copies], check=True)
+        return [on_one_line(copy.read_text(encoding="utf-8")) for copy in copies]
 
 
 # Words that had a meaning of their own here and have a name in the field; one of them is an identifier again only by
@@ -91,15 +105,17 @@ def main():
     if not files:
         sys.exit("no source file is there")
     findings = []
+    shares = [files[first:first + AT_ONCE] for first in range(0, len(files), AT_ONCE)]
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        for path, text in zip(files, pool.map(lambda path: formatted(formatter, path), files)):
-            here = path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path
-            if text != path.read_text(encoding="utf-8"):
-                if given.fix:
-                    path.write_text(text, encoding="utf-8")
-                else:
-                    findings.append(f"{here}: tests/format.py --fix would change it")
-            findings += lints(here, text)
+        texts = [text for share in pool.map(lambda share: formatted(formatter, share), shares) for text in share]
+    for path, text in zip(files, texts):
+        here = path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path
+        if text != path.read_text(encoding="utf-8"):
+            if given.fix:
+                path.write_text(text, encoding="utf-8")
+            else:
+                findings.append(f"{here}: tests/format.py --fix would change it")
+        findings += lints(here, text)
     print("\n".join(findings) if findings else f"{len(files)} files are formatted")
     return 1 if findings else 0
 

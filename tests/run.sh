@@ -78,12 +78,31 @@ started() {
     }' | sort -u | grep -Fx -f <(ninja -C "$folder" -t targets all | sed 's/: [^:]*$//') || true
 }
 
-# Everything that can be built is, so that one broken file does not hide the rest.
+# Everything that can be built is, so that one broken file does not hide the rest. Tests that start nothing of the build
+# need none.
 build() {
   local keep_going=-k targets=()
-  [ ! -e "build/$1/build.ninja" ] || keep_going=-k0
-  [ -z "$filter" ] || mapfile -t targets < <(started "$1")
+  if [ -e "build/$1/build.ninja" ]; then
+    keep_going=-k0
+    [ -z "$filter" ] || mapfile -t targets < <(started "$1")
+    [ -z "$filter" ] || [ "${#targets[@]}" -ne 0 ] || return 0
+  fi
   cmake --build "build/$1" --parallel "$jobs" ${targets:+--target "${targets[@]}"} -- "$keep_going"
+}
+
+# count PRESET LABELS: how many tests with one of these labels match the filter.
+count() { ctest --test-dir "build/$1" -N -L "^($2)\$" -R "$filter" | sed -n 's/^Total Tests: //p'; }
+
+# elsewhere PRESET LABEL... : whether the filter matches tests of other parts alone; says of which.
+elsewhere() {
+  local preset=$1 part found=
+  shift
+  [ -n "$filter" ] && [ "$(count "$preset" "$(IFS='|'; echo "$*")")" = 0 ] || return 1
+  for part in "${all_parts[@]}"; do
+    [ "$(count "$preset" "$part")" = 0 ] || found+="${found:+ and }--part $part"
+  done
+  [ -n "$found" ] || return 1
+  echo "tests/run.sh: no test of $* matches $filter: it is in $found" >&2
 }
 
 # run PRESET LABEL... : the tests with one of these labels.
@@ -98,6 +117,7 @@ run() {
 build_and_run() {
   local built=0
   configure "$1"
+  ! elsewhere "$@" || return
   build "$1" || built=$?
   [ "$built" -eq 0 ] || echo "tests/run.sh: the build failed; the tests that were built run all the same" >&2
   run "$@" || return
