@@ -3,6 +3,7 @@
 // small network on its fields while it runs. None of its fields is copied or moved.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -13,11 +14,12 @@
 
 // ---- the solver: knows nothing of meshtensor ----
 
-/// Heat on a torus of 48 x 96 cells, decomposed over a grid of ranks. Conductivity depends on temperature.
+/// Heat on a torus of 48 x 96 cells, decomposed over a grid of ranks: as evenly as possible, the first ranks having one
+/// row or column more. Conductivity depends on temperature.
 struct heat {
   static constexpr int all_rows = 48, all_columns = 96;
   MPI_Comm grid;
-  int dims[2] = {0, 0}, at[2] = {0, 0}, rows, columns;
+  int dims[2] = {0, 0}, at[2] = {0, 0}, top, leftmost, rows, columns;
   std::vector<double> temperature, laplacian, change;     // change: the last step's increment
   std::vector<double> above, below, left, right, column;  // the neighbours' cells
 
@@ -28,20 +30,21 @@ struct heat {
     MPI_Cart_create(world, 2, dims, around, 1, &grid);
     MPI_Comm_rank(grid, &rank);
     MPI_Cart_coords(grid, rank, 2, at);
-    rows = all_rows / dims[0], columns = all_columns / dims[1];
+    top = begin(all_rows, dims[0], at[0]), leftmost = begin(all_columns, dims[1], at[1]);
+    rows = begin(all_rows, dims[0], at[0] + 1) - top, columns = begin(all_columns, dims[1], at[1] + 1) - leftmost;
     auto const cells = static_cast<std::size_t>(rows * columns);
     temperature.resize(cells), laplacian.resize(cells), change.resize(cells);
     above.resize(static_cast<std::size_t>(columns)), below = above;
     left.resize(static_cast<std::size_t>(rows)), right = left, column = left;
     for (int y = 0; y < rows; ++y)
       for (int x = 0; x < columns; ++x)
-        cell(temperature, y, x) =
-            1.5 * std::sin(0.2 * (at[0] * rows + y) + 0.1) * std::cos(0.1 * (at[1] * columns + x)) +
-            0.4 * std::sin(0.9 * (at[1] * columns + x));
+        cell(temperature, y, x) = 1.5 * std::sin(0.2 * (top + y) + 0.1) * std::cos(0.1 * (leftmost + x)) +
+                                  0.4 * std::sin(0.9 * (leftmost + x));
   }
   heat(heat const&) = delete;
   ~heat() { MPI_Comm_free(&grid); }
 
+  static int begin(int cells, int parts, int part) { return cells / parts * part + std::min(part, cells % parts); }
   double& cell(std::vector<double>& field, int y, int x) const {
     return field[static_cast<std::size_t>(y * columns + x)];
   }

@@ -175,7 +175,6 @@ PYTHON
     refused 1 "meshtensor R40: the text 'empty' is empty" "$program" --text empty
     refused 1 "meshtensor R40: the text '.' is a folder" "$program" --text .
     refused 1 'meshtensor R41: the text has 5 bytes' "$program" --text short
-    refused 1 "meshtensor S02: dim 'heads' (3)" "$program" --text text --heads 3
     refused 1 'meshtensor R43' "$program" --dot ./absent/graph
     refused 2 '--resume requires --save' "$program" --resume
     "$program" "${small[@]}" --steps 2 --save text >out 2>err

@@ -45,8 +45,10 @@ struct workspace {
   std::byte* start;
 };
 
-bytes result(mt::mpi_world& world, mt::group const& g, mt::collective_call const& call, bytes const& in) {
-  bytes out(static_cast<std::size_t>(mt::result_bytes_of(call, g.count)), std::byte{0xee});
+/// `any` is the call of any member.
+bytes result(mt::mpi_world& world, mt::group const& g, mt::collective_call const& any, bytes const& in) {
+  mt::collective_call const call = mt::of_member(any, g.count, g.index);
+  bytes out(static_cast<std::size_t>(mt::result_bytes_of(call, g.count, g.index)), std::byte{0xee});
   workspace space(world.workspace_bytes(call, g.count));
   auto request = world.start(call, g, in.data(), out.data(), space.data());
   world.wait(request);
@@ -63,7 +65,7 @@ bytes in_place(mt::mpi_world& world, mt::group const& g, mt::collective_call con
 }
 
 bytes oracle(mt::collective_call const& call, int p, std::vector<bytes> const& blocks, int me) {
-  bytes out(static_cast<std::size_t>(mt::result_bytes_of(call, p)));
+  bytes out(static_cast<std::size_t>(mt::result_bytes_of(call, p, me)));
   mt::reference(call, p, calls::pointers_to(blocks).data(), me, out.data());
   return out;
 }
@@ -78,8 +80,8 @@ TEST_CASE("every kind and dtype, bit for bit") {
   for (auto kind : calls::kinds)
     for (auto type : calls::types)
       for (int trial = 0; trial < 5; ++trial) {
-        std::vector<int> source;
-        auto const call = calls::any_call(g, kind, type, p, source);
+        mt::movement moves;
+        auto const call = calls::any_call(g, kind, type, p, moves);
         auto const blocks = calls::blocks_of(call, g(), p);
         auto const& mine = blocks[static_cast<std::size_t>(world.rank())];
         auto const right = oracle(call, p, blocks, world.rank());
@@ -114,13 +116,14 @@ TEST_CASE("processes and threads give the same bits") {
   calls::generator g(11);
   for (auto kind : calls::kinds)
     for (auto type : {mt::dtype::f32, mt::dtype::bf16, mt::dtype::f64}) {
-      std::vector<int> source;
-      auto const call = calls::any_call(g, kind, type, p, source);
+      mt::movement moves;
+      auto const call = calls::any_call(g, kind, type, p, moves);
       auto const blocks = calls::blocks_of(call, g(), p);
       bytes same;
       threads.run([&](mt::local_member& m) {
-        bytes out(static_cast<std::size_t>(mt::result_bytes_of(call, p)));
-        auto request = m.start(call, {every.members.data(), p, m.rank()},
+        mt::collective_call const own = mt::of_member(call, p, m.rank());
+        bytes out(static_cast<std::size_t>(mt::result_bytes_of(own, p, m.rank())));
+        auto request = m.start(own, {every.members.data(), p, m.rank()},
                                blocks[static_cast<std::size_t>(m.rank())].data(), out.data());
         m.wait(request);
         if (m.rank() == world.rank()) same = out;
@@ -138,8 +141,8 @@ TEST_CASE("reductions of the MPI library: exact on integers, close on reals") {
   for (auto kind : {mt::collective::all_reduce, mt::collective::reduce_scatter})
     for (auto type : calls::types)
       for (int trial = 0; trial < 4; ++trial) {
-        std::vector<int> source;
-        auto const call = calls::any_call(g, kind, type, p, source);
+        mt::movement moves;
+        auto const call = calls::any_call(g, kind, type, p, moves);
         auto const blocks = calls::blocks_of(call, g(), p);
         auto const& mine = blocks[static_cast<std::size_t>(world.rank())];
         auto const right = oracle(call, p, blocks, world.rank());

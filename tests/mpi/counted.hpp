@@ -72,6 +72,10 @@ int MPI_Ireduce_scatter_block(void const* a, void* b, int n, MPI_Datatype t, MPI
   counted::count("ireduce_scatter_block", 0);
   return PMPI_Ireduce_scatter_block(a, b, n, t, o, c, r);
 }
+int MPI_Ireduce_scatter(void const* a, void* b, int const* n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* r) {
+  counted::count("ireduce_scatter", 0);
+  return PMPI_Ireduce_scatter(a, b, n, t, o, c, r);
+}
 int MPI_Ibcast(void* a, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r) {
   int me = 0;
   MPI_Comm_rank(c, &me);

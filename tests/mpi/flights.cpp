@@ -87,23 +87,32 @@ TEST_CASE("one rank waits for the first before it starts the second, the others 
   }
 }
 
-TEST_CASE("a permutation to several members, and two in flight between the same ones") {
+TEST_CASE("a move to several members, and two in flight between the same ones") {
   mt::mpi_world world;
   int const p = world.size();
   auto const members = ranks::below(p);
   mt::group const all{members.data(), p, world.rank()};
   world.prepare(all);
-  std::vector<int> from_last(static_cast<std::size_t>(p), p - 1), shift;
-  for (int m = 0; m < p; ++m) shift.push_back(m - 1);  // member 0 gets zeros
+  mt::movement from_last, shift;  // of a row with one element a member; member 0 gets zeros
+  for (int m = 0; m < p; ++m) {
+    mt::box own, last;
+    own.origin[0] = m, last.origin[0] = p - 1, own.extent[0] = last.extent[0] = 1;
+    for (mt::movement* x : {&from_last, &shift}) x->dims = 1, x->from.push_back(own), x->copy.push_back(0);
+    from_last.to.push_back(last), shift.to.push_back(own);
+  }
+  shift.along = 0, shift.extent = p;
+  from_last.find_alike(), shift.find_alike();
   mt::collective_call call;
-  call.kind = mt::collective::permute, call.type = mt::i32, call.dims = 1, call.extent[0] = 1;
+  call.kind = mt::collective::move, call.type = mt::i32, call.dims = 1, call.extent[0] = 1, call.first = -1;
   for (int step = 0; step < 20; ++step) {
     std::int32_t x[2] = {world.rank() + 100 * step, world.rank() - 100 * step}, y[3] = {-1, -1, -1};
     auto first = call, second = call;
-    first.source = from_last.data(), second.source = shift.data();
-    auto a = world.start(first, all, &x[0], &y[0], nullptr);
-    auto b = world.start(second, all, &x[1], &y[1], nullptr);
-    auto c = world.start(second, all, &x[0], &y[2], nullptr);
+    first.moves = &from_last, second.moves = &shift;
+    alignas(64) std::byte space[3][1024];
+    REQUIRE(world.workspace_bytes(first, p) <= 1024);
+    auto a = world.start(first, all, &x[0], &y[0], space[0]);
+    auto b = world.start(second, all, &x[1], &y[1], space[1]);
+    auto c = world.start(second, all, &x[0], &y[2], space[2]);
     world.wait(c), world.wait(a), world.wait(b);
     CHECK(y[0] == p - 1 + 100 * step);
     CHECK(y[1] == (world.rank() == 0 ? 0 : world.rank() - 1 - 100 * step));

@@ -27,7 +27,7 @@ traffic of(mt::mpi_world& world, mt::collective_call const& call) {
   mt::group const all{members.data(), p, world.rank()};
   world.prepare(all);
   std::vector<std::byte> in(static_cast<std::size_t>(mt::bytes_of(call)));
-  std::vector<std::byte> out(static_cast<std::size_t>(mt::result_bytes_of(call, p)));
+  std::vector<std::byte> out(static_cast<std::size_t>(mt::result_bytes_of(call, p, world.rank())));
   std::vector<std::byte> space(static_cast<std::size_t>(world.workspace_bytes(call, p)) + 64);
   counted::clear();
   auto r = world.start(call, all, in.data(), out.data(), space.data());
@@ -44,13 +44,17 @@ mt::collective_call block(collective kind, std::int64_t rows, std::int64_t colum
 
 }  // namespace
 
-TEST_CASE("all_reduce: gathered whole if small, by parts if long, with the bytes of a ring") {
+TEST_CASE("all_reduce: in steps if small, by parts if long, with the bytes of a ring") {
   mt::mpi_world world;
   int const p = world.size(), me = world.rank();
   auto call = block(collective::all_reduce, 3, 5);
   auto t = of(world, call);
-  CHECK(t.functions == made{{"iallgather", 1}});
-  CHECK(t.bytes == (p - 1) * 60);
+  int const messages = mt::reduction_steps(p).received(me);  // as many as it sends
+  CHECK(t.functions == made{{"irecv", messages}, {"isend", messages}});
+  CHECK(t.bytes == messages * 60);
+  CHECK(t.bytes == mt::received_bytes_of(call, p, me));
+  call.type = mt::bf16;  // partial sums travel in f32
+  CHECK(of(world, call).bytes == messages * 60);
 
   call = block(collective::all_reduce, 1000, 12);  // 12 divides by 2, 3, 4 and 6
   t = of(world, call);
@@ -76,12 +80,10 @@ TEST_CASE("every other collective is one call, wherever it splits and joins") {
     t = of(world, gather);
     CHECK(t.functions == made{{"iallgather", 1}});
     CHECK(t.bytes == mt::received_bytes_of(gather, p, me));
-    for (int e : {0, 1}) {
-      auto const turn = block(collective::all_to_all, 12, 24, d, e);
-      t = of(world, turn);
-      CHECK(t.functions == made{{"ialltoall", 1}});
-      CHECK(t.bytes == mt::received_bytes_of(turn, p, me));
-    }
+    auto const turn = block(collective::all_to_all, 12, 24, d, 1 - d);
+    t = of(world, turn);
+    CHECK(t.functions == made{{"ialltoall", 1}});
+    CHECK(t.bytes == mt::received_bytes_of(turn, p, me));
   }
   auto call = block(collective::broadcast, 12, 24);
   call.root = p - 1;
@@ -90,22 +92,55 @@ TEST_CASE("every other collective is one call, wherever it splits and joins") {
   CHECK(t.bytes == mt::received_bytes_of(call, p, me));
 }
 
-TEST_CASE("a permutation sends only what is asked for") {
+TEST_CASE("a move sends what changes hands, and nothing else") {
   mt::mpi_world world;
   int const p = world.size(), me = world.rank();
-  std::vector<int> ring;
-  for (int m = 0; m < p; ++m) ring.push_back((m + 1) % p);
-  auto call = block(collective::permute, 12, 24);
-  call.source = ring.data();
+  mt::movement moves;  // rows that are shifted along a dim of 13 p + 1 of them
+  moves.dims = 2, moves.along = 0, moves.extent = 13 * p + 1, moves.kind = mt::shift_kind::wrap;
+  for (int m = 0; m < p; ++m) {
+    mt::interval const rows = mt::part_of(moves.extent, p, m);
+    mt::box b;
+    b.origin[0] = rows.begin, b.extent[0] = rows.count, b.extent[1] = 24;
+    moves.from.push_back(b), moves.to.push_back(b), moves.copy.push_back(0);
+  }
+  moves.find_alike();
+  mt::collective_call call;
+  call.kind = collective::move, call.moves = &moves, call.dims = 2, call.first = 2;
+  call = mt::of_member(call, p, me);
   auto t = of(world, call);
   CHECK(t.functions == made{{"irecv", 1}, {"isend", 1}});
-  CHECK(t.bytes == 12 * 24 * 4);
-  std::vector<int> zeros(static_cast<std::size_t>(p), -1);
-  zeros[0] = 0;  // its own
-  call.source = zeros.data();
-  t = of(world, call);
-  CHECK(t.functions == made{});
+  CHECK(t.bytes == 2 * 24 * 4);
   CHECK(t.bytes == mt::received_bytes_of(call, p, me));
+  call.first = 0;
+  CHECK(of(world, call).functions == made{});
+  moves.kind = mt::shift_kind::cut, call.first = -2;
+  t = of(world, call);
+  CHECK(t.bytes == (me == 0 ? 0 : 2 * 24 * 4));
+}
+
+TEST_CASE("parts that differ go by calls with counts, and no byte is sent for padding") {
+  mt::mpi_world world;
+  int const p = world.size(), me = world.rank();
+  auto const gather = [&](int rows) {
+    auto call = block(collective::all_gather, 1, 12, -1, 0);
+    call.joined = rows;
+    return mt::of_member(call, p, me);
+  };
+  for (int rows : {1, 5, 13 * p, 13 * p + 1}) {
+    bool const even = rows % p == 0;
+    auto t = of(world, gather(rows));
+    CHECK(t.functions == made{{even ? "iallgather" : "iallgatherv", 1}});
+    CHECK(t.bytes == (rows - mt::part_of(rows, p, me).count) * 12 * 4);
+    auto call = block(collective::reduce_scatter, rows, 12, 0);
+    t = of(world, call);
+    if (rows >= p) CHECK(t.functions == made{{even ? "ialltoall" : "ialltoallv", 1}});
+    else CHECK(t.functions.contains("irecv") == (me < rows));  // one by one, to those that get something
+    CHECK(t.bytes == mt::part_of(rows, p, me).count * (p - 1) * 12 * 4);
+    call = block(collective::all_to_all, rows, 0, 0, 1);
+    call.joined = 7;
+    t = of(world, mt::of_member(call, p, me));
+    CHECK(t.bytes == mt::part_of(rows, p, me).count * (7 - mt::part_of(7, p, me).count) * 4);
+  }
 }
 
 TEST_CASE("native reductions are the MPI library's, save those that it makes otherwise") {

@@ -78,7 +78,7 @@ TEST_CASE("a table that adds up, and bars of all ranks") {
   CHECK(own <= held[0]->step_time());
   std::map<int, int> calls;
   for (auto const& s : held[0]->spans()) {
-    ++calls[s.node_id];
+    ++calls[s.node];
     CHECK(s.begin <= s.end);
   }
   for (int i = 0; i < step.graph().node_count; ++i)

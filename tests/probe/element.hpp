@@ -44,7 +44,7 @@ template <int Count>
 constexpr kernel_steps<Count> steps_of(mt::module const& m, mt::node const& kernel, mt::kernel_reading const& r) {
   mt::shape const space = mt::kernel_attributes::of(kernel).space;
   kernel_steps<Count> all{};
-  auto const place_of = [&](mt::id v) { return m.values[v].node - r.first_node; };
+  auto const place_of = [&](mt::value_id v) { return m.values[v].node - r.first_node; };
   for (int i = 0; i < Count; ++i) {
     mt::node const& n = m.nodes[r.first_node + i];
     mt::value const& v = m.result_value(n);

@@ -29,7 +29,9 @@ TEST_CASE("cumulative_sum") {
       for (bool const reverse : {false, true})
         hold(
             "cumulative_sum",
-            [&](graph& g, mt::id x, mt::id) { return mt::cumulative_sum(g.b, x, g.dim(along), {exclusive, reverse}); },
+            [&](graph& g, mt::value_id x, mt::value_id) {
+              return mt::cumulative_sum(g.b, x, g.dim(along), {exclusive, reverse});
+            },
             t);
   t.say("cumulative_sum");
   at_least(16800, t.tried);
@@ -39,13 +41,13 @@ TEST_CASE("a cumulative sum of a cumulative sum, and of a partial sum") {
   tally t;
   hold(
       "twice",
-      [](graph& g, mt::id x, mt::id) {
+      [](graph& g, mt::value_id x, mt::value_id) {
         return mt::cumulative_sum(g.b, mt::cumulative_sum(g.b, x, g.dim("a"), {}), g.dim("b"), {true, true});
       },
       t);
   hold(
       "of a partial sum",
-      [](graph& g, mt::id x, mt::id y) {
+      [](graph& g, mt::value_id x, mt::value_id y) {
         return mt::cumulative_sum(g.b, mt::einsum(g.b, x, y, g.dims("bd")), g.dim("b"), {});
       },
       t);
@@ -57,10 +59,12 @@ TEST_CASE("argsort and sort") {
   tally t;
   for (mt::sort_order const order : {mt::sort_order::ascending, mt::sort_order::descending})
     for (char const* along : {"a", "b", "c"}) {
-      hold("argsort", [&](graph& g, mt::id x, mt::id) { return mt::argsort(g.b, x, g.dim(along), order); }, t);
+      hold(
+          "argsort", [&](graph& g, mt::value_id x, mt::value_id) { return mt::argsort(g.b, x, g.dim(along), order); },
+          t);
       hold(
           "sort",
-          [&](graph& g, mt::id x, mt::id) {
+          [&](graph& g, mt::value_id x, mt::value_id) {
             return mt::take_along(g.b, x, mt::argsort(g.b, x, g.dim(along), order), g.dim(along));
           },
           t);
@@ -73,8 +77,8 @@ TEST_CASE("stack") {
   tally t;
   hold(
       "stack",
-      [](graph& g, mt::id x, mt::id y) {
-        mt::id const all[] = {x, y, mt::negate(g.b, x)};
+      [](graph& g, mt::value_id x, mt::value_id y) {
+        mt::value_id const all[] = {x, y, mt::negate(g.b, x)};
         return mt::stack(g.b, all, g.dim("e", {3}));
       },
       t);
@@ -84,7 +88,7 @@ TEST_CASE("stack") {
 
 TEST_CASE("what is sharded is not gathered") {
   graph g;
-  mt::id const x = g.input("x", f64, "ab");
+  mt::value_id const x = g.input("x", f64, "ab");
   g.output("y", mt::cumulative_sum(g.b, x, g.dim("b"), {}));
   mt::mesh_shape const mesh = mt::mesh_shape{}.add("data", 2).add("model", 3);
   auto const m = partitioned(g.module(), mesh, mt::layout_rules{}.shard("b", {"data", "model"}));

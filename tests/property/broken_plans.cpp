@@ -12,19 +12,20 @@ namespace {
 struct breaker {
   mt::lowering const& good;
   rng c;
-  std::vector<mt::id> placed;  // values that have an address of their own in the arena
-  std::string what = "";       // was broken
+  std::vector<mt::value_id> placed;  // values that have an address of their own in the arena
+  std::string what = "";             // was broken
 
   breaker(mt::lowering const& l, std::uint64_t seed) : good(l), c{seed} {
     for (int v = 0; v < l.graph.value_count; ++v)
-      if (l.planned.where[v] == mt::place::arena && l.planned.root[v] == v) placed.push_back(static_cast<mt::id>(v));
+      if (l.planned.where[v] == mt::place::arena && l.planned.root[v] == v)
+        placed.push_back(static_cast<mt::value_id>(v));
   }
   std::int64_t bytes(int v) const { return good.planned.numbers.local_bytes(good.graph.values[v]); }
-  mt::id any_placed() { return placed[static_cast<std::size_t>(c.below(static_cast<int>(placed.size())))]; }
+  mt::value_id any_placed() { return placed[static_cast<std::size_t>(c.below(static_cast<int>(placed.size())))]; }
 
   /// Two values at one address.
   bool share_address(mt::plan& p) {
-    mt::id const v = any_placed(), other = any_placed();
+    mt::value_id const v = any_placed(), other = any_placed();
     if (v == other || p.offset[v] == p.offset[other] || p.offset[other] + bytes(v) > p.arena_bytes) return false;
     p.offset[v] = p.offset[other];
     what = "%" + std::to_string(v) + " has the address of %" + std::to_string(other);
@@ -32,30 +33,30 @@ struct breaker {
   }
   /// A value that is taken for another name of one of the same size.
   bool share_root(mt::plan& p) {
-    mt::id const v = any_placed(), other = any_placed();
+    mt::value_id const v = any_placed(), other = any_placed();
     if (v == other || bytes(v) != bytes(other) || v < other) return false;
     for (int i = 0; i < good.graph.value_count; ++i)
       if (p.root[i] == v) p.root[i] = other;
     what = "%" + std::to_string(v) + " is another name of %" + std::to_string(other);
     return true;
   }
-  mt::id a_region(mt::plan const& p) {
+  mt::region_id a_region(mt::plan const& p) {
     for (;;)
-      if (auto const r = static_cast<mt::id>(c.below(good.graph.region_count)); p.steps.count[r] > 1) return r;
+      if (auto const r = static_cast<mt::region_id>(c.below(good.graph.region_count)); p.steps.count[r] > 1) return r;
   }
   /// A node before the one that comes before it.
   bool swap_steps(mt::plan& p) {
-    mt::id const r = a_region(p);
-    mt::id* const at = p.steps.nodes + p.steps.first[r] + c.below(p.steps.count[r] - 1);
+    mt::region_id const r = a_region(p);
+    mt::node_id* const at = p.steps.nodes + p.steps.first[r] + c.below(p.steps.count[r] - 1);
     std::swap(at[0], at[1]);
     what = "nodes " + std::to_string(at[0]) + " and " + std::to_string(at[1]) + " change places";
     return true;
   }
-  bool is_wait(mt::id node_id) const { return good.graph.nodes[node_id].kind == mt::primitive::wait; }
+  bool is_wait(mt::node_id which) const { return good.graph.nodes[which].kind == mt::primitive::wait; }
   /// A wait at the end of its region.
   bool put_off_a_wait(mt::plan& p) {
-    mt::id const r = a_region(p);
-    mt::id* const first = p.steps.nodes + p.steps.first[r];
+    mt::region_id const r = a_region(p);
+    mt::node_id* const first = p.steps.nodes + p.steps.first[r];
     int const i = c.below(p.steps.count[r]);
     if (!is_wait(first[i])) return false;
     what = "the wait " + std::to_string(first[i]) + " comes at the end";
@@ -122,7 +123,7 @@ TEST_CASE("no wait can be left out") {
                     auto broken = std::make_unique<mt::plan>(low.planned);
                     for (int r = 0; r < low.graph.region_count; ++r)
                       for (int i = 0; i < low.planned.steps.count[r]; ++i) {
-                        mt::id* const first = broken->steps.nodes + broken->steps.first[r];
+                        mt::node_id* const first = broken->steps.nodes + broken->steps.first[r];
                         *broken = low.planned;
                         if (low.graph.nodes[first[i]].kind != mt::primitive::wait) continue;
                         std::rotate(first + i, first + i + 1, first + broken->steps.count[r]--);

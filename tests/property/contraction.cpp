@@ -35,7 +35,7 @@ std::vector<product> const products{{{"ab"}, "ba"},
                                     {{"ab", "bc", "c", "cd"}, "da"},
                                     {{"a", "b", "c", "d"}, "dba"}};
 
-mt::id einsum_of(graph& g, product const& p, mt::dtype type, mt::id_list<>& operands) {
+mt::value_id einsum_of(graph& g, product const& p, mt::dtype type, mt::id_list<>& operands) {
   char const* labels[] = {"x", "y", "z", "u"};
   for (std::size_t i = 0; i < p.operands.size(); ++i) operands.add(g.input(labels[i], type, p.operands[i]));
   return mt::einsum(g.b, operands, g.dims(p.result));
@@ -65,10 +65,10 @@ TEST_CASE("gradients of einsum") {
   for (product const& p : products) {
     graph g;
     mt::id_list<> operands{};
-    mt::id const y = einsum_of(g, p, mt::dtype::f64, operands);
+    mt::value_id const y = einsum_of(g, p, mt::dtype::f64, operands);
     mt::shape const dims = g.b.m.values[y].dims;
-    mt::id const w = g.input("w", mt::dtype::f64, dims);
-    mt::id const loss = mt::reduce(g.b, mt::reduction::sum, mt::multiply(g.b, y, w), dims);
+    mt::value_id const w = g.input("w", mt::dtype::f64, dims);
+    mt::value_id const loss = mt::reduce(g.b, mt::reduction::sum, mt::multiply(g.b, y, w), dims);
     auto const slopes = mt::detail::record_gradient(g.b, loss, operands);
     char const* labels[] = {"dx", "dy", "dz", "du"};
     for (int i = 0; i < slopes.count; ++i) g.output(labels[i], slopes.at[i]);
@@ -98,10 +98,10 @@ TEST_CASE("the greatest and the least of real numbers, and where the greatest is
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::i64})
     for (char const* along : subsets) {
       graph g;
-      mt::id const x = g.input("x", type, "abc");
+      mt::value_id const x = g.input("x", type, "abc");
       g.output("max", mt::reduce(g.b, mt::reduction::max, x, g.dims(along)));
       g.output("min", mt::reduce(g.b, mt::reduction::min, x, g.dims(along)));
-      g.output("argmax", mt::argmax(g.b, x, g.dims(along).at[0]));
+      g.output("argmax", mt::argmax(g.b, x, static_cast<mt::dim_id>(g.dims(along).at[0])));
       check_graph(g, h, t);
     }
   t.say("max, min, argmax");
@@ -113,12 +113,12 @@ TEST_CASE("means and gradients of reductions") {
   for (auto kind : {mt::reduction::sum, mt::reduction::max, mt::reduction::min})
     for (char const* along : subsets) {
       graph g;
-      mt::id const x = g.input("x", mt::dtype::f64, "abc");
-      mt::id const y = mt::reduce(g.b, kind, x, g.dims(along));
-      mt::id const w = g.input("w", mt::dtype::f64, g.b.m.values[y].dims);
-      mt::id const weighed = mt::multiply(g.b, y, w);
-      mt::id const loss = mt::reduce(g.b, mt::reduction::sum, weighed, g.b.m.values[weighed].dims);
-      mt::id const by[] = {x, w};
+      mt::value_id const x = g.input("x", mt::dtype::f64, "abc");
+      mt::value_id const y = mt::reduce(g.b, kind, x, g.dims(along));
+      mt::value_id const w = g.input("w", mt::dtype::f64, g.b.m.values[y].dims);
+      mt::value_id const weighed = mt::multiply(g.b, y, w);
+      mt::value_id const loss = mt::reduce(g.b, mt::reduction::sum, weighed, g.b.m.values[weighed].dims);
+      mt::value_id const by[] = {x, w};
       auto const slopes = mt::detail::record_gradient(g.b, loss, by);
       g.output("dx", slopes.at[0]);
       g.output("dw", slopes.at[1]);

@@ -18,16 +18,16 @@ class graph {
     for (char const* part : {"in", "op", "out"}) b.add_path(mt::no_id, mt::name::of(part));
   }
 
-  mt::id dim(char const* label, mt::extent_rule const& rule = {}) { return b.dim(mt::name::of(label), rule); }
+  mt::dim_id dim(char const* label, mt::extent_rule const& rule = {}) { return b.dim(mt::name::of(label), rule); }
   /// A dim with the extent of another one.
-  mt::id same(char const* label, char const* as) {
+  mt::dim_id same(char const* label, char const* as) {
     dim(as);
     return dim(label, {mt::extent_rule::shifted, 0, mt::name::of(as), {}});
   }
-  mt::id product(char const* label, char const* first, char const* second) {
+  mt::dim_id product(char const* label, char const* first, char const* second) {
     return dim(label, {mt::extent_rule::product, 0, mt::name::of(first), mt::name::of(second)});
   }
-  mt::id sum(char const* label, char const* first, char const* second) {
+  mt::dim_id sum(char const* label, char const* first, char const* second) {
     return dim(label, {mt::extent_rule::sum, 0, mt::name::of(first), mt::name::of(second)});
   }
   mt::shape dims(char const* labels) {  // one letter each; unknown extents are bound at start-up
@@ -41,26 +41,26 @@ class graph {
     }
     return s;
   }
-  mt::id input(char const* label, mt::dtype type, mt::shape const& s) {
+  mt::value_id input(char const* label, mt::dtype type, mt::shape const& s) {
     at("in");
-    mt::id const v = b.add(mt::primitive::input, {}, type, s, {{b.intern(mt::name::of(label))}});
+    mt::value_id const v = b.add(mt::primitive::input, {}, type, s, {{b.intern(mt::name::of(label))}});
     at("op");
     return v;
   }
-  mt::id input(char const* label, mt::dtype type, char const* labels) { return input(label, type, dims(labels)); }
-  void output(char const* label, mt::id v) {
+  mt::value_id input(char const* label, mt::dtype type, char const* labels) { return input(label, type, dims(labels)); }
+  void output(char const* label, mt::value_id v) {
     at("out");
-    mt::id const name_id = b.intern(mt::name::of(label));
-    m_->nodes[b.add_node(mt::primitive::output, 0, mt::ids(&v, 1), {{name_id}})].effect = true;
+    mt::name_id const called = b.intern(mt::name::of(label));
+    m_->nodes[b.add_node(mt::primitive::output, 0, mt::ids(&v, 1), {{called}})].effect = true;
     at("op");
   }
   void at(char const* part) { b.path = b.add_path(mt::no_id, mt::name::of(part)); }
 
   /// Outputs the gradients by `xs` of a loss in which every element of `y` has another weight.
-  void output_gradients(mt::id y, std::initializer_list<mt::id> xs) {
+  void output_gradients(mt::value_id y, std::initializer_list<mt::value_id> xs) {
     mt::shape const all = m_->values[y].dims;
-    mt::id const w = input("weights", m_->values[y].type, all);
-    mt::id const loss = mt::reduce(b, mt::reduction::sum, mt::multiply(b, y, w), all);
+    mt::value_id const w = input("weights", m_->values[y].type, all);
+    mt::value_id const loss = mt::reduce(b, mt::reduction::sum, mt::multiply(b, y, w), all);
     auto const slopes = mt::detail::record_gradient(b, loss, mt::ids(xs.begin(), xs.size()));
     char const* labels[] = {"dx", "dy", "dz"};
     for (int i = 0; i < slopes.count; ++i) output(labels[i], slopes.at[i]);
@@ -75,13 +75,17 @@ class graph {
   mt::builder b;
 };
 
-/// Extents of the named dims for a mesh of `size` processors, so that every layout divides them: the size or twice the
-/// size; on one processor those that are most likely to show a mistake.
-inline std::vector<mt::dim_extent> extents_for(mt::module const& m, std::int64_t size) {
+/// Extents of the named dims for a mesh of `size` processors. If even, every layout divides them: the size or twice the
+/// size; on one processor those that are most likely to show a mistake. Otherwise 1, 2 and 3, and at every second dim
+/// 5, 7 and 13: there are parts of two lengths, and empty ones. Every second dim is longer than those beside it.
+inline std::vector<mt::dim_extent> extents_for(mt::module const& m, std::int64_t size, bool even = true) {
+  constexpr std::int64_t few[] = {3, 1, 2}, many[] = {7, 13, 5};
   std::vector<mt::dim_extent> all;
-  for (int d = 0; d < m.dim_count; ++d)
-    if (m.dims[d].kind == mt::dim_row::dynamic)
-      all.push_back({m.dim_name(d), size == 1 ? 2 + d % 3 : d % 2 == 1 ? 2 * size : size});
+  for (int d = 0; d < m.dim_count; ++d) {
+    if (m.dims[d].kind != mt::dim_row::dynamic) continue;
+    std::int64_t const odd = (d % 2 == 1 ? many : few)[(d / 2 + size) % 3];
+    all.push_back({m.dim_name(d), !even ? odd : size == 1 ? 2 + d % 3 : d % 2 == 1 ? 2 * size : size});
+  }
   return all;
 }
 
@@ -99,28 +103,31 @@ struct how {
   int index_extent = 2;
 };
 
-/// Runs a graph under every layout of every mesh, and under some drawn layouts by scope.
+/// Runs a graph under every layout of every mesh, and under some drawn layouts by scope, at extents that divide and at
+/// some that do not.
 inline void check_graph(graph const& g, how const& h, tally& t) {
   static auto const all = meshtensor_test::meshes();
-  rng c{static_cast<std::uint64_t>(g.module().node_count)};
-  std::unique_ptr<subject> s;
-  std::int64_t size = 0;
+  auto const dims = dims_of(g.module());
   std::uint64_t number = 0;
-  for (auto const& mesh : all) {
-    if (!s || size != mesh.size()) {
-      size = mesh.size();
-      s = std::make_unique<subject>(g.module(), mt::name("main"), extents_for(g.module(), size));
-      s->tolerance = h.tolerance;
-      s->fill(h.filling, rng{7}, h.low, h.high, h.index_extent * static_cast<int>(size));
-      s->expect();
-    }
-    auto const dims = dims_of(g.module());
-    meshtensor_test::each_assignment(dims, mesh, [&](mt::layout_rules const& rules) {
-      if (is_in_sample(number++)) s->check_layout(mesh, rules, t);
-    });
-    for (int i = 0; i < h.drawn; ++i) {
-      auto const rules = meshtensor_test::drawn_layout(dims, {"in", "op", "out"}, mesh, c);
-      if (is_in_sample(number++)) s->check_layout(mesh, rules, t);
+  for (bool even : {true, false}) {
+    rng c{static_cast<std::uint64_t>(g.module().node_count)};
+    std::unique_ptr<subject> s;
+    std::int64_t size = 0;
+    for (auto const& mesh : all) {
+      if (!s || size != mesh.size()) {
+        size = mesh.size();
+        s = std::make_unique<subject>(g.module(), mt::name("main"), extents_for(g.module(), size, even));
+        s->tolerance = h.tolerance;
+        s->fill(h.filling, rng{7}, h.low, h.high, h.index_extent * static_cast<int>(size));
+        s->expect();
+      }
+      meshtensor_test::each_assignment(dims, mesh, [&](mt::layout_rules const& rules) {
+        if (is_in_sample(number++)) s->check_layout(mesh, rules, t);
+      });
+      for (int i = 0; i < h.drawn; ++i) {
+        auto const rules = meshtensor_test::drawn_layout(dims, {"in", "op", "out"}, mesh, c);
+        if (is_in_sample(number++)) s->check_layout(mesh, rules, t);
+      }
     }
   }
 }
@@ -134,12 +141,12 @@ void hold_for_each(std::span<mt::dtype const> types, char const* what, F make, t
   INFO(std::string(what));
   for (mt::dtype type : types) {
     graph g;
-    mt::id const x = g.input("x", type, "abc"), y = g.input("y", type, "ad");
+    mt::value_id const x = g.input("x", type, "abc"), y = g.input("y", type, "ad");
     g.output("z", make(g, x, y));
     check_graph(g, exact(), t);
   }
   graph g;
-  mt::id const x = g.input("x", mt::dtype::f64, "abc"), y = g.input("y", mt::dtype::f64, "ad");
+  mt::value_id const x = g.input("x", mt::dtype::f64, "abc"), y = g.input("y", mt::dtype::f64, "ad");
   g.output_gradients(make(g, x, y), {x, y});
   check_graph(g, exact(), t);
 }

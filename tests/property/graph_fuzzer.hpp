@@ -21,7 +21,7 @@ class graph_fuzzer {
     g.same("e", "a"), g.same("f", "b");
     g.product("m", "a", "b"), g.sum("s", "a", "e");
     for (char const* label : {"x", "y", "z"}) inputs_.push_back(g.input(label, f64, some_dims(1 + c_.below(3))));
-    for (mt::id x : inputs_) know(x, 2, 0);
+    for (mt::value_id x : inputs_) know(x, 2, 0);
     for (char const* label : {"i", "j"}) indices_.push_back(g.input(label, mt::dtype::i32, some_dims(c_.below(3))));
     if (c_.one_in(2)) declare_state();
     operations(4 + c_.below(10), 0);
@@ -34,13 +34,13 @@ class graph_fuzzer {
  private:
   static constexpr auto f64 = mt::dtype::f64;
   struct known {
-    mt::id value;
+    mt::value_id value;
     int bits, fraction;
   };
 
   // ---- dims and values ----
 
-  mt::shape const& dims(mt::id v) const { return g.b.m.values[v].dims; }
+  mt::shape const& dims(mt::value_id v) const { return g.b.m.values[v].dims; }
   std::string dim_text(int d) const { return g.b.m.dim_name(d).text(); }
   int named(char const* label) const {
     for (int d = 0; d < g.b.m.dim_count; ++d)
@@ -55,7 +55,7 @@ class graph_fuzzer {
   }
   bool is_hidden(mt::shape const& s) const { return mt::without(s, hidden_).count != s.count; }
   known any() { return pool_[static_cast<std::size_t>(c_.below(static_cast<int>(pool_.size())))]; }
-  void know(mt::id v, int bits, int fraction) {
+  void know(mt::value_id v, int bits, int fraction) {
     if (dims(v).count > 4) return;  // more would be too large on eight processors
     if (bits + fraction > (differentiates_ ? 14 : 40)) v = tamed(v), bits = 2, fraction = 0;
     pool_.push_back({v, bits, fraction});
@@ -75,8 +75,8 @@ class graph_fuzzer {
       case 2:
       case 3: return binary(x, y);
       case 4: {
-        mt::id const less = mt::elementwise(g.b, mt::function::less, x.value, y.value);
-        mt::id const chosen = mt::select(g.b, less, x.value, any_like(x).value);
+        mt::value_id const less = mt::elementwise(g.b, mt::function::less, x.value, y.value);
+        mt::value_id const chosen = mt::select(g.b, less, x.value, any_like(x).value);
         return know(chosen, 12, 12);
       }
       case 5:
@@ -112,7 +112,7 @@ class graph_fuzzer {
     constexpr mt::function all[] = {mt::function::add,      mt::function::add,     mt::function::subtract,
                                     mt::function::multiply, mt::function::maximum, mt::function::minimum};
     mt::function const f = all[c_.below(6)];
-    mt::id const z = mt::elementwise(g.b, f, x.value, y.value);
+    mt::value_id const z = mt::elementwise(g.b, f, x.value, y.value);
     if (f == mt::function::multiply) know(z, x.bits + y.bits, x.fraction + y.fraction);
     else know(z, std::max(x.bits, y.bits) + 1, std::max(x.fraction, y.fraction));
   }
@@ -158,11 +158,12 @@ class graph_fuzzer {
     char const* pairs[][2] = {{"a", "e"}, {"e", "a"}, {"b", "f"}, {"f", "b"}};
     for (auto const& p : pairs)
       if (dims(x.value).has(named(p[0])) && !dims(x.value).has(named(p[1])))
-        return know(mt::rename(g.b, x.value, static_cast<mt::id>(named(p[0])), static_cast<mt::id>(named(p[1]))),
-                    x.bits, x.fraction);
+        return know(
+            mt::rename(g.b, x.value, static_cast<mt::dim_id>(named(p[0])), static_cast<mt::dim_id>(named(p[1]))),
+            x.bits, x.fraction);
   }
   void reshaped(known const& x) {
-    mt::id const joined = static_cast<mt::id>(named("m"));
+    mt::dim_id const joined = static_cast<mt::dim_id>(named("m"));
     mt::shape const parts = g.dims("ab");
     if (dims(x.value).has(joined)) {
       if (!dims(x.value).has(parts.at[0]) && !dims(x.value).has(parts.at[1]))
@@ -172,8 +173,8 @@ class graph_fuzzer {
     }
   }
   void part(known const& x, known const& y) {
-    mt::id const a = static_cast<mt::id>(named("a")), e = static_cast<mt::id>(named("e")),
-                 s = static_cast<mt::id>(named("s"));
+    mt::dim_id const a = static_cast<mt::dim_id>(named("a")), e = static_cast<mt::dim_id>(named("e")),
+                     s = static_cast<mt::dim_id>(named("s"));
     mt::shape const &dx = dims(x.value), &dy = dims(y.value);
     if (dx.has(s) && !dx.has(a))
       return know(mt::slice(g.b, x.value, s, a, g.b.literal(c_.below(2))), x.bits, x.fraction);
@@ -185,11 +186,11 @@ class graph_fuzzer {
   }
   void lookup(known const& x) {
     if (dims(x.value).count == 0 || indices_.empty()) return;
-    mt::id const i = indices_[static_cast<std::size_t>(c_.below(2))];
+    mt::value_id const i = indices_[static_cast<std::size_t>(c_.below(2))];
     if (is_hidden(dims(i))) return;
-    mt::id const along = dims(x.value).at[c_.below(dims(x.value).count)];
+    auto const along = static_cast<mt::dim_id>(dims(x.value).at[c_.below(dims(x.value).count)]);
     if (c_.one_in(3)) {
-      mt::id const along_c = static_cast<mt::id>(named("c"));
+      mt::dim_id const along_c = static_cast<mt::dim_id>(named("c"));
       if (!dims(x.value).includes(dims(i)) || dims(x.value).has(along_c) || hidden_.has(along_c)) return;
       mt::shape to{};
       for (int k = 0; k < dims(x.value).count; ++k)
@@ -199,7 +200,7 @@ class graph_fuzzer {
     if (dims(i).has(along) || mt::united(dims(i), dims(x.value)).count > 4) return;
     if (c_.one_in(3)) {
       mt::shape one{};
-      mt::id const part = mt::reduce(g.b, mt::reduction::max, x.value, one.add(along));
+      mt::value_id const part = mt::reduce(g.b, mt::reduction::max, x.value, one.add(along));
       return know(mt::put_rows(g.b, x.value, part, i, along), x.bits, x.fraction);
     }
     know(mt::gather(g.b, x.value, i, along), x.bits, x.fraction);
@@ -207,7 +208,7 @@ class graph_fuzzer {
   void made() {
     mt::shape const s = some_dims(1 + c_.below(2));
     if (c_.one_in(2)) return know(mt::iota(g.b, s.at[0], f64), 6, 0);
-    mt::id const u = mt::random(g.b, mt::distribution::uniform, f64, s);
+    mt::value_id const u = mt::random(g.b, mt::distribution::uniform, f64, s);
     know(mt::elementwise(g.b, mt::function::floor, mt::scale(g.b, u, 5)), 3, 0);
   }
   void scaled(known const& x) {
@@ -217,7 +218,8 @@ class graph_fuzzer {
   }
   void greatest(known const& x) {
     if (dims(x.value).count == 0) return;
-    know(mt::cast(g.b, mt::argmax(g.b, x.value, dims(x.value).at[c_.below(dims(x.value).count)]), f64), 6, 0);
+    auto const along = static_cast<mt::dim_id>(dims(x.value).at[c_.below(dims(x.value).count)]);
+    know(mt::cast(g.b, mt::argmax(g.b, x.value, along), f64), 6, 0);
   }
 
   // ---- regions ----
@@ -236,17 +238,17 @@ class graph_fuzzer {
     pool_ = outer, hidden_ = hidden;
   }
   /// `v` clamped to [-3, 3], in whole steps where values stay exact: for carries and results of regions.
-  mt::id tamed(mt::id v) {
-    mt::id const whole = differentiates_ ? mt::scale(g.b, v, 0.5) : mt::elementwise(g.b, mt::function::floor, v);
-    mt::id const low = mt::elementwise(g.b, mt::function::maximum, whole, mt::constant(g.b, -3, f64));
+  mt::value_id tamed(mt::value_id v) {
+    mt::value_id const whole = differentiates_ ? mt::scale(g.b, v, 0.5) : mt::elementwise(g.b, mt::function::floor, v);
+    mt::value_id const low = mt::elementwise(g.b, mt::function::maximum, whole, mt::constant(g.b, -3, f64));
     return mt::elementwise(g.b, mt::function::minimum, low, mt::constant(g.b, 3, f64));
   }
-  mt::id maybe_tamed(known const& x) {
+  mt::value_id maybe_tamed(known const& x) {
     return x.bits <= 2 && x.fraction == 0 && c_.one_in(2) ? x.value : tamed(x.value);
   }
 
   void composite(int depth) {
-    mt::id const label = g.b.intern(mt::name("group"));
+    mt::name_id const label = g.b.intern(mt::name("group"));
     mt::id_list<> operands{}, results{};
     mt::frame f{};
     inside({}, [&] {
@@ -262,24 +264,24 @@ class graph_fuzzer {
       f = g.b.end_frame(results);
     });
     operands.add_all(f.invariants);
-    mt::id const n = g.b.add_node(mt::primitive::composite, 0, operands, {{label, 2}});
+    mt::node_id const n = g.b.add_node(mt::primitive::composite, 0, operands, {{label, 2}});
     own(n, f.region);
-    mt::id given[2];
+    mt::value_id given[2];
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
-    for (mt::id v : given) know(v, 2, 0);
+    for (mt::value_id v : given) know(v, 2, 0);
   }
   // A composite with its own gradient, here any function with the right dims. It uses no values from outside.
   void closed_composite() {
-    mt::id const label = g.b.intern(mt::name("closed"));
+    mt::name_id const label = g.b.intern(mt::name("closed"));
     known const x = any(), y = any();
-    mt::id const operands[] = {x.value, y.value};
+    mt::value_id const operands[] = {x.value, y.value};
     mt::id_list<> results{}, terms{};
-    mt::id regions[2];
+    mt::region_id regions[2];
     auto const shut = [&](mt::region_kind kind, auto f) {
       auto const pool = std::exchange(pool_, {});
       auto const indices = std::exchange(indices_, {});
       g.b.begin_frame(kind, label, mt::no_id, true);
-      for (mt::id o : operands) pool_.push_back({g.b.add_carry(o), 6, 6});
+      for (mt::value_id o : operands) pool_.push_back({g.b.add_carry(o), 6, 6});
       f();
       pool_ = pool, indices_ = indices;
     };
@@ -289,7 +291,7 @@ class graph_fuzzer {
       regions[0] = g.b.end_frame(results).region;
     });
     shut(mt::region_kind::gradient, [&] {
-      mt::id arguments[4];
+      mt::value_id arguments[4];
       for (int i = 0; i < 4; ++i) {  // results, then their cotangents
         mt::value const v = g.b.m.values[results.at[i % 2]];
         arguments[i] = g.b.add_argument(v, v.dims);
@@ -297,38 +299,38 @@ class graph_fuzzer {
         pool_.push_back({arguments[i], 6, 6});
       }
       operations(2, 2);
-      for (mt::id o : operands) {  // a gradient that uses a result must use its cotangent, too (G35)
-        mt::id const term = fitted(any().value, dims(o));
+      for (mt::value_id o : operands) {  // a gradient that uses a result must use its cotangent, too (G35)
+        mt::value_id const term = fitted(any().value, dims(o));
         terms.add(mt::add(g.b, mt::add(g.b, term, summed(arguments[2], dims(o))), summed(arguments[3], dims(o))));
       }
       regions[1] = g.b.end_frame(terms).region;
     });
-    mt::id const n = g.b.add_node(mt::primitive::composite, 0, operands, {{label, 2}});
+    mt::node_id const n = g.b.add_node(mt::primitive::composite, 0, operands, {{label, 2}});
     g.b.m.nodes[n].regions = g.b.add_links(regions);
-    mt::id given[2];
+    mt::value_id given[2];
     for (int i = 0; i < 2; ++i) given[i] = g.b.add_result(n, f64, dims(results.at[i]));
-    for (mt::id v : given) know(v, 12, 12);
+    for (mt::value_id v : given) know(v, 12, 12);
   }
   /// `v` summed over the dims that `to` lacks, and broadcast to `to`.
-  mt::id summed(mt::id v, mt::shape const& to) {
+  mt::value_id summed(mt::value_id v, mt::shape const& to) {
     mt::shape const lost = mt::without(dims(v), to);
     if (lost.count != 0) v = mt::reduce(g.b, mt::reduction::sum, v, lost);
     return dims(v) == to ? v : mt::broadcast(g.b, v, to);
   }
   /// `v` reduced and broadcast to the dims `to`.
-  mt::id fitted(mt::id v, mt::shape const& to) {
+  mt::value_id fitted(mt::value_id v, mt::shape const& to) {
     mt::shape const lost = mt::without(dims(v), to);
     if (lost.count != 0) v = mt::reduce(g.b, static_cast<mt::reduction>(1 + c_.below(3)), v, lost);
     if (!(dims(v) == to)) v = mt::broadcast(g.b, v, to);
     return c_.one_in(2) ? v : tamed(v);
   }
-  void own(mt::id n, mt::id region) {
-    mt::id const owned[] = {region};
+  void own(mt::node_id n, mt::region_id region) {
+    mt::region_id const owned[] = {region};
     g.b.m.nodes[n].regions = g.b.add_links(owned);
   }
 
   void repeat(int depth) {
-    mt::id const over = static_cast<mt::id>(named(c_.one_in(2) ? "d" : "c"));
+    mt::dim_id const over = static_cast<mt::dim_id>(named(c_.one_in(2) ? "d" : "c"));
     mt::id_list<> carries{}, sequences{}, results{};
     for (int n = c_.below(3), i = 0; i < n; ++i)
       if (known const x = any(); !dims(x.value).has(over)) carries.add(maybe_tamed(x));
@@ -346,7 +348,7 @@ class graph_fuzzer {
       std::size_t const first = pool_.size() - static_cast<std::size_t>(carries.count);
       for (int i = 0; i < sequences.count; ++i) pool_.push_back({g.b.add_stacked(sequences.at[i]), 2, 0});
       if (c_.one_in(3)) {
-        mt::id const index = g.b.add(mt::primitive::iteration, {}, mt::dtype::i64, mt::shape{});
+        mt::value_id const index = g.b.add(mt::primitive::iteration, {}, mt::dtype::i64, mt::shape{});
         pool_.push_back({mt::cast(g.b, index, f64), 6, 0});
       }
       if (pool_.empty()) pool_.push_back({mt::constant(g.b, 1, f64), 1, 0});
@@ -359,7 +361,7 @@ class graph_fuzzer {
     });
     mt::id_list<> operands{};
     operands.add_all(carries), operands.add_all(f.stacked), operands.add_all(f.invariants);
-    mt::id const n = g.b.add_node(mt::primitive::repeat, 0, operands);
+    mt::node_id const n = g.b.add_node(mt::primitive::repeat, 0, operands);
     mt::loop{over, carries.count, f.stacked.count, 0, c_.one_in(4)}.store(g.b.m.nodes[n]);
     own(n, f.region);
     mt::id_list<> given{};
@@ -369,10 +371,10 @@ class graph_fuzzer {
     for (int i = 0; i < given.count; ++i) know(given.at[i], 2, 0);
   }
   // Another value with the carry's dims, perhaps another carry; else the carry itself, perhaps changed a little.
-  mt::id next_carry(std::size_t first, int i, mt::shape const& s) {
+  mt::value_id next_carry(std::size_t first, int i, mt::shape const& s) {
     for (std::size_t k = pool_.size(); k-- > first;)
       if (dims(pool_[k].value) == s && c_.one_in(2)) return maybe_tamed(pool_[k]);
-    mt::id const self = pool_[first + static_cast<std::size_t>(i)].value;
+    mt::value_id const self = pool_[first + static_cast<std::size_t>(i)].value;
     return c_.one_in(2) ? self : tamed(mt::add(g.b, self, mt::constant(g.b, 1, f64)));
   }
 
@@ -382,25 +384,25 @@ class graph_fuzzer {
     mt::shape const s = some_dims(c_.below(3));
     char const* labels[] = {"p", "q"};
     for (int i = 0; i < 2; ++i) {
-      mt::id const path = g.b.add_path(mt::no_id, mt::name::of(labels[i]));
-      mt::id const variable = mt::detail::declare(g.b, path, f64, s, mt::constant(i + 1), true);
-      mt::id const v = mt::detail::read(g.b, variable);
+      mt::path_id const path = g.b.add_path(mt::no_id, mt::name::of(labels[i]));
+      mt::variable_id const variable = mt::detail::declare(g.b, path, f64, s, mt::constant(i + 1), true);
+      mt::value_id const v = mt::detail::read(g.b, variable);
       inputs_.push_back(v), state_.push_back(variable);
       know(v, 2, 0);
     }
   }
-  void update(mt::id variable, mt::id v) {
+  void update(mt::variable_id variable, mt::value_id v) {
     g.b.m.nodes[g.b.add_node(mt::primitive::write, 0, mt::ids(&v, 1), {{variable}})].effect = true;
   }
   void finish() {
     int made = 0;
-    auto const output = [&](mt::id v) { g.output(("o" + std::to_string(made++)).c_str(), v); };
+    auto const output = [&](mt::value_id v) { g.output(("o" + std::to_string(made++)).c_str(), v); };
     for (std::size_t i = pool_.size(); i-- > 0;)
       if (i + 1 == pool_.size() || c_.one_in(3)) output(pool_[i].value);
     if (differentiates_) {
-      mt::id loss = mt::constant(g.b, 0, f64);
+      mt::value_id loss = mt::constant(g.b, 0, f64);
       for (std::size_t i = 0; i < 4 && i < pool_.size(); ++i) {
-        mt::id const y = pool_[pool_.size() - 1 - i].value;
+        mt::value_id const y = pool_[pool_.size() - 1 - i].value;
         loss = mt::add(g.b, mt::scale(g.b, loss, 0.5), mt::reduce(g.b, mt::reduction::sum, y, dims(y)));
       }
       g.output("loss", loss);
@@ -418,7 +420,8 @@ class graph_fuzzer {
   rng c_;
   bool differentiates_, stops_;
   mt::shape hidden_{};
-  std::vector<mt::id> inputs_, indices_, state_;
+  std::vector<mt::value_id> inputs_, indices_;
+  std::vector<mt::variable_id> state_;
   std::vector<known> pool_;
 };
 

@@ -15,12 +15,12 @@ random_programs exact_graph(graph_fuzzer const& a) {
 }
 
 /// Whether something stands between a start and its wait, or the end of a loop.
-bool is_overlapped(mt::module const& m, mt::plan const& p, mt::id start) {
+bool is_overlapped(mt::module const& m, mt::plan const& p, mt::node_id start) {
   mt::node const& n = m.nodes[start];
-  if (!mt::is_collective(n.kind) || p.numbers.members(n.attribute[0]) < 2) return false;
+  if (!mt::is_collective(n.kind) || p.numbers.members(mt::axes_of_collective(n)) < 2) return false;
   if (mt::ends_behind_loop(n)) return p.where[p.root[m.result(n)]] == mt::place::filled;
   int at = 0;
-  mt::id const* const all = p.steps.nodes + p.steps.first[n.region];
+  mt::node_id const* const all = p.steps.nodes + p.steps.first[n.region];
   while (all[at] != start) ++at;
   for (int i = at + 1; i < p.steps.count[n.region]; ++i) {
     mt::node const& other = m.nodes[all[i]];
@@ -61,14 +61,14 @@ whole_programs whole_programs::of(std::uint64_t seed) {
   return {std::move(all), tolerance, true};
 }
 
-random_spread::random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by)
+random_spread::random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by, bool even)
     : mesh(on), seed(by % 1000) {
   rng c{by};
   layouts.push_back(random_layout(programs.dims(), programs.scopes(), programs.large_scopes(), mesh, c));
   while (layouts.size() < programs.count())
     layouts.push_back(c.one_in(4) ? random_layout(programs.dims(), programs.scopes(), programs.large_scopes(), mesh, c)
                                   : layouts[0]);
-  extents = fitting_extents(programs.traced(), mesh, layouts, c);
+  extents = even ? fitting_extents(programs.traced(), mesh, layouts, c) : any_extents(programs.traced(), c);
   for (steps = {0}; steps.size() < 3;)
     steps.push_back(static_cast<std::size_t>(c.below(static_cast<int>(programs.count()))));
 }
@@ -93,9 +93,11 @@ layout_trial::layout_trial(whole_programs const& programs, random_spread const& 
   std::map<std::string, mt::placement> placed;
   for (auto const& low : lowered_) {
     mt::module const& m = low->graph;
+    for (int v = 0; v < m.value_count; ++v)
+      for (int d = 0; d < m.values[v].dims.count; ++d) even_ = even_ && low->planned.numbers.is_even(m.values[v], d);
     for (int i = 0; i < m.node_count; ++i) {
       mt::node const& n = m.nodes[i];
-      in_flight_ += is_overlapped(m, low->planned, static_cast<mt::id>(i));
+      in_flight_ += is_overlapped(m, low->planned, static_cast<mt::node_id>(i));
       if (n.kind != mt::primitive::read && n.kind != mt::primitive::write) continue;
       mt::variable const& v = m.variables[n.attribute[0]];
       std::string const path = mt::path_text(m, v.path);

@@ -55,7 +55,8 @@ struct random_spread {
   std::vector<std::size_t> steps;  // the program of each step
   std::uint64_t seed;
 
-  random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by);
+  /// `even`: all layouts divide the extents.
+  random_spread(whole_programs const& programs, mt::mesh_shape const& on, std::uint64_t by, bool even);
   std::string text(whole_programs const& programs) const;
 };
 
@@ -65,10 +66,12 @@ using held_bytes = std::map<std::string, std::vector<std::byte>>;
 /// Programs lowered for one mesh and its layouts.
 class layout_trial {
  public:
-  /// errors  S02, S05 the layout is not legal; R04 the programs' layouts disagree on a variable
+  /// errors  S05 the layout is not legal; R04 the programs' layouts disagree on a variable
   layout_trial(whole_programs const& programs, random_spread const& spread,
                mt::device_capabilities const& capabilities = {});
 
+  /// Whether all processors hold as much of every value.
+  bool is_even() const { return even_; }
   /// The number of collectives that are in flight while something else runs.
   int in_flight() const { return in_flight_; }
 
@@ -93,6 +96,7 @@ class layout_trial {
   std::vector<std::unique_ptr<mt::lowering>> lowered_;
   std::vector<mt::blocks> inputs_;
   int in_flight_ = 0;
+  bool even_ = true;
 };
 
 template <class Device>

@@ -2,6 +2,7 @@
 // What moves numbers about, looks them up or makes them gives the same bits under every layout; so do its gradients.
 // timeout: 300
 #include "meshtensor/op/random.hpp"
+#include "meshtensor/op/shift.hpp"
 #include "property/graph.hpp"
 
 using namespace property;
@@ -12,7 +13,7 @@ constexpr auto f64 = mt::dtype::f64;
 constexpr mt::dtype types[] = {mt::dtype::f64, mt::dtype::bf16, mt::dtype::i32, mt::dtype::boolean};
 
 /// -x, or !x of bools.
-mt::id opposite(mt::builder& b, mt::id x) {
+mt::value_id opposite(mt::builder& b, mt::value_id x) {
   return mt::elementwise(b, b.m.values[x].type == mt::dtype::boolean ? mt::function::logical_not : mt::function::negate,
                          x);
 }
@@ -27,11 +28,13 @@ void hold(char const* what, F make, tally& t) {
 TEST_CASE("transpose, broadcast, rename") {
   tally t;
   for (char const* order : {"acb", "bac", "cba"})
-    hold("transpose", [&](graph& g, mt::id x, mt::id) { return mt::transpose(g.b, x, g.dims(order)); }, t);
+    hold("transpose", [&](graph& g, mt::value_id x, mt::value_id) { return mt::transpose(g.b, x, g.dims(order)); }, t);
   for (char const* order : {"adb", "bda", "dab"})
-    hold("broadcast", [&](graph& g, mt::id, mt::id y) { return mt::broadcast(g.b, y, g.dims(order)); }, t);
+    hold("broadcast", [&](graph& g, mt::value_id, mt::value_id y) { return mt::broadcast(g.b, y, g.dims(order)); }, t);
   for (char const* from : {"a", "b", "c"})
-    hold("rename", [&](graph& g, mt::id x, mt::id) { return mt::rename(g.b, x, g.dim(from), g.same("e", from)); }, t);
+    hold(
+        "rename",
+        [&](graph& g, mt::value_id x, mt::value_id) { return mt::rename(g.b, x, g.dim(from), g.same("e", from)); }, t);
   t.say("transpose, broadcast, rename");
   at_least(18000, t.tried);
 }
@@ -42,12 +45,15 @@ TEST_CASE("merge and split") {
     char const first[] = {parts[0], 0}, second[] = {parts[1], 0};
     hold(
         "merge",
-        [&](graph& g, mt::id x, mt::id) { return mt::merge(g.b, x, g.dims(parts), g.product("e", first, second)); }, t);
+        [&](graph& g, mt::value_id x, mt::value_id) {
+          return mt::merge(g.b, x, g.dims(parts), g.product("e", first, second));
+        },
+        t);
     hold(
         "merge and split",
-        [&](graph& g, mt::id x, mt::id) {
-          mt::id const joined = g.product("e", first, second);
-          mt::id const merged = opposite(g.b, mt::merge(g.b, x, g.dims(parts), joined));
+        [&](graph& g, mt::value_id x, mt::value_id) {
+          mt::dim_id const joined = g.product("e", first, second);
+          mt::value_id const merged = opposite(g.b, mt::merge(g.b, x, g.dims(parts), joined));
           mt::shape into{};
           return mt::split(g.b, merged, joined, into.add(g.same("f", first)).add(g.same("h", second)));
         },
@@ -62,39 +68,66 @@ TEST_CASE("slice, pad, concat") {
   // b has twice the extent of a and c, except on one processor: 2, 3, 4.
   hold(
       "slice",
-      [](graph& g, mt::id x, mt::id) { return mt::slice(g.b, x, g.dim("b"), g.same("e", "a"), g.b.literal(1)); }, t);
+      [](graph& g, mt::value_id x, mt::value_id) {
+        return mt::slice(g.b, x, g.dim("b"), g.same("e", "a"), g.b.literal(1));
+      },
+      t);
   hold(
       "pad",
-      [](graph& g, mt::id x, mt::id) {
+      [](graph& g, mt::value_id x, mt::value_id) {
         return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(1), g.b.literal(0));
       },
       t);
   hold(
       "pad with ones",
-      [](graph& g, mt::id x, mt::id) {
+      [](graph& g, mt::value_id x, mt::value_id) {
         return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), g.b.literal(0), g.b.literal(1));
       },
       t);
   hold(
       "put",
-      [](graph& g, mt::id x, mt::id) {
+      [](graph& g, mt::value_id x, mt::value_id) {
         mt::shape along{};
-        mt::id const part = mt::reduce(g.b, mt::reduction::sum, x, along.add(g.dim("b")));
+        mt::value_id const part = mt::reduce(g.b, mt::reduction::sum, x, along.add(g.dim("b")));
         return mt::put(g.b, x, part, g.dim("b"), g.b.literal(1));
       },
       t);
   hold(
       "concat",
-      [](graph& g, mt::id x, mt::id y) { return mt::concat(g.b, x, g.dim("b"), y, g.dim("d"), g.sum("e", "b", "d")); },
+      [](graph& g, mt::value_id x, mt::value_id y) {
+        return mt::concat(g.b, x, g.dim("b"), y, g.dim("d"), g.sum("e", "b", "d"));
+      },
       t);
   hold(
       "concat with itself",
-      [](graph& g, mt::id x, mt::id) {
-        mt::id const again = opposite(g.b, x);
+      [](graph& g, mt::value_id x, mt::value_id) {
+        mt::value_id const again = opposite(g.b, x);
         return mt::concat(g.b, x, g.dim("a"), again, g.dim("a"), g.sum("e", "a", "a"));
       },
       t);
   t.say("slice, pad, concat");
+  at_least(12000, t.tried);
+}
+
+TEST_CASE("roll, shift, reverse") {
+  tally t;
+  for (auto kind : {mt::shift_kind::wrap, mt::shift_kind::cut, mt::shift_kind::reverse})
+    for (char const* along : {"a", "b", "c"})
+      for (int by : {1, -1, 3}) {
+        if (kind == mt::shift_kind::reverse && by != 1) continue;
+        hold(
+            "shift",
+            [&](graph& g, mt::value_id x, mt::value_id) {
+              mt::number_id const last =
+                  g.b.add_number({mt::number_row::extent, mt::function::copy, g.dim(along), mt::no_id, 0});
+              mt::number_id const minus = g.b.literal(-1);
+              mt::number_id const end = g.b.add_number({mt::number_row::expression, mt::function::add, last, minus, 0});
+              mt::number_id const first = kind == mt::shift_kind::reverse ? end : g.b.literal(by);
+              return mt::shift(g.b, x, kind, {g.dim(along), first, g.b.literal(1)});
+            },
+            t);
+      }
+  t.say("roll, shift, reverse");
   at_least(12000, t.tried);
 }
 
@@ -107,7 +140,7 @@ TEST_CASE("gather and scatter_add") {
     for (mt::dtype by : {mt::dtype::i32, mt::dtype::i64})
       for (auto const& s : shapes) {
         graph g;
-        mt::id const table = g.input("x", type, s[0]), index = g.input("i", by, s[1]);
+        mt::value_id const table = g.input("x", type, s[0]), index = g.input("i", by, s[1]);
         g.output("y", mt::gather(g.b, table, index, g.dim(s[2])));
         check_graph(g, exact(), t);
       }
@@ -116,19 +149,19 @@ TEST_CASE("gather and scatter_add") {
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::i32})
     for (auto const& s : scattered) {
       graph g;
-      mt::id const x = g.input("x", type, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
+      mt::value_id const x = g.input("x", type, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
       g.output("y", mt::scatter_add(g.b, x, index, g.dim("v"), g.dims(s[2])));
       check_graph(g, exact(), t);
     }
   for (auto const& s : shapes) {
     graph g;
-    mt::id const table = g.input("x", f64, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
+    mt::value_id const table = g.input("x", f64, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
     g.output_gradients(mt::gather(g.b, table, index, g.dim(s[2])), {table});
     check_graph(g, exact(), t);
   }
   for (auto const& s : scattered) {
     graph g;
-    mt::id const x = g.input("x", f64, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
+    mt::value_id const x = g.input("x", f64, s[0]), index = g.input("i", mt::dtype::i32, s[1]);
     g.output_gradients(mt::scatter_add(g.b, x, index, g.dim("v"), g.dims(s[2])), {x});
     check_graph(g, exact(), t);
   }
@@ -144,13 +177,13 @@ TEST_CASE("put at an index") {
   for (mt::dtype type : types)
     for (auto const& s : shapes) {
       graph g;
-      mt::id const x = g.input("x", type, s[0]), part = g.input("y", type, s[1]);
+      mt::value_id const x = g.input("x", type, s[0]), part = g.input("y", type, s[1]);
       g.output("z", mt::put_rows(g.b, x, part, g.input("i", mt::dtype::i32, s[2]), g.dim("v")));
       check_graph(g, exact(), t);
     }
   for (auto const& s : shapes) {
     graph g;
-    mt::id const x = g.input("x", f64, s[0]), part = g.input("y", f64, s[1]);
+    mt::value_id const x = g.input("x", f64, s[0]), part = g.input("y", f64, s[1]);
     g.output_gradients(mt::put_rows(g.b, x, part, g.input("i", mt::dtype::i32, s[2]), g.dim("v")), {x, part});
     check_graph(g, exact(), t);
   }
@@ -165,11 +198,11 @@ TEST_CASE("values made without operands: by position, by counter") {
     g.output("iota", mt::broadcast(g.b, mt::iota(g.b, g.dim("b"), type), g.dims("abc")));
     if (mt::is_float(type)) {
       g.output("uniform", mt::random(g.b, mt::distribution::uniform, type, g.dims("abc")));
-      mt::id const normal = mt::random(g.b, mt::distribution::normal, type, g.dims("cab"));
+      mt::value_id const normal = mt::random(g.b, mt::distribution::normal, type, g.dims("cab"));
       g.output("normal", normal);
       g.output("of both", mt::add(g.b, normal, mt::random(g.b, mt::distribution::uniform, type, g.dims("ab"))));
     } else {
-      mt::id const index = g.input("i", type, "ac");
+      mt::value_id const index = g.input("i", type, "ac");
       g.output("one_hot",
                mt::cast(g.b, mt::elementwise(g.b, mt::function::equal, index, mt::iota(g.b, g.dim("b"), type)), f64));
     }

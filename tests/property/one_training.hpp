@@ -86,7 +86,7 @@ course train(mt::job const& job, mt::module const& traced, spread const& how, De
   course all;
   for (int i = 0; i < low->graph.node_count; ++i) {
     mt::node const& n = low->graph.nodes[i];
-    if (mt::is_collective(n.kind)) all.axes |= n.attribute[0];
+    if (mt::is_collective(n.kind)) all.axes |= mt::axes_of_collective(n);
     all.kernels += n.kind == mt::primitive::kernel;
   }
   for (int t = 0; t < steps; ++t) {

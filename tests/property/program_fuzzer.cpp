@@ -38,14 +38,14 @@ using meshtensor_test::rng;
 
 /// What a program is fed beside the tensor that its network begins with.
 struct fed {
-  index token;              // numbers of the vocabulary
-  mt::id seen = mt::no_id;  // state
+  index token;                    // numbers of the vocabulary
+  mt::value_id seen = mt::no_id;  // state
 };
 
 /// Writes the network of one program; with the same seed the same one.
 class network {
  public:
-  network(mt::builder& b, mt::id entry, std::uint64_t seed, bool training)
+  network(mt::builder& b, mt::region_id entry, std::uint64_t seed, bool training)
       : b_(b), entry_(entry), c_{seed}, training_(training) {}
 
   template <class F>
@@ -74,8 +74,8 @@ class network {
     return false;
   }
   template <class D>
-  mt::id dim(D d) const {
-    return mt::detail::dim_id(b_, d);
+  mt::dim_id dim(D d) const {
+    return mt::detail::dim_of(b_, d);
   }
   template <class... D>
   mt::shape shape(D...) const {
@@ -94,14 +94,14 @@ class network {
     for (int i = s.count; i-- > 1;) std::swap(s.at[i], s.at[c_.below(i + 1)]);
     return s;
   }
-  any value(mt::id v) const { return any(&b_, v); }
+  any value(mt::value_id v) const { return any(&b_, v); }
   any einsum(std::initializer_list<any> xs, mt::shape const& to) const {
     mt::id_list<> operands{};
     for (any const& x : xs) operands.add(x.id);
     return value(mt::einsum(b_, operands, to));
   }
   any parameter(scope const& s, mt::named_here const& label, mt::shape const& own, mt::initializer const& start) const {
-    mt::id const path = b_.add_path(s.path(), label.label);
+    mt::path_id const path = b_.add_path(s.path(), label.label);
     return value(mt::detail::read(b_, mt::detail::declare(b_, path, real, own, start, true)));
   }
   any weight(scope const& s, mt::named_here const& label, mt::shape const& own) {
@@ -210,7 +210,7 @@ class network {
     return x + mt::gather(changed, f.token, dims::vocab) * 0.25;
   }
   any put_back(scope const& s, any const& x, fed const& f) {
-    mt::id const along = has(x, dims::time) && c_.one_in(2) ? dim(dims::time) : dim(dims::batch);
+    mt::dim_id const along = has(x, dims::time) && c_.one_in(2) ? dim(dims::time) : dim(dims::batch);
     mt::shape one{};
     one.add(along);
     any const part = mean(x, one);
@@ -318,7 +318,7 @@ class network {
   }
 
   mt::builder& b_;
-  mt::id entry_;
+  mt::region_id entry_;
   rng c_;
   bool training_;
 };
@@ -383,9 +383,9 @@ class program {
     return mt::detail::shape_of(b_, mt::dims<D...>{});
   }
   any input(scope const& s, mt::named_here const& label, mt::shape const& of) const {
-    mt::id const name_id = b_.intern(label.label);
+    mt::name_id const called = b_.intern(label.label);
     (void)s;
-    return {&b_, b_.add(mt::primitive::input, {}, real, of, {{name_id}})};
+    return {&b_, b_.add(mt::primitive::input, {}, real, of, {{called}})};
   }
   index token_input(scope const& s) const {
     if (token_by_time_ && token_by_batch_) return s.input("token", mt::i32, dims::batch, dims::time);
@@ -400,7 +400,9 @@ class program {
     if (!embeds_) return x;
     return x * 0.1 + mt::nn::embed(s / "tokens", token, dims::vocab, dims::model);
   }
-  mt::id state(scope const& s) const { return has_state_ ? any(s.state("seen", mt::f64, dims::model)).id : mt::no_id; }
+  mt::value_id state(scope const& s) const {
+    return has_state_ ? any(s.state("seen", mt::f64, dims::model)).id : mt::no_id;
+  }
   /// A loop along a state, of which each iteration writes a place.
   any keeping(scope const& s, any const& x, index const& token) {
     if (!keeps_) return x;
@@ -490,7 +492,7 @@ class program {
   }
 
   mt::builder& b_;
-  mt::id entry_;
+  mt::region_id entry_;
   rng shared_, c_;  // of what the programs have in common, of this one
   bool with_time_ = false, token_by_time_ = false, token_by_batch_ = false, has_state_ = false, embeds_ = false;
   bool keeps_ = false, trades_ = false;

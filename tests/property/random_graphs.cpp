@@ -19,11 +19,15 @@ void each_seed(std::uint64_t first, int count, F f) {
   }
 }
 
-std::vector<mt::dim_extent> extents_of(mt::module const& m, std::int64_t processors) {
+/// All alike and even, or each from 1 to one more than the processors, or 13.
+std::vector<mt::dim_extent> extents_of(mt::module const& m, std::int64_t processors, rng& c) {
   std::vector<mt::dim_extent> extents;
+  bool const even = c.one_in(2);
   for (int d = 0; d < m.dim_count; ++d)
     if (m.dims[d].kind == mt::dim_row::dynamic)
-      extents.push_back({m.dim_name(d), processors == 1 ? 2 + d % 2 : processors});
+      extents.push_back({m.dim_name(d), even           ? processors == 1 ? 2 + d % 2 : processors
+                                        : c.one_in(12) ? 13
+                                                       : 1 + c.below(static_cast<int>(processors) + 1)});
   return extents;
 }
 
@@ -43,7 +47,7 @@ long try_graphs(purpose what, std::uint64_t first, int count) {
     graph_fuzzer const a(seed, what);
     rng c{seed + 1};
     auto const& mesh = meshes[static_cast<std::size_t>(c.below(static_cast<int>(meshes.size())))];
-    subject s(a.g.module(), "main", extents_of(a.g.module(), mesh.size()));
+    subject s(a.g.module(), "main", extents_of(a.g.module(), mesh.size(), c));
     s.steps = 2;
     // Of zeros of both signs the greatest is either.
     s.tolerance = what == purpose::values ? meshtensor_test::same_numbers : 1e-9;
@@ -75,7 +79,8 @@ TEST_CASE("gradients are derivatives") {
   int alive = 0, tried = 0, off = 0;
   each_seed(2000001, 3000, [&](std::uint64_t seed) {
     graph_fuzzer const a(seed, purpose::derivatives);
-    subject s(a.g.module(), "main", extents_of(a.g.module(), 2));
+    rng of_extents{seed};
+    subject s(a.g.module(), "main", extents_of(a.g.module(), 2, of_extents));
     s.fill(fill_kind::reals, rng{seed}, -2, 2, 2);
     auto const whole_module = mt::on_heap([&] { return mt::differentiate(a.g.module()); });
     mt::interpreter whole(*whole_module, s.numbers());

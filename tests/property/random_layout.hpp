@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws random layouts as users write them, and extents that they divide.
+// Draws random layouts as users write them, and extents: some that they divide, and any.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ inline std::vector<std::int64_t> divisors(mt::module const& m, mt::mesh_shape co
         known = std::lcm(known, parts);
       }
   for (int d = m.dim_count; d-- > 0;)  // a dim made from others comes after them
-    for (mt::id of : {m.dims[d].first, m.dims[d].second})
+    for (mt::dim_id const of : {m.dims[d].first, m.dims[d].second})
       if (m.dims[d].kind > mt::dim_row::dynamic && of != mt::no_id)
         all[of] = std::lcm(all[of], all[static_cast<std::size_t>(d)]);
   return all;
@@ -98,6 +98,14 @@ inline std::vector<mt::dim_extent> fitting_extents(mt::module const& m, mt::mesh
     std::int64_t const times = n == 1 ? 1 + c.below(3) : n < 4 ? 1 + c.below(2) : 1;
     all.push_back({m.dim_name(d), n * times});
   }
+  return all;
+}
+
+/// Small extents of the open dims, whatever the layouts: parts differ and may be empty.
+inline std::vector<mt::dim_extent> any_extents(mt::module const& m, rng& c) {
+  std::vector<mt::dim_extent> all;
+  for (int d = 0; d < m.dim_count; ++d)
+    if (m.dims[d].kind == mt::dim_row::dynamic) all.push_back({m.dim_name(d), 1 + c.below(c.one_in(8) ? 13 : 5)});
   return all;
 }
 

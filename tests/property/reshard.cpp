@@ -7,6 +7,7 @@
 
 #include "meshtensor/comm/reference.hpp"
 #include "meshtensor/job/rank_context.hpp"
+#include "meshtensor/pass/cost.hpp"
 #include "meshtensor/pass/reshard.hpp"
 #include "meshtensor/pass/verify_layout.hpp"
 #include "property/sample.hpp"
@@ -39,7 +40,7 @@ class journey {
 
   void add(mt::placement const& to) {
     int const first = m_->node_count;
-    mt::id const there = mt::reshard(b_, start_, to);
+    mt::value_id const there = mt::reshard(b_, start_, to);
     way w{to, there, mt::no_id, first, m_->node_count};
     if (!from_.has_partial()) w.back = mt::reshard(b_, there, from_);
     ways_.push_back(w);
@@ -72,20 +73,20 @@ class journey {
  private:
   struct way {
     mt::placement to;
-    mt::id there, back;
+    mt::value_id there, back;
     int first, end;
   };
 
-  mt::view window(mt::id v, std::size_t rank) const { return processors_[rank].window_of(m_->values[v]); }
+  mt::view window(mt::value_id v, std::size_t rank) const { return processors_[rank].window_of(m_->values[v]); }
   std::size_t ranks() const { return processors_.size(); }
-  blocks empty(mt::id v) const {
+  blocks empty(mt::value_id v) const {
     blocks all;
     for (std::size_t r = 0; r < ranks(); ++r) all.emplace_back(static_cast<std::size_t>(window(v, r).size()));
     return all;
   }
   /// Calls f(place in the block, index in the whole).
   template <class F>
-  void each(mt::id v, std::size_t rank, F f) const {
+  void each(mt::value_id v, std::size_t rank, F f) const {
     mt::view const w = window(v, rank);
     for (std::int64_t i = 0; i < w.size(); ++i) {
       std::int64_t index = 0, rest = i;
@@ -129,7 +130,7 @@ class journey {
     }
   }
   /// What all processors together say of an element, reduced over the axes from `axis` on that are still partial.
-  double reduced(mt::id v, std::size_t rank, std::size_t i, int axis = 0) const {
+  double reduced(mt::value_id v, std::size_t rank, std::size_t i, int axis = 0) const {
     mt::placement const& p = m_->values[v].layout;
     while (axis < mesh_.count && !p.is_partial(axis)) ++axis;
     if (axis == mesh_.count) return held_[v][rank][i];
@@ -145,7 +146,7 @@ class journey {
     }
     return result;
   }
-  int count_wrong(mt::id v) const {
+  int count_wrong(mt::value_id v) const {
     int wrong = 0;
     for (std::size_t r = 0; r < ranks(); ++r)
       each(v, r, [&](std::size_t i, std::uint64_t index) { wrong += reduced(v, r, i) != whole(index); });
@@ -155,7 +156,7 @@ class journey {
   // ---- what runs ----
 
   void run(mt::node const& n) {
-    mt::id const from = m_->operand(n, 0), to = m_->result(n);
+    mt::value_id const from = m_->operand(n, 0), to = m_->result(n);
     held_[to] = empty(to);
     if (n.kind == mt::primitive::local_slice) {
       for (std::size_t r = 0; r < ranks(); ++r) {
@@ -165,7 +166,7 @@ class journey {
       }
       return;
     }
-    auto const number = static_cast<mt::id>(&n - m_->nodes);
+    auto const number = static_cast<mt::node_id>(&n - m_->nodes);
     std::vector<mt::group> groups;
     std::vector<void const*> in;
     std::vector<void*> out;
@@ -174,11 +175,18 @@ class journey {
       if (c.with.index == 0) groups.push_back(c.with);
       in.push_back(held_[from][r].data()), out.push_back(held_[to][r].data());
     }
-    mt::exchange(processors_[0].exchange(number).call, groups, in.data(), out.data());
+    auto const calls = [&](int r) -> mt::collective_call const& {
+      return processors_[static_cast<std::size_t>(r)].exchange(number).call;
+    };
+    mt::exchange(calls, groups, in.data(), out.data());
   }
   double received_by(mt::node const& n) const {
     if (n.kind == mt::primitive::local_slice) return 0;
-    auto const members = static_cast<double>(plan_->numbers.members(n.attribute[0]));
+    if (n.kind == mt::primitive::move) {
+      double const whole = static_cast<double>(plan_->numbers.size(m_->operand_value(n, 0).dims)) * sizeof(double);
+      return static_cast<double>(mt::exchange_of(*m_, plan_->numbers, n).bytes) / whole;
+    }
+    auto const members = static_cast<double>(plan_->numbers.members(mt::axes_of_collective(n)));
     change const c = n.kind == mt::primitive::all_gather   ? change::gather
                      : n.kind == mt::primitive::all_to_all ? change::exchange
                      : n.kind == mt::primitive::all_reduce ? change::reduce
@@ -191,7 +199,7 @@ class journey {
   std::unique_ptr<mt::module> m_;
   mt::builder b_;
   std::unique_ptr<mt::plan> plan_;
-  mt::id start_;
+  mt::value_id start_;
   std::vector<way> ways_;
   std::vector<mt::rank_context> processors_;
   std::vector<blocks> held_;

@@ -48,15 +48,16 @@ std::uint64_t of_program(std::uint64_t seed) {
   for (auto const& s : shapes) {
     auto const mesh = mt::mesh_shape{}.add("ax", s[0]).add("by", s[1]).add("cz", s[2]);
     for (std::uint64_t layout = 1000 * seed;; ++layout) {
-      random_spread spread(programs, mesh, layout);
+      random_spread spread(programs, mesh, layout, true);
       while (spread.steps.size() < 10) spread.steps.push_back(spread.steps[spread.steps.size() % 3]);
       try {
         layout_trial const trial(programs, spread);
+        if (!trial.is_even()) continue;  // the table has layouts that divide the extents
         for (auto const& [label, bytes] : trial.run(mt::job::in_lockstep(), mt::reference_device{}))
           h.add(bytes.data(), bytes.size());
         break;
       } catch (mt::error const& e) {
-        if (std::string const code(e.code()); code != "S02" && code != "S05" && code != "R04") throw;
+        if (std::string const code(e.code()); code != "S05" && code != "R04") throw;
       }
     }
   }
@@ -65,11 +66,11 @@ std::uint64_t of_program(std::uint64_t seed) {
 
 constexpr std::uint64_t functions = 15757524874003233644u;
 constexpr std::array<std::uint64_t, 25> kept = {
-    0x2026290fc1ff0675, 0x792b7aea568f7000, 0x183882b96eedc7c9, 0xb1041fb7eebbe2b5, 0x459e41e885540b45,
+    0x37b62564811b7c7d, 0x9da4cc45297dea83, 0x183882b96eedc7c9, 0x983b2a966440dd4b, 0x459e41e885540b45,
     0x4a744ff62530af95, 0xfcb806d60628acd0, 0x7b31848c4c055ba5, 0x2819e04bd24aa4b1, 0xb3c519b2439466f9,
-    0x71f08eac0dcbfd45, 0xd1c3b79e86bf0e34, 0x14cb6f958582bc5d, 0xab96ca4aad07fd01, 0xbfae513b583a8a55,
-    0x976365bb1ecbe531, 0xbe4a15cf10d1b335, 0xa65ad5d1d02859fc, 0x3b833751e666c363, 0xad9a5a04a3645479,
-    0xf1b3836930ef80c1, 0x4254c5824b25a4c4, 0x95ce2149fb7de3c5, 0x5e4ac43e8da7cce7, 0x116e239f93bc4856,
+    0x7a694b6f14dc7b3d, 0xef841a7925800614, 0xe819def972a1b355, 0xab96ca4aad07fd01, 0xbfae513b583a8a55,
+    0x308497110bfcdd63, 0x3032fde70576886b, 0x9dd6d4a248cd3c38, 0x527bf8206558d0e7, 0x1db2ceb84e35dff5,
+    0x8535efc6846f729d, 0x79bae9acce2a497a, 0x95ce2149fb7de3c5, 0x89626380ad93211f, 0x116e239f93bc4856,
 };
 
 }  // namespace

@@ -32,13 +32,13 @@ struct second_order {
     mt::module& m = *graph;
     std::string const suffix = order == 2 ? "" : " of order " + std::to_string(order);
     mt::id_list<> gradients{}, sources{};
-    mt::id entry = mt::no_id;
+    mt::region_id entry = mt::no_id;
     for (int i = after; i < m.node_count; ++i) {
       mt::node const n = m.nodes[i];
       if (n.kind != mt::primitive::gradient) continue;
-      mt::id const owner = mt::node_owning(m, n.region);
+      mt::node_id const owner = mt::node_owning(m, n.region);
       for (int k = 0; k < n.results.count; ++k) {
-        mt::id gradient = m.result(n, k), source = m.operand(n, k + 1);
+        mt::value_id gradient = m.result(n, k), source = m.operand(n, k + 1);
         if (owner != mt::no_id) {  // a microbatch's gradient: its sum is a result of the loop
           mt::node const& loop = m.nodes[owner];
           mt::list const given = m.regions[n.region].results;
@@ -54,21 +54,21 @@ struct second_order {
       }
     }
     if (gradients.count == 0) return;
-    b.region = entry, b.path = b.site = mt::no_id, b.copy = 0;
-    mt::id bend = mt::no_id;
+    b.region = entry, b.path = mt::no_id, b.site = mt::no_id, b.copy = 0;
+    mt::value_id bend = mt::no_id;
     for (int k = 0; k < gradients.count; ++k) {
       mt::value const v = m.values[gradients.at[k]];
-      mt::id const label = b.intern(mt::name::of("along " + std::to_string(k) + suffix));
-      mt::id const along = b.add(mt::primitive::input, {}, v.type, v.dims, {{label}});
-      mt::id const term = mt::reduce(b, mt::reduction::sum, mt::multiply(b, gradients.at[k], along), v.dims);
+      mt::name_id const label = b.intern(mt::name::of("along " + std::to_string(k) + suffix));
+      mt::value_id const along = b.add(mt::primitive::input, {}, v.type, v.dims, {{label}});
+      mt::value_id const term = mt::reduce(b, mt::reduction::sum, mt::multiply(b, gradients.at[k], along), v.dims);
       bend = bend == mt::no_id ? term : mt::add(b, bend, term);
     }
     give(b, "bend" + suffix, bend);
-    mt::id const first = static_cast<mt::id>(m.node_count);
+    int const first = m.node_count;
     mt::id_list<> operands{}, results{};
     operands.add(bend), operands.add_all(sources);
-    mt::id const n = b.add_node(mt::primitive::gradient, 0, operands);
-    for (mt::id s : mt::ids(sources)) results.add(b.add_result(n, m.values[s].type, m.values[s].dims));
+    mt::node_id const n = b.add_node(mt::primitive::gradient, 0, operands);
+    for (mt::value_id s : mt::ids(sources)) results.add(b.add_result(n, m.values[s].type, m.values[s].dims));
     for (int k = 0; k < results.count; ++k) {
       mt::node const& source = m.nodes[m.values[sources.at[k]].node];
       bool const is_input = source.kind == mt::primitive::input;
@@ -84,12 +84,13 @@ struct second_order {
   second_order next(int order) const { return second_order(*graph, order, last_); }
 
  private:
-  static bool is_end(mt::module const& m, mt::id v) {
+  static bool is_end(mt::module const& m, mt::value_id v) {
     mt::primitive const kind = m.nodes[m.values[v].node].kind;
     return kind != mt::primitive::input && kind != mt::primitive::read;
   }
-  static void give(mt::builder& b, std::string const& label, mt::id v) {
-    mt::id const given[] = {v}, named = b.intern(mt::name::of(label));
+  static void give(mt::builder& b, std::string const& label, mt::value_id v) {
+    mt::value_id const given[] = {v};
+    mt::name_id const named = b.intern(mt::name::of(label));
     b.m.nodes[b.add_node(mt::primitive::output, 0, given, {{named}})].effect = true;
   }
   int last_ = 0;

@@ -45,7 +45,7 @@ std::vector<std::string> sent(mt::module const& traced, layout_rules const& rule
       text += std::string(" ") + mt::text_of(static_cast<mt::reduction>(n.function));
     text += " " + dims_text(*m, m->result_value(n)) + " over ";
     for (int a = 0; a < m->axis_count; ++a)
-      if ((n.attribute[0] >> a & 1) != 0) text += m->names[m->axes[a].label].text();
+      if ((mt::axes_of_collective(n) >> a & 1) != 0) text += m->names[m->axes[a].label].text();
     all.push_back(text);
   }
   std::sort(all.begin(), all.end());

@@ -22,6 +22,7 @@ class late_transport final : public mt::transport {
   late_transport(mt::transport& inner, int rank) : inner_(inner), c_{static_cast<std::uint64_t>(rank)} {}
 
   int prepare(mt::planned_collective const& c) override { return inner_.prepare(c); }
+  void release(int number) override { inner_.release(number); }
   void start(int number, mt::planned_collective const& c, void const* in, void* out) override {
     held& h = held_.emplace_back(held{number, &c, in, out, {}});
     if (in == out || c_.one_in(2)) {
@@ -29,7 +30,8 @@ class late_transport final : public mt::transport {
       h.operand.assign(first, first + mt::bytes_of(c.call));
       h.in = h.operand.data();
     }
-    std::memset(out, 0xff, static_cast<std::size_t>(result_bytes(c)));  // NaN for floats
+    std::int64_t const bytes = mt::result_bytes_of(c.call, c.with.count, c.with.index);
+    std::memset(out, 0xff, static_cast<std::size_t>(bytes));  // NaN for floats
   }
   void wait(int number) override {
     for (; is_held(number); held_.pop_front()) {
@@ -57,11 +59,6 @@ class late_transport final : public mt::transport {
     for (held const& h : held_)
       if (h.number == number) return true;
     return false;
-  }
-  static std::int64_t result_bytes(mt::planned_collective const& c) {
-    std::int64_t const bytes = mt::bytes_of(c.call);
-    if (c.call.kind == mt::collective::reduce_scatter) return bytes / c.with.count;
-    return c.call.kind == mt::collective::all_gather ? bytes * c.with.count : bytes;
   }
 
   mt::transport& inner_;

@@ -173,7 +173,7 @@ struct movements {
   }
 };
 
-/// Cumulative sums, sorted rows, tensors stacked and taken apart.
+/// Cumulative sums, sorted rows, elements shifted along a dim, tensors stacked and taken apart.
 struct orders {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, model);
@@ -184,7 +184,10 @@ struct orders {
     auto [sorted, position] = sort(y, model, mt::sort_order::descending);
     auto pair = stack(std::tuple(sums, sum(after, length)), head);
     auto [first, second] = unstack(pair * sum(sorted, length), head);
-    auto loss = weighed(first - second) + weighed(cumulative_sum(sorted, model, {.exclusive = true}));
+    auto turned = roll(y, length, 2) + shift(y * y, batch, -1, 0.5) * 0.1 - reverse(y, length);
+    auto loss = weighed(first - second) + weighed(cumulative_sum(sorted, model, {.exclusive = true})) +
+                0.1 * weighed(turned * turned);
+    s.output("turned", turned);
     s.output("sums", sums);
     s.output("after", after);
     s.output("sorted", sorted);

@@ -17,7 +17,7 @@
 namespace meshtensor {
 
 /// The path of a variable as text: `decoder/attention/query`.
-inline std::string path_text(module const& m, id path) {
+inline std::string path_text(module const& m, path_id path) {
   if (path == no_id) return "";
   std::string const prefix = path_text(m, m.paths[path].parent);
   return (prefix.empty() ? "" : prefix + "/") + m.names[m.paths[path].label].text();
@@ -76,17 +76,17 @@ class interpreter {
     context_ = {numbers_.data(), s.seed, s.step, 0, 0};
     settings_ = &s, inputs_ = &inputs, variables_ = &variables;
     outputs_.clear(), next_.clear();
-    run_region(static_cast<id>(entry));
+    run_region(static_cast<region_id>(entry));
     for (auto& [path, b] : next_) variables[path] = std::move(b);
     return std::move(outputs_);
   }
 
  protected:  // the eager scope runs node by node
-  block& at(id v) { return values_[v]; }
+  block& at(value_id v) { return values_[v]; }
   /// Called when a node has run.
   virtual void has_run(node const&, run_context const&) {}
 
-  void run_region(id r) {
+  void run_region(region_id r) {
     for (int i = 0; i < m_.node_count; ++i)
       if (m_.nodes[i].region == r && m_.nodes[i].kind != primitive::argument) {
         run_node(m_.nodes[i]);
@@ -94,7 +94,7 @@ class interpreter {
       }
   }
 
-  block fresh(id v) const { return block(m_.values[v].type, m_.values[v].dims, b_); }
+  block fresh(value_id v) const { return block(m_.values[v].type, m_.values[v].dims, b_); }
 
   void run_node(node const& n) {
     switch (n.kind) {
@@ -131,7 +131,7 @@ class interpreter {
     if (watch_attributes::of(n).of_gradient) return;
     block const& seen = at(m_.operand(n, 0));
     shape dims = m_.operand_value(n, 0).dims;
-    for (id r = n.region; m_.regions[r].parent != no_id; r = m_.regions[r].parent)
+    for (region_id r = n.region; m_.regions[r].parent != no_id; r = m_.regions[r].parent)
       dims = led_by(loop::of(m_.nodes[node_owning(m_, r)]).dim, dims);
     block& all = outputs_.try_emplace(label_of_output(m_, n), seen.type(), dims, b_).first->second;
     std::memcpy(static_cast<char*>(all.data()) + static_cast<std::int64_t>(context_.iteration) * seen.bytes(),
@@ -150,7 +150,7 @@ class interpreter {
 
   /// Runs a region on the node's operands [first, first + count). The region's results become results [to, …) of the
   /// node.
-  void call(id r, node const& n, int first, int count, int to) {
+  void call(region_id r, node const& n, int first, int count, int to) {
     region const& body = m_.regions[r];
     for (int i = 0; i < count; ++i) at(m_.link(body.arguments, i)) = at(m_.operand(n, first + i));
     run_region(r);
@@ -170,7 +170,7 @@ class interpreter {
       context_.iteration =
           outside.iteration * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(context_.index);
       for (int i = l.carries; i < l.carries + l.stacked; ++i) {
-        id const argument = m_.link(body.arguments, i);
+        value_id const argument = m_.link(body.arguments, i);
         at(argument) = fresh(argument);
         std::memcpy(at(argument).data(), slice(at(m_.operand(n, i)), at(argument).bytes()),
                     static_cast<std::size_t>(at(argument).bytes()));

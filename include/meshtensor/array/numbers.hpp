@@ -45,7 +45,7 @@ inline void evaluate_numbers(module const& m, binding const& b, settings const& 
         break;
       case number_row::seed: v = static_cast<double>(s.seed); break;
       case number_row::expression:
-        v = apply<double>(row.f, values[row.first], row.second == no_id ? 0 : values[row.second]);
+        v = apply<double>(row.f, values[row.first], row.second == id{no_id} ? 0 : values[row.second]);
         break;
     }
   }

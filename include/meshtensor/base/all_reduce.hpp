@@ -1,36 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the algorithm of this library's own all_reduce: gathered whole if it is small, else by parts. Transports
-// execute it, and plans count its bytes, by these functions.
+// Chooses the algorithm of this library's own all_reduce: in steps if it is small, else by parts. Transports execute
+// it, and plans count its bytes, by these functions.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+
+#include "meshtensor/base/dtype.hpp"
+#include "meshtensor/base/parts.hpp"
 
 namespace meshtensor {
 
-/// A part of a row of elements; if the length does not divide evenly, the first parts have one more.
-struct interval {
-  std::int64_t begin;
-  std::int64_t count;
+/// An all_reduce of up to so many bytes goes in steps, as many as a tree has levels: latency counts, not bytes.
+inline constexpr std::int64_t bytes_in_steps = 4096;
+
+constexpr bool goes_in_steps(std::int64_t block_bytes) { return block_bytes <= bytes_in_steps; }
+
+/// Steps of p members: q is the largest power of two up to p. Member q + i gives its block to member i; members i and
+/// i xor 1, then 2, 4, … exchange what they have; member i gives the result to member q + i.
+///
+/// source  recursive doubling; Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
+///         MPICH", 2005
+struct reduction_steps {
+  int doubling;  // q
+  int rest;      // p - q
+
+  constexpr explicit reduction_steps(int members)
+      : doubling(static_cast<int>(std::bit_floor(static_cast<unsigned>(members)))), rest(members - doubling) {}
+  constexpr int exchanges() const { return std::countr_zero(static_cast<unsigned>(doubling)); }
+  /// Messages that a member receives.
+  constexpr int received(int index) const { return index >= doubling ? 1 : exchanges() + (index < rest ? 1 : 0); }
 };
 
-constexpr interval part_of(std::int64_t elements, int parts, int index) {
-  std::int64_t const base = elements / parts, rest = elements % parts;
-  return {base * index + (index < rest ? index : rest), base + (index < rest ? 1 : 0)};
-}
+/// The dtype in which partial sums travel: they are rounded once, at the end.
+constexpr dtype traveling(dtype type) { return type == dtype::bf16 ? dtype::f32 : type; }
 
-/// An all_reduce whose blocks have fewer bytes in total is gathered whole, in one message instead of two.
-inline constexpr std::int64_t gathered_bytes = 4096;
-
-constexpr bool is_gathered(std::int64_t block_bytes, std::int64_t members) {
-  return block_bytes * members < gathered_bytes;
-}
-
-/// Bytes that member `index` receives from the others: all their blocks; or, for a large block, its own part from each,
-/// and then every other part, reduced.
-constexpr std::int64_t all_reduce_bytes(std::int64_t elements, std::int64_t each, int members, int index) {
-  if (is_gathered(elements * each, members)) return (members - 1) * elements * each;
+/// Bytes that member `index` receives from the others: partial results in steps; or, for a large block, its own part
+/// from each, and then every other part, reduced.
+constexpr std::int64_t all_reduce_bytes(std::int64_t elements, dtype type, int members, int index, bool in_steps) {
+  if (in_steps)
+    return reduction_steps(members).received(index) * elements * static_cast<std::int64_t>(bytes_of(traveling(type)));
   std::int64_t const mine = part_of(elements, members, index).count;
-  return ((members - 1) * mine + (elements - mine)) * each;
+  return ((members - 1) * mine + (elements - mine)) * static_cast<std::int64_t>(bytes_of(type));
 }
 
 }  // namespace meshtensor

@@ -87,6 +87,7 @@ inline constexpr int max_numbers = in_proportion(2048);
 inline constexpr int max_variables = in_proportion(1024);
 inline constexpr int max_calls = 64;       // user-defined operations
 inline constexpr int max_extensions = 16;  // operations declared outside of the library
+inline constexpr int max_reshapes = 256;   // pairs of dims, or of a dim and its parts, that name the same elements
 inline constexpr int max_watched = 64;     // tensors that a program watches
 inline constexpr int max_rules = 64;       // rules of one layout
 

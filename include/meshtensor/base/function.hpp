@@ -61,7 +61,8 @@ constexpr char const* text_of(function f) {
                                    "add",         "subtract",      "multiply", "divide",    "modulo", "power",
                                    "maximum",     "minimum",       "equal",    "not_equal", "less",   "less_equal",
                                    "logical_and", "logical_or",    "select"};
-  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(function::count_));
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(function::count_),
+                "text_of lacks a function's name, or has one too many: the names stand in the order of the values");
   return names[static_cast<int>(f)];
 }
 

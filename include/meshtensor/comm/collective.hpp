@@ -13,10 +13,11 @@
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/reduction.hpp"
+#include "meshtensor/comm/movement.hpp"
 
 namespace meshtensor {
 
-enum class collective : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, permute };
+enum class collective : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, move };
 /// The members that take part: ranks of a communicator, in the order of the mesh axes. `index` is this rank's place.
 /// The array must outlive every request made with it.
 struct group {
@@ -25,14 +26,18 @@ struct group {
   int index = 0;
 };
 
-/// A collective over p members, each with one dense row-major block of the same extents. m is this member's index.
+/// A collective over p members, each with one dense row-major block. m is this member's index. Blocks have the same
+/// extents, except along `join`, where they are the parts of `joined`.
 ///
-/// all_reduce      out = x[0] op x[1] op … op x[p-1], in this order; `in` may be `out`
-/// reduce_scatter  slice m along `split` of that; p divides the extent
+/// all_reduce      out = x[0] op x[1] op … op x[p-1], in this order or, if it is small, in that of reduction_steps;
+///                 `in` may be `out`
+/// reduce_scatter  part m along `split` of that
 /// all_gather      all blocks one after the other along `join`
-/// all_to_all      slice m along `split` of each member j, placed j-th along `join`; p divides the extent of `split`
+/// all_to_all      part m along `split` of each member j, placed j-th along `join`
 /// broadcast       the block of member `root`; `in` may be `out`, and is read on the root only
-/// permute         the block of member source[m]; zeros where source[m] is -1
+/// move            box m of those that `moves` says, from the boxes of all members; `around` where nothing comes
+///
+/// Parts are balanced (base/parts.hpp): they may differ by one grain, and may be empty.
 ///
 /// Sums of floats are accumulated in the accumulator's type and rounded once; sums of integers wrap. max and min give
 /// NaN if any operand is NaN. For bool, max is or, min is and.
@@ -44,14 +49,19 @@ struct collective_call {
   std::int64_t extent[max_dims_of_one] = {};
   int split = -1;
   int join = -1;
+  std::int64_t joined = 0;                       // the extent of the result along `join`; 0: that of the block times p
+  std::int64_t split_grain = 1, join_grain = 1;  // of the parts
   int root = 0;
-  int const* source = nullptr;  // one entry a member; must outlive every request made with the call
-  char const* file = nullptr;   // for errors: the program's source file or, without a line, the purpose of the call
+  movement const* moves = nullptr;  // must outlive every request made with the call
+  std::int64_t first = 0;           // of a move: see each_run
+  std::byte around[8] = {};         // of a move: an element
+  std::int64_t together = 0;  // bytes of the message of an all_reduce, with what is joined to it; 0: those of the block
+  char const* file = nullptr;  // for errors: the program's source file or, without a line, the purpose of the call
   int line = 0;
 };
 
 constexpr char const* text_of(collective kind) {
-  constexpr char const* names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "permute"};
+  constexpr char const* names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "move"};
   return names[static_cast<int>(kind)];
 }
 
@@ -88,20 +98,29 @@ constexpr diagnostic check(collective_call const& call, int count) {
   if (room == 0) return report << "the block has more bytes than a 64-bit number counts", report;
   if (splits(call.kind)) {
     if (call.split < 0 || call.split >= call.dims) return report << "split names dim " << call.split, report;
-    if (call.extent[call.split] % count != 0)
-      return report << "the " << count << " members do not divide dim " << call.split << ", extent "
-                    << call.extent[call.split] << "; pad it to a multiple",
+    if (call.split_grain < 1 || call.extent[call.split] % call.split_grain != 0)
+      return report << "dim " << call.split << ", extent " << call.extent[call.split]
+                    << ", is to be cut into multiples of " << call.split_grain,
              report;
   }
-  if (joins(call.kind) && (call.join < 0 || call.join >= call.dims))
-    return report << "join names dim " << call.join, report;
+  if (joins(call.kind)) {
+    if (call.join < 0 || call.join >= call.dims) return report << "join names dim " << call.join, report;
+    if (call.joined < 0 || call.join_grain < 1 || call.joined % call.join_grain != 0)
+      return report << "dim " << call.join << ", in all " << call.joined << ", is to have parts of multiples of "
+                    << call.join_grain,
+             report;
+    if (splits(call.kind) && call.split == call.join)
+      return report << "dim " << call.join << " is to be split and joined", report;
+  }
   if (call.kind == collective::broadcast && (call.root < 0 || call.root >= count))
     return report << "the root is member " << call.root << " of " << count, report;
-  if (call.kind == collective::permute) {
-    if (call.source == nullptr) return report << "it has no list of sources", report;
-    for (int m = 0; m < count; ++m)
-      if (call.source[m] < -1 || call.source[m] >= count)
-        return report << "member " << m << " receives from member " << call.source[m] << " of " << count, report;
+  if (call.kind == collective::move) {
+    if (call.moves == nullptr) return report << "nothing says who holds what", report;
+    if (call.moves->dims != call.dims || call.moves->along >= call.dims)
+      return report << "its boxes have other dims than the block", report;
+    auto const boxes = static_cast<std::size_t>(count);
+    if (call.moves->from.size() != boxes || call.moves->to.size() != boxes || call.moves->copy.size() != boxes)
+      return report << "its boxes are those of another number of members than " << count, report;
   }
   if (reduces(call.kind) && call.type == dtype::boolean && call.op == reduction::sum)
     return report << "bool has no sum; use max for or, min for and", report;
@@ -111,11 +130,46 @@ constexpr diagnostic check(collective_call const& call, int count) {
 /// Throws the error that `check` finds.
 inline void require_valid(collective_call const& call, int count) { raise(check(call, count)); }
 
+/// The part that member `index` takes along `split`.
+constexpr interval split_part(collective_call const& call, int count, int index) {
+  return part_of(call.extent[call.split], count, index, call.split_grain);
+}
+/// The part that member `index` brings along `join`.
+constexpr interval joined_part(collective_call const& call, int count, int index) {
+  if (call.joined != 0) return part_of(call.joined, count, index, call.join_grain);
+  return {index * call.extent[call.join], call.extent[call.join]};
+}
+/// Whether all members take and bring parts of the same length.
+constexpr bool has_even_parts(collective_call const& call, int count) {
+  return (!splits(call.kind) || is_even(call.extent[call.split], count, call.split_grain)) &&
+         (!joins(call.kind) || call.joined == 0 || is_even(call.joined, count, call.join_grain));
+}
+
+/// Whether some member takes or brings nothing.
+constexpr bool has_empty_parts(collective_call const& call, int count) {
+  return (splits(call.kind) && split_part(call, count, count - 1).count == 0) ||
+         (joins(call.kind) && joined_part(call, count, count - 1).count == 0);
+}
+
+/// The same for member `index` with a block of its own. errors R20 `check`; its block is not its part of `joined`
+inline void require_valid(collective_call const& call, int count, int index) {
+  require_valid(call, count);
+  if (call.kind == collective::move)
+    for (int d = 0; d < call.dims; ++d)
+      if (call.extent[d] != call.moves->from[static_cast<std::size_t>(index)].extent[d])
+        throw error("R20", {text_of(call), ": member ", index, " of ", count, " brings ", call.extent[d], " along dim ",
+                            d, ", but its box has ", call.moves->from[static_cast<std::size_t>(index)].extent[d]});
+  if (!joins(call.kind) || call.extent[call.join] == joined_part(call, count, index).count) return;
+  throw error("R20",
+              {text_of(call), ": member ", index, " of ", count, " brings ", call.extent[call.join], " along dim ",
+               call.join, ", but its part of ", call.joined, " is ", joined_part(call, count, index).count});
+}
+
 /// `ranks {0, 2}`
 inline std::string text_of(group const& g) {
-  std::string list;
-  for (int j = 0; j < g.count; ++j) list += (j == 0 ? "" : ", ") + std::to_string(g.members[j]);
-  return "ranks {" + list + "}";
+  std::string ranks;
+  for (int j = 0; j < g.count; ++j) ranks += (j == 0 ? "" : ", ") + std::to_string(g.members[j]);
+  return "ranks {" + ranks + "}";
 }
 
 /// `rank 3`, `ranks 0 to 5, 8`; a long list is cut after its first ranges, with the number of further ranks
@@ -158,15 +212,42 @@ constexpr std::int64_t bytes_of(collective_call const& call) {
   return elements_of(call) * static_cast<std::int64_t>(bytes_of(call.type));
 }
 
-/// The call with the extents of the result instead of those of the block.
-constexpr collective_call result_of(collective_call call, int count) {
-  if (splits(call.kind)) call.extent[call.split] /= count;
-  if (joins(call.kind)) call.extent[call.join] *= count;
+/// The call with the extents of a box.
+constexpr collective_call with_extents(collective_call call, box const& b) {
+  for (int d = 0; d < call.dims; ++d) call.extent[d] = b.extent[d];
   return call;
 }
 
-constexpr std::int64_t result_bytes_of(collective_call const& call, int count) {
-  return bytes_of(result_of(call, count));
+/// The call of another member of its group.
+constexpr collective_call of_member(collective_call call, int count, int index) {
+  if (call.kind == collective::move) return with_extents(call, call.moves->from[static_cast<std::size_t>(index)]);
+  if (joins(call.kind)) call.extent[call.join] = joined_part(call, count, index).count;
+  return call;
+}
+
+/// The call with the extents of member `index`'s result instead of those of the block.
+constexpr collective_call result_of(collective_call call, int count, int index) {
+  if (call.kind == collective::move) return with_extents(call, call.moves->to[static_cast<std::size_t>(index)]);
+  if (splits(call.kind)) call.extent[call.split] = split_part(call, count, index).count;
+  if (joins(call.kind) && call.joined != 0) call.extent[call.join] = call.joined;
+  else if (joins(call.kind)) call.extent[call.join] *= count;
+  return call;
+}
+
+constexpr std::int64_t result_bytes_of(collective_call const& call, int count, int index) {
+  return bytes_of(result_of(call, count, index));
+}
+
+/// Whether no member has any element. A single block may be empty where others are not.
+constexpr bool is_empty(collective_call call, int count) {
+  if (call.kind == collective::move) return false;
+  if (joins(call.kind)) call.extent[call.join] = result_of(call, count, 0).extent[call.join];
+  return elements_of(call) == 0;
+}
+
+/// Whether an all_reduce goes in steps.
+constexpr bool goes_in_steps(collective_call const& call) {
+  return goes_in_steps(call.together == 0 ? bytes_of(call) : call.together);
 }
 
 /// Bytes that member `index` receives from the others, as reports count them.
@@ -174,12 +255,22 @@ constexpr std::int64_t received_bytes_of(collective_call const& call, int count,
   std::int64_t const block = bytes_of(call);
   switch (call.kind) {
     case collective::all_reduce:
-      return all_reduce_bytes(elements_of(call), static_cast<std::int64_t>(bytes_of(call.type)), count, index);
-    case collective::all_gather: return (count - 1) * block;
+      return all_reduce_bytes(elements_of(call), call.type, count, index, goes_in_steps(call));
     case collective::broadcast: return index == call.root ? 0 : block;
-    case collective::permute: return call.source[index] == -1 || call.source[index] == index ? 0 : block;
-    default: return block / count * (count - 1);
+    case collective::move: {
+      std::int64_t n = 0;
+      for (int j = 0; j < count; ++j) n += j == index ? 0 : comm::moved_elements(*call.moves, call.first, j, index);
+      return n * static_cast<std::int64_t>(bytes_of(call.type));
+    }
+    case collective::reduce_scatter: return result_bytes_of(call, count, index) * (count - 1);
+    case collective::all_gather: return result_bytes_of(call, count, index) - bytes_of(of_member(call, count, index));
+    case collective::all_to_all: {
+      std::int64_t const all = result_bytes_of(call, count, index);
+      std::int64_t const length = result_of(call, count, index).extent[call.join];
+      return length == 0 ? 0 : all / length * (length - joined_part(call, count, index).count);
+    }
   }
+  return 0;
 }
 
 }  // namespace meshtensor

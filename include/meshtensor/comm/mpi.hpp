@@ -127,7 +127,7 @@ class mpi_world {
   }
 
   request start(collective_call const& call, group const& g, void const* in, void* out, void* workspace) {
-    require_valid(call, g.count);
+    require_valid(call, g.count, g.index);
     auto const held = progress_.lock();
     progress_.raise();
     if (told_) throw error("R21", "this rank has failed before, and has told the others");

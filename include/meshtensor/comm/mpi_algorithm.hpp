@@ -23,7 +23,9 @@ enum class mpi_function : std::uint8_t {
   iallreduce,
   ireduce_scatter_block,
   ibcast,
-  isend_irecv
+  ireduce_scatter,
+  isend_irecv,
+  steps  // of isend_irecv: see reduction_steps
 };
 
 /// The algorithm of one collective: pack, first call, fold or unpack, second call.
@@ -47,14 +49,24 @@ constexpr bool may_be_native(collective_call const& call) {
   return is_float(call.type) ? call.type != dtype::bf16 && call.op == reduction::sum : bytes_of(call.type) > 1;
 }
 
+/// How blocks are exchanged by parts. Open MPI 4.1 numbers an ialltoallv only on ranks that send or receive something,
+/// so that later calls do not meet if a rank does not: where parts are empty, messages go one by one.
+constexpr mpi_function exchange_of_parts(collective_call const& call, int count, bool even) {
+  if (even) return mpi_function::ialltoall;
+  return has_empty_parts(call, count) ? mpi_function::isend_irecv : mpi_function::ialltoallv;
+}
+
 constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count, reductions made) {
   mpi_algorithm form;
   std::int64_t const block = bytes_of(call), n = elements_of(call);
   auto const size = static_cast<std::int64_t>(bytes_of(call.type));
-  if (count == 1 || block == 0) return form;
+  if (count == 1 || is_empty(call, count)) return form;
   bool const native = made == reductions::native && may_be_native(call);
-  form.packs = !taken(call, count, 0).contiguous();
-  form.unpacks = !placed(call, count, 0).contiguous();
+  bool const even = call.kind == collective::all_reduce ? n % count == 0 : has_even_parts(call, count);
+  std::int64_t const counts = even ? 0 : aligned(4 * count * static_cast<std::int64_t>(sizeof(int)));
+  // Member 0 has the largest parts: they say how the slices of all lie, and what suffices for all.
+  form.packs = splits(call.kind) && !taken(call, count, 0, 0).contiguous();
+  form.unpacks = joins(call.kind) && !placed(call, count, 0, 0).contiguous();
   switch (call.kind) {
     case collective::all_reduce:
       if (native) {
@@ -62,32 +74,42 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
         break;
       }
       form.folds = true;
-      if (is_gathered(block, count)) {
-        form.first = mpi_function::iallgather;
-        form.received_bytes = aligned(block * count);
+      if (goes_in_steps(call)) {
+        form.first = mpi_function::steps;
+        form.packed_bytes = form.received_bytes =
+            aligned(n * static_cast<std::int64_t>(bytes_of(traveling(call.type))));
+        return form;
       } else {
-        bool const even = n % count == 0;
         form.first = even ? mpi_function::ialltoall : mpi_function::ialltoallv;
         form.second = even ? mpi_function::iallgather : mpi_function::iallgatherv;
-        form.counts_bytes = even ? 0 : aligned(4 * count * static_cast<std::int64_t>(sizeof(int)));
+        form.counts_bytes = counts;
         form.received_bytes = aligned(part_of(n, count, 0).count * count * size);
       }
       break;
     case collective::reduce_scatter:
-      form.first = native ? mpi_function::ireduce_scatter_block : mpi_function::ialltoall;
+      if (native) form.first = even ? mpi_function::ireduce_scatter_block : mpi_function::ireduce_scatter;
+      else form.first = exchange_of_parts(call, count, even);
       form.folds = !native;
-      form.received_bytes = native ? 0 : aligned(block);
+      form.counts_bytes = counts;
+      form.received_bytes = native ? 0 : aligned(result_bytes_of(call, count, 0) * count);
       break;
     case collective::all_gather:
-      form.first = mpi_function::iallgather;
-      form.received_bytes = form.unpacks ? aligned(block * count) : 0;
+      form.first = even ? mpi_function::iallgather : mpi_function::iallgatherv;
+      form.counts_bytes = counts;
+      form.received_bytes = form.unpacks ? aligned(result_bytes_of(call, count, 0)) : 0;
       break;
     case collective::all_to_all:
-      form.first = mpi_function::ialltoall;
-      form.received_bytes = form.unpacks ? aligned(block) : 0;
+      form.first = exchange_of_parts(call, count, even);
+      form.counts_bytes = counts;
+      form.received_bytes = form.unpacks ? aligned(result_bytes_of(call, count, 0)) : 0;
       break;
     case collective::broadcast: form.first = mpi_function::ibcast; break;
-    case collective::permute: form.first = mpi_function::isend_irecv; break;
+    case collective::move:  // pieces for different members do not overlap, equal ones are packed once
+      form.first = mpi_function::isend_irecv;
+      form.packs = true, form.unpacks = true;
+      form.counts_bytes = aligned(count * static_cast<std::int64_t>(sizeof(void*)));
+      form.received_bytes = aligned(result_bytes_of(call, count, 0));
+      break;
   }
   form.packed_bytes = form.packs ? aligned(block) : 0;
   return form;

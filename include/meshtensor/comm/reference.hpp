@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 
+#include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/comm/fold.hpp"
 #include "meshtensor/comm/strided_slice.hpp"
@@ -17,30 +18,32 @@ namespace meshtensor {
 
 namespace comm {
 
-/// Computes the result of member `index`.
+/// Computes the result of member `index`; `call` is that of any member.
 inline void deliver(collective_call const& call, int count, int index, sources_of_members sources, void* out) {
   switch (call.kind) {
     case collective::all_reduce:
     case collective::reduce_scatter: {
-      strided_slice const from = taken(call, count, index);
+      strided_slice const from = taken(call, count, index, index);
       auto const size = static_cast<std::int64_t>(bytes_of(call.type));
       for (std::int64_t begin = 0, at = from.offset; begin < from.bytes; begin += from.run, at += from.stride)
-        fold(call.op, call.type, static_cast<std::byte*>(out) + begin, from.run / size, count,
+        fold(call, static_cast<std::byte*>(out) + begin, from.run / size, count,
              [&](int j) -> void const* { return static_cast<std::byte const*>(sources(j)) + at; });
       return;
     }
     case collective::all_gather:
     case collective::all_to_all: {
-      strided_slice const from = taken(call, count, index);
-      for (int j = 0; j < count; ++j) copy(out, placed(call, count, j), sources(j), from);
+      for (int j = 0; j < count; ++j)
+        copy(out, placed(call, count, j, index), sources(j), taken(call, count, j, index));
       return;
     }
     case collective::broadcast: return copy(out, whole(bytes_of(call)), sources(call.root), whole(bytes_of(call)));
-    case collective::permute: {
-      int const j = call.source[index];
-      std::int64_t const bytes = bytes_of(call);
-      if (j != -1) return copy(out, whole(bytes), sources(j), whole(bytes));
-      if (bytes != 0) std::memset(out, 0, static_cast<std::size_t>(bytes));
+    case collective::move: {
+      movement const& m = *call.moves;
+      auto const size = static_cast<std::int64_t>(bytes_of(call.type));
+      fill_uncovered(m, call.first, index, size, call.around, out);
+      for (int j = 0; j < count; ++j)
+        each_piece(m, call.first, j, index,
+                   [&](moved_piece const& p) { copy_piece(m, p, size, index, out, j, sources(j)); });
     }
   }
 }
@@ -54,12 +57,15 @@ inline void reference(collective_call const& call, int count, void const* const*
   comm::deliver(call, count, index, [&](int j) { return inputs[j]; }, out);
 }
 
+/// The calls of the ranks, each with the extents of its own block.
+using calls_of_ranks = function_ref<collective_call const&(int rank)>;
+
 /// The collective for all members of all groups at once; `in` and `out` have one pointer for each rank. all_reduce and
 /// broadcast may be in place. errors R20
-inline void exchange(collective_call const& call, std::span<group const> groups, void const* const* in,
-                     void* const* out) {
+inline void exchange(calls_of_ranks calls, std::span<group const> groups, void const* const* in, void* const* out) {
   for (group const& g : groups) {
-    require_valid(call, g.count);
+    collective_call const& call = calls(g.members[0]);
+    for (int m = 0; m < g.count; ++m) require_valid(calls(g.members[m]), g.count, m);
     auto const sources = [&](int j) { return in[g.members[j]]; };
     if (call.kind != collective::all_reduce) {
       for (int m = 0; m < g.count; ++m) comm::deliver(call, g.count, m, sources, out[g.members[m]]);
@@ -71,11 +77,17 @@ inline void exchange(collective_call const& call, std::span<group const> groups,
     for (std::int64_t begin = 0; begin < n; begin += part) {
       std::int64_t const count = std::min(part, n - begin), at = begin * size;
       auto const result = [&](int m) { return static_cast<std::byte*>(out[g.members[m]]) + at; };
-      comm::fold(call.op, call.type, result(0), count, g.count,
+      comm::fold(call, result(0), count, g.count,
                  [&](int j) -> void const* { return static_cast<std::byte const*>(sources(j)) + at; });
       for (int m = 1; m < g.count; ++m) std::memcpy(result(m), result(0), static_cast<std::size_t>(count * size));
     }
   }
+}
+
+/// The same where all blocks have the same extents.
+inline void exchange(collective_call const& call, std::span<group const> groups, void const* const* in,
+                     void* const* out) {
+  exchange([&](int) -> collective_call const& { return call; }, groups, in, out);
 }
 
 }  // namespace meshtensor

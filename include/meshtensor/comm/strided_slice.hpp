@@ -21,23 +21,26 @@ struct strided_slice {
 
 constexpr strided_slice whole(std::int64_t bytes) { return {bytes, bytes, bytes, 0}; }
 
-/// Slice `index` of `parts` along one dim of the block that `call` describes.
-constexpr strided_slice slice_of(collective_call const& call, int dim, int parts, int index) {
-  auto inner = static_cast<std::int64_t>(bytes_of(call.type));
-  for (int d = dim; d < call.dims; ++d) inner *= call.extent[d];
-  std::int64_t const run = inner / parts, bytes = bytes_of(call) / parts;
-  return run == bytes ? strided_slice{bytes, bytes, bytes, index * run} : strided_slice{bytes, run, inner, index * run};
+/// The elements of `part` along one dim of the block that `call` describes.
+constexpr strided_slice slice_of(collective_call const& call, int dim, interval part) {
+  std::int64_t outer = 1, inner = static_cast<std::int64_t>(bytes_of(call.type));
+  for (int d = 0; d < dim; ++d) outer *= call.extent[d];
+  for (int d = dim + 1; d < call.dims; ++d) inner *= call.extent[d];
+  std::int64_t const run = part.count * inner, bytes = outer * run, offset = part.begin * inner;
+  return run == bytes ? strided_slice{bytes, bytes, bytes, offset}
+                      : strided_slice{bytes, run, call.extent[dim] * inner, offset};
 }
 
-/// The slice of any member's block that member `receiver` reads.
-constexpr strided_slice taken(collective_call const& call, int count, int receiver) {
-  return splits(call.kind) ? slice_of(call, call.split, count, receiver) : whole(bytes_of(call));
+/// The slice of member `sender`'s block that member `receiver` reads. `call` is that of any member.
+constexpr strided_slice taken(collective_call const& call, int count, int sender, int receiver) {
+  collective_call const block = of_member(call, count, sender);
+  return splits(call.kind) ? slice_of(block, call.split, split_part(call, count, receiver)) : whole(bytes_of(block));
 }
 
-/// The slice of the result that holds the data of member `sender`.
-constexpr strided_slice placed(collective_call const& call, int count, int sender) {
-  collective_call const result = result_of(call, count);
-  return joins(call.kind) ? slice_of(result, call.join, count, sender) : whole(bytes_of(result));
+/// The slice of member `receiver`'s result that holds the data of member `sender`.
+constexpr strided_slice placed(collective_call const& call, int count, int sender, int receiver) {
+  collective_call const result = result_of(call, count, receiver);
+  return joins(call.kind) ? slice_of(result, call.join, joined_part(call, count, sender)) : whole(bytes_of(result));
 }
 
 namespace detail {

@@ -10,6 +10,7 @@
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"
@@ -285,6 +286,18 @@ auto one_hot(I const& index, D along, dtype_constant<T> type) {
 template <named_array A, dim_type D>
 auto cumulative_sum(A const& a, D along, cumulative const& which = {}) {
   return at_once([&](auto const& x, auto d) { return cumulative_sum(x, d, which); }, a, along);
+}
+template <named_array A, dim_type D>
+auto roll(A const& a, D along, std::int64_t by) {
+  return at_once([&](auto const& x, auto d) { return roll(x, d, by); }, a, along);
+}
+template <named_array A, dim_type D>
+auto shift(A const& a, D along, std::int64_t by, double around = 0) {
+  return at_once([&](auto const& x, auto d) { return shift(x, d, by, around); }, a, along);
+}
+template <named_array A, dim_type D>
+auto reverse(A const& a, D along) {
+  return at_once([](auto const& x, auto d) { return reverse(x, d); }, a, along);
 }
 template <named_array A, dim_type D>
 auto argsort(A const& a, D along, sort_order order = sort_order::ascending) {

@@ -65,10 +65,11 @@ class eager_record : eager_tables, interpreter {
   }
   /// Adds a value with these elements to the graph.
   template <class T>
-  id lift(any_array<T> const& a, shape const& dims) {
+  value_id lift(any_array<T> const& a, shape const& dims) {
     for (dim_extent const& d : a.dims()) bind(d);
     std::string const label = "array " + std::to_string(inputs_seen_.size() + 1);
-    id const v = b.add(primitive::input, {}, dtype_of<T>, dims, input_attributes{b.intern(name::of(label))}.packed());
+    value_id const v =
+        b.add(primitive::input, {}, dtype_of<T>, dims, input_attributes{b.intern(name::of(label))}.packed());
     inputs_given[label] = keep<T>({a.data(), static_cast<std::size_t>(a.size())}, a.dims(), true);
     inputs_seen_[label];
     return v;
@@ -82,7 +83,7 @@ class eager_record : eager_tables, interpreter {
   }
 
   /// The elements of a value. errors R15 it belongs to a loop or a branch
-  block const& value_of(id v) {
+  block const& value_of(value_id v) {
     if (b.m.values[v].region != entry_)
       throw error("R15", "a tensor inside a loop or branch cannot be read from outside: return it from there");
     compute();
@@ -226,7 +227,8 @@ class eager_record : eager_tables, interpreter {
     builder more(*upto);
     more.region = entry_;
     for (int i = 0; i < n.results.count; ++i) {
-      id const out[] = {b.m.result(n, i)}, label = more.intern(name::of("gradient " + std::to_string(i)));
+      value_id const out[] = {b.m.result(n, i)};
+      name_id const label = more.intern(name::of("gradient " + std::to_string(i)));
       upto->nodes[more.add_node(primitive::output, 0, out, output_attributes{label, false}.packed())].effect = true;
     }
     auto const made = on_heap([&] { return differentiate(*upto); });
@@ -238,7 +240,7 @@ class eager_record : eager_tables, interpreter {
     for (auto& [label, seen] : terms) outputs_[label] = std::move(seen);  // watched gradients
   }
 
-  id entry_ = 0;
+  region_id entry_{};
   int done_ = 0;
   std::string program_;  // the program whose step is recorded; empty: none
   program_counts counts_;

@@ -78,7 +78,7 @@ class drawing : speller {
       for (int p = 0; p < g.results.count; ++p) edge(m_.link(g.results, p), i, true);
     }
   }
-  void edge(id v, int to, bool leaves) {
+  void edge(value_id v, int to, bool leaves) {
     text_ += "  " + vertex(m_.values[v].node) + " -> " + vertex(to) +
              " [label=" + quoted(dims(m_.values[v].dims, m_.values[v].layout)) + (leaves ? ", style=dashed" : "") +
              "];\n";

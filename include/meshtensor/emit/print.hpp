@@ -29,14 +29,14 @@ class printer : speller {
     for (int r = 0; r < m_.region_count; ++r)
       if (m_.regions[r].kind == region_kind::entry && !m_.regions[r].removed) {
         text_ += "entry " + label(m_.regions[r].label) + "\n";
-        nodes(static_cast<id>(r), 2);
+        nodes(static_cast<region_id>(r), 2);
       }
     if (!m_.report.empty()) text_ += "report " + std::string(m_.report.view()) + "\n";
     return std::move(text_);
   }
 
  private:
-  static std::string ref(id v) { return v == no_id ? "%?" : "%" + std::to_string(v); }
+  static std::string ref(value_id v) { return v == no_id ? "%?" : "%" + std::to_string(v); }
   std::string refs(list l, int first, int end) const {
     std::string r;
     for (int i = first; i < end; ++i) r += (i == first ? "" : ", ") + ref(m_.link(l, i));
@@ -90,7 +90,7 @@ class printer : speller {
     int node;
   };
 
-  void nodes(id r, std::size_t indent) {
+  void nodes(region_id r, std::size_t indent) {
     std::vector<line_of_node> lines;
     std::size_t left = 0, right = 0;
     for (int i : inside_[r]) {
@@ -113,7 +113,7 @@ class printer : speller {
   }
 
   void region_text(node const& n, int k, std::size_t indent) {
-    id const r = m_.region_of(n, k);
+    region_id const r = m_.region_of(n, k);
     if (r >= m_.region_count) return;
     constexpr char const* words[] = {"entry", "body", "condition", "branch", "body", "gradient", "body"};
     region const& g = m_.regions[r];
@@ -178,10 +178,19 @@ class printer : speller {
         return text_of(n) + (" " + kind_of_sum(n)) + operands + " over " + axes(c.axes) + " into " + dim(c.split);
       case primitive::all_gather: return text_of(n) + operands + " over " + axes(c.axes) + " of " + dim(c.join);
       case primitive::local_slice: return text_of(n) + operands + " over " + axes(c.axes) + " of " + dim(c.split);
+      case primitive::move: return moved(n);
       case primitive::all_to_all:
         return text_of(n) + operands + " over " + axes(c.axes) + " from " + dim(c.join) + " to " + dim(c.split);
       default: return operation(n);
     }
+  }
+  std::string moved(node const& n) const {
+    move_attributes const a = move_attributes::of(n);
+    std::string r = text_of(n) + ("(" + refs(n.operands) + ")") + " over " + axes(a.axes);
+    if (a.first == no_id) return r;
+    constexpr char const* how[] = {" from ", " around from ", " back from "};
+    r += " along " + dim(a.from) + (a.to == a.from ? "" : " -> " + dim(a.to));
+    return r + how[static_cast<int>(a.how)] + number(a.first);
   }
   // Prints an operation as its declaration says.
   std::string operation(node const& n) const {
@@ -209,7 +218,7 @@ class printer : speller {
       } else if (*c == '[') {
         char const* inner = c;
         while (*inner != '{') ++inner;
-        if (n.attribute[inner[1] - '0'] != no_id) continue;
+        if (n.attribute[inner[1] - '0'] != id{no_id}) continue;
         while (*c != ']') ++c;
       } else if (*c != ']') {
         all += *c;
@@ -220,7 +229,7 @@ class printer : speller {
   std::string attribute(declaration const& d, node const& n, int k) const {
     switch (d.attributes[k].kind) {
       case attribute_kind::dim: return dim(n.attribute[k]);
-      case attribute_kind::number: return number(n.attribute[k]);
+      case attribute_kind::number: return number(static_cast<number_id>(n.attribute[k]));
       case attribute_kind::name: return label(n.attribute[k]);
       case attribute_kind::request: return asked(n);
       default: return std::to_string(n.attribute[k]);
@@ -238,7 +247,7 @@ class printer : speller {
     }
     return r;
   }
-  std::string path_of_variable(id v) const { return v < m_.variable_count ? path(m_.variables[v].path) : "?"; }
+  std::string path_of_variable(variable_id v) const { return v < m_.variable_count ? path(m_.variables[v].path) : "?"; }
   static std::string kind_of_sum(node const& n) { return text_of(static_cast<reduction>(n.function)); }
 
   // ` over embed`: the dims that the operands have and the result lacks.

@@ -28,7 +28,7 @@ class instruction_printer {
 
  private:
   /// `%7@128`: at byte 128 of the arena; `%7`: in the memory of another value or outside of the arena.
-  std::string at(id v) const {
+  std::string at(value_id v) const {
     std::string const value = "%" + std::to_string(v);
     return p_.where[p_.root[v]] == place::arena ? value + "@" + std::to_string(p_.offset[p_.root[v]]) : value;
   }
@@ -37,7 +37,7 @@ class instruction_printer {
     for (int i = 0; i < values.count; ++i) r += (i == 0 ? "" : ", ") + at(m_.link(values, i));
     return r;
   }
-  std::string variable(id v) const { return speller(m_).path(m_.variables[v].path); }
+  std::string variable(variable_id v) const { return speller(m_).path(m_.variables[v].path); }
 
   std::string words(instruction const& i) const {
     node const& n = m_.nodes[i.node];
@@ -45,25 +45,25 @@ class instruction_printer {
     auto const move = [](std::string const& from, std::string const& to) { return " " + from + " -> " + to; };
     auto const sized = [&](std::string const& text) { return text + ", " + std::to_string(i.bytes) + " bytes"; };
     switch (i.kind) {
-      case bind_input: return move(m_.names[name_of(n)].text(), at(i.to));
-      case bind_variable: return move(variable(i.from), at(i.to));
+      case bind_input: return move(m_.names[name_of(n)].text(), at(i.to_value()));
+      case bind_variable: return move(variable(static_cast<variable_id>(i.from)), at(i.to_value()));
       case bind_slice:
       case copy:
       case copy_to_slice:
-      case accumulate: return sized(move(at(i.from), at(i.to)));
-      case copy_to_store: return sized(move(at(i.from), variable(i.to)));
-      case copy_to_output: return sized(move(at(i.from), m_.names[name_of(n)].text()));
-      case zero: return sized(" " + at(i.to));
+      case accumulate: return sized(move(at(i.from_value()), at(i.to_value())));
+      case copy_to_store: return sized(move(at(i.from_value()), variable(static_cast<variable_id>(i.to))));
+      case copy_to_output: return sized(move(at(i.from_value()), m_.names[name_of(n)].text()));
+      case zero: return sized(" " + at(i.to_value()));
       case launch: return " " + std::string(text_of(n)) + move("(" + all(n.operands) + ")", all(n.results));
       case start:
-      case exchange: return " " + std::string(text_of(n)) + move(at(i.from), at(i.to));
-      case wait: return " " + std::string(text_of(m_.nodes[i.from])) + " " + at(i.to);
+      case exchange: return " " + std::string(text_of(n)) + move(at(i.from_value()), at(i.to_value()));
+      case wait: return " " + std::string(text_of(m_.nodes[i.from])) + " " + at(i.to_value());
       case begin_loop:
         return " " + m_.dim_name(loop::of(n).dim).text() + ", " + std::to_string(i.trips) + " times" +
                (i.reversed ? ", reversed" : "");
       case begin_call: return " " + m_.names[name_of(n)].text();
       case end: return "";
-      default: return move(at(i.from), at(i.to));
+      default: return move(at(i.from_value()), at(i.to_value()));
     }
   }
 

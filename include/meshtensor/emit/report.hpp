@@ -18,7 +18,7 @@ namespace meshtensor {
 namespace detail {
 
 /// The live values when the arena is fullest.
-inline std::vector<id> held_at_fullest(module const& m, plan const& p) {
+inline std::vector<value_id> held_at_fullest(module const& m, plan const& p) {
   auto const again = on_heap([&] { return plan{}; });
   again->numbers = p.numbers, again->steps = p.steps;
   std::unique_ptr<planner> const plan_again(new planner(m, *again));
@@ -28,10 +28,10 @@ inline std::vector<id> held_at_fullest(module const& m, plan const& p) {
   int time = 0;
   while (time < max_nodes - 1 && plan_again->event_node[time] != p.fullest) ++time;
   liveness const& life = plan_again->life;
-  std::vector<id> all;
+  std::vector<value_id> all;
   for (int v = 0; v < m.value_count; ++v)
     if (p.root[v] == v && p.where[v] == place::arena && life.begin[v] <= time && time <= life.end[v])
-      all.push_back(static_cast<id>(v));
+      all.push_back(static_cast<value_id>(v));
   return all;
 }
 
@@ -50,6 +50,11 @@ class reporter : speller {
   }
 
  private:
+  /// `1.03`
+  static std::string ratio(double x) {
+    auto const hundredths = static_cast<std::int64_t>(x * 100 + 0.5);
+    return std::to_string(hundredths / 100) + "." + std::to_string(100 + hundredths % 100).substr(1);
+  }
   static std::string bytes(std::int64_t n) { return rounded(n) + "B"; }
   static std::string quantity(std::int64_t n, char const* of) {
     std::string const r = rounded(n);
@@ -90,6 +95,37 @@ class reporter : speller {
     for (int a = 0; a < m_.axis_count; ++a)
       if (mesh_.axes[a].extent > 1 && !spreads(a))
         text_ += "note     nothing is spread over the axis '" + axis(a) + "': its processors all do the same\n";
+    uneven_dims();
+  }
+  /// `16 | 15`
+  std::string parts_text(value const& v, int position) const {
+    constexpr std::size_t most = 12;
+    std::vector<interval> parts;
+    for (std::int64_t rank = 0; rank < mesh_.size(); ++rank)
+      parts.push_back(numbers().part(v, position, [&](int a) { return mesh_.coordinate(rank, a); }));
+    std::ranges::sort(parts, {}, [](interval const& p) { return std::pair(p.begin, -p.count); });
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    std::string text;
+    for (std::size_t k = 0; k < std::min(parts.size(), most); ++k)
+      text += (k == 0 ? "" : " | ") + std::to_string(parts[k].count);
+    return parts.size() <= most ? text : text + " | ...";
+  }
+  /// The dims whose parts differ: once for each dim and placement of it.
+  void uneven_dims() {
+    std::vector<std::string> told;
+    for (int v = 0; v < m_.value_count; ++v)
+      for (int i = 0; i < m_.values[v].dims.count; ++i) {
+        value const& x = m_.values[v];
+        int const d = x.dims.at[i];
+        if (numbers().is_even(x, i) || numbers().block_of[d].whole != 0) continue;
+        double const mean = static_cast<double>(numbers().extent[d]) / static_cast<double>(numbers().parts(x, i));
+        std::string line = "note     '" + dim(d) + "' (" + std::to_string(numbers().extent[d]) + ") lies as " +
+                           parts_text(x, i) + ": the largest part is " +
+                           ratio(static_cast<double>(numbers().local(x, i)) / mean) + " times the mean\n";
+        if (std::ranges::find(told, line) != told.end()) continue;
+        text_ += line, told.push_back(std::move(line));
+        is_uneven_ = true;
+      }
   }
   bool spreads(int a) const {
     for (int v = 0; v < m_.value_count; ++v)
@@ -102,7 +138,7 @@ class reporter : speller {
     std::int64_t local = 0, whole = 0, count = 0;
     std::string names, type_of_last;  // neighbours of one type and path share a line: an optimizer's slots
     std::int64_t together = 0;
-    id last = no_id;
+    value_id last = no_id;
     auto const put = [&] {
       if (last != no_id) t.add({right(bytes(together)), names, type_of_last});
     };
@@ -124,7 +160,7 @@ class reporter : speller {
         put();
         names = path(v.path), together = mine;
       }
-      last = static_cast<id>(i), type_of_last = type_text;
+      last = static_cast<value_id>(i), type_of_last = type_text;
       local += mine, count += numbers().size(v.dims);
       whole += numbers().size(v.dims) * static_cast<std::int64_t>(bytes_of(v.type));
     }
@@ -179,6 +215,16 @@ class reporter : speller {
     computed const c = work_of(m_, numbers());
     text_ += "\ncomputation: a processor does " + rounded(c.products + c.others) + "flop a step, " +
              rounded(c.products) + "flop of them in products\n";
+    if (!is_uneven_) return;
+    double all = 0;
+    for (std::int64_t rank = 0; rank < mesh_.size(); ++rank) {
+      computed const one = work_of(m_, numbers(), held_by{numbers(), mesh_, rank});
+      all += static_cast<double>(one.products + one.others);
+    }
+    double const mean = all / static_cast<double>(mesh_.size()), most = static_cast<double>(c.products + c.others);
+    if (most > mean * 1.005)
+      text_ +=
+          "that is the busiest one: it does " + ratio(most / mean) + " times the mean, for which the others wait\n";
   }
 
   void memory() {
@@ -192,7 +238,7 @@ class reporter : speller {
       std::int64_t bytes, count;
     };
     std::vector<held> all;
-    for (id v : held_at_fullest(m_, p_)) {
+    for (value_id v : held_at_fullest(m_, p_)) {
       std::string const what = type(v) + "  " + maker(v);
       auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
       std::int64_t const size = numbers().local_bytes(m_.values[v]);
@@ -218,7 +264,7 @@ class reporter : speller {
     return what + ", " + origin(n);
   }
   /// The operation that computes a value; for a result of a loop or kernel, the node inside it.
-  std::string maker(id v) const {
+  std::string maker(value_id v) const {
     node const* n = &m_.nodes[m_.values[v].node];
     while (n->kind == primitive::repeat || n->kind == primitive::kernel) {
       v = m_.link(m_.regions[m_.region_of(*n, 0)].results, m_.values[v].index);
@@ -231,6 +277,7 @@ class reporter : speller {
   plan const& p_;
   mesh_shape const& mesh_;
   std::string text_;
+  bool is_uneven_ = false;
 };
 
 }  // namespace detail

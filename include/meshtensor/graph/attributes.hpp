@@ -3,6 +3,7 @@
 // have such structs in their files in op/.
 #pragma once
 
+#include "meshtensor/base/shifted.hpp"
 #include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
@@ -21,19 +22,19 @@ constexpr void set_attributes(node& n, attributes const& a) {
 
 /// The name of an input, an output, a watch or a composite, which is in the same slot for all of them: a row of the
 /// table of names.
-constexpr id name_of(node const& n) { return n.attribute[0]; }
+constexpr name_id name_of(node const& n) { return static_cast<name_id>(n.attribute[0]); }
 
 /// The variable of a read or a write: a row of the table of variables.
-constexpr id variable_of(node const& n) { return n.attribute[0]; }
+constexpr variable_id variable_of(node const& n) { return static_cast<variable_id>(n.attribute[0]); }
 
 struct input_attributes {
-  id name;
+  name_id name;
 
   constexpr attributes packed() const { return {{name}}; }
 };
 
 struct output_attributes {
-  id name;
+  name_id name;
   bool with_path;  // whether the path belongs to the name
 
   static constexpr output_attributes of(node const& n) { return {name_of(n), n.attribute[1] != 0}; }
@@ -41,7 +42,7 @@ struct output_attributes {
 };
 
 struct watch_attributes {
-  id name;
+  name_id name;
   bool of_gradient;  // whether the gradient of its operand is watched instead
 
   static constexpr watch_attributes of(node const& n) { return {name_of(n), n.attribute[1] != 0}; }
@@ -49,21 +50,23 @@ struct watch_attributes {
 };
 
 struct read_attributes {
-  id variable;
+  variable_id variable;
 
   constexpr attributes packed() const { return {{variable}}; }
 };
 
 struct write_attributes {
-  id variable;
-  id counted_under;  // the path under which it counts as an update; no_id: none
+  variable_id variable;
+  path_id counted_under;  // the path under which it counts as an update; no_id: none
 
-  static constexpr write_attributes of(node const& n) { return {variable_of(n), static_cast<id>(n.attribute[1] - 1)}; }
+  static constexpr write_attributes of(node const& n) {
+    return {variable_of(n), static_cast<path_id>(n.attribute[1] - 1)};
+  }
   constexpr attributes packed() const { return {{variable, static_cast<id>(counted_under + 1)}}; }
 };
 
 /// The path under which a write counts as an update; no_id: none.
-constexpr id counted_under(node const& write) { return write_attributes::of(write).counted_under; }
+constexpr path_id counted_under(node const& write) { return write_attributes::of(write).counted_under; }
 
 // ---- regions and their owners ----
 
@@ -79,12 +82,13 @@ constexpr void set_place(node& argument, int place) { argument.attribute[0] = st
 /// returns    next carries, then terms of sums, then slices of stacked outputs
 /// results    last carries, then sums over all iterations, then stacked outputs (the loop's dim leads)
 struct loop {
-  id dim;
+  dim_id dim;
   int carries, stacked, sums;
   bool reversed;  // from the last index to the first
 
   static constexpr loop of(node const& n) {
-    return {n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3] >> 1, (n.attribute[3] & 1) != 0};
+    return {static_cast<dim_id>(n.attribute[0]), n.attribute[1], n.attribute[2], n.attribute[3] >> 1,
+            (n.attribute[3] & 1) != 0};
   }
   constexpr attributes packed() const {
     return {{dim, static_cast<id>(carries), static_cast<id>(stacked), static_cast<id>(2 * sums + (reversed ? 1 : 0))}};
@@ -94,10 +98,12 @@ struct loop {
 
 /// The operands of a while loop: carries, then those that its condition takes from outside, then those of its body.
 struct while_attributes {
-  id limit;  // the greatest number of iterations: a row of the table of numbers
+  number_id limit;  // the greatest number of iterations: a row of the table of numbers
   int carries, in_condition;
 
-  static constexpr while_attributes of(node const& n) { return {n.attribute[0], n.attribute[1], n.attribute[2]}; }
+  static constexpr while_attributes of(node const& n) {
+    return {static_cast<number_id>(n.attribute[0]), n.attribute[1], n.attribute[2]};
+  }
   constexpr attributes packed() const { return {{limit, static_cast<id>(carries), static_cast<id>(in_condition)}}; }
 };
 
@@ -110,7 +116,7 @@ struct cond_attributes {
 };
 
 struct composite_attributes {
-  id name;
+  name_id name;
   int operands;  // their number
   bool whole;    // whether the device has its own implementation
 
@@ -162,20 +168,47 @@ struct reshard_attributes {
   constexpr attributes packed() const { return {{first, static_cast<id>(count)}}; }
 };
 
+/// The general exchange: from the operand's placement to that of the result, in which elements may be shifted along a
+/// dim (base/shifted.hpp).
+struct move_attributes {
+  dim_id from, to;   // the dim of the operand that is shifted, and its name in the result
+  number_id first;   // where the result begins
+  number_id around;  // the value of elements that come from nowhere
+  unsigned axes;     // a mask of the mesh axes whose processors exchange
+  shift_kind how;
+
+  static constexpr move_attributes of(node const& n) {
+    return {static_cast<dim_id>(n.attribute[0]),
+            static_cast<dim_id>(n.attribute[1]),
+            static_cast<number_id>(n.attribute[2]),
+            static_cast<number_id>(n.attribute[3]),
+            n.function & 63u,
+            static_cast<shift_kind>(n.function >> 6)};
+  }
+  constexpr attributes packed() const { return {{from, to, first, around}}; }
+  constexpr std::uint8_t function() const { return static_cast<std::uint8_t>(axes | static_cast<unsigned>(how) << 6); }
+  static_assert(max_axes <= 6);
+};
+
+/// Whether a node is a move that shifts elements, on one processor, too.
+constexpr bool shifts(node const& n) { return n.kind == primitive::move && move_attributes::of(n).first != no_id; }
+
 /// The mesh axes of a collective or a local_slice, as a mask.
-constexpr unsigned axes_of_collective(node const& n) { return n.attribute[0]; }
+constexpr unsigned axes_of_collective(node const& n) {
+  return n.kind == primitive::move ? move_attributes::of(n).axes : n.attribute[0];
+}
 
 /// A collective, or a local_slice.
 struct collective_attributes {
   unsigned axes;                  // a mask of mesh axes
-  id split = no_id;               // the dim that becomes sharded: reduce_scatter, all_to_all, local_slice
-  id join = no_id;                // the dim that becomes unsharded: all_gather, all_to_all
+  dim_id split = no_id;           // the dim that becomes sharded: reduce_scatter, all_to_all, local_slice
+  dim_id join = no_id;            // the dim that becomes unsharded: all_gather, all_to_all
   bool ends_behind_loop = false;  // all_reduce: whether it is waited for after its loop; set by `overlap`
 
   static constexpr collective_attributes of(node const& n) {
     bool const joins_only = n.kind == primitive::all_gather;
-    return {axes_of_collective(n), joins_only ? no_id : n.attribute[1], n.attribute[joins_only ? 1 : 2],
-            n.attribute[3] != 0};
+    return {axes_of_collective(n), joins_only ? no_id : static_cast<dim_id>(n.attribute[1]),
+            static_cast<dim_id>(n.attribute[joins_only ? 1 : 2]), n.attribute[3] != 0};
   }
   constexpr attributes packed() const {
     bool const joins_only = split == no_id;

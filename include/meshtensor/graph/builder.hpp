@@ -13,8 +13,8 @@ namespace meshtensor {
 
 struct builder : table_builder {
   static constexpr int max_depth = 8;
-  id region;          // of new nodes
-  id path;            // of new nodes; no_id: the root
+  region_id region;   // of new nodes
+  path_id path;       // of new nodes; no_id: the root
   bool site_is_held;  // nodes of the library's own layers report the line that called the layer
   id copy;            // of new nodes; see node::copy
   int depth;
@@ -33,12 +33,12 @@ struct builder : table_builder {
 
   using table_builder::add_number;
   /// Adds the rows of a number, which may be an expression; returns the last one.
-  constexpr id add_number(number const& n) {
+  constexpr number_id add_number(number const& n) {
     if (!expect(n.owner == nullptr || n.owner == this, "G18 a number of one program is used in another") ||
         !expect(n.count <= number::capacity,
                 "G11 a number is an expression of more than 24 terms: compute a part of it as a tensor"))
       return literal(1);
-    id stack[number::capacity] = {};
+    number_id stack[number::capacity] = {};
     int top = 0;
     for (int i = 0; i < n.count; ++i) {
       auto const& item = n.items[i];
@@ -50,7 +50,7 @@ struct builder : table_builder {
                            : add_number({number_row::extent, function::copy, find_dim(*item.dim), no_id, 0});
       if (item.kind == number::item::apply) {
         int const n_operands = arity(item.f);
-        id const second = n_operands == 2 ? stack[--top] : no_id;
+        number_id const second = n_operands == 2 ? stack[--top] : no_id;
         stack[top - 1] = add_number({number_row::expression, item.f, stack[top - 1], second, 0});
       }
     }
@@ -64,56 +64,62 @@ struct builder : table_builder {
       l = l.first(id_list<>::most);
     make_room(m.link_count, static_cast<int>(l.size()), max_links, "G02", "operands and results");
     list const result{static_cast<id>(m.link_count), static_cast<id>(l.size())};
-    for (id i : l) m.links[m.link_count++] = i;
+    for (value_id i : l) m.links[m.link_count++] = i;
+    return result;
+  }
+  constexpr list_of<region_id> add_links(std::span<region_id const> l) {
+    make_room(m.link_count, static_cast<int>(l.size()), max_links, "G02", "operands and results");
+    list_of<region_id> const result{static_cast<id>(m.link_count), static_cast<id>(l.size())};
+    for (region_id r : l) m.links[m.link_count++] = r;
     return result;
   }
 
   // values and nodes
-  constexpr id add_value(dtype type, shape dims, id node_id, int index) {
+  constexpr value_id add_value(dtype type, shape dims, node_id maker, int index) {
     make_room(m.value_count, 1, max_values, "G02", "tensors");
     if (!expect(dims.fits(), "T07 a tensor has more than 8 dims: merge some, or sum over them before")) --dims.count;
     value& v = m.values[m.value_count];
-    v.type = type, v.dims = dims, v.node = node_id, v.region = region, v.index = static_cast<id>(index);
-    return static_cast<id>(m.value_count++);
+    v.type = type, v.dims = dims, v.node = maker, v.region = region, v.index = static_cast<id>(index);
+    return static_cast<value_id>(m.value_count++);
   }
 
   /// Adds a node without results at the current position. `operands` are imported into the region.
-  constexpr id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
+  constexpr node_id add_node(primitive kind, std::uint8_t f, ids operands, attributes const& a = {}) {
     make_room(m.node_count, 1, max_nodes, "G02", "nodes");
     id_list<> inside{};
-    for (id o : operands) inside.add(use(o));
+    for (value_id o : operands) inside.add(use(o));
     node& n = m.nodes[m.node_count];
     n.kind = kind, n.function = f, n.region = region, n.path = path, n.site = site, n.copy = copy;
     set_attributes(n, a);
     n.operands = add_links(inside);
     n.results = {static_cast<id>(m.link_count), 0};
-    return static_cast<id>(m.node_count++);
+    return static_cast<node_id>(m.node_count++);
   }
   /// Adds one more result to the last node made.
-  constexpr id add_result(id node_id, dtype type, shape const& dims) {
-    node& n = m.nodes[node_id];
-    id const v = add_value(type, dims, node_id, n.results.count);
+  constexpr value_id add_result(node_id maker, dtype type, shape const& dims) {
+    node& n = m.nodes[maker];
+    value_id const v = add_value(type, dims, maker, n.results.count);
     if (n.results.count == 0) n.results.first = static_cast<id>(m.link_count);
     expect(n.results.first + n.results.count == m.link_count, "G19 results are added to the last node only");
-    add_links(std::initializer_list<id>{v});
+    add_links(std::initializer_list<value_id>{v});
     ++n.results.count;
     return v;
   }
   /// A node with one result.
-  constexpr id add(primitive kind, std::uint8_t f, ids operands, dtype type, shape const& dims,
-                   attributes const& a = {}) {
-    id const n = add_node(kind, f, operands, a);
+  constexpr value_id add(primitive kind, std::uint8_t f, ids operands, dtype type, shape const& dims,
+                         attributes const& a = {}) {
+    node_id const n = add_node(kind, f, operands, a);
     return add_result(n, type, dims);
   }
-  constexpr id add(primitive kind, std::initializer_list<id> operands, dtype type, shape const& dims,
-                   attributes const& a = {}) {
+  constexpr value_id add(primitive kind, std::initializer_list<value_id> operands, dtype type, shape const& dims,
+                         attributes const& a = {}) {
     return add(kind, 0, ids(operands.begin(), operands.size()), type, dims, a);
   }
 
   /// Adds a copy of node `n` with other operands; `n` has one result and owns no region.
-  constexpr id add_again(node const& n, value const& result, ids operands) {
-    id const made = add(n.kind, n.function, operands, result.type, result.dims,
-                        {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+  constexpr value_id add_again(node const& n, value const& result, ids operands) {
+    value_id const made = add(n.kind, n.function, operands, result.type, result.dims,
+                              {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
     node& again = m.nodes[m.values[made].node];
     again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
     return made;
@@ -121,7 +127,7 @@ struct builder : table_builder {
 
   // loops that are complete
   /// Adds `v`, a value of a loop's body, to the loop's results: all iterations, stacked.
-  constexpr id add_stacked_output(id loop_node, id v) {
+  constexpr value_id add_stacked_output(node_id loop_node, value_id v) {
     node& l = m.nodes[loop_node];
     auto& body = m.regions[m.region_of(l, 0)];
     loop const how = loop::of(l);
@@ -135,7 +141,7 @@ struct builder : table_builder {
     }
     id_list<> inner{}, given{};
     for (int i = 0; i < l.results.count; ++i) inner.add(m.link(body.results, i)), given.add(m.result(l, i));
-    id const here = region;
+    region_id const here = region;
     region = l.region;
     inner.add(v), given.add(add_value(m.values[v].type, led_by(how.dim, m.values[v].dims), loop_node, given.count));
     region = here;
@@ -144,28 +150,28 @@ struct builder : table_builder {
   }
 
   // regions
-  constexpr id begin_region(region_kind kind, id label) {
+  constexpr region_id begin_region(region_kind kind, name_id label) {
     make_room(m.region_count, 1, max_regions, "G20", region_rows);
     if (region == m.region_count) return region;  // the last row again, which must not be its own parent
-    id const r = static_cast<id>(m.region_count++);
+    region_id const r = static_cast<region_id>(m.region_count++);
     m.regions[r] = {kind, false, label, region, {}, {}};
     region = r;
     return r;
   }
   /// Opens a region that may use outer values.
-  constexpr frame& begin_frame(region_kind kind, id label, id loop_dim, bool shares_parameters) {
+  constexpr frame& begin_frame(region_kind kind, name_id label, dim_id loop_dim, bool shares_parameters) {
     if (!expect(depth < max_depth, "G21 loops and branches are nested more than 8 deep")) --depth;
-    id const around = region;
+    region_id const around = region;
     begin_region(kind, label);
     frame& f = frames[depth++];
     f = {};
     f.region = region, f.around = around, f.loop_dim = loop_dim, f.shares_parameters = shares_parameters;
     return f;
   }
-  constexpr id add_argument(value const& like, shape const& dims) {
+  constexpr value_id add_argument(value const& like, shape const& dims) {
     return add(primitive::argument, {}, like.type, dims);
   }
-  constexpr id add_carry(id outer) {
+  constexpr value_id add_carry(value_id outer) {
     frame& f = frames[depth - 1];
     if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
     value const v = m.values[outer];
@@ -173,7 +179,7 @@ struct builder : table_builder {
     return f.carries.at[f.carries.count - 1];
   }
   /// The slice of `outer` for this iteration; the leading dim of `outer` is the loop's.
-  constexpr id add_stacked(id outer) {
+  constexpr value_id add_stacked(value_id outer) {
     frame& f = frames[depth - 1];
     if (depth > 1 && m.values[outer].region != m.regions[f.region].parent) outer = import(outer, depth - 2);
     for (int i = 0; i < f.stacked.count; ++i)
@@ -200,13 +206,13 @@ struct builder : table_builder {
     return f;
   }
   /// The id of `v` in the current region: itself, or the argument that stands for an outer value.
-  constexpr id use(id v) {
+  constexpr value_id use(value_id v) {
     if (m.values[v].region == region) return v;
     return depth == 0 ? used_outside(v) : import(v, depth - 1);
   }
 
  private:
-  constexpr id used_outside(id v) {
+  constexpr value_id used_outside(value_id v) {
     diagnostic d{};
     add_type(d << "G23 a tensor ", m, m.values[v].type, m.values[v].dims);
     note(add_made(d, m, v)
@@ -214,10 +220,10 @@ struct builder : table_builder {
             "loop gives");
     return v;
   }
-  constexpr id import(id v, int level) {
+  constexpr value_id import(value_id v, int level) {
     frame& f = frames[level];
     if (m.values[v].region == f.region) return v;
-    id outer = v;
+    value_id outer = v;
     if (m.values[v].region != m.regions[f.region].parent) {
       if (level == 0) return used_outside(v);
       outer = import(v, level - 1);
@@ -225,9 +231,9 @@ struct builder : table_builder {
     for (int i = 0; i < f.invariants.count; ++i)
       if (f.invariants.at[i] == outer) return f.invariant_arguments.at[i];
     value const like = m.values[outer];
-    id const here = region;
+    region_id const here = region;
     region = f.region;
-    id const argument = add_argument(like, like.dims);
+    value_id const argument = add_argument(like, like.dims);
     region = here;
     f.invariants.add(outer);
     f.invariant_arguments.add(argument);

@@ -11,52 +11,53 @@ namespace meshtensor {
 struct differentiation {
   builder& b;
   differentiation* outer;   // of the enclosing region
-  id loop_node;             // the forward loop whose body is differentiated; no_id: no loop
+  node_id loop_node;        // the forward loop whose body is differentiated; no_id: no loop
   id adjoint[max_values];   // of a forward value, plus 1; 0: none yet
   id recalled[max_values];  // id in the backward body of a value of the loop's body, plus 1; 0: not asked yet
 
   bool active[max_values];  // depends on a value that is differentiated by
 
-  constexpr explicit differentiation(builder& target, differentiation* enclosing = nullptr, id forward_loop = no_id)
+  constexpr explicit differentiation(builder& target, differentiation* enclosing = nullptr,
+                                     node_id forward_loop = no_id)
       : b(target), outer(enclosing), loop_node(forward_loop), adjoint{}, recalled{}, active{} {}
 
-  constexpr bool has_cotangent(id forward_value) const { return adjoint[forward_value] != 0; }
-  constexpr id cotangent(id forward_value) const {
-    return has_cotangent(forward_value) ? static_cast<id>(adjoint[forward_value] - 1) : no_id;
+  constexpr bool has_cotangent(value_id forward_value) const { return adjoint[forward_value] != 0; }
+  constexpr value_id cotangent(value_id forward_value) const {
+    return has_cotangent(forward_value) ? static_cast<value_id>(adjoint[forward_value] - 1) : no_id;
   }
   /// Whether a value needs a cotangent.
-  constexpr bool differentiable(id forward_value) const {
+  constexpr bool differentiable(value_id forward_value) const {
     return active[forward_value] && is_float(b.m.values[forward_value].type);
   }
 
   /// Adds `term` to the cotangent of a forward value; it has the value's dims, in any order.
-  constexpr void contribute(id forward_value, id term) {
+  constexpr void contribute(value_id forward_value, value_id term) {
     value const v = b.m.values[forward_value];
     if (!differentiable(forward_value)) return;
     if (!(b.m.values[term].dims == v.dims)) term = b.add(primitive::transpose, {term}, v.type, v.dims);
     if (has_cotangent(forward_value))
       term = b.add(primitive::elementwise, static_cast<std::uint8_t>(function::add),
-                   std::initializer_list<id>{cotangent(forward_value), term}, v.type, v.dims);
+                   std::initializer_list<value_id>{cotangent(forward_value), term}, v.type, v.dims);
     adjoint[forward_value] = static_cast<id>(term + 1);
   }
 
   /// The id of a forward value in the backward region. In a loop it is saved by the forward loop as one more stacked
   /// output; a node without operands is recomputed. (`save_or_recompute` later decides what else is recomputed.) The
   /// body of a composite may have been copied into the region that differentiates it.
-  constexpr id forward(id v) {
+  constexpr value_id forward(value_id v) {
     if (loop_node == no_id || b.m.values[v].region == b.region) return v;
     if (recalled[v] == 0) recalled[v] = static_cast<id>(recall(v) + 1);
-    return static_cast<id>(recalled[v] - 1);
+    return static_cast<value_id>(recalled[v] - 1);
   }
 
  private:
-  constexpr id recall(id v) {
+  constexpr value_id recall(value_id v) {
     node const made_by = b.m.nodes[b.m.values[v].node];
     node const l = b.m.nodes[loop_node];
     loop const how = loop::of(l);
     if (made_by.kind == primitive::argument) {
       int const place = place_of(made_by);
-      id const passed = b.m.operand(l, place);
+      value_id const passed = b.m.operand(l, place);
       if (place >= how.carries + how.stacked) return outside(passed);
       if (place >= how.carries) return b.add_stacked(outside(passed));
     } else if (made_by.operands.count == 0 ||
@@ -68,10 +69,10 @@ struct differentiation {
     return b.add_stacked(outside(b.add_stacked_output(loop_node, v)));
   }
   /// The id of a value from outside the forward loop, in the region around the backward loop.
-  constexpr id outside(id v) {
-    id const here = b.region;
+  constexpr value_id outside(value_id v) {
+    region_id const here = b.region;
     b.region = b.m.regions[here].parent, --b.depth;
-    id const called = outer->forward(v);
+    value_id const called = outer->forward(v);
     b.region = here, ++b.depth;
     return called;
   }

@@ -8,27 +8,29 @@
 
 namespace meshtensor {
 
-using ids = std::span<id const>;
+using ids = std::span<value_id const>;
 
 /// A growing list of ids. It keeps one more than fits, so that `builder::add_links` can report it (G12).
-template <int Most = max_operands>
+template <int Most = max_operands, class Id = value_id>
 struct id_list {
   static constexpr int most = Most;
   int count;
-  id at[Most + 1];
-  constexpr void add(id i) {
+  Id at[Most + 1];
+  constexpr void add(Id i) {
     if (count <= Most) at[count++] = i;
   }
-  constexpr void add_all(ids more) {
-    for (id i : more) add(i);
+  constexpr void add_all(std::span<Id const> more) {
+    for (Id i : more) add(i);
   }
-  constexpr operator ids() const { return {at, static_cast<std::size_t>(count)}; }  // NOLINT: a list is a range of ids
+  constexpr operator std::span<Id const>() const {  // NOLINT: a list is a range of ids
+    return {at, static_cast<std::size_t>(count)};
+  }
 };
 
 /// A region under construction: the outer values that it uses, and the argument for each.
 struct frame {
-  id region, around;                          // the region, and the one that its owner node will be in
-  id loop_dim;                                // the leading dim of stacked values; no_id: no loop
+  region_id region, around;                   // the region, and the one that its owner node will be in
+  dim_id loop_dim;                            // the leading dim of stacked values; no_id: no loop
   bool shares_parameters;                     // parameters made inside are the same in every iteration
   id_list<> carries;                          // arguments
   id_list<> stacked, stacked_arguments;       // outer value, argument

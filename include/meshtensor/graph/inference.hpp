@@ -52,14 +52,22 @@ struct inference {
   constexpr void give(dtype t, shape const& d) { type = t, dims = d; }
 };
 
-/// The input of `infer` for a node of a module, or for one about to be added; `type` and `dims` are the requested ones.
+/// The input of `infer` for a node about to be added; `type` and `dims` are the requested ones.
 constexpr inference inference_of(module const& m, ids operands, std::uint8_t function, id const* attributes, dtype type,
                                  shape const& dims) {
   inference i{};
   i.m = &m, i.function = function, i.type = type, i.dims = dims;
-  for (id o : operands)
+  for (value_id o : operands)
     if (i.count < inference::most_operands) i.operands[i.count++] = &m.values[o];
   for (int a = 0; a < 4; ++a) i.attributes[a] = attributes[a];
+  return i;
+}
+
+/// The input of `infer` for a node of a module.
+constexpr inference inference_of(module const& m, node const& n, dtype type, shape const& dims) {
+  inference i = inference_of(m, ids{}, n.function, n.attribute, type, dims);
+  for (int k = 0; k < n.operands.count && k < inference::most_operands; ++k)
+    i.operands[i.count++] = &m.operand_value(n, k);
   return i;
 }
 

@@ -51,7 +51,7 @@ constexpr diagnostic& locate(diagnostic& d, module const& m, node const& n) {
 }
 
 /// Adds ` (train.cpp:31)`.
-constexpr diagnostic& add_line(diagnostic& d, module const& m, id site) {
+constexpr diagnostic& add_line(diagnostic& d, module const& m, site_id site) {
   if (site < m.site_count && m.sites[site].line != 0)
     d << " (" << file_name(m.sites[site]) << ":" << m.sites[site].line << ")";
   return d;
@@ -81,8 +81,8 @@ constexpr diagnostic& add_real(diagnostic& d, double v) {
 }
 
 /// Adds ` made at train.cpp:31`.
-constexpr diagnostic& add_made(diagnostic& d, module const& m, id v) {
-  id const site = m.nodes[m.values[v].node].site;
+constexpr diagnostic& add_made(diagnostic& d, module const& m, value_id v) {
+  site_id const site = m.nodes[m.values[v].node].site;
   d << " made";
   if (site < m.site_count && m.sites[site].line != 0)
     d << " at " << file_name(m.sites[site]) << ":" << m.sites[site].line;
@@ -90,14 +90,14 @@ constexpr diagnostic& add_made(diagnostic& d, module const& m, id v) {
 }
 
 /// Adds `decoder/attention/query`.
-constexpr diagnostic& add_path(diagnostic& d, module const& m, id path) {
+constexpr diagnostic& add_path(diagnostic& d, module const& m, path_id path) {
   if (path == no_id) return d;
   if (m.paths[path].parent != no_id) add_path(d, m, m.paths[path].parent) << "/";
   return d << m.names[m.paths[path].label];
 }
 
 /// Adds `the scope 'decoder/attention'`.
-constexpr diagnostic& add_scope(diagnostic& d, module const& m, id path) {
+constexpr diagnostic& add_scope(diagnostic& d, module const& m, path_id path) {
   if (path == no_id) return d << "the program's own scope";
   return add_path(d << "the scope '", m, path) << "'";
 }

@@ -15,30 +15,35 @@
 #include "meshtensor/base/function.hpp"
 #include "meshtensor/base/name.hpp"
 #include "meshtensor/graph/primitive.hpp"
+#include "meshtensor/tensor/ids.hpp"
 #include "meshtensor/tensor/layout.hpp"
 #include "meshtensor/tensor/shape.hpp"
 
 namespace meshtensor {
 
-using id = std::uint16_t;
-inline constexpr id no_id = 0xffff;
-static_assert(max_values < no_id && max_links < no_id && max_numbers < no_id && max_paths < no_id,
+static_assert(max_values < no_id_t::value && max_links < no_id_t::value && max_numbers < no_id_t::value &&
+                  max_paths < no_id_t::value,
               "meshtensor: MESHTENSOR_MAX_NODES is at most 10922: ids have 16 bits");
 
-/// A range of `module::links`.
-struct list {
+/// A range of `module::links`, which are ids of one table.
+template <class Id>
+struct list_of {
   id first, count;
 };
+using list = list_of<value_id>;
 
 struct node {
   primitive kind;
   std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
   bool effect;            // never removed, merged, or reordered against another effect
-  id region, path, site;
+  region_id region;
+  path_id path;
+  site_id site;
   id ordinal;       // random: its index in its path; path and ordinal identify it
   id copy;          // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
   id attribute[4];  // what they mean: graph/attributes.hpp, and the struct of attributes of each operation in op/
-  list operands, results, regions;
+  list operands, results;
+  list_of<region_id> regions;
 };
 
 /// A result of a node. `partition` decides its layout; before that, all values are unsharded.
@@ -47,7 +52,8 @@ struct value {
   id index;  // among the results of its node
   shape dims;
   placement layout;
-  id node, region;
+  node_id node;
+  region_id region;
   id origin;  // of a value on one processor: the value of the whole program that it is a part of, plus 1; 0: none
 };
 
@@ -56,8 +62,8 @@ enum class region_kind : std::uint8_t { entry, body, condition, branch, composit
 struct region {
   region_kind kind;
   bool removed;
-  id label;  // the name of an entry or a composite
-  id parent;
+  name_id label;  // the name of an entry or a composite
+  region_id parent;
   list arguments, results;
 };
 
@@ -65,13 +71,13 @@ struct dim_row {
   /// Made by the library: same: a second dim with the extent of `first`. blocks: the number of shards of `first`.
   /// in_block: the extent of each, `first` by `second`.
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, same, blocks, in_block } kind;
-  id label;
-  id first, second;    // other rows
-  std::int64_t value;  // fixed: the extent; shifted: added to that of `first`; blocks: a mask of axes
+  name_id label;
+  dim_id first, second;  // other rows
+  std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; blocks: a mask of axes
 };
 
 struct axis_row {
-  id label;
+  name_id label;
   std::int64_t extent;  // 0: bound at start-up
   diagnostic conflict;  // S05, raised if this axis gets several processors; an axis of one shards nothing
 };
@@ -88,7 +94,8 @@ struct number_row {
 };
 
 struct path_row {
-  id parent, label;
+  path_id parent;
+  name_id label;
 };
 
 struct site_row {
@@ -100,24 +107,24 @@ enum class initializer_kind : std::uint8_t { automatic, constant, normal, unifor
 
 /// A value that persists between steps: a parameter, or state.
 struct variable {
-  id path;
+  path_id path;
   dtype type;
   bool trainable;
   initializer_kind start;
-  id number;  // constant: the value; normal: standard deviation; uniform: half the width
+  number_id number;  // constant: the value; normal: standard deviation; uniform: half the width
   shape dims;
   std::uint8_t own;  // the number of leading dims that enclosing loops added
   placement layout;
-  id site;             // where it was declared first
+  site_id site;        // where it was declared first
   std::uint8_t again;  // how often a program declares it again: shared weights
   bool idle;           // a gradient is taken by it, but the loss does not depend on it
 };
 
 /// One dim of a reshard: the axes that shall shard it, by name, the first one major; none: unsharded.
 struct asked_row {
-  id dim;
+  dim_id dim;
   id count;
-  id axes[max_axes];
+  name_id axes[max_axes];
 };
 
 struct evaluation;  // graph/rule.hpp
@@ -125,7 +132,7 @@ struct evaluation;  // graph/rule.hpp
 /// A user's C++ function as an operation: the dims that it sees whole, the dims that it returns in their place, and the
 /// function, which runs over a range of the points of all other dims.
 struct call_row {
-  id label;
+  name_id label;
   shape whole, gives;
   void (*run)(evaluation const&, std::int64_t first, std::int64_t last);
   std::int64_t (*parts)(evaluation const&);  // how many parts there are
@@ -135,13 +142,20 @@ struct operation;  // op/extension.hpp
 
 /// An operation that is declared outside of the library.
 struct extension_row {
-  id label;
+  name_id label;
   operation const* rules;
+};
+
+/// Two names of the same elements, in some program of those traced together: a dim and its parts, or two dims.
+/// Processors hold the same elements under either.
+struct reshape_row {
+  shape before, after;
+  site_id site;
 };
 
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
-      site_count, variable_count, asked_count, call_count, extension_count;
+      site_count, variable_count, asked_count, call_count, extension_count, reshape_count;
   node nodes[max_nodes];
   value values[max_values];
   id links[max_links];
@@ -156,12 +170,20 @@ struct module {
   asked_row asked[max_rules];
   call_row calls[max_calls];
   extension_row extensions[max_extensions];
+  reshape_row reshapes[max_reshapes];
   diagnostic report;  // why a pass failed; empty: no error. Later passes return such a module unchanged
 
-  constexpr id link(list l, int i) const { return links[l.first + i]; }
-  constexpr id operand(node const& n, int i) const { return links[n.operands.first + i]; }
-  constexpr id result(node const& n, int i = 0) const { return links[n.results.first + i]; }
-  constexpr id region_of(node const& n, int i) const { return links[n.regions.first + i]; }
+  template <class Id>
+  constexpr Id link(list_of<Id> l, int i) const {
+    return static_cast<Id>(links[l.first + i]);
+  }
+  constexpr value_id operand(node const& n, int i) const { return static_cast<value_id>(links[n.operands.first + i]); }
+  constexpr value_id result(node const& n, int i = 0) const {
+    return static_cast<value_id>(links[n.results.first + i]);
+  }
+  constexpr region_id region_of(node const& n, int i) const {
+    return static_cast<region_id>(links[n.regions.first + i]);
+  }
   constexpr value const& operand_value(node const& n, int i) const { return values[operand(n, i)]; }
   constexpr value const& result_value(node const& n, int i = 0) const { return values[result(n, i)]; }
   constexpr name const& dim_name(int d) const { return names[dims[d].label]; }
@@ -183,18 +205,20 @@ constexpr void copy_tables(module& to, module const& from) {
   for (; to.call_count < from.call_count; ++to.call_count) to.calls[to.call_count] = from.calls[to.call_count];
   for (; to.extension_count < from.extension_count; ++to.extension_count)
     to.extensions[to.extension_count] = from.extensions[to.extension_count];
+  for (; to.reshape_count < from.reshape_count; ++to.reshape_count)
+    to.reshapes[to.reshape_count] = from.reshapes[to.reshape_count];
 }
 
 /// Whether `path` is `root` or below it.
-constexpr bool is_under(module const& m, id path, id root) {
+constexpr bool is_under(module const& m, path_id path, path_id root) {
   while (path != root && path != no_id) path = m.paths[path].parent;
   return path == root;
 }
 
 /// The depth, from the root, of the innermost component `label` of `path`; -1: it has none.
-constexpr int depth_of(module const& m, int path, name const& label) {
+constexpr int depth_of(module const& m, path_id path, name const& label) {
   int from_leaf = 0, found = -1, length = 0;
-  for (int p = path; p != no_id; p = m.paths[p].parent, ++length) {
+  for (path_id p = path; p != no_id; p = m.paths[p].parent, ++length) {
     if (found < 0 && m.names[m.paths[p].label] == label) found = from_leaf;
     ++from_leaf;
   }

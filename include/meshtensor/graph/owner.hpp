@@ -23,10 +23,10 @@ constexpr int operand_of_argument(node const& n, int k, int place) {
 constexpr int result_of_place(node const& n, int place) { return n.kind == primitive::while_loop ? place + 1 : place; }
 
 /// The node that owns a region; no_id of an entry.
-constexpr id node_owning(module const& m, id region) {
+constexpr node_id node_owning(module const& m, region_id region) {
   for (int i = 0; i < m.node_count; ++i)
     for (int k = 0; k < m.nodes[i].regions.count; ++k)
-      if (m.region_of(m.nodes[i], k) == region) return static_cast<id>(i);
+      if (m.region_of(m.nodes[i], k) == region) return static_cast<node_id>(i);
   return no_id;
 }
 

@@ -46,6 +46,7 @@ enum class primitive : std::uint8_t {
   // along one dim
   cumulative_sum,
   argsort,    // positions in ascending or descending order, i64
+  shift,      // function: a kind of shift, with ends, around them, or reversed
   stack,      // of the operands along a new dim
   call,       // a user's C++ function
   extension,  // an operation declared outside of the library: function: a row of the table of extensions
@@ -60,6 +61,7 @@ enum class primitive : std::uint8_t {
   reduce_scatter,
   all_gather,
   all_to_all,
+  move,         // function: axes and a kind of shift; from one placement to another
   local_slice,  // no bytes move
   wait,         // operands: the result of a started collective, the collective's operand; made by `overlap`
   // after `fuse`
@@ -84,15 +86,16 @@ constexpr char const* text_of(primitive p) {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
       "random", "elementwise", "einsum", "reduce", "argmax", "broadcast", "transpose", "rename", "reshape",
       "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add",
-      "cumulative_sum", "argsort", "stack", "call", "extension", "gradient", "repeat",
+      "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
-      "local_slice", "wait", "kernel"};
+      "move", "local_slice", "wait", "kernel"};
   // clang-format on
-  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_));
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_),
+                "text_of lacks a primitive's name, or has one too many: the names stand in the order of the values");
   return names[static_cast<int>(p)];
 }
 
-constexpr bool is_collective(primitive p) { return p >= primitive::all_reduce && p <= primitive::all_to_all; }
+constexpr bool is_collective(primitive p) { return p >= primitive::all_reduce && p <= primitive::move; }
 
 enum class distribution : std::uint8_t { uniform, normal };
 

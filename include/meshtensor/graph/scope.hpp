@@ -29,7 +29,7 @@ class trace_scope {
   /// The dtype of floats in this program's computations.
   static constexpr dtype_constant<Compute> real() { return {}; }
 
-  constexpr trace_scope(builder* b, id path, line const& where) : b_(b), path_(path), where_(where) {}
+  constexpr trace_scope(builder* b, path_id path, line const& where) : b_(b), path_(path), where_(where) {}
 
   /// The scope of a part: `block(s / "decoder", x)`. Nodes of the library's own layers report its line.
   constexpr trace_scope operator/(named_here const& part) const {
@@ -71,12 +71,12 @@ class trace_scope {
   /// State with some of the dims of a parameter.
   template <dtype T>
   constexpr any_tensor<T> state_like(name const& label, any_tensor<T> const& parameter, shape const& dims) const {
-    id const path = b_->add_path(path_for(parameter), label);
+    path_id const path = b_->add_path(path_for(parameter), label);
     return {b_, detail::read(*b_, detail::declare(*b_, path, T, dims, zeros, false))};
   }
   /// The path under which this scope keeps the state of a parameter and counts its updates.
   template <handle H>
-  constexpr id path_for(H const& parameter) const {
+  constexpr path_id path_for(H const& parameter) const {
     return joined(path_, like(parameter.id).path);
   }
 
@@ -91,11 +91,11 @@ class trace_scope {
   }
   /// `update` for an optimizer: from the next step on, one more update is counted under `path`.
   template <handle H, handle V>
-  constexpr void counted_update(H const& variable, V const& next, id path, line const& where = {}) const {
+  constexpr void counted_update(H const& variable, V const& next, path_id path, line const& where = {}) const {
     if constexpr (!same_dtype_as<H, V>)
       static_assert(
           is_valid<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
-    id const target = variable_of(variable.id);
+    variable_id const target = variable_of(variable.id);
     if (diagnostic const finding = refused_update(target, next.id); !finding.empty()) {
       at_line(where);
       b_->note(finding);
@@ -114,15 +114,15 @@ class trace_scope {
     }
     shape dims{};
     (dims.add(b_->dim(D::label, D::rule)), ...);
-    id const name_id = named_once(primitive::input, label.label);
-    return {b_, b_->add(primitive::input, {}, T, dims, input_attributes{name_id}.packed())};
+    name_id const row = named_once(primitive::input, label.label);
+    return {b_, b_->add(primitive::input, {}, T, dims, input_attributes{row}.packed())};
   }
 
   template <dim_type First, class... Args>
   constexpr auto input(named_here const&, First, Args...) const {
     static_assert(is_valid<detail::wrong<"T10 an input is declared with its dtype: s.input(\"x\", mt::f32, batch, in)",
                                          First, Args...>>);
-    return tensor<Compute, First>(b_, 0);
+    return tensor<Compute, First>(b_, value_id{});
   }
 
   /// An output of the step, by name.
@@ -134,8 +134,8 @@ class trace_scope {
       b_->note(d << "G07 the output '" << label.label
                  << "' is declared inside a loop or branch: return the tensor from there and declare it outside");
     }
-    id const name_id = named_once(primitive::output, label.label);
-    effect(primitive::output, x.id, output_attributes{name_id, false}.packed());
+    name_id const row = named_once(primitive::output, label.label);
+    effect(primitive::output, x.id, output_attributes{row, false}.packed());
   }
 
   template <handle H, class... Args>
@@ -164,18 +164,18 @@ class trace_scope {
   ///
   /// errors  G03 declared elsewhere with another value
   constexpr meshtensor::number number(named_here const& label, double unless_set) const {
-    id const here = b_->site;
+    site_id const here = b_->site;
     at_line(label.where);
-    id const row = b_->add_named_number(label.label, unless_set);
+    number_id const row = b_->add_named_number(label.label, unless_set);
     b_->site = here;
     return meshtensor::number::of_row(b_, row);
   }
   /// The number of steps of this program that are complete.
   constexpr meshtensor::number step() const { return counted(number_row::step, no_id); }
   /// The number of updates counted under a path; see `counted_update`.
-  constexpr meshtensor::number updates(id path) const { return counted(number_row::updates, path); }
+  constexpr meshtensor::number updates(path_id path) const { return counted(number_row::updates, path); }
   /// The highest number of updates that this program counts below a path.
-  constexpr meshtensor::number most_updates(id path) const { return counted(number_row::most_updates, path); }
+  constexpr meshtensor::number most_updates(path_id path) const { return counted(number_row::most_updates, path); }
   /// The number of steps of this program or, in a number that an optimizer takes up, of its updates.
   constexpr meshtensor::number scheduled_step() const { return counted(number_row::schedule, no_id); }
 
@@ -195,13 +195,14 @@ class trace_scope {
 
    private:
     builder& b_;
-    id path_, site_;
+    path_id path_;
+    site_id site_;
     bool held_;
   };
   constexpr entered enter(bool library = false) const { return entered(*this, library); }
 
   constexpr builder& recorder() const { return *b_; }
-  constexpr id path() const { return path_; }
+  constexpr path_id path() const { return path_; }
   constexpr line where() const { return where_; }
 
  private:
@@ -222,7 +223,7 @@ class trace_scope {
      ...);
     initializer start = Trainable ? initializer{initializer_kind::automatic, 0} : zeros;
     if constexpr (given) start = std::get<sizeof...(I)>(args);
-    id v = detail::read(*b_, detail::declare(*b_, b_->add_path(path_, label.label), T, own, start, Trainable));
+    value_id v = detail::read(*b_, detail::declare(*b_, b_->add_path(path_, label.label), T, own, start, Trainable));
     constexpr dtype seen = Trainable ? Compute : T;
     if constexpr (seen != T)
       v = b_->add(primitive::elementwise, static_cast<std::uint8_t>(function::cast), ids(&v, 1), seen,
@@ -230,17 +231,17 @@ class trace_scope {
     return tensor<seen, std::tuple_element_t<I, std::tuple<Args...>>...>(b_, v);
   }
 
-  constexpr meshtensor::number counted(number_row::kind_t kind, id path) const {
+  constexpr meshtensor::number counted(number_row::kind_t kind, path_id path) const {
     return meshtensor::number::of_row(b_, b_->add_number({kind, function::copy, path, no_id, 0}));
   }
   constexpr void at_line(line const& where) const {
     if (!b_->site_is_held) b_->site = b_->add_site(where.file, where.number);
   }
-  constexpr id named_once(primitive kind, name const& label) const {
-    id const name_id = b_->intern(label);
+  constexpr name_id named_once(primitive kind, name const& label) const {
+    name_id const row = b_->intern(label);
     for (int i = 0; i < b_->m.node_count; ++i) {
       node const& n = b_->m.nodes[i];
-      if (name_of(n) != name_id || entry_of(n.region) != entry_of(b_->region)) continue;
+      if (name_of(n) != row || entry_of(n.region) != entry_of(b_->region)) continue;
       bool const is_same = n.kind == kind && (kind != primitive::watch || n.path == path_);
       // A tensor that is watched under no path is returned among the outputs.
       bool const meets = kind == primitive::watch    ? n.kind == primitive::output && path_ == no_id
@@ -253,21 +254,21 @@ class trace_scope {
                                                                      : "watched tensors";
       b_->note(d << "G03 two " << both << " are called '" << label << "': give one of them another name");
     }
-    return name_id;
+    return row;
   }
-  constexpr id entry_of(id region) const {
+  constexpr region_id entry_of(region_id region) const {
     while (b_->m.regions[region].parent != no_id) region = b_->m.regions[region].parent;
     return region;
   }
-  constexpr void watched(named_here const& label, id v, bool gradient) const {
+  constexpr void watched(named_here const& label, value_id v, bool gradient) const {
     at_line(label.where);
     in_its_layer(label.label);
-    id const name_id = named_once(primitive::watch, label.label);
+    name_id const row = named_once(primitive::watch, label.label);
     for (int level = 0; level < b_->depth; ++level)
       if (diagnostic d{}; b_->frames[level].loop_dim == no_id)
         b_->note(d << "G33 '" << label.label
                    << "' is watched in cond, while_loop or a composite: return it from there and watch it outside");
-    effect(primitive::watch, v, watch_attributes{name_id, gradient}.packed());
+    effect(primitive::watch, v, watch_attributes{row, gradient}.packed());
   }
   constexpr void in_its_layer(name const& label) const {
     if (b_->path == path_) return;
@@ -277,11 +278,11 @@ class trace_scope {
     b_->note(d << ": write the part as inline constexpr mt::layer part = [](mt::scope auto s, auto x) {...}, "
                   "and call it with the scope, part(s / \"name\", x)");
   }
-  constexpr id ordered(id v, shape const& dims) const {
+  constexpr value_id ordered(value_id v, shape const& dims) const {
     return b_->m.values[v].dims == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
   }
   // The error of an update that is not allowed here.
-  constexpr diagnostic refused_update(id target, id next) const {
+  constexpr diagnostic refused_update(variable_id target, value_id next) const {
     meshtensor::module const& m = b_->m;
     diagnostic d{};
     if (target == no_id)
@@ -307,25 +308,25 @@ class trace_scope {
     }
     return d;
   }
-  constexpr void effect(primitive kind, id operand, attributes const& a) const {
+  constexpr void effect(primitive kind, value_id operand, attributes const& a) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;
   }
-  constexpr id variable_of(id v) const {
+  constexpr variable_id variable_of(value_id v) const {
     node const* n = &b_->m.nodes[b_->m.values[v].node];
     if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
       n = &b_->m.nodes[b_->m.values[b_->m.operand(*n, 0)].node];
     return n->kind == primitive::read ? meshtensor::variable_of(*n) : no_id;
   }
-  constexpr variable const& like(id v) const {
-    id const row = variable_of(v);
+  constexpr variable const& like(value_id v) const {
+    variable_id const row = variable_of(v);
     return b_->m.variables[row == no_id ? 0 : row];
   }
-  constexpr id joined(id prefix, id path) const {
+  constexpr path_id joined(path_id prefix, path_id path) const {
     return path == no_id ? prefix : b_->add_path(joined(prefix, b_->m.paths[path].parent), b_->m.paths[path].label);
   }
 
   builder* b_;
-  id path_;
+  path_id path_;
   line where_;
 };
 

@@ -14,9 +14,9 @@ class speller {
  public:
   explicit speller(module const& m) : m_(m) {}
 
-  std::string label(int name_id) const { return name_id < m_.name_count ? m_.names[name_id].text() : "?"; }
+  std::string label(int row) const { return row < m_.name_count ? m_.names[row].text() : "?"; }
   std::string dim(int d) const { return d < m_.dim_count ? label(m_.dims[d].label) : "?"; }
-  std::string path(id p) const {
+  std::string path(path_id p) const {
     if (p >= m_.path_count) return "";
     std::string const outer = path(m_.paths[p].parent);
     return (outer.empty() ? outer : outer + "/") + label(m_.paths[p].label);
@@ -46,12 +46,12 @@ class speller {
     return r;
   }
   /// `bf16[batch/data, hidden]`
-  std::string type(id v) const {
+  std::string type(value_id v) const {
     if (v >= m_.value_count) return "?";
     return std::string(text_of(m_.values[v].type)) + "[" + dims(m_.values[v].dims, m_.values[v].layout) + "]";
   }
   /// A row of the table of numbers as an expression: `0.5`, `extent(d_head)`, `rate * 2`.
-  std::string number(id row) const { return number(row, false); }
+  std::string number(number_id row) const { return number(row, false); }
   std::string axis(int a) const { return a < m_.axis_count ? label(m_.axes[a].label) : "axis " + std::to_string(a); }
   /// `train.cpp:88 decoder/attention`: the origin of a node.
   std::string origin(node const& n) const {
@@ -70,7 +70,7 @@ class speller {
     char buffer[32];
     return {buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr};
   }
-  std::string number(id row, bool inner) const {
+  std::string number(number_id row, bool inner) const {
     if (row >= m_.number_count) return "?";
     number_row const& n = m_.numbers[row];
     switch (n.kind) {
@@ -79,8 +79,8 @@ class speller {
       case number_row::extent: return "extent(" + dim(n.first) + ")";
       case number_row::step:
       case number_row::schedule: return "step";
-      case number_row::updates: return "updates(" + path(n.first) + ")";
-      case number_row::most_updates: return "most_updates(" + path(n.first) + ")";
+      case number_row::updates: return "updates(" + path(static_cast<path_id>(n.first)) + ")";
+      case number_row::most_updates: return "most_updates(" + path(static_cast<path_id>(n.first)) + ")";
       case number_row::seed: return "seed";
       default: break;
     }
@@ -89,9 +89,10 @@ class speller {
                              : n.f == function::multiply ? " * "
                              : n.f == function::divide   ? " / "
                                                          : nullptr;
+    auto const first = static_cast<number_id>(n.first), second = static_cast<number_id>(n.second);
     if (sign == nullptr)
-      return std::string(text_of(n.f)) + "(" + number(n.first) + (arity(n.f) == 2 ? ", " + number(n.second) : "") + ")";
-    std::string const r = number(n.first, true) + sign + number(n.second, true);
+      return std::string(text_of(n.f)) + "(" + number(first) + (arity(n.f) == 2 ? ", " + number(second) : "") + ")";
+    std::string const r = number(first, true) + sign + number(second, true);
     return inner ? "(" + r + ")" : r;
   }
 };

@@ -12,7 +12,7 @@ namespace meshtensor {
 
 struct table_builder {
   meshtensor::module& m;
-  id site;  // the user's line of new rows and nodes
+  site_id site;  // the user's line of new rows and nodes
 
   constexpr explicit table_builder(module& target) : m(target), site(no_id) {}
 
@@ -46,19 +46,19 @@ struct table_builder {
   }
 
   // tables
-  constexpr id intern(name const& n) {
+  constexpr name_id intern(name const& n) {
     for (int i = 0; i < m.name_count; ++i)
-      if (m.names[i] == n) return static_cast<id>(i);
+      if (m.names[i] == n) return static_cast<name_id>(i);
     make_room(m.name_count, 1, max_names, "G13", "names");
     m.names[m.name_count] = n;
-    return static_cast<id>(m.name_count++);
+    return static_cast<name_id>(m.name_count++);
   }
 
-  constexpr id dim(name const& label, extent_rule const& rule) {
+  constexpr dim_id dim(name const& label, extent_rule const& rule) {
     for (int i = 0; i < m.dim_count; ++i)
       if (m.names[m.dims[i].label] == label) {
         if (!same_rule(m.dims[i], rule)) find_two_extents(m.dims[i], rule);
-        return static_cast<id>(i);
+        return static_cast<dim_id>(i);
       }
     dim_row row{static_cast<dim_row::kind_t>(rule.kind), intern(label), no_id, no_id, rule.value};
     if (rule.kind > extent_rule::dynamic) {
@@ -69,9 +69,9 @@ struct table_builder {
   }
   /// The dim of a name that an extent expression or a number uses. If no tensor has it, reports T08 and adds a dynamic
   /// dim.
-  constexpr id find_dim(name const& label, name const& made = {}) {
+  constexpr dim_id find_dim(name const& label, name const& made = {}) {
     for (int i = 0; i < m.dim_count; ++i)
-      if (m.names[m.dims[i].label] == label) return static_cast<id>(i);
+      if (m.names[m.dims[i].label] == label) return static_cast<dim_id>(i);
     diagnostic d{};
     if (made.empty()) d << "T08 a number";
     else d << "T08 the dim '" << made << "'";
@@ -79,13 +79,13 @@ struct table_builder {
     return add_dim({dim_row::dynamic, intern(label), no_id, no_id, 0});
   }
   /// A dim of the library's own with the extent of dim `d`, for operations that need a second one.
-  constexpr id dim_like(id d) {
+  constexpr dim_id dim_like(dim_id d) {
     for (int i = 0; i < m.dim_count; ++i)
-      if (m.dims[i].kind == dim_row::same && m.dims[i].first == d) return static_cast<id>(i);
+      if (m.dims[i].kind == dim_row::same && m.dims[i].first == d) return static_cast<dim_id>(i);
     return add_dim({dim_row::same, own_label(d, "again"), d, no_id, 0});
   }
   /// A label for a dim that is made from another one: `length/blocks`; with a number if there is such a dim already.
-  constexpr id own_label(id of, char const* what) {
+  constexpr name_id own_label(dim_id of, char const* what) {
     bool const fits = m.dim_name(of).size() + 12 <= name::capacity;
     auto const label = [&](int number) {
       diagnostic d{};
@@ -101,22 +101,22 @@ struct table_builder {
       if (m.names[m.dims[i].label] == label) return true;
     return false;
   }
-  constexpr id add_dim(dim_row const& row) {
-    if (!expect(m.dim_count < max_dims, "G14 a program has at most 128 dims")) return max_dims - 1;
+  constexpr dim_id add_dim(dim_row const& row) {
+    if (!expect(m.dim_count < max_dims, "G14 a program has at most 128 dims")) return dim_id{max_dims - 1};
     m.dims[m.dim_count] = row;
-    return static_cast<id>(m.dim_count++);
+    return static_cast<dim_id>(m.dim_count++);
   }
 
-  constexpr id add_path(id parent, id label) {
+  constexpr path_id add_path(path_id parent, name_id label) {
     for (int i = 0; i < m.path_count; ++i)
-      if (m.paths[i].parent == parent && m.paths[i].label == label) return static_cast<id>(i);
+      if (m.paths[i].parent == parent && m.paths[i].label == label) return static_cast<path_id>(i);
     make_room(m.path_count, 1, max_paths, "G15", "paths, those of the optimizer included");
     if (parent == m.path_count) return parent;  // the last row again, which must not be its own parent
     m.paths[m.path_count] = {parent, label};
-    return static_cast<id>(m.path_count++);
+    return static_cast<path_id>(m.path_count++);
   }
   /// A name with a slash is a path: `s.parameter("item/bias", …)` is `(s / "item").parameter("bias", …)`.
-  constexpr id add_path(id parent, name const& label) {
+  constexpr path_id add_path(path_id parent, name const& label) {
     char part[name::capacity] = {};
     std::size_t length = 0;
     for (std::size_t i = 0; i < label.size(); ++i) {
@@ -131,40 +131,40 @@ struct table_builder {
     return length == 0 ? parent : add_path(parent, intern(name::of({part, length})));
   }
 
-  constexpr id add_site(char const* file, std::uint32_t number) {
+  constexpr site_id add_site(char const* file, std::uint32_t number) {
     make_room(m.site_count, 1, max_values, "G16", "lines");
     m.sites[m.site_count] = {file, number};
-    return static_cast<id>(m.site_count++);
+    return static_cast<site_id>(m.site_count++);
   }
 
-  constexpr id add_number(number_row const& row) {
+  constexpr number_id add_number(number_row const& row) {
     for (int i = 0; i < m.number_count; ++i) {
       number_row const& r = m.numbers[i];
       if (r.kind == row.kind && r.f == row.f && r.first == row.first && r.second == row.second &&
           std::bit_cast<std::uint64_t>(r.value) == std::bit_cast<std::uint64_t>(row.value))
-        return static_cast<id>(i);
+        return static_cast<number_id>(i);
     }
     make_room(m.number_count, 1, max_numbers, "G17", "numbers");
     m.numbers[m.number_count] = row;
-    return static_cast<id>(m.number_count++);
+    return static_cast<number_id>(m.number_count++);
   }
   /// A number that is set by name, declared at the current line.
-  constexpr id add_named_number(name const& label, double unless_set) {
-    id const name_id = intern(label);
+  constexpr number_id add_named_number(name const& label, double unless_set) {
+    name_id const called = intern(label);
     for (int i = 0; i < m.number_count; ++i) {
       number_row const& r = m.numbers[i];
-      if (r.kind != number_row::named || r.first != name_id) continue;
+      if (r.kind != number_row::named || r.first != called) continue;
       if (std::bit_cast<std::uint64_t>(r.value) != std::bit_cast<std::uint64_t>(unless_set)) {
         diagnostic d{};
         add_real(d << "G03 the number '" << label << "' is declared twice, as ", r.value);
-        add_real(add_line(d, m, r.second) << " and as ", unless_set);
+        add_real(add_line(d, m, static_cast<site_id>(r.second)) << " and as ", unless_set);
         find(add_line(d, m, site) << ": give both the same value, or one of them another name");
       }
-      return static_cast<id>(i);
+      return static_cast<number_id>(i);
     }
-    return add_number({number_row::named, function::copy, name_id, site, unless_set});
+    return add_number({number_row::named, function::copy, called, site, unless_set});
   }
-  constexpr id literal(double v) { return add_number({number_row::literal, function::copy, no_id, no_id, v}); }
+  constexpr number_id literal(double v) { return add_number({number_row::literal, function::copy, no_id, no_id, v}); }
 
  private:
   constexpr void find_two_extents(dim_row const& row, extent_rule const& rule) {

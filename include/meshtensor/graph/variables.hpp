@@ -23,8 +23,8 @@ inline constexpr initializer ones = constant(1);
 namespace detail {
 
 /// Adds ` ones`, ` normal(0.02)`: the initializer of a variable.
-constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind kind, id number_id) {
-  number_row const& n = m.numbers[number_id];
+constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind kind, number_id row) {
+  number_row const& n = m.numbers[row];
   if (kind == initializer_kind::automatic) return d << "no initializer";
   if (kind == initializer_kind::constant && n.kind == number_row::literal && (n.value == 0 || n.value == 1))
     return d << (n.value == 0 ? "zeros" : "ones");
@@ -35,21 +35,22 @@ constexpr diagnostic& add_start(diagnostic& d, module const& m, initializer_kind
 }
 
 /// Reports an error if a variable is declared again with another initializer.
-constexpr void require_same_start(builder& b, variable const& v, initializer_kind kind, id number_id) {
+constexpr void require_same_start(builder& b, variable const& v, initializer_kind kind, number_id row) {
   auto const as_said = [&](initializer_kind k) {
     return k == initializer_kind::automatic && v.dims.count - v.own < 2 ? initializer_kind::constant : k;
   };
   initializer_kind const before = as_said(v.start), now = as_said(kind);
-  if (before == now && (before == initializer_kind::automatic || v.number == number_id)) return;
+  if (before == now && (before == initializer_kind::automatic || v.number == row)) return;
   diagnostic d{};
   add_path(d << "G03 '", b.m, v.path) << "' is declared twice, starting with ";
   add_line(add_start(d, b.m, v.start, v.number), b.m, v.site) << " and with ";
-  b.find(add_line(add_start(d, b.m, kind, number_id), b.m, b.site)
+  b.find(add_line(add_start(d, b.m, kind, row), b.m, b.site)
          << ": give both the same initializer, or one of them another name");
 }
 
 /// Finds or makes a variable; its dims are those of the enclosing loops that do not share parameters, then `own`.
-constexpr id declare(builder& b, id path, dtype type, shape const& own, initializer const& start, bool trainable) {
+constexpr variable_id declare(builder& b, path_id path, dtype type, shape const& own, initializer const& start,
+                              bool trainable) {
   shape dims{};
   for (int level = 0; level < b.depth; ++level)
     if (!b.frames[level].shares_parameters) dims.add(b.frames[level].loop_dim);
@@ -72,7 +73,7 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
       require_same_start(b, v, start.kind, b.add_number(start.argument));
       if (b.declared[i] && v.again < 255) ++b.m.variables[i].again;
       b.declared[i] = true;
-      return static_cast<id>(i);
+      return static_cast<variable_id>(i);
     }
     diagnostic d{};
     add_path(d << "G03 '", b.m, path) << "' is declared twice, as ";
@@ -85,24 +86,23 @@ constexpr id declare(builder& b, id path, dtype type, shape const& own, initiali
       path, type,   trainable, start.kind, b.add_number(start.argument), dims, static_cast<std::uint8_t>(stacked),
       {},   b.site, 0,         false};
   b.declared[b.m.variable_count] = true;
-  return static_cast<id>(b.m.variable_count++);
+  return static_cast<variable_id>(b.m.variable_count++);
 }
 
 /// The value of a variable before this step, at the current position: read once by the entry, sliced by every loop that
 /// stacks it.
-constexpr id read(builder& b, id variable_id) {
+constexpr value_id read(builder& b, variable_id which) {
   meshtensor::module& m = b.m;
-  id const here = b.region;
+  region_id const here = b.region;
   int const depth = b.depth;
-  id const entry = depth == 0 ? here : m.regions[b.frames[0].region].parent;
-  id v = no_id;
+  region_id const entry = depth == 0 ? here : m.regions[b.frames[0].region].parent;
+  value_id v = no_id;
   for (int i = 0; i < m.node_count && v == no_id; ++i)
-    if (m.nodes[i].kind == primitive::read && variable_of(m.nodes[i]) == variable_id && m.nodes[i].region == entry)
+    if (m.nodes[i].kind == primitive::read && variable_of(m.nodes[i]) == which && m.nodes[i].region == entry)
       v = m.result(m.nodes[i]);
   if (v == no_id) {
     b.region = entry, b.depth = 0;
-    v = b.add(primitive::read, {}, m.variables[variable_id].type, m.variables[variable_id].dims,
-              read_attributes{variable_id}.packed());
+    v = b.add(primitive::read, {}, m.variables[which].type, m.variables[which].dims, read_attributes{which}.packed());
   }
   for (int level = 0; level < depth; ++level) {
     b.region = b.frames[level].region, b.depth = level + 1;

@@ -40,7 +40,7 @@ struct whole_value {
   block elements;
   double terms;  // the magnitude of the terms that were added up to make it
 };
-using moment = std::pair<id, std::uint64_t>;  // a value, an iteration
+using moment = std::pair<value_id, std::uint64_t>;  // a value, an iteration
 
 /// Runs an entry on whole tensors and keeps the values in `wanted`.
 class recording_interpreter final : public interpreter {
@@ -52,7 +52,7 @@ class recording_interpreter final : public interpreter {
  private:
   void has_run(node const& n, run_context const& c) override {
     for (int i = 0; i < n.results.count; ++i)
-      if (id const v = m_.result(n, i); wanted_[v]) values[{v, c.iteration}] = {at(v), terms_of(n)};
+      if (value_id const v = m_.result(n, i); wanted_[v]) values[{v, c.iteration}] = {at(v), terms_of(n)};
   }
   double terms_of(node const& n) {
     work_kind const work = declared(m_, n).work;
@@ -84,9 +84,9 @@ class reference_check {
   void look(module const& m, mesh_shape const& mesh, node const& n, std::span<rank_context const> all) {
     if (n.kind == primitive::argument) return;
     for (int i = 0; i < n.results.count && difference.empty(); ++i) {
-      id const v = m.result(n, i);
+      value_id const v = m.result(n, i);
       if (m.values[v].origin == 0 || awaited_[v]) continue;  // a value in flight is compared after its wait
-      auto const found = values_.find({static_cast<id>(m.values[v].origin - 1), all[0].context.iteration});
+      auto const found = values_.find({static_cast<value_id>(m.values[v].origin - 1), all[0].context.iteration});
       if (found == values_.end()) continue;
       ++compared;
       for (rank_context const& p : all)
@@ -109,7 +109,7 @@ class reference_check {
   }
 
   /// The whole value of the copy that begins on `first`, with partial sums reduced.
-  std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, id v,
+  std::vector<double> assembled(placement const& layout, mesh_shape const& mesh, value_id v,
                                 std::span<rank_context const> all, int first, view const& whole) const {
     reduction kind = reduction::none;
     for (int x = 0; x < mesh.count; ++x)
@@ -140,7 +140,7 @@ class reference_check {
     return made;
   }
 
-  void compare(module const& m, mesh_shape const& mesh, node const& n, id v, std::span<rank_context const> all,
+  void compare(module const& m, mesh_shape const& mesh, node const& n, value_id v, std::span<rank_context const> all,
                int first, std::pair<moment const, whole_value> const& wanted) {
     if (!difference.empty()) return;
     value const& part = m.values[v];
@@ -186,7 +186,7 @@ class reference_check {
     return own == nullptr ? text_of(n) : own->text();
   }
   bool is_in_loop(node const& n) const {
-    for (id r = n.region; r != no_id; r = whole_.regions[r].parent)
+    for (region_id r = n.region; r != no_id; r = whole_.regions[r].parent)
       if (whole_.regions[r].kind == region_kind::body) return true;
     return false;
   }

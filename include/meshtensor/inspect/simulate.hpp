@@ -24,16 +24,18 @@ struct link {
 };
 
 /// Seconds of a collective over `count` processors: as many messages one after the other as a tree has levels, twice as
-/// many for an all_reduce by parts, plus the bytes that a processor receives.
+/// many for an all_reduce by parts, those of reduction_steps for a small one, plus the bytes that a processor receives.
 ///
 /// source  the alpha-beta model; Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
 ///         MPICH", 2005
 constexpr double seconds_of(link const& l, collective_call const& call, int count) {
   if (count < 2) return 0;
-  int const levels = static_cast<int>(std::bit_width(static_cast<unsigned>(count - 1)));
-  bool const by_parts = call.kind == collective::all_reduce && !is_gathered(bytes_of(call), count);
-  return (by_parts ? 2 : 1) * levels * l.latency +
-         static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
+  int levels = static_cast<int>(std::bit_width(static_cast<unsigned>(count - 1)));
+  if (call.kind == collective::all_reduce) {
+    reduction_steps const steps(count);
+    levels = goes_in_steps(call) ? steps.exchanges() + (steps.rest != 0 ? 2 : 0) : 2 * levels;
+  }
+  return levels * l.latency + static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
 }
 
 /// Runs the first processor of a mesh. It really computes; collectives take the time that the links say and overlap
@@ -106,7 +108,7 @@ inline void simulated_runner::network::start(int number, planned_collective cons
   taken_ += f.takes;
   bool const sums = c.call.kind == collective::all_reduce || c.call.kind == collective::reduce_scatter;
   if (sums && in != out)
-    comm::copy(out, comm::whole(result_bytes_of(c.call, c.with.count)), in, comm::taken(c.call, c.with.count, 0));
+    comm::copy(out, comm::whole(result_bytes_of(c.call, c.with.count, 0)), in, comm::taken(c.call, c.with.count, 0, 0));
   else if (!sums) comm::deliver(c.call, c.with.count, 0, [in](int) { return in; }, out);
   ahead_ -= timeline::now() - begin;  // copying stands for the network, so it is no time of the processor
 }

@@ -33,8 +33,8 @@ std::vector<double> spans_of_all(job_runner& j, std::vector<int> const& ranks,
   std::vector<double> mine;
   for (std::size_t k = 0; k < held.size(); ++k)
     for (timeline::span const& s : held[k]->spans())
-      for (double x : {static_cast<double>(ranks[k]), static_cast<double>(s.node_id),
-                       static_cast<double>(s.begin) - met, static_cast<double>(s.end) - met})
+      for (double x : {static_cast<double>(ranks[k]), static_cast<double>(s.node), static_cast<double>(s.begin) - met,
+                       static_cast<double>(s.end) - met})
         mine.push_back(x);
   mine.resize(static_cast<std::size_t>(greatest(static_cast<double>(mine.size()))), -1);  // rank -1: padding
   return all_numbers(j, mine);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,26 @@ struct save_plan {
   std::map<std::string, saved_value> values;
 };
 
-/// The row-major index of the block of a value that a processor holds.
-inline std::size_t block_held(stored const& s, std::int64_t rank) {
-  std::int64_t block = 0;
-  for (int i = 0; i < static_cast<int>(s.dims.size()); ++i)
-    block = block * parts_along(s.mesh, s.layout, i) + part_along(s.mesh, s.layout, i, rank);
-  return static_cast<std::size_t>(block);
+/// The parts of a dim that processors hold, in order, without empty ones.
+inline std::vector<interval> parts_of(stored const& s, int dim) {
+  std::vector<interval> all;
+  for (std::int64_t rank = 0; rank < s.mesh.size(); ++rank) all.push_back(s.part(dim, rank));
+  std::ranges::sort(all, {}, &interval::begin);
+  std::erase_if(all, [](interval const& part) { return part.count == 0; });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+/// The row-major index of the block of a value that a processor holds; nothing if its block is empty.
+inline std::optional<std::size_t> block_held(stored const& s, std::int64_t rank) {
+  std::size_t block = 0;
+  for (int i = 0; i < static_cast<int>(s.dims.size()); ++i) {
+    std::vector<interval> const parts = parts_of(s, i);
+    auto const at = std::ranges::find(parts, s.part(i, rank));
+    if (at == parts.end()) return {};
+    block = block * parts.size() + static_cast<std::size_t>(at - parts.begin());
+  }
+  return block;
 }
 
 /// Plans the values that `only` selects; all if it is empty.
@@ -56,17 +71,19 @@ inline save_plan plan_save(store& weights, std::function<bool(std::string const&
     v.stored = storage_of(s.type);
     std::size_t blocks = 1;
     for (std::size_t i = 0; i < s.dims.size(); ++i) {
-      std::int64_t const parts = parts_along(s.mesh, s.layout, static_cast<int>(i));
-      v.dims.push_back(
-          {s.dims[i], s.axes[i], std::vector<std::int64_t>(static_cast<std::size_t>(parts), s.dims[i].extent / parts)});
-      blocks *= static_cast<std::size_t>(parts);
+      std::vector<std::int64_t> lengths;
+      for (interval const& part : parts_of(s, static_cast<int>(i))) lengths.push_back(part.count);
+      blocks *= lengths.size();
+      v.dims.push_back({s.dims[i], s.axes[i], std::move(lengths)});
     }
     v.files.assign(blocks, -1);
     for (int r = 0; r < static_cast<int>(s.mesh.size()); ++r) {
-      int& writer = v.files[block_held(s, r)];
+      auto const block = block_held(s, r);
+      if (!block) continue;
+      int& writer = v.files[*block];
       if (writer < 0 || load[static_cast<std::size_t>(r)] < load[static_cast<std::size_t>(writer)]) writer = r;
     }
-    for (int const f : v.files) load[static_cast<std::size_t>(f)] += s.local_bytes();
+    for (std::size_t k = 0; k < blocks; ++k) load[static_cast<std::size_t>(v.files[k])] += v.bytes_of(v.block(k));
     plan.values.emplace(label, std::move(v));
   }
   return plan;

@@ -88,13 +88,13 @@ class saving {
     for (auto const& [label, v] : index_.values) {
       stored& s = weights.values().at(label);
       if (static_cast<std::int64_t>(f) >= s.mesh.size()) continue;
-      std::size_t const k = block_held(s, static_cast<std::int64_t>(f));
-      if (v.files[k] != static_cast<int>(f)) continue;
-      saved_block const b = v.block(k);
+      auto const k = block_held(s, static_cast<std::int64_t>(f));
+      if (!k || v.files[*k] != static_cast<int>(f)) continue;
+      saved_block const b = v.block(*k);
       all.push_back({label,
                      v.stored,
                      {b.extent, b.extent + v.dims.size()},
-                     {s.block_of(alone ? 0 : f), static_cast<std::size_t>(s.local_bytes())}});
+                     {s.block_of(alone ? 0 : f), static_cast<std::size_t>(v.bytes_of(b))}});
     }
     return all;
   }

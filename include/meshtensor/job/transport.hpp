@@ -23,6 +23,8 @@ class transport {
   /// Registers a collective before the first step and returns its number. All processors register the same collectives
   /// in the same order.
   virtual int prepare(planned_collective const& c) = 0;
+  /// The collective with this number is not started any more; another one of its group may get the number.
+  virtual void release(int) {}
   virtual void start(int number, planned_collective const& c, void const* in, void* out) = 0;
   virtual void wait(int number) = 0;
   /// Progresses pending collectives where no thread does.
@@ -41,11 +43,21 @@ class transport_over final : public transport {
  public:
   explicit transport_over(C& c) : c_(c) {}
   int prepare(planned_collective const& c) override {
-    c_.prepare(c.with);
     auto const bytes = static_cast<std::size_t>(c_.workspace_bytes(c.call, c.with.count));
-    pending_.emplace_back();
-    pending_.back().workspace.resize(bytes == 0 ? 0 : bytes / 8 + 16);
-    return static_cast<int>(pending_.size()) - 1;
+    std::size_t number = 0;
+    while (number < pending_.size() && !(pending_[number].released && pending_[number].members == c.members)) ++number;
+    if (number == pending_.size()) {
+      c_.prepare(c.with);
+      pending_.emplace_back().members = c.members;
+    }
+    pending_[number].released = false;
+    pending_[number].workspace.resize(bytes == 0 ? 0 : bytes / 8 + 16);
+    return static_cast<int>(number);
+  }
+  void release(int number) override {
+    pending_collective& f = pending_[static_cast<std::size_t>(number)];
+    f.released = true;
+    f.workspace = {};
   }
   void start(int number, planned_collective const& c, void const* in, void* out) override {
     pending_collective& f = pending_[static_cast<std::size_t>(number)];
@@ -68,6 +80,8 @@ class transport_over final : public transport {
 
  private:
   struct pending_collective {
+    std::vector<int> members;
+    bool released = false;
     std::vector<double> workspace;
     typename C::request request;
   };

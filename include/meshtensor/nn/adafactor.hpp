@@ -15,7 +15,7 @@ constexpr any_tensor<T> mean_over(any_tensor<T> const& x, shape const& along) {
   if (along.count == 0) return x;
   number parts = 1;
   for (int i = 0; i < along.count; ++i) {
-    number_row const extent{number_row::extent, function::copy, static_cast<id>(along.at[i]), no_id, 0};
+    number_row const extent{number_row::extent, function::copy, along.at[i], no_id, 0};
     parts = parts * number::of_row(&b, b.add_number(extent));
   }
   return any_tensor<T>(&b, reduce(b, reduction::sum, x.id, along)) * (1 / parts);

@@ -29,7 +29,7 @@ constexpr shape projected_rule(shape const& x, shape const&, shape const& model,
 template <class Like, handle... H>
 constexpr auto einsum_like(Like const& like, H const&... operands) {
   builder& b = *like.owner;
-  id const inside[] = {operands.id...};
+  value_id const inside[] = {operands.id...};
   return handle_t<Like::type, typename Like::dim_list>(&b, einsum(b, inside, b.m.values[like.id].dims));
 }
 

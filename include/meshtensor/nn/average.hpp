@@ -34,14 +34,14 @@ struct moving_average {
     for (int i = 0; i < end; ++i) {
       node const& n = m.nodes[i];
       if (n.kind != primitive::read || n.region != b.region) continue;
-      id const from = variable_of(n);
+      variable_id const from = variable_of(n);
       variable const v = m.variables[from];
       if (!v.trainable || v.type != T) continue;
       if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
       followed = true;
       any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
-      id const path = m.variables[variable_of(m.nodes[m.values[mean.id].node])].path;
+      path_id const path = m.variables[variable_of(m.nodes[m.values[mean.id].node])].path;
       number const weight = detail::row(copy, share * minimum(copy.updates(path), 1));
       auto const kept = meshtensor::detail::as_tensor<T>(b, weight);
       auto const taken = meshtensor::detail::as_tensor<T>(b, 1 - weight);
@@ -58,24 +58,23 @@ struct moving_average {
 
  private:
   // The value of a variable after this step: the one written so far, else the one before the step.
-  static constexpr id next_of(module const& m, id region_id, id variable_id, id before) {
+  static constexpr value_id next_of(module const& m, region_id where, variable_id which, value_id before) {
     for (int i = 0; i < m.node_count; ++i)
-      if (m.nodes[i].kind == primitive::write && variable_of(m.nodes[i]) == variable_id &&
-          m.nodes[i].region == region_id)
+      if (m.nodes[i].kind == primitive::write && variable_of(m.nodes[i]) == which && m.nodes[i].region == where)
         return m.operand(m.nodes[i], 0);
     return before;
   }
-  static constexpr id moved(builder& b, id path, id from, id into) {
+  static constexpr path_id moved(builder& b, path_id path, path_id from, path_id into) {
     return path == from ? into : b.add_path(moved(b, b.m.paths[path].parent, from, into), b.m.paths[path].label);
   }
-  static constexpr id copy_of(builder& b, variable const& like, id from, id into) {
+  static constexpr variable_id copy_of(builder& b, variable const& like, path_id from, path_id into) {
     meshtensor::module& m = b.m;
-    id const path = moved(b, like.path, from, into);
+    path_id const path = moved(b, like.path, from, into);
     for (int i = 0; i < m.variable_count; ++i) {
       if (m.variables[i].path != path) continue;
       if (m.variables[i].dims == like.dims && m.variables[i].type == like.type && m.variables[i].trainable) {
         meshtensor::detail::require_same_start(b, m.variables[i], like.start, like.number);
-        return static_cast<id>(i);
+        return static_cast<variable_id>(i);
       }
       diagnostic d{};
       add_type(add_path(d << "G03 '", m, path) << "' is declared twice, as ", m, m.variables[i].type,
@@ -85,7 +84,7 @@ struct moving_average {
     b.make_room(m.variable_count, 1, max_variables, "G24", "parameters and states, those of the optimizer included");
     m.variables[m.variable_count] = like;
     m.variables[m.variable_count].path = path, m.variables[m.variable_count].site = b.site;
-    return static_cast<id>(m.variable_count++);
+    return static_cast<variable_id>(m.variable_count++);
   }
 };
 

@@ -15,10 +15,10 @@ namespace detail {
 template <dtype T>
 constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
   builder& b = *g.owner;
-  id total = no_id;
+  value_id total = no_id;
   for (int i = 0; i < g.size(); ++i) {
     auto const dp = g[i].gradient;
-    id const squares = sum(dp * dp).id;
+    value_id const squares = sum(dp * dp).id;
     total = i == 0 ? squares : add(b, total, squares);
   }
   auto const most = meshtensor::detail::as_tensor<T>(b, limit);
@@ -27,12 +27,12 @@ constexpr tensor<T> clipping(gradients<T> const& g, number const& limit) {
 
 /// Stands for the scope of the parameters: all of them.
 struct all_parameters {
-  constexpr id path() const { return no_id; }
+  constexpr path_id path() const { return no_id; }
 };
 
 /// The gradients by the parameters under a path: of a loss, or taken from given gradients.
 template <dtype T, class What>
-constexpr gradients<T> gradients_of(builder& b, What const& what, id root) {
+constexpr gradients<T> gradients_of(builder& b, What const& what, path_id root) {
   gradients<T> g{&b, {}, {}};
   b.expect(what.owner == &b, "G18 a tensor of one program is used in another");
   if constexpr (handle<What>) {
@@ -85,7 +85,7 @@ constexpr void minimize(How const& how, S const& s, What const& what, P const& p
     meshtensor::detail::composed const at_line(&b, where);
     gradients<T> const g = gradients_of<T>(b, what, parameters.path());
     bool const clips = how.clip_norm.count != 0;
-    id const factor = clips ? clipping(g, own_row(s, how.clip_norm)).id : no_id;
+    value_id const factor = clips ? clipping(g, own_row(s, how.clip_norm)).id : no_id;
     auto const step = how.template prepare<T>(s);
     for (int i = 0; i < g.size(); ++i) {
       auto const [p, dp] = g[i];

@@ -20,24 +20,24 @@ constexpr number row(S const& s, number const& n) {
 template <scope S>
 constexpr number own_row(S const& s, number const& given) {
   builder& b = s.recorder();
-  id const last = b.add_number(given);
+  number_id const last = b.add_number(given);
   bool wanted[max_numbers] = {};
-  id made[max_numbers] = {};
+  number_id made[max_numbers] = {};
   wanted[last] = true;
   for (int i = last; i >= 0; --i) {
     number_row const& n = b.m.numbers[i];
     if (!wanted[i] || n.kind != number_row::expression) continue;
     wanted[n.first] = true;
-    if (n.second != no_id) wanted[n.second] = true;
+    if (n.second != id{no_id}) wanted[n.second] = true;
   }
   for (int i = 0; i <= last; ++i) {
     number_row n = b.m.numbers[i];
-    made[i] = static_cast<id>(i);
+    made[i] = static_cast<number_id>(i);
     if (!wanted[i]) continue;
     if (n.kind == number_row::schedule) made[i] = b.add_number(s.most_updates(s.path()));
     if (n.kind != number_row::expression) continue;
     n.first = made[n.first];
-    if (n.second != no_id) n.second = made[n.second];
+    if (n.second != id{no_id}) n.second = made[n.second];
     made[i] = b.add_number(n);
   }
   return number::of_row(&b, made[last]);

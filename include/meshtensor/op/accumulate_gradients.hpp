@@ -31,9 +31,9 @@ struct parameters_taken {
   constexpr parameters_taken(builder& b, frame const& f, dtype type) : outer{}, inner{} {
     from_parameters const made(b);
     bool lost = false;  // a tensor from outside depends on a parameter
-    for (id v : ids(f.stacked)) lost = lost || made.known[v];
+    for (value_id v : ids(f.stacked)) lost = lost || made.known[v];
     for (int i = 0; i < f.invariants.count; ++i) {
-      id const v = f.invariants.at[i];
+      value_id const v = f.invariants.at[i];
       if (is_parameter(b.m, v, type)) outer.add(v), inner.add(f.invariant_arguments.at[i]);
       else lost = lost || made.known[v];
     }
@@ -45,24 +45,24 @@ struct parameters_taken {
 };
 
 template <dtype T, class Loss>
-constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, id dim, Loss const& loss) {
+constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, dim_id dim, Loss const& loss) {
   id_list<> given{}, operands{};
   if (b.depth == 0) return {loss, {&b, {}, {}}};  // too many loops were open (G21)
   given.add(b.use(loss.id));
-  id const body = b.region;
+  region_id const body = b.region;
   b.region = b.m.regions[body].parent;
   parameters_taken const p(b, b.frames[b.depth - 1], T);
   b.region = body;
   given.add_all(add_gradient(b, given.at[0], p.inner));
   frame const f = b.end_frame(given);
   operands.add_all(f.stacked), operands.add_all(f.invariants);
-  id const n = b.add_node(primitive::repeat, 0, operands);
+  node_id const n = b.add_node(primitive::repeat, 0, operands);
   loop{dim, 0, f.stacked.count, given.count, false}.store(b.m.nodes[n]);
-  id const owned[] = {f.region};
+  region_id const owned[] = {f.region};
   b.m.nodes[n].regions = b.add_links(owned);
   Loss const all(&b, b.add_result(n, Loss::type, shape{}));
   gradients<T> slopes{&b, p.outer, {}};
-  for (id v : ids(p.outer)) slopes.values.add(b.add_result(n, T, b.m.values[v].dims));
+  for (value_id v : ids(p.outer)) slopes.values.add(b.add_result(n, T, b.m.values[v].dims));
   return {all, slopes};
 }
 
@@ -97,10 +97,11 @@ constexpr auto accumulate(S const& s, D dim, Xs const& sequences, Body const& bo
   static_assert(detail::all_have<D, std::remove_const_t<decltype(xs)>>,
                 "meshtensor T01: accumulate: a tensor lacks the dim of the parts: use it from outside instead");
   detail::recording const r(&b, where);
-  id const site = b.site, parts = detail::dim_id(b, dim);
+  site_id const site = b.site;
+  dim_id const parts = detail::dim_of(b, dim);
   b.expect(b.depth == 0, "G26 accumulate inside a loop or branch: take it outside");
   id_list<> const given = detail::ids_of(xs);
-  for (id v : ids(given))
+  for (value_id v : ids(given))
     b.expect(b.m.values[v].dims.has(parts),
              "T01 accumulate: a tensor lacks the dim of the parts: use it from outside instead");
   b.begin_frame(region_kind::body, no_id, parts, true);

@@ -7,9 +7,9 @@
 namespace meshtensor {
 
 struct argmax_attributes {
-  id dim;
+  dim_id dim;
 
-  static constexpr argmax_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr argmax_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0])}; }
   static constexpr argmax_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim}}; }
 };
@@ -19,7 +19,7 @@ struct argmax_rule {
   static constexpr declaration declares{
       .attributes = {{attribute_kind::dim}}, .work = work_kind::function, .text = "along {0}"};
   static constexpr void infer(inference& i) {
-    id const dim = argmax_attributes::of(i.attributes).dim;
+    dim_id const dim = argmax_attributes::of(i.attributes).dim;
     i.expect(i.dims_of(0).has(dim), "T01 argmax: the operand lacks the dim", 1, 1);
     i.expect(!i.has_type(0, dtype::boolean), "T04 argmax of bools: cast the operand", 1);
     i.give(dtype::i64, without(i.dims_of(0), shape{}.add(dim)));
@@ -52,7 +52,9 @@ struct argmax_rule {
   }
 };
 
-constexpr id argmax(builder& b, id x, id dim) { return add_node<argmax_rule>(b, {x}, argmax_attributes{dim}.packed()); }
+constexpr value_id argmax(builder& b, value_id x, dim_id dim) {
+  return add_node<argmax_rule>(b, {x}, argmax_attributes{dim}.packed());
+}
 
 // ---- what users call ----
 
@@ -65,7 +67,7 @@ constexpr id argmax(builder& b, id x, id dim) { return add_node<argmax_rule>(b, 
 template <handle H, dim_type D>
 constexpr auto argmax(H const& x, D along, line const& where = {}) {
   return detail::record<argmax_rule, D>(
-      where, [&](builder& b) { return argmax(b, x.id, detail::dim_id(b, along)); }, x);
+      where, [&](builder& b) { return argmax(b, x.id, detail::dim_of(b, along)); }, x);
 }
 
 }  // namespace meshtensor

@@ -10,8 +10,8 @@ namespace meshtensor {
 namespace detail {
 /// Lets a transpose or broadcast whose operand is made by another one read that one's operand. Dims are matched by
 /// name, so the result is the same. Returns the value that the node then returns unchanged; no_id: none.
-constexpr id read_through(auto& s, node& n) {
-  if (id const x = s.m.operand(n, 0); s.made_by(x, primitive::transpose) || s.made_by(x, primitive::broadcast)) {
+constexpr value_id read_through(auto& s, node& n) {
+  if (value_id const x = s.m.operand(n, 0); s.made_by(x, primitive::transpose) || s.made_by(x, primitive::broadcast)) {
     if (s.made_by(x, primitive::broadcast)) n.kind = primitive::broadcast;
     s.m.links[n.operands.first] = s.m.operand(s.maker(x), 0);
   }
@@ -31,9 +31,9 @@ struct broadcast_rule {
   static constexpr meshtensor::sharding sharding(module const&, node const&) {
     return meshtensor::sharding{}.passes_partial(linearity::alone);
   }
-  static constexpr id simplify(auto& s, node& n) { return detail::read_through(s, n); }
+  static constexpr value_id simplify(auto& s, node& n) { return detail::read_through(s, n); }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const x = d.b.m.operand(n, 0);
+    value_id const x = d.b.m.operand(n, 0);
     d.contribute(x, sum_to(d.b, d.cotangent(d.b.m.result(n)), d.b.m.values[x].dims));
   }
   template <class = lazy>
@@ -42,7 +42,7 @@ struct broadcast_rule {
   }
 };
 
-constexpr id broadcast(builder& b, id x, shape const& dims) {
+constexpr value_id broadcast(builder& b, value_id x, shape const& dims) {
   return add_node<broadcast_rule>(b, {x}, {}, {dtype::f32, dims});
 }
 

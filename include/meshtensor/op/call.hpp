@@ -89,7 +89,7 @@ constexpr auto record_call(H const&... operands) {
   constexpr dtype first = nth<0, H...>::type::type, type = type_of_call<Operation, first>();
   using whole = decltype(whole_dims<Operation>());
   using gives = decltype(given_dims_of<Operation>());
-  id const label = b.intern(type_name<Operation>());
+  name_id const label = b.intern(type_name<Operation>());
   shape const w = shape_of(b, whole{}), g = shape_of(b, gives{});
   shape all{};
   ((all = united(all, b.m.values[operands.id].dims)), ...);
@@ -104,8 +104,8 @@ constexpr auto record_call(H const&... operands) {
       row = --b.m.call_count;
     b.m.calls[b.m.call_count++] = {label, w, g, run, &parts_of_call};
   }
-  id const given[] = {operands.id...};
-  id const v = add_node<call_rule>(b, given, call_attributes{static_cast<id>(row)}.packed(), {type});
+  value_id const given[] = {operands.id...};
+  value_id const v = add_node<call_rule>(b, given, call_attributes{static_cast<id>(row)}.packed(), {type});
   using all_of_them = typename all_dims<typename H::dim_list...>::type;
   return wrap<type, result_dims_t<called_rule, all_of_them, whole, gives>>(b, v);
 }

@@ -36,22 +36,23 @@ constexpr void used_from_outside(builder& b, name const& label, frame const& f, 
 template <class Body, class Gradient, class... H>
 constexpr auto record_composite(builder& b, name const& label, Body const& body, Gradient const& gradient,
                                 H const&... operands) {
-  id const site = b.site, name_id = b.intern(label);
-  b.begin_frame(region_kind::composite, name_id, no_id, true);
+  site_id const site = b.site;
+  name_id const called = b.intern(label);
+  b.begin_frame(region_kind::composite, called, no_id, true);
   std::tuple const inner{H(&b, b.add_carry(operands.id))...};
   auto const made = std::apply([&](auto const&... h) { return body(h...); }, inner);
   id_list<> results{};
   id_list<> const given = ids_of(as_tuple(made));
   for (int i = 0; i < given.count; ++i) results.add(b.use(given.at[i]));
   frame const f = b.end_frame(results);
-  id_list<2> owned{};
+  id_list<2, region_id> owned{};
   owned.add(f.region);
   if constexpr (!std::is_same_v<Gradient, no_gradient>) {
-    b.begin_frame(region_kind::gradient, name_id, no_id, true);
+    b.begin_frame(region_kind::gradient, called, no_id, true);
     std::tuple const again{H(&b, b.add_carry(operands.id))...};
     auto const like = [&](auto const& h) {
       value const v = b.m.values[h.id];
-      id const a = b.add_argument(v, v.dims);
+      value_id const a = b.add_argument(v, v.dims);
       b.frames[b.depth - 1].carries.add(a);
       return rewrapped(b, h, a);
     };
@@ -88,7 +89,8 @@ constexpr auto record_composite(builder& b, name const& label, Body const& body,
   id_list<> all{};
   (all.add(operands.id), ...);
   all.add_all(f.invariants);
-  id const n = b.add_node(primitive::composite, 0, all, composite_attributes{name_id, sizeof...(H), false}.packed());
+  node_id const n =
+      b.add_node(primitive::composite, 0, all, composite_attributes{called, sizeof...(H), false}.packed());
   b.m.nodes[n].regions = b.add_links(owned);
   auto const wrapped = std::apply(
       [&](auto const&... h) { return std::tuple{rewrapped(b, h, b.add_result(n, h.type, b.m.values[h.id].dims))...}; },

@@ -8,9 +8,9 @@
 namespace meshtensor {
 
 struct constant_attributes {
-  id number;  // a row of the table of numbers
+  number_id number;  // a row of the table of numbers
 
-  static constexpr constant_attributes of(node const& n) { return {n.attribute[0]}; }
+  static constexpr constant_attributes of(node const& n) { return {static_cast<number_id>(n.attribute[0])}; }
   constexpr attributes packed() const { return {{number}}; }
 };
 
@@ -56,16 +56,16 @@ struct iteration_rule {
   }
 };
 
-constexpr id constant(builder& b, number const& n, dtype type) {
+constexpr value_id constant(builder& b, number const& n, dtype type) {
   return add_node<constant_rule>(b, {}, constant_attributes{b.add_number(n)}.packed(), {type});
 }
-constexpr id iota(builder& b, int dim, dtype type) {
+constexpr value_id iota(builder& b, int dim, dtype type) {
   shape dims{};
   return add_node<iota_rule>(b, {}, {}, {type, dims.add(dim)});
 }
 
 /// The number that a value is everywhere, if the program says it; null: none.
-constexpr double const* literal_of(module const& m, id v) {
+constexpr double const* literal_of(module const& m, value_id v) {
   node const* n = &m.nodes[m.values[v].node];
   if (n->kind == primitive::broadcast) n = &m.nodes[m.values[m.operand(*n, 0)].node];
   if (n->kind != primitive::constant) return nullptr;

@@ -23,11 +23,11 @@ template <class H, class D>
 using stacked_t = handle_t<H::type, result_dims_t<stack_rule_of<D>{}, typename H::dim_list, dims<D>>>;
 
 template <class D, class... H>
-constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, id dim, std::tuple<H...> const& xs) {
+constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, dim_id dim, std::tuple<H...> const& xs) {
   return std::apply(
       [&](auto const&... x) {
         return std::tuple<sliced_t<H, D>...>{sliced_t<H, D>(&b, [&] {
-          id const region = b.region;
+          region_id const region = b.region;
           b.region = b.m.regions[region].parent, --b.depth;
           shape const dims = b.m.values[x.id].dims;
           if (!dims.has(dim)) {
@@ -36,7 +36,7 @@ constexpr std::tuple<sliced_t<H, D>...> slices(builder& b, id dim, std::tuple<H.
                      b.m, H::type, dims);
             b.note(d);
           }
-          id const led = aligned(b, b.use(x.id), led_by(dim, dims));
+          value_id const led = aligned(b, b.use(x.id), led_by(dim, dims));
           b.region = region, ++b.depth;
           return b.add_stacked(led);
         }())...};
@@ -73,7 +73,7 @@ inline constexpr bool gives<std::tuple<First, Second>, Carries, true> =
 
 /// Closes the body that returned `given`, and records the loop.
 template <class D, bool Stacks, class Carry, class Given>
-constexpr auto end_loop(builder& b, id dim, id site, Carry const& start, Given const& given) {
+constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start, Given const& given) {
   auto const carries = as_tuple(start);
   auto next = as_tuple([&] {
     if constexpr (Stacks) return std::get<0>(given);
@@ -95,9 +95,9 @@ constexpr auto end_loop(builder& b, id dim, id site, Carry const& start, Given c
   frame const f = b.end_frame(results);
   b.site = site;
   operands.add_all(first), operands.add_all(f.stacked), operands.add_all(f.invariants);
-  id const n = b.add_node(primitive::repeat, 0, operands);
+  node_id const n = b.add_node(primitive::repeat, 0, operands);
   loop{dim, first.count, f.stacked.count, 0, false}.store(b.m.nodes[n]);
-  id const owned[] = {f.region};
+  region_id const owned[] = {f.region};
   b.m.nodes[n].regions = b.add_links(owned);
   auto final = std::apply(
       [&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_result(n, c.type, b.m.values[c.id].dims))...}; },
@@ -121,9 +121,9 @@ constexpr auto record_loop(S const& s, D, line const& where, Carry const& start,
   auto const here = s.enter();
   auto const carries = as_tuple(start);
   auto const xs = as_tuple(sequences);
-  id const dim = dim_id(b, D{});
+  dim_id const dim = dim_of(b, D{});
   recording const r(&b, where);
-  id const site = b.site;
+  site_id const site = b.site;
   b.begin_frame(region_kind::body, no_id, dim, Shares);
   auto inner = std::apply([&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_carry(c.id))...}; }, carries);
   auto given = std::apply([&](auto const&... arguments) { return call_body(body, s, arguments...); },
@@ -187,7 +187,7 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   auto const here = s.enter();
   detail::recording const r(&b, where);
   b.expect(b.m.values[predicate.id].dims.count == 0, "T03 cond: the predicate has dims: reduce it with any or all");
-  id const site = b.site;
+  site_id const site = b.site;
   b.begin_frame(region_kind::branch, no_id, no_id, true);
   auto const yes = then(s);
   id_list<> yes_ids{};
@@ -206,8 +206,8 @@ constexpr auto cond(S const& s, P const& predicate, Then const& then, Otherwise 
   b.site = site;
   id_list<> operands{};
   operands.add(predicate.id), operands.add_all(f.invariants), operands.add_all(g.invariants);
-  id const n = b.add_node(primitive::cond, 0, operands, cond_attributes{f.invariants.count}.packed());
-  id const owned[] = {f.region, g.region};
+  node_id const n = b.add_node(primitive::cond, 0, operands, cond_attributes{f.invariants.count}.packed());
+  region_id const owned[] = {f.region, g.region};
   b.m.nodes[n].regions = b.add_links(owned);
   auto const results = std::apply(
       [&](auto const&... h) {
@@ -231,14 +231,14 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
                             H const&... start) {
   auto const here = s.enter();
   recording const r(&b, most.where);
-  id const site = b.site;
+  site_id const site = b.site;
   auto open = [&](region_kind kind) {
     b.begin_frame(kind, no_id, no_id, true);
     return std::tuple{H(&b, b.add_carry(start.id))...};
   };
   auto const in_condition = open(region_kind::condition);
   auto const go = std::apply([&](auto const&... h) { return condition(s, h...); }, in_condition);
-  id const go_id[] = {b.use(go.id)};
+  value_id const go_id[] = {b.use(go.id)};
   static_assert(of_bool<std::remove_cvref_t<decltype(go)>>, "meshtensor T02: while_loop: the condition is not a bool");
   frame const f = b.end_frame(go_id);
   auto const in_body = open(region_kind::body);
@@ -255,9 +255,9 @@ constexpr auto record_while(S const& s, builder& b, at_most const& most, Conditi
   frame const g = b.end_frame(results);
   b.site = site;
   operands.add_all(first), operands.add_all(f.invariants), operands.add_all(g.invariants);
-  id const n = b.add_node(primitive::while_loop, 0, operands,
-                          while_attributes{b.add_number(most.limit), first.count, f.invariants.count}.packed());
-  id const owned[] = {f.region, g.region};
+  node_id const n = b.add_node(primitive::while_loop, 0, operands,
+                               while_attributes{b.add_number(most.limit), first.count, f.invariants.count}.packed());
+  region_id const owned[] = {f.region, g.region};
   b.m.nodes[n].regions = b.add_links(owned);
   tensor<dtype::i64> const trips(&b, b.add_result(n, dtype::i64, shape{}));
   return std::tuple{trips, H(&b, b.add_result(n, H::type, b.m.values[start.id].dims))...};
@@ -275,7 +275,7 @@ constexpr auto while_loop(S const& s, at_most const& most, Condition const& cond
     static_assert(is_valid<detail::wrong<"T11 the condition and the body of while_loop take the scope, then each carry "
                                          "as an argument of its own",
                                          H...>>);
-    return std::tuple{tensor<dtype::i64>(&b, 0), start...};
+    return std::tuple{tensor<dtype::i64>(&b, value_id{}), start...};
   } else {
     return detail::record_while(s, b, most, condition, body, start...);
   }

@@ -14,13 +14,15 @@ struct cumulative {
   bool reverse = false;    // from the last element to this one
 };
 
-constexpr id cumulative_sum(builder& b, id x, id dim, cumulative const& which);
+constexpr value_id cumulative_sum(builder& b, value_id x, dim_id dim, cumulative const& which);
 
 struct cumulative_sum_attributes {
-  id dim;
+  dim_id dim;
   cumulative which;
 
-  static constexpr cumulative_sum_attributes of(id const* slots) { return {slots[0], {slots[1] != 0, slots[2] != 0}}; }
+  static constexpr cumulative_sum_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), {slots[1] != 0, slots[2] != 0}};
+  }
   static constexpr cumulative_sum_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim, which.exclusive, which.reverse}}; }
 };
@@ -52,22 +54,22 @@ struct cumulative_sum_rule {
     placement const whole_dims = p.implied_of(n, 0);
     int const place = p.from.operand_value(n, 0).dims.find(how.dim);
     if (whole_dims.axes_of(place) == 0) return false;
-    id const x = p.placed_operand(n, 0, whole_dims);
+    value_id const x = p.placed_operand(n, 0, whole_dims);
     auto const [blocks, inner] = p.dims_of_blocks(how.dim, whole_dims, place);
     shape const parts = shape{}.add(blocks).add(inner);
     placement in_blocks = whole_dims;  // `inner` is behind `blocks`: dims behind both are one further
     for (int a = 0; a < max_axes; ++a)
       if (int const at = in_blocks.sharded_at(a); at > place) in_blocks.shard(at + 1, a, in_blocks.order(a));
-    id const rows = p.placed(split(b, x, how.dim, parts), in_blocks);
-    id const sums = p.placed(cumulative_sum(b, rows, inner, how.which), in_blocks);
-    id const totals = p.placed(reduce(b, reduction::sum, rows, shape{}.add(inner)), whole_dims);
+    value_id const rows = p.placed(split(b, x, how.dim, parts), in_blocks);
+    value_id const sums = p.placed(cumulative_sum(b, rows, inner, how.which), in_blocks);
+    value_id const totals = p.placed(reduce(b, reduction::sum, rows, shape{}.add(inner)), whole_dims);
     placement gathered = whole_dims;
     for (int a = 0; a < max_axes; ++a)
       if (gathered.sharded_at(a) == place) gathered.unshard(a);
-    id const all = p.resharded(totals, gathered);
-    id const before = p.placed(cumulative_sum(b, all, blocks, {true, how.which.reverse}), gathered);
-    id const own = p.resharded(before, whole_dims);
-    id const moved = p.placed(add(b, sums, own), in_blocks);
+    value_id const all = p.resharded(totals, gathered);
+    value_id const before = p.placed(cumulative_sum(b, all, blocks, {true, how.which.reverse}), gathered);
+    value_id const own = p.resharded(before, whole_dims);
+    value_id const moved = p.placed(add(b, sums, own), in_blocks);
     p.gives(n, p.placed(merge(b, moved, parts, how.dim), whole_dims));
     return true;
   }
@@ -75,7 +77,7 @@ struct cumulative_sum_rule {
     return extents.local_size(m.result_value(n));
   }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const x = d.b.m.operand(n, 0);
+    value_id const x = d.b.m.operand(n, 0);
     if (!d.differentiable(x)) return;
     cumulative_sum_attributes const a = cumulative_sum_attributes::of(n);
     d.contribute(x, cumulative_sum(d.b, d.cotangent(d.b.m.result(n)), a.dim, {a.which.exclusive, !a.which.reverse}));
@@ -106,7 +108,7 @@ struct cumulative_sum_rule {
   }
 };
 
-constexpr id cumulative_sum(builder& b, id x, id dim, cumulative const& which) {
+constexpr value_id cumulative_sum(builder& b, value_id x, dim_id dim, cumulative const& which) {
   return add_node<cumulative_sum_rule>(b, {x}, cumulative_sum_attributes{dim, which}.packed());
 }
 
@@ -122,7 +124,7 @@ constexpr id cumulative_sum(builder& b, id x, id dim, cumulative const& which) {
 template <handle H, dim_type D>
 constexpr auto cumulative_sum(H const& x, D along, cumulative const& which = {}, line const& where = {}) {
   return detail::record<cumulative_sum_rule, D>(
-      where, [&](builder& b) { return cumulative_sum(b, x.id, detail::dim_id(b, along), which); }, x);
+      where, [&](builder& b) { return cumulative_sum(b, x.id, detail::dim_of(b, along), which); }, x);
 }
 
 }  // namespace meshtensor

@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-constexpr id einsum(builder& b, ids operands, shape const& to);
+constexpr value_id einsum(builder& b, ids operands, shape const& to);
 
 struct einsum_rule {
   static constexpr primitive kind = primitive::einsum;
@@ -44,10 +44,10 @@ struct einsum_rule {
   }
 
   /// Drops factors of one. (A sum of one term turns -0 into 0, so what is left stays an einsum.)
-  static constexpr id simplify(auto& s, node& n) {
+  static constexpr value_id simplify(auto& s, node& n) {
     int kept = 0;
     for (int i = 0; i < n.operands.count; ++i) {
-      id const v = s.m.operand(n, i);
+      value_id const v = s.m.operand(n, i);
       bool const is_last = kept == 0 && i + 1 == n.operands.count;
       if (is_last || !s.made_by(v, primitive::constant) || !s.is_literal(v, 1))
         s.m.links[n.operands.first + kept++] = v;
@@ -60,9 +60,9 @@ struct einsum_rule {
   // this operand has a dim, that dim was summed: its gradient is broadcast over it again.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
-    id const dy = d.cotangent(b.m.result(n));
+    value_id const dy = d.cotangent(b.m.result(n));
     for (int i = 0; i < n.operands.count; ++i) {
-      id const x = b.m.operand(n, i);
+      value_id const x = b.m.operand(n, i);
       if (!d.differentiable(x)) continue;
       id_list<> others{};
       others.add(dy);
@@ -74,7 +74,7 @@ struct einsum_rule {
       }
       shape const dims = b.m.values[x].dims;
       shape const reachable = without(dims, without(dims, known));
-      id term = others.count == 1 && reachable == b.m.values[dy].dims ? dy : einsum(b, others, reachable);
+      value_id term = others.count == 1 && reachable == b.m.values[dy].dims ? dy : einsum(b, others, reachable);
       if (!(reachable == dims)) term = b.add(primitive::broadcast, {term}, b.m.values[x].type, dims);
       d.contribute(x, term);
     }
@@ -107,6 +107,7 @@ struct einsum_rule {
     w.bind(7, y, dims);
     std::int64_t inner = 1, outer = 1;
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
+    if (inner == 0) w.count = kept;  // sums of no terms
     for (std::int64_t o = 0; o < outer; ++o) {
       sum_t<E> sum = 0;
       std::int64_t const where = w.offset[7];
@@ -116,17 +117,18 @@ struct einsum_rule {
         sum += product;
         w.next();
       }
+      if (inner == 0) w.next();
       y.as<E>()[where] = static_cast<E>(sum);
     }
   }
 };
 
 /// out[to] = Σ over all other dims of the product of the operands. A dim of `to` that no operand has is an error.
-constexpr id einsum(builder& b, ids operands, shape const& to) {
+constexpr value_id einsum(builder& b, ids operands, shape const& to) {
   return add_node<einsum_rule>(b, operands, {}, {dtype::f32, to});
 }
-constexpr id einsum(builder& b, id x, id y, shape const& to) {
-  id const operands[] = {x, y};
+constexpr value_id einsum(builder& b, value_id x, value_id y, shape const& to) {
+  value_id const operands[] = {x, y};
   return einsum(b, operands, to);
 }
 
@@ -145,7 +147,7 @@ constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... opera
   if constexpr (!(dim_of_any<D, H...> && ...))
     static_assert(is_valid<wrong<"T01 einsum: no operand has a dim that the result names", H..., D...>>);
   recording r(owner_of(operands...), where);
-  id const inside[] = {operands.id...};
+  value_id const inside[] = {operands.id...};
   if constexpr (((H::type == type) && ...) && (dim_of_any<D, H...> && ...))
     return wrap<type, dims<D...>>(r.b, einsum(r.b, inside, shape_of(r.b, dims<D...>{})));
   else return wrap<type, dims<D...>>(r.b, inside[0]);
@@ -155,7 +157,7 @@ constexpr auto record_einsum(line const& where, to_dims<D...>, H const&... opera
 template <auto Rule, class... Lists, handle... H>
 constexpr auto einsum_by(H const&... operands) {
   builder& b = *owner_of(operands...);
-  id const inside[] = {operands.id...};
+  value_id const inside[] = {operands.id...};
   shape const result = Rule(b.m.values[operands.id].dims..., shape_of(b, Lists{})...);
   return wrap<common_type<H...>(), result_dims_t<Rule, typename H::dim_list..., Lists...>>(b,
                                                                                            einsum(b, inside, result));

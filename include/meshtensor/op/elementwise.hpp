@@ -39,9 +39,9 @@ struct elementwise_rule : elementwise_inference {
 
   /// The operand that the function returns unchanged. Every result stays the same bit for bit: x + 0 stays (it turns -0
   /// into 0), x * 0 stays (it may be NaN).
-  static constexpr id simplify(auto& s, node& n) {
-    id const y = s.m.result(n), a = s.m.operand(n, 0), b = n.operands.count > 1 ? s.m.operand(n, 1) : a;
-    auto if_alike = [&](id v) { return s.alike(v, y) ? v : no_id; };
+  static constexpr value_id simplify(auto& s, node& n) {
+    value_id const y = s.m.result(n), a = s.m.operand(n, 0), b = n.operands.count > 1 ? s.m.operand(n, 1) : a;
+    auto if_alike = [&](value_id v) { return s.alike(v, y) ? v : no_id; };
     bool const real = is_float(s.m.values[y].type);
     switch (static_cast<function>(n.function)) {
       case function::copy:  // with a path of its own it asks for the layout there; of a carry it keeps the old value
@@ -77,11 +77,11 @@ struct elementwise_rule : elementwise_inference {
 
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
-    id const y = b.m.result(n), dy = d.cotangent(y);
-    id const x0 = b.m.operand(n, 0);
-    id const x1 = n.operands.count > 1 ? b.m.operand(n, 1) : no_id;
+    value_id const y = b.m.result(n), dy = d.cotangent(y);
+    value_id const x0 = b.m.operand(n, 0);
+    value_id const x1 = n.operands.count > 1 ? b.m.operand(n, 1) : no_id;
     dtype const type = b.m.values[dy].type;
-    auto give = [&](id x, auto term) {
+    auto give = [&](value_id x, auto term) {
       if (d.differentiable(x)) d.contribute(x, sum_to(b, term(), b.m.values[x].dims));
     };
     auto zero = [&] { return constant(b, 0, type); };
@@ -104,20 +104,20 @@ struct elementwise_rule : elementwise_inference {
         break;
       case function::tanh:
         give(x0, [&] {
-          id const t = d.forward(y);
+          value_id const t = d.forward(y);
           return multiply(b, dy, subtract(b, {constant(b, 1, type), multiply(b, t, t)}));
         });
         break;
       case function::sigmoid:
         give(x0, [&] {
-          id const s = d.forward(y);
+          value_id const s = d.forward(y);
           return multiply(b, dy, multiply(b, s, subtract(b, constant(b, 1, type), s)));
         });
         break;
       case function::erf:  // 2 / sqrt(pi) exp(-x^2)
         give(x0, [&] {
-          id const t = x();
-          id const bell = elementwise(b, function::exp, negate(b, multiply(b, t, t)));
+          value_id const t = x();
+          value_id const bell = elementwise(b, function::exp, negate(b, multiply(b, t, t)));
           return multiply(b, dy, scale(b, bell, 1.1283791670955125739));
         });
         break;
@@ -142,14 +142,14 @@ struct elementwise_rule : elementwise_inference {
         break;
       case function::power:  // the exponent's gradient is y log x; at x = 0 its limit, 0
         give(x0, [&] {
-          id const less_one = subtract(b, {z(), constant(b, 1, type)});
-          id const term = multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
+          value_id const less_one = subtract(b, {z(), constant(b, 1, type)});
+          value_id const term = multiply(b, dy, multiply(b, {z(), elementwise(b, function::power, x(), less_one)}));
           if (double const* exponent = literal_of(b.m, x1); exponent != nullptr && *exponent != 0) return term;
           return select(b, {elementwise(b, function::equal, {z(), zero()}), zero(), term});  // x^0 is 1 at 0, too
         });
         give(x1, [&] {
-          id const positive = elementwise(b, function::less, {zero(), x()});
-          id const safe = select(b, {positive, x(), constant(b, 1, type)});
+          value_id const positive = elementwise(b, function::less, {zero(), x()});
+          value_id const safe = select(b, {positive, x(), constant(b, 1, type)});
           return multiply(b, dy, multiply(b, {d.forward(y), elementwise(b, function::log, safe)}));
         });
         break;
@@ -163,7 +163,7 @@ struct elementwise_rule : elementwise_inference {
         break;
       }
       case function::select: {
-        id const x2 = b.m.operand(n, 2);
+        value_id const x2 = b.m.operand(n, 2);
         give(x1, [&] { return select(b, {x(), dy, zero()}); });
         give(x2, [&] { return select(b, {x(), zero(), dy}); });
         break;
@@ -205,8 +205,8 @@ struct elementwise_rule : elementwise_inference {
   }
 
   // Turns a node into -x; returns the value if it exists already.
-  static constexpr id negates(auto& s, node& n, id x) {
-    id const y = s.m.result(n);
+  static constexpr value_id negates(auto& s, node& n, value_id x) {
+    value_id const y = s.m.result(n);
     if (!s.alike(x, y)) return no_id;
     n.function = static_cast<std::uint8_t>(function::negate);
     s.m.links[n.operands.first] = x, n.operands.count = 1;
@@ -270,7 +270,7 @@ constexpr auto elementwise(fn<F>, line const& where, H const&... operands) {
       where,
       [&](builder& b) {
         constexpr dtype type = detail::common_type<H...>();
-        id const inside[] = {detail::value_of(b, operands, type)...};  // in this order with every compiler
+        value_id const inside[] = {detail::value_of(b, operands, type)...};  // in this order with every compiler
         return elementwise(b, F, inside);
       },
       operands...);
@@ -358,7 +358,7 @@ constexpr auto select(C const& condition, A const& yes, B const& no, line const&
       where,
       [&](builder& b) {
         constexpr dtype type = detail::common_type<A, B>();
-        id const first = detail::value_of(b, yes, type), second = detail::value_of(b, no, type);
+        value_id const first = detail::value_of(b, yes, type), second = detail::value_of(b, no, type);
         return select(b, condition.id, first, second);
       },
       condition, yes, no);

@@ -36,7 +36,8 @@ inline constexpr operation operation_of = [] {
   static_assert(d.results.least == 1 && d.results.most == 1 && d.regions.most == 0,
                 "meshtensor T14: an operation of your own has one result and no regions");
   static_assert(d.buffer == buffer_use::own && d.fusion == fusion_role::none && !d.effect && !d.takes_strides,
-                "meshtensor T14: an operation of your own has a buffer of its own, no part in kernels and no effect");
+                "meshtensor T14: an operation of your own has a buffer of its own, dense operands, no part in kernels "
+                "and no effect: leave out buffer, takes_strides, fusion and effect");
   static_assert(d.operands.most <= inference::most_operands, "meshtensor T14: an operation takes at most 8 operands");
   static_assert(names_attributes(d.text), "meshtensor T14: the printer's words name attributes as {0} to {3}");
   operation all{Rule::declares, &Rule::infer, nullptr, nullptr, &Rule::evaluate};
@@ -53,9 +54,15 @@ struct extension_rule {
   static constexpr operation const& of(module const& m, node const& n) { return *m.extensions[n.function].rules; }
 
   static constexpr void infer(inference& i) { i.m->extensions[i.function].rules->infer(i); }
+  /// Without a rule, dims that the operation names are whole on every rank.
   static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     operation const& o = of(m, n);
-    return o.sharding == nullptr ? meshtensor::sharding{} : o.sharding(m, n);
+    if (o.sharding != nullptr) return o.sharding(m, n);
+    meshtensor::sharding whole{};
+    for (int a = 0; a < 4; ++a)
+      if (o.declares.attributes[a].kind == attribute_kind::dim && n.attribute[a] != id{no_id})
+        whole.keeps_whole(n.attribute[a]);
+    return whole;
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     if (of(d.b.m, n).gradient != nullptr) return of(d.b.m, n).gradient(d, n);
@@ -72,7 +79,7 @@ struct extension_rule {
 
 /// Adds a node of an operation declared outside of the library.
 template <class Rule>
-constexpr id add_extension(builder& b, ids operands, attributes const& a = {}, requested const& as = {}) {
+constexpr value_id add_extension(builder& b, ids operands, attributes const& a = {}, requested const& as = {}) {
   meshtensor::module& m = b.m;
   int row = 0;
   while (row < m.extension_count && m.extensions[row].rules != &operation_of<Rule>) ++row;
@@ -84,6 +91,34 @@ constexpr id add_extension(builder& b, ids operands, attributes const& a = {}, r
   return add_node<extension_rule>(b, operands, a, as, static_cast<std::uint8_t>(row));
 }
 
+namespace detail {
+
+/// Whether attributes `first` to `first + count - 1` of a declaration are numbers, counts and flags.
+constexpr bool takes_numbers(declaration const& d, std::size_t first, std::size_t count) {
+  for (std::size_t a = first; a < first + count; ++a)
+    if (attribute_kind const k = d.attributes[a].kind;
+        k != attribute_kind::number && k != attribute_kind::count && k != attribute_kind::flag)
+      return false;
+  return true;
+}
+
+/// The slot of a number: a row of the table, or the count or flag itself.
+constexpr id slot_of(builder& b, attribute_kind kind, number const& n) {
+  if (kind == attribute_kind::number) return b.add_number(n);
+  bool const known = n.count == 1 && n.items[0].kind == number::item::literal;
+  double const value = known ? n.items[0].value : -1;
+  bool const fits = value >= 0 && value <= (kind == attribute_kind::flag ? 1 : no_id_t::value - 1);
+  if (fits && static_cast<id>(value) == value) return static_cast<id>(value);
+  diagnostic d{};
+  if (known) add_real(d << "T14 ", value);
+  else d << "T14 a number that a run sets";
+  b.note(d << " is given as a count or flag: a count is a literal from 0 to 65534, a flag true or false; declare other "
+              "numbers as attribute_kind::number");
+  return 0;
+}
+
+}  // namespace detail
+
 // ---- what users call ----
 
 /// Records an operation that a struct of your own declares, like the structs in op/. The struct has `static constexpr
@@ -92,8 +127,8 @@ constexpr id add_extension(builder& b, ids operands, attributes const& a = {}, r
 /// `mt::extension<reversed_rule>(where, mt::to(along), x)`. The dims in `to` become the node's first attributes.
 ///
 /// dims    by the struct's `infer`
-/// layout  by its `sharding`; without it, dims that the result has may be sharded, as for an elementwise operation, all
-///         others must be whole, and partial operands are reduced first
+/// layout  by its `sharding`; without it, the dims among its attributes must be whole, and so must dims that the result
+///         lacks; all others may be sharded, as for an elementwise operation, and partial operands are reduced first
 /// grad    by its `gradient`; without it, differentiation through the operation is an error, G30
 /// errors  those of `infer`
 template <class Rule, dim_type... D, handle... H>
@@ -101,8 +136,31 @@ constexpr auto extension(line const& where, to_dims<D...>, H const&... operands)
   return detail::record<Rule, D...>(
       where,
       [&](builder& b) {
-        id const inside[] = {operands.id...};
+        value_id const inside[] = {operands.id...};
         return add_extension<Rule>(b, inside, {{b.dim(D::label, D::rule)...}});
+      },
+      operands...);
+}
+/// With counts, flags and numbers as the attributes behind the dims: `mt::extension<rotated_rule>(where, mt::to(along),
+/// {2, true, s.number("gain", 1)}, x)`. The declaration says which of them is what. A count or flag is a literal, which
+/// rules read from the node (`n.attribute[1]`); a number may be set before each step, and `evaluate` has it as
+/// `e.number(3)`. When `infer` runs on the types of handles, all of them are 0.
+///
+/// errors  T14 a count or flag is not a literal of its range, or the declaration has no attribute for it
+template <class Rule, dim_type... D, std::size_t Count, handle... H>
+constexpr auto extension(line const& where, to_dims<D...>, number const (&behind)[Count], H const&... operands) {
+  constexpr std::size_t dims = sizeof...(D);
+  static_assert(dims + Count <= 4, "meshtensor T14: an operation has at most 4 attributes, its dims among them");
+  static_assert(detail::takes_numbers(Rule::declares, dims, dims + Count <= 4 ? Count : 0),
+                "meshtensor T14: the attributes behind the dims are numbers, counts and flags: declare them as such");
+  return detail::record<Rule, D...>(
+      where,
+      [&](builder& b) {
+        value_id const inside[] = {operands.id...};
+        attributes all{{b.dim(D::label, D::rule)...}};
+        for (std::size_t a = 0; a < Count && dims + a < 4; ++a)
+          all.at[dims + a] = detail::slot_of(b, Rule::declares.attributes[dims + a].kind, behind[a]);
+        return add_extension<Rule>(b, inside, all);
       },
       operands...);
 }

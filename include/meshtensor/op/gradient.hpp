@@ -41,7 +41,7 @@ template <class L>
 concept may_be_scalar = is_any<typename L::dim_list> || std::is_same_v<typename L::dim_list, dims<>>;
 
 /// Whether a value is the read of a parameter of a dtype, under a path.
-constexpr bool is_parameter(module const& m, id v, dtype type, id root = no_id) {
+constexpr bool is_parameter(module const& m, value_id v, dtype type, path_id root = no_id) {
   node const& n = m.nodes[m.values[v].node];
   if (n.kind != primitive::read) return false;
   variable const& p = m.variables[variable_of(n)];
@@ -58,7 +58,7 @@ struct sources_of_loss {
   bool any[max_values];             // in whatever way
   bool differentiable[max_values];  // along floats, and not through stop_gradient: a gradient may arrive there
 
-  constexpr sources_of_loss(module const& m, id loss) : any{}, differentiable{} {
+  constexpr sources_of_loss(module const& m, value_id loss) : any{}, differentiable{} {
     any[loss] = differentiable[loss] = true;
     for (int i = m.node_count; i-- > 0;) {
       node const& n = m.nodes[i];
@@ -66,7 +66,7 @@ struct sources_of_loss {
       for (int k = 0; k < n.results.count; ++k)
         used = used || any[m.result(n, k)], passes = passes || differentiable[m.result(n, k)];
       for (int k = 0; used && k < n.operands.count; ++k) {
-        id const v = m.operand(n, k);
+        value_id const v = m.operand(n, k);
         any[v] = true;
         if (passes && !stops_gradient(n) && is_float(m.values[v].type)) differentiable[v] = true;
       }
@@ -75,18 +75,18 @@ struct sources_of_loss {
 };
 
 /// The derivatives of a loss, at the current position. In a loop they are valid if only the loop uses them.
-constexpr id_list<> add_gradient(builder& b, id loss, ids by) {
+constexpr id_list<> add_gradient(builder& b, value_id loss, ids by) {
   if (value const& v = b.m.values[loss]; v.dims.count != 0) {
     diagnostic d{};
     b.note(add_type(d << "T03 the loss has dims, ", b.m, v.type, v.dims) << ": take its sum or mean first");
   }
   id_list<> operands{}, results{};
   operands.add(loss), operands.add_all(by);
-  id const n = b.add_node(primitive::gradient, 0, operands);
-  for (id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
+  node_id const n = b.add_node(primitive::gradient, 0, operands);
+  for (value_id p : by) results.add(b.add_result(n, b.m.values[p].type, b.m.values[p].dims));
   return results;
 }
-constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
+constexpr id_list<> record_gradient(builder& b, value_id loss, ids by) {
   b.expect(b.depth == 0,
            "G26 gradient inside a loop or branch: take it outside, or let accumulate add up those of its parts");
   return add_gradient(b, loss, by);
@@ -94,7 +94,7 @@ constexpr id_list<> record_gradient(builder& b, id loss, ids by) {
 /// The gradients of a loss by the parameters under a path from which the loss was computed. Those that it does not use
 /// at all take part in the node, so that they are warned of (G36).
 template <dtype T>
-constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
+constexpr gradients<T> gradients_under(builder& b, value_id loss, path_id root) {
   meshtensor::module const& m = b.m;
   sources_of_loss const sources(m, loss);
   gradients<T> g{&b, {}, {}};
@@ -113,7 +113,7 @@ constexpr gradients<T> gradients_under(builder& b, id loss, id root) {
 }
 
 /// G37, where a tensor that is neither parameter nor input takes no part in a loss: it was written again.
-constexpr void require_source(builder& b, sources_of_loss const& sources, id by) {
+constexpr void require_source(builder& b, sources_of_loss const& sources, value_id by) {
   node const& maker = b.m.nodes[b.m.values[by].node];
   if (sources.any[by] || maker.kind == primitive::read || maker.kind == primitive::input) return;
   diagnostic d{};
@@ -148,7 +148,7 @@ constexpr auto gradient(L const& loss, P const&... by) {
   if constexpr (!(of_float<L> && (of_float<P> && ...)))
     static_assert(is_valid<detail::wrong<"T04 gradient: only floats have gradients", L, P...>>);
   builder& b = *detail::owner_of(loss, by...);
-  id const given[] = {by.id...};
+  value_id const given[] = {by.id...};
   detail::sources_of_loss const sources(b.m, loss.id);
   (detail::require_source(b, sources, by.id), ...);
   id_list<> const g = detail::record_gradient(b, loss.id, given);

@@ -7,8 +7,8 @@
 
 namespace meshtensor {
 
-constexpr id gather(builder& b, id table, id index, id dim);
-constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like);
+constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim);
+constexpr value_id scatter_add(builder& b, value_id x, value_id index, dim_id dim, shape const& like);
 
 namespace detail {
 /// Calls f(table offset, index dims' offset) for every row in range; `rows` has all dims of the lookup but `dim`.
@@ -32,9 +32,9 @@ void each_row(view const& table, view const& index, view const& rows, int dim, F
 
 /// Of gather and scatter_add.
 struct lookup_attributes {
-  id dim;  // of the table, along which the index gives positions
+  dim_id dim;  // of the table, along which the index gives positions
 
-  static constexpr lookup_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr lookup_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0])}; }
   static constexpr lookup_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim}}; }
 };
@@ -43,7 +43,7 @@ struct gather_rule {
   static constexpr primitive kind = primitive::gather;
   static constexpr declaration declares{.operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .text = "along {0}"};
   static constexpr void infer(inference& i) {
-    id const dim = lookup_attributes::of(i.attributes).dim;
+    dim_id const dim = lookup_attributes::of(i.attributes).dim;
     i.expect(i.dims_of(0).has(dim), "T01 gather: the table lacks the dim", 1, 1);
     i.expect(i.is_integer(1), "T02 gather: the index is not an integer", 2);
     i.expect(!i.dims_of(1).has(dim), "T03 gather: the index has the dim that is looked up: rename it", 2, 1);
@@ -56,7 +56,7 @@ struct gather_rule {
         .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const table = d.b.m.operand(n, 0);
+    value_id const table = d.b.m.operand(n, 0);
     if (!d.differentiable(table)) return;
     d.contribute(table, scatter_add(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)),
                                     lookup_attributes::of(n).dim, d.b.m.values[table].dims));
@@ -77,7 +77,7 @@ struct scatter_add_rule {
   static constexpr declaration declares{
       .operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .work = work_kind::sum, .text = "along {0}"};
   static constexpr void infer(inference& i) {
-    id const dim = lookup_attributes::of(i.attributes).dim;
+    dim_id const dim = lookup_attributes::of(i.attributes).dim;
     shape const &x = i.dims_of(0), rest = without(i.dims, shape{}.add(dim));
     i.expect(i.dims.has(dim), "T01 scatter_add: the result lacks the dim along which rows are added", 0, 1);
     i.expect(i.is_integer(1), "T02 scatter_add: the index is not an integer", 2);
@@ -96,9 +96,10 @@ struct scatter_add_rule {
     return extents.local_size(m.operand_value(n, 0));
   }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const x = d.b.m.operand(n, 0);
+    value_id const x = d.b.m.operand(n, 0);
     if (!d.differentiable(x)) return;
-    id term = gather(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), lookup_attributes::of(n).dim);
+    value_id term =
+        gather(d.b, d.cotangent(d.b.m.result(n)), d.forward(d.b.m.operand(n, 1)), lookup_attributes::of(n).dim);
     shape const dims = d.b.m.values[x].dims;
     if (!d.b.m.values[term].dims.includes(dims)) term = broadcast(d.b, term, dims);  // over dims that were summed
     d.contribute(x, term);
@@ -124,12 +125,12 @@ struct scatter_add_rule {
 
 /// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
 /// matched by name.
-constexpr id gather(builder& b, id table, id index, id dim) {
+constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim) {
   return add_node<gather_rule>(b, {table, index}, lookup_attributes{dim}.packed());
 }
 /// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
 /// that only `x` has is summed.
-constexpr id scatter_add(builder& b, id x, id index, id dim, shape const& like) {
+constexpr value_id scatter_add(builder& b, value_id x, value_id index, dim_id dim, shape const& like) {
   return add_node<scatter_add_rule>(b, {x, index}, lookup_attributes{dim}.packed(), {dtype::f32, like});
 }
 
@@ -150,7 +151,7 @@ constexpr shape with_rule_of(shape const& x, shape const& more) { return united(
 template <handle Table, handle Index, dim_type D>
 constexpr auto gather(Table const& table, Index const& index, D along, line const& where = {}) {
   return detail::record<gather_rule, D>(
-      where, [&](builder& b) { return gather(b, table.id, index.id, detail::dim_id(b, along)); }, table, index);
+      where, [&](builder& b) { return gather(b, table.id, index.id, detail::dim_of(b, along)); }, table, index);
 }
 
 /// Scatter-adds rows into zeros, the transpose of `gather`: out[index[i…], rest…] += x[i…, rest…] along `dim`, as in
@@ -176,7 +177,7 @@ constexpr auto scatter_add(X const& x, Index const& index, D along, to_dims<To..
   constexpr bool fits = ((detail::same_dim<To, D> || has_dim<X, To>) && ...) && has_dim_v<dims<To...>, D>;
   if constexpr (!fits || !of_integer<Index>) return detail::wrap<X::type, dims<To...>>(r.b, x.id);
   shape const wanted = detail::shape_of(r.b, dims<To...>{});
-  return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_id(r.b, along), wanted));
+  return detail::wrap<X::type, dims<To...>>(r.b, scatter_add(r.b, x.id, index.id, detail::dim_of(r.b, along), wanted));
 }
 
 /// Rejects the dims of a result that do not stand in `to(...)`.
@@ -193,7 +194,7 @@ template <scope S, dim_type D, dtype T>
 constexpr tensor<T, D> iota(S const& s, D along, dtype_constant<T>, line const& where = {}) {
   static_assert(T != dtype::boolean, "meshtensor T04: iota of bools: choose an integer or a float");
   detail::recording r(&s.recorder(), where);
-  return {&r.b, iota(r.b, detail::dim_id(r.b, along), T)};
+  return {&r.b, iota(r.b, detail::dim_of(r.b, along), T)};
 }
 
 /// One-hot encoding: 1 at the position `index`, 0 elsewhere, along a new dim: `one_hot(next, vocab, mt::f32)`. An index
@@ -211,9 +212,9 @@ constexpr auto one_hot(Index const& index, D along, dtype_constant<T>, line cons
   detail::recording r(index.owner, where);
   if constexpr (of_integer<Index> && detail::lacks_dim<Index, D>) {
     constexpr dtype wide = Index::type == dtype::u8 ? dtype::i32 : Index::type;  // positions past 255 exist
-    id const wanted = cast(r.b, index.id, wide);
-    id const position = iota(r.b, detail::dim_id(r.b, along), wide);
-    id const v = cast(r.b, elementwise(r.b, function::equal, wanted, position), T);
+    value_id const wanted = cast(r.b, index.id, wide);
+    value_id const position = iota(r.b, detail::dim_of(r.b, along), wide);
+    value_id const v = cast(r.b, elementwise(r.b, function::equal, wanted, position), T);
     return detail::wrap<T, result_dims_t<detail::with_rule_of, typename Index::dim_list, dims<D>>>(r.b, v);
   } else {
     return handle_t<T, typename Index::dim_list>(index.owner, index.id);

@@ -8,14 +8,16 @@
 
 namespace meshtensor {
 
-constexpr id put(builder& b, id x, id part, id dim, id position);
-constexpr id put_rows(builder& b, id x, id part, id index, id dim);
+constexpr value_id put(builder& b, value_id x, value_id part, dim_id dim, number_id position);
+constexpr value_id put_rows(builder& b, value_id x, value_id part, value_id index, dim_id dim);
 
 struct put_attributes {
-  id dim;
-  id position;  // a row of the table of numbers; no_id: operand 2 is an index
+  dim_id dim;
+  number_id position;  // a row of the table of numbers; no_id: operand 2 is an index
 
-  static constexpr put_attributes of(id const* slots) { return {slots[0], slots[1]}; }
+  static constexpr put_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<number_id>(slots[1])};
+  }
   static constexpr put_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim, position}}; }
 };
@@ -30,7 +32,7 @@ struct put_rule {
   static constexpr bool at_index(node const& n) { return n.operands.count == 3; }
   static constexpr void infer(inference& i) {
     shape const &x = i.dims_of(0), &part = i.dims_of(1);
-    id const dim = put_attributes::of(i.attributes).dim;
+    dim_id const dim = put_attributes::of(i.attributes).dim;
     bool const at_index = i.count == 3;
     i.expect(x.has(dim), "T01 put: the operand lacks the dim", 1, 1);
     if (at_index) {
@@ -56,15 +58,15 @@ struct put_rule {
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
-    id const dy = d.cotangent(b.m.result(n));
+    value_id const dy = d.cotangent(b.m.result(n));
     dtype const type = b.m.values[dy].type;
     shape const inner = b.m.operand_value(n, 1).dims;
-    id const nothing = constant(b, 0, type);
+    value_id const nothing = constant(b, 0, type);
     put_attributes const a = put_attributes::of(n);
     if (at_index(n)) {
-      id const index = d.forward(b.m.operand(n, 2));
+      value_id const index = d.forward(b.m.operand(n, 2));
       d.contribute(b.m.operand(n, 0), put_rows(b, dy, broadcast(b, nothing, inner), index, a.dim));
-      id const term = gather(b, dy, index, a.dim);
+      value_id const term = gather(b, dy, index, a.dim);
       shape const many = without(inner, b.m.values[dy].dims);
       d.contribute(b.m.operand(n, 1), many.count == 0 ? term : select(b, stays(b, index, a.dim, many), term, nothing));
       return;
@@ -72,9 +74,9 @@ struct put_rule {
     shape one{};
     one.add(a.dim);
     d.contribute(b.m.operand(n, 0), put(b, dy, broadcast(b, nothing, inner), a.dim, a.position));
-    id const place = iota(b, a.dim, dtype::i64);
-    id const at = constant(b, number::of_row(&b, a.position), dtype::i64);
-    id const here = elementwise(b, function::equal, place, at);
+    value_id const place = iota(b, a.dim, dtype::i64);
+    value_id const at = constant(b, number::of_row(&b, a.position), dtype::i64);
+    value_id const here = elementwise(b, function::equal, place, at);
     d.contribute(b.m.operand(n, 1), reduce(b, reduction::sum, select(b, here, dy, nothing), one));
   }
   template <class = lazy>
@@ -111,23 +113,23 @@ struct put_rule {
  private:
   /// Whether a row is not overwritten by a later one of equal index; `many`: the dims that only the index has, in the
   /// order in which `part` has them.
-  static constexpr id stays(builder& b, id index, id dim, shape const& many) {
+  static constexpr value_id stays(builder& b, value_id index, dim_id dim, shape const& many) {
     dtype const type = dtype::i64;
     shape const by = b.m.values[index].dims;
-    id number = iota(b, many.at[0], type);
+    value_id number = iota(b, many.at[0], type);
     for (int i = 1; i < many.count; ++i) {
-      id const extent = constant(b, number::of_row(&b, b.add_number(extent_row(many.at[i]))), type);
+      value_id const extent = constant(b, number::of_row(&b, b.add_number(extent_row(many.at[i]))), type);
       number = add(b, multiply(b, number, extent), iota(b, many.at[i], type));
     }
     shape shared = without(by, many);
-    id const none = broadcast(b, constant(b, -1, type), shared.add(dim));
-    id const last = put_rows(b, none, broadcast(b, number, united(many, by)), index, dim);
+    value_id const none = broadcast(b, constant(b, -1, type), shared.add(dim));
+    value_id const last = put_rows(b, none, broadcast(b, number, united(many, by)), index, dim);
     return elementwise(b, function::equal, gather(b, last, index, dim), number);
   }
 };
 
 /// `x` with its slice at a number along `dim` overwritten by `part`; other dims that one of them lacks are broadcast.
-constexpr id put(builder& b, id x, id part, id dim, id position) {
+constexpr value_id put(builder& b, value_id x, value_id part, dim_id dim, number_id position) {
   shape const v = b.m.values[x].dims, w = b.m.values[part].dims;
   shape const dims = united(v, w), inner = without(dims, shape{}.add(dim));
   if (!(v == dims)) x = broadcast(b, x, dims);
@@ -137,7 +139,7 @@ constexpr id put(builder& b, id x, id part, id dim, id position) {
 /// `x` with its rows [index[i…], rest…] along `dim` overwritten by part[i…, rest…]. An index out of range changes
 /// nothing; of equal ones the last counts, in the order of the dims of `part`. Dims that `index` and `x` both have are
 /// matched by name.
-constexpr id put_rows(builder& b, id x, id part, id index, id dim) {
+constexpr value_id put_rows(builder& b, value_id x, value_id part, value_id index, dim_id dim) {
   shape const v = b.m.values[x].dims, w = b.m.values[part].dims, i = b.m.values[index].dims;
   shape const dims = united(v, without(w, i)), inner = united(i, without(dims, shape{}.add(dim)));
   if (!(v == dims)) x = broadcast(b, x, dims);
@@ -161,7 +163,7 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
   return detail::record<put_rule, D>(
       where,
       [&](builder& b) {
-        id const dim = detail::dim_id(b, along);
+        dim_id const dim = detail::dim_of(b, along);
         return put(b, x.id, part.id, dim, b.add_number(position));
       },
       x, part);
@@ -181,7 +183,7 @@ constexpr auto put(X const& x, P const& part, D along, number const& position, l
 template <handle X, handle P, dim_type D, handle Index>
 constexpr auto put(X const& x, P const& part, D along, Index const& index, line const& where = {}) {
   return detail::record<put_rule, D>(
-      where, [&](builder& b) { return put_rows(b, x.id, part.id, index.id, detail::dim_id(b, along)); }, x, part,
+      where, [&](builder& b) { return put_rows(b, x.id, part.id, index.id, detail::dim_of(b, along)); }, x, part,
       index);
 }
 

@@ -10,9 +10,9 @@
 namespace meshtensor {
 
 /// The identity of a random node: its path and its index among the random nodes of that path.
-constexpr std::uint64_t identity_of(module const& m, id path, id ordinal) {
+constexpr std::uint64_t identity_of(module const& m, path_id path, id ordinal) {
   std::uint64_t hash = 0xcbf29ce484222325ull + ordinal;
-  for (int p = path; p != no_id; p = m.paths[p].parent) {
+  for (path_id p = path; p != no_id; p = m.paths[p].parent) {
     name const& label = m.names[m.paths[p].label];
     for (std::uint64_t word : {label.w0, label.w1, label.w2, label.w3}) hash = (hash ^ word) * 0x100000001b3ull;
     hash ^= hash >> 29;
@@ -22,7 +22,7 @@ constexpr std::uint64_t identity_of(module const& m, id path, id ordinal) {
 
 /// The identity of a random node with its entry's name, which tells it from those of other programs.
 constexpr std::uint64_t identity_of(module const& m, node const& n) {
-  id r = n.region;
+  region_id r = n.region;
   while (m.regions[r].parent != no_id) r = m.regions[r].parent;
   std::uint64_t hash = identity_of(m, n.path, n.ordinal);
   name const& entry = m.names[m.regions[r].label];
@@ -66,8 +66,8 @@ struct random_rule {
   }
 };
 
-constexpr id random(builder& b, distribution kind, dtype type, shape const& dims) {
-  id const v = add_node<random_rule>(b, ids{}, {}, {type, dims}, static_cast<std::uint8_t>(kind));
+constexpr value_id random(builder& b, distribution kind, dtype type, shape const& dims) {
+  value_id const v = add_node<random_rule>(b, ids{}, {}, {type, dims}, static_cast<std::uint8_t>(kind));
   node& n = b.m.nodes[b.m.values[v].node];
   for (int i = 0; i + 1 < b.m.node_count; ++i)
     n.ordinal = static_cast<id>(n.ordinal + (b.m.nodes[i].kind == primitive::random && b.m.nodes[i].path == n.path));

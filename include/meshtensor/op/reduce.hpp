@@ -8,7 +8,7 @@
 
 namespace meshtensor {
 
-constexpr id reduce(builder& b, reduction kind, id x, shape const& along);
+constexpr value_id reduce(builder& b, reduction kind, value_id x, shape const& along);
 
 struct reduce_rule {
   static constexpr primitive kind = primitive::reduce;
@@ -31,13 +31,13 @@ struct reduce_rule {
   // cotangent.
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;
-    id const x = b.m.operand(n, 0), y = b.m.result(n), dy = d.cotangent(y);
+    value_id const x = b.m.operand(n, 0), y = b.m.result(n), dy = d.cotangent(y);
     if (!d.differentiable(x)) return;
     shape const dims = b.m.values[x].dims;
     if (static_cast<reduction>(n.function) == reduction::sum) return d.contribute(x, broadcast(b, dy, dims));
     dtype const type = b.m.values[dy].type;
-    id const hit = cast(b, elementwise(b, function::equal, {d.forward(x), d.forward(y)}), type);
-    id const hits = reduce(b, reduction::sum, hit, without(dims, b.m.values[y].dims));
+    value_id const hit = cast(b, elementwise(b, function::equal, {d.forward(x), d.forward(y)}), type);
+    value_id const hits = reduce(b, reduction::sum, hit, without(dims, b.m.values[y].dims));
     d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
   }
 
@@ -60,22 +60,26 @@ struct reduce_rule {
     w.bind(0, x, dims), w.bind(1, y, dims);
     std::int64_t inner = 1, outer = 1;
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
+    if (inner == 0) w.count = kept;  // of no elements: what changes no other rank's result
     for (std::int64_t o = 0; o < outer; ++o) {
       std::int64_t const where = w.offset[1];
-      sum_t<E> sum = how == reduction::sum ? sum_t<E>(0) : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
+      sum_t<E> sum = how == reduction::sum ? sum_t<E>(0)
+                     : inner == 0          ? static_cast<sum_t<E>>(neutral<E>(how))
+                                           : static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
       for (std::int64_t k = 0; k < inner; ++k) {
         auto const v = static_cast<sum_t<E>>(x.as<E>()[w.offset[0]]);
         sum = how == reduction::sum ? sum + v
                                     : apply(how == reduction::max ? function::maximum : function::minimum, sum, v);
         w.next();
       }
+      if (inner == 0) w.next();
       y.as<E>()[where] = static_cast<E>(sum);
     }
   }
 };
 
 /// The sum, maximum or minimum of `x` along `dims`. any is the max of bools, all their min.
-constexpr id reduce(builder& b, reduction kind, id x, shape const& along) {
+constexpr value_id reduce(builder& b, reduction kind, value_id x, shape const& along) {
   value const& v = b.m.values[x];
   if (shape const absent = without(along, v.dims); absent.count != 0) {
     diagnostic d{};
@@ -86,18 +90,20 @@ constexpr id reduce(builder& b, reduction kind, id x, shape const& along) {
 }
 
 /// The number of elements along `dims`, by which a mean divides.
-constexpr number_row extent_row(id dim) { return {number_row::extent, function::copy, dim, no_id, 0}; }
-constexpr id extent_product(builder& b, shape const& dims) {
-  id row = b.literal(1);
+constexpr number_row extent_row(int dim) {
+  return {number_row::extent, function::copy, static_cast<id>(dim), no_id, 0};
+}
+constexpr number_id extent_product(builder& b, shape const& dims) {
+  number_id row = b.literal(1);
   for (int i = 0; i < dims.count; ++i) {
-    id const next = b.add_number(extent_row(dims.at[i]));
+    number_id const next = b.add_number(extent_row(dims.at[i]));
     row = i == 0 ? next : b.add_number({number_row::expression, function::multiply, row, next, 0});
   }
   return row;
 }
-constexpr id mean(builder& b, id x, shape const& along) {
+constexpr value_id mean(builder& b, value_id x, shape const& along) {
   if (along.count == 0) return x;
-  id const total = reduce(b, reduction::sum, x, along);
+  value_id const total = reduce(b, reduction::sum, x, along);
   return divide(b, total, constant(b, number::of_row(&b, extent_product(b, along)), b.m.values[x].type));
 }
 
@@ -138,7 +144,7 @@ constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto mak
   if constexpr ((reducible_along<H, D> && ...)) {
     recording r(x.owner, where);
     shape const along = sizeof...(D) == 0 ? r.b.m.values[x.id].dims : shape_of(r.b, dims<D...>{});
-    id const v = along.count == 0 ? x.id : make(r.b, along);
+    value_id const v = along.count == 0 ? x.id : make(r.b, along);
     return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(r.b, v);
   } else if constexpr ((dim_type<D> && ...)) {
     return wrap<H::type, typename reduced_dims<H, dims<D...>>::type>(*x.owner, x.id);
@@ -148,7 +154,7 @@ constexpr auto record_reduce(H const& x, dims<D...>, line const& where, auto mak
 }
 
 template <reduction Kind>
-constexpr auto reducing(id x) {
+constexpr auto reducing(value_id x) {
   return [x](builder& b, shape const& s) { return reduce(b, Kind, x, s); };
 }
 

@@ -7,9 +7,9 @@
 namespace meshtensor {
 
 struct reshape_attributes {
-  id joined;  // the dim that several are merged into, or that is split into several
+  dim_id joined;  // the dim that several are merged into, or that is split into several
 
-  static constexpr reshape_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr reshape_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0])}; }
   static constexpr reshape_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{joined}}; }
 };
@@ -27,7 +27,7 @@ struct reshape_rule {
   static constexpr declaration declares{.attributes = {{attribute_kind::dim}}, .buffer = buffer_use::shared};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
-    id const joined = reshape_attributes::of(i.attributes).joined;
+    dim_id const joined = reshape_attributes::of(i.attributes).joined;
     bool const merges = i.dims.has(joined);
     shape const &many = merges ? x : i.dims, &few = merges ? i.dims : x;
     i.expect(few.has(joined) && expanded(few, joined, without(many, few)) == many,
@@ -49,13 +49,13 @@ struct reshape_rule {
                         : same_elements{one, parts(m, n), false, "split into"};
   }
   /// Row-major order is kept: two reshapes cancel if the dims agree.
-  static constexpr id simplify(auto& s, node& n) {
-    id const x = s.m.operand(n, 0);
+  static constexpr value_id simplify(auto& s, node& n) {
+    value_id const x = s.m.operand(n, 0);
     bool const cancels = s.made_by(x, primitive::reshape) && s.alike(s.m.operand(s.maker(x), 0), s.m.result(n));
     return cancels ? s.m.operand(s.maker(x), 0) : no_id;
   }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
+    value_id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
     value const v = d.b.m.values[x];
     d.contribute(x, add_node<reshape_rule>(d.b, {dy}, reshape_attributes::of(n).packed(), {v.type, v.dims}));
   }
@@ -74,7 +74,7 @@ struct reshape_rule {
 };
 
 /// Merges neighbouring dims into one: the last of `parts` varies fastest.
-constexpr id merge(builder& b, id x, shape const& parts, id joined) {
+constexpr value_id merge(builder& b, value_id x, shape const& parts, dim_id joined) {
   value const v = b.m.values[x];
   int const first = v.dims.find(parts.at[0]);
   b.expect(first >= 0 && v.dims.includes(parts), "T01 merge: the operand lacks a dim");
@@ -85,7 +85,7 @@ constexpr id merge(builder& b, id x, shape const& parts, id joined) {
   }
   return add_node<reshape_rule>(b, {transpose(b, x, ordered)}, reshape_attributes{joined}.packed(), {v.type, dims});
 }
-constexpr id split(builder& b, id x, id joined, shape const& parts) {
+constexpr value_id split(builder& b, value_id x, dim_id joined, shape const& parts) {
   value const v = b.m.values[x];
   b.expect(v.dims.has(joined), "T01 split: the operand lacks the dim");
   return add_node<reshape_rule>(b, {x}, reshape_attributes{joined}.packed(), {v.type, expanded(v.dims, joined, parts)});
@@ -125,7 +125,7 @@ constexpr auto merge(H const& x, to_dims<Parts...>, Joined joined, line const& w
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});
     using result = result_dims_t<detail::merged_rule, typename H::dim_list, dims<Parts...>, dims<Joined>>;
-    return detail::wrap<H::type, result>(r.b, merge(r.b, x.id, parts, detail::dim_id(r.b, joined)));
+    return detail::wrap<H::type, result>(r.b, merge(r.b, x.id, parts, detail::dim_of(r.b, joined)));
   } else {
     return x;
   }
@@ -148,7 +148,7 @@ constexpr auto split(H const& x, Joined joined, to_dims<Parts...>, line const& w
     detail::recording r(x.owner, where);
     shape const parts = detail::shape_of(r.b, dims<Parts...>{});
     using result = result_dims_t<detail::split_rule, typename H::dim_list, dims<Joined>, dims<Parts...>>;
-    return detail::wrap<H::type, result>(r.b, split(r.b, x.id, detail::dim_id(r.b, joined), parts));
+    return detail::wrap<H::type, result>(r.b, split(r.b, x.id, detail::dim_of(r.b, joined), parts));
   } else {
     return x;
   }

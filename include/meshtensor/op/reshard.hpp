@@ -56,7 +56,7 @@ constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
     for (int a = 0; a < asked.rules[i].count; ++a) row.axes[a] = r.b.intern(asked.rules[i].axes[a]);
     m.asked[m.asked_count++] = row;
   }
-  id const v = add_node<reshard_rule>(r.b, {x.id}, reshard_attributes{first, asked.count}.packed());
+  value_id const v = add_node<reshard_rule>(r.b, {x.id}, reshard_attributes{first, asked.count}.packed());
   return detail::wrap<H::type, typename H::dim_list>(r.b, v);
 }
 

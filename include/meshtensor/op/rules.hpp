@@ -11,6 +11,7 @@
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reshard.hpp"
+#include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"
 
@@ -41,6 +42,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::scatter_add: return f.template operator()<scatter_add_rule>();
     case primitive::cumulative_sum: return f.template operator()<cumulative_sum_rule>();
     case primitive::argsort: return f.template operator()<argsort_rule>();
+    case primitive::shift: return f.template operator()<shift_rule>();
     case primitive::stack: return f.template operator()<stack_rule>();
     case primitive::call: return f.template operator()<call_rule>();
     case primitive::extension: return f.template operator()<extension_rule>();
@@ -59,6 +61,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::reduce_scatter: return f.template operator()<reduce_scatter_rule>();
     case primitive::all_gather: return f.template operator()<all_gather_rule>();
     case primitive::all_to_all: return f.template operator()<all_to_all_rule>();
+    case primitive::move: return f.template operator()<move_rule>();
     case primitive::local_slice: return f.template operator()<local_slice_rule>();
     case primitive::wait: return f.template operator()<wait_rule>();
     case primitive::kernel: return f.template operator()<kernel_rule>();
@@ -92,8 +95,7 @@ constexpr char const* verify_node(module const& m, node const& n) {
   return with_rule(n.kind, [&]<class R>() -> char const* {
     if constexpr (requires(inference& i) { R::infer(i); }) {
       value const& y = m.result_value(n);
-      inference i =
-          inference_of(m, {m.links + n.operands.first, n.operands.count}, n.function, n.attribute, y.type, y.dims);
+      inference i = inference_of(m, n, y.type, y.dims);
       R::infer(i);
       if (i.fault != nullptr) return i.fault + 4;  // without its code
       if (i.type != y.type || !(i.dims == y.dims)) return "a result has another dtype or other dims than its operation";

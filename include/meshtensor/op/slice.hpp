@@ -3,19 +3,22 @@
 // extent changes.
 #pragma once
 
+#include "meshtensor/op/detail/moved.hpp"
 #include "meshtensor/op/reduce.hpp"
 #include "meshtensor/op/transpose.hpp"
 
 namespace meshtensor {
 
-constexpr id slice(builder& b, id x, id from, id to, id first);
-constexpr id pad(builder& b, id x, id from, id to, id first, id around);
+constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first);
+constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around);
 
 struct slice_attributes {
-  id from, to;  // dims
-  id first;     // the position of the slice along `from`: a row of the table of numbers
+  dim_id from, to;  // dims
+  number_id first;  // the position of the slice along `from`: a row of the table of numbers
 
-  static constexpr slice_attributes of(id const* slots) { return {slots[0], slots[1], slots[2]}; }
+  static constexpr slice_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2])};
+  }
   static constexpr slice_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{from, to, first}}; }
 };
@@ -38,8 +41,12 @@ struct slice_rule {
     slice_attributes const a = slice_attributes::of(n);
     return meshtensor::sharding{}.keeps_whole(a.from).keeps_whole(a.to).passes_partial(linearity::alone);
   }
+  static constexpr bool partition(auto& p, node const& n) {
+    slice_attributes const a = slice_attributes::of(n);
+    return detail::move_along(p, n, {a.from, a.to, a.first, no_id, 0, shift_kind::cut});
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const dy = d.cotangent(d.b.m.result(n));
+    value_id const dy = d.cotangent(d.b.m.result(n));
     slice_attributes const a = slice_attributes::of(n);
     d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, a.to, a.from, a.first, d.b.literal(0)));
   }
@@ -64,11 +71,14 @@ struct slice_rule {
 };
 
 struct pad_attributes {
-  id from, to;  // dims
-  id first;     // the position of the operand along `to`: a row of the table of numbers
-  id around;    // the value of the other elements: likewise
+  dim_id from, to;   // dims
+  number_id first;   // the position of the operand along `to`: a row of the table of numbers
+  number_id around;  // the value of the other elements: likewise
 
-  static constexpr pad_attributes of(id const* slots) { return {slots[0], slots[1], slots[2], slots[3]}; }
+  static constexpr pad_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2]),
+            static_cast<number_id>(slots[3])};
+  }
   static constexpr pad_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{from, to, first, around}}; }
 };
@@ -90,8 +100,13 @@ struct pad_rule {
     pad_attributes const a = pad_attributes::of(n);
     return meshtensor::sharding{}.keeps_whole(a.from).keeps_whole(a.to);
   }
+  static constexpr bool partition(auto& p, node const& n) {
+    pad_attributes const a = pad_attributes::of(n);
+    number_id const first = detail::negative(p.b, a.first);
+    return detail::move_along(p, n, {a.from, a.to, first, a.around, 0, shift_kind::cut});
+  }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const dy = d.cotangent(d.b.m.result(n));
+    value_id const dy = d.cotangent(d.b.m.result(n));
     pad_attributes const a = pad_attributes::of(n);
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.from, a.first));
   }
@@ -100,14 +115,7 @@ struct pad_rule {
     view const &x = e.operands[0], &y = e.results[0];
     pad_attributes const a = pad_attributes::of(e.n);
     std::int64_t const first = start_of(e);
-    walk<1> w;
-    for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
-    with_element(y.type, [&]<class E>() {
-      E const around = element_of<E>(e.context.numbers[a.around]);
-      if (!w.empty()) do
-          y.as<E>()[w.offset[0]] = around;
-        while (w.next());
-    });
+    detail::fill_elements(y, e.context.numbers[a.around]);
     detail::copy_by_name(x, 0, y, first, a.from, a.to, x.extent);
   }
   /// The offset in its result, in elements, of the padded operand.
@@ -125,10 +133,12 @@ struct pad_rule {
 };
 
 struct concat_attributes {
-  id first, second;  // the dims of the operands
-  id to;             // that of the result
+  dim_id first, second;  // the dims of the operands
+  dim_id to;             // that of the result
 
-  static constexpr concat_attributes of(id const* slots) { return {slots[0], slots[1], slots[2]}; }
+  static constexpr concat_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<dim_id>(slots[2])};
+  }
   static constexpr concat_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{first, second, to}}; }
 };
@@ -161,14 +171,33 @@ struct concat_rule {
     return meshtensor::sharding{}.keeps_whole(a.first).keeps_whole(a.second).keeps_whole(a.to).passes_partial(
         linearity::together);
   }
+  /// If the result is sharded along the dim, each operand moves to its place there, and positions choose between them.
+  static constexpr bool partition(auto& p, node const& n) {
+    builder& b = p.b;
+    concat_attributes const a = concat_attributes::of(n);
+    placement const z = p.implied_result(n);
+    int const place = p.from.result_value(n).dims.find(a.to);
+    if (z.axes_of(place) == 0) return false;
+    placement along{};
+    for (int o = 0, axis = 0; (axis = z.axis_at(place, o)) >= 0; ++o) along.shard(0, axis);
+    value_id const x = p.placed_operand(n, 0, p.implied_of(n, 0)), y = p.placed_operand(n, 1, p.implied_of(n, 1));
+    number_id const end = b.add_number(extent_row(a.first)), zero = b.literal(0), behind = detail::negative(b, end);
+    value_id const first = add_move(b, x, {a.first, a.to, zero, zero, 0, shift_kind::cut}, z);
+    value_id const second = add_move(b, y, {a.second, a.to, behind, zero, 0, shift_kind::cut}, z);
+    value_id const position = p.placed(iota(b, a.to, dtype::i64), along);
+    value_id const bound = constant(b, number::of_row(&b, end), dtype::i64);
+    value_id const is_first = p.placed(elementwise(b, function::less, {position, bound}), along);
+    p.gives(n, p.placed(select(b, {is_first, first, second}), z));
+    return true;
+  }
   static constexpr same_elements elements(module const&, node const& n) {
     concat_attributes const a = concat_attributes::of(n);
     return {shape{}.add(a.first).add(a.second), shape{}.add(a.to), true, "concatenated into"};
   }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const dy = d.cotangent(d.b.m.result(n));
+    value_id const dy = d.cotangent(d.b.m.result(n));
     concat_attributes const a = concat_attributes::of(n);
-    id const behind = d.b.add_number(extent_row(a.first));
+    number_id const behind = d.b.add_number(extent_row(a.first));
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.first, d.b.literal(0)));
     d.contribute(d.b.m.operand(n, 1), slice(d.b, dy, a.to, a.second, behind));
   }
@@ -182,14 +211,14 @@ struct concat_rule {
   }
 };
 
-constexpr id slice(builder& b, id x, id from, id to, id first) {
+constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first) {
   return add_node<slice_rule>(b, {x}, slice_attributes{from, to, first}.packed());
 }
-constexpr id pad(builder& b, id x, id from, id to, id first, id around) {
+constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around) {
   return add_node<pad_rule>(b, {x}, pad_attributes{from, to, first, around}.packed());
 }
 /// `x` along `dx`, then `y` along `dy`, as one tensor along `to`; other dims that one of them lacks are broadcast.
-constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
+constexpr value_id concat(builder& b, value_id x, dim_id dx, value_id y, dim_id dy, dim_id to) {
   shape const v = b.m.values[x].dims, w = b.m.values[y].dims;
   shape const dims = united(replaced(v, dx, to), replaced(w, dy, to));
   shape const first = replaced(dims, to, dx), second = replaced(dims, to, dy);
@@ -203,7 +232,7 @@ constexpr id concat(builder& b, id x, id dx, id y, id dy, id to) {
 /// Takes the elements `first`, `first` + 1, … of `x` along `from`, as many as `to` has: `slice(x, length, past, 1)`.
 ///
 /// dims    those of `x`, `to` in the place of `from`
-/// layout  both dims must be whole; a sharded one is gathered first
+/// layout  if one of both dims is sharded, ranks exchange what changes hands
 /// grad    the cotangent, padded with zeros
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent
 template <handle H, dim_type From, dim_type To>
@@ -211,7 +240,7 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
   return detail::record<slice_rule, From, To>(
       where,
       [&](builder& b) {
-        id const old_dim = detail::dim_id(b, from), new_dim = detail::dim_id(b, to);
+        dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
         return slice(b, x.id, old_dim, new_dim, b.add_number(first));
       },
       x);
@@ -220,7 +249,7 @@ constexpr auto slice(H const& x, From from, To to, number const& first, line con
 /// Pads `x` along `from`: its elements become the elements `first`, `first` + 1, … along `to`; all others are `around`.
 ///
 /// dims    those of `x`, `to` in the place of `from`
-/// layout  both dims must be whole; a sharded one is gathered first
+/// layout  if one of both dims is sharded, ranks exchange what changes hands
 /// grad    the slice of the cotangent
 /// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`
 template <handle H, dim_type From, dim_type To>
@@ -229,8 +258,8 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
   return detail::record<pad_rule, From, To>(
       where,
       [&](builder& b) {
-        id const old_dim = detail::dim_id(b, from), new_dim = detail::dim_id(b, to);
-        id const first_number = b.add_number(first), value_around = b.add_number(around);
+        dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
+        number_id const first_number = b.add_number(first), value_around = b.add_number(around);
         return pad(b, x.id, old_dim, new_dim, first_number, value_around);
       },
       x);
@@ -240,7 +269,7 @@ constexpr auto pad(H const& x, From from, To to, number const& first, number con
 /// one of them lacks are broadcast.
 ///
 /// dims    those of `x` with `to` for `dx`, then other dims of `y`
-/// layout  the three dims must be whole; a sharded one is gathered first
+/// layout  if `to` is sharded, ranks exchange what changes hands; if it is not, a sharded operand is gathered
 /// grad    the two slices of the cotangent
 /// errors  T01 an operand lacks its dim; T02 the dtypes differ; T03 an operand has `to` already
 template <handle X, dim_type DX, handle Y, dim_type DY, dim_type To>
@@ -248,7 +277,7 @@ constexpr auto concat(X const& x, DX dx, Y const& y, DY dy, To to, line const& w
   return detail::record<concat_rule, DX, DY, To>(
       where,
       [&](builder& b) {
-        id const first = detail::dim_id(b, dx), second = detail::dim_id(b, dy), both = detail::dim_id(b, to);
+        dim_id const first = detail::dim_of(b, dx), second = detail::dim_of(b, dy), both = detail::dim_of(b, to);
         return concat(b, x.id, first, y.id, second, both);
       },
       x, y);

@@ -14,10 +14,12 @@ namespace meshtensor {
 enum class sort_order : std::uint8_t { ascending, descending };
 
 struct argsort_attributes {
-  id dim;
+  dim_id dim;
   sort_order order;
 
-  static constexpr argsort_attributes of(id const* slots) { return {slots[0], static_cast<sort_order>(slots[1])}; }
+  static constexpr argsort_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<sort_order>(slots[1])};
+  }
   static constexpr argsort_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim, static_cast<id>(order)}}; }
 };
@@ -69,12 +71,12 @@ struct argsort_rule {
   }
 };
 
-constexpr id argsort(builder& b, id x, id dim, sort_order order) {
+constexpr value_id argsort(builder& b, value_id x, dim_id dim, sort_order order) {
   return add_node<argsort_rule>(b, {x}, argsort_attributes{dim, order}.packed());
 }
 /// The elements of `x` at `positions`, both along `dim`.
-constexpr id take_along(builder& b, id x, id positions, id dim) {
-  id const other = b.dim_like(dim);  // an index lacks the dim that it looks up
+constexpr value_id take_along(builder& b, value_id x, value_id positions, dim_id dim) {
+  dim_id const other = b.dim_like(dim);  // an index lacks the dim that it looks up
   return rename(b, gather(b, x, rename(b, positions, dim, other), dim), other, dim);
 }
 
@@ -91,7 +93,7 @@ constexpr id take_along(builder& b, id x, id positions, id dim) {
 template <handle H, dim_type D>
 constexpr auto argsort(H const& x, D along, sort_order order = sort_order::ascending, line const& where = {}) {
   return detail::record<argsort_rule, D>(
-      where, [&](builder& b) { return argsort(b, x.id, detail::dim_id(b, along), order); }, x);
+      where, [&](builder& b) { return argsort(b, x.id, detail::dim_of(b, along), order); }, x);
 }
 
 /// Sorts the elements along a dim, and also returns the positions that they had: `auto [sorted, position] = sort(x,
@@ -105,7 +107,7 @@ constexpr auto sort(H const& x, D along, sort_order order = sort_order::ascendin
     return std::tuple(x, positions);
   } else {
     auto const sorted = detail::record<detail::same_as_operand, D>(
-        where, [&](builder& b) { return take_along(b, x.id, positions.id, detail::dim_id(b, along)); }, x);
+        where, [&](builder& b) { return take_along(b, x.id, positions.id, detail::dim_of(b, along)); }, x);
     return std::tuple(sorted, positions);
   }
 }

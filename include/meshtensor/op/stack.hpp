@@ -10,9 +10,9 @@
 namespace meshtensor {
 
 struct stack_attributes {
-  id dim;  // the new dim
+  dim_id dim;  // the new dim
 
-  static constexpr stack_attributes of(id const* slots) { return {slots[0]}; }
+  static constexpr stack_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0])}; }
   static constexpr stack_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{dim}}; }
 };
@@ -25,7 +25,7 @@ struct stack_rule {
     unsigned const all = (1u << i.count) - 1u;
     shape const dims = i.united_dims();
     dtype const type = i.common_type();
-    id const dim = stack_attributes::of(i.attributes).dim;
+    dim_id const dim = stack_attributes::of(i.attributes).dim;
     i.expect(!dims.has(dim), "T03 stack: a tensor already has the new dim", all, 1);
     i.give(type, led_by(dim, dims));
   }
@@ -33,11 +33,11 @@ struct stack_rule {
     return meshtensor::sharding{}.keeps_whole(stack_attributes::of(n).dim).passes_partial(linearity::together);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
-    id const dy = d.cotangent(d.b.m.result(n));
+    value_id const dy = d.cotangent(d.b.m.result(n));
     for (int k = 0; k < n.operands.count; ++k) {
-      id const x = d.b.m.operand(n, k);
+      value_id const x = d.b.m.operand(n, k);
       if (!d.differentiable(x)) continue;
-      id const row = gather(d.b, dy, constant(d.b, k, dtype::i64), stack_attributes::of(n).dim);
+      value_id const row = gather(d.b, dy, constant(d.b, k, dtype::i64), stack_attributes::of(n).dim);
       d.contribute(x, sum_to(d.b, row, d.b.m.values[x].dims));
     }
   }
@@ -52,7 +52,7 @@ struct stack_rule {
   }
 };
 
-constexpr id stack(builder& b, ids operands, id dim) {
+constexpr value_id stack(builder& b, ids operands, dim_id dim) {
   return add_node<stack_rule>(b, operands, stack_attributes{dim}.packed());
 }
 
@@ -75,8 +75,8 @@ constexpr auto stack(std::tuple<H...> const& all, D along, line const& where = {
         return detail::record<stack_rule, D>(
             where,
             [&](builder& b) {
-              id const inside[] = {x.id...};
-              return stack(b, inside, detail::dim_id(b, along));
+              value_id const inside[] = {x.id...};
+              return stack(b, inside, detail::dim_of(b, along));
             },
             x...);
       },
@@ -96,7 +96,7 @@ constexpr auto unstack(H const& x, D along, line const& where = {}) {
     return detail::record<gather_rule, D>(
         where,
         [&](builder& b) {
-          return gather(b, x.id, constant(b, static_cast<double>(i), dtype::i64), detail::dim_id(b, along));
+          return gather(b, x.id, constant(b, static_cast<double>(i), dtype::i64), detail::dim_of(b, along));
         },
         x, tensor<dtype::i64>(x.owner, x.id));
   };

@@ -103,7 +103,7 @@ constexpr auto top_k(X const& x, D along, Best best, Part part, Rest rest, line 
   constexpr detail::candidates_t<Part, Best> candidates{};
   auto const found = top_k(split(x, along, to_dims<Part, Rest>{}, where), rest, best, where);
   detail::recording r(x.owner, where);
-  tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_id(r.b, part), dtype::i32));
+  tensor<dtype::i32, Part> const at(&r.b, iota(r.b, detail::dim_of(r.b, part), dtype::i32));
   auto const everywhere = merge(std::get<1>(found) + at * extent(rest), to_dims<Part, Best>{}, candidates, where);
   auto const values = merge(std::get<0>(found), to_dims<Part, Best>{}, candidates, where);
   auto const best_of_all = top_k(values, candidates, best, where);

@@ -6,7 +6,7 @@
 
 namespace meshtensor {
 
-constexpr id rename(builder& b, id x, id from, id to);
+constexpr value_id rename(builder& b, value_id x, dim_id from, dim_id to);
 
 struct transpose_rule {
   static constexpr primitive kind = primitive::transpose;
@@ -19,7 +19,7 @@ struct transpose_rule {
   static constexpr meshtensor::sharding sharding(module const&, node const&) {
     return meshtensor::sharding{}.passes_partial(linearity::alone);
   }
-  static constexpr id simplify(auto& s, node& n) { return detail::read_through(s, n); }
+  static constexpr value_id simplify(auto& s, node& n) { return detail::read_through(s, n); }
   static constexpr void gradient(differentiation& d, node const& n) {
     d.contribute(d.b.m.operand(n, 0), d.cotangent(d.b.m.result(n)));
   }
@@ -30,9 +30,11 @@ struct transpose_rule {
 };
 
 struct rename_attributes {
-  id from, to;  // dims
+  dim_id from, to;  // dims
 
-  static constexpr rename_attributes of(id const* slots) { return {slots[0], slots[1]}; }
+  static constexpr rename_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1])};
+  }
   static constexpr rename_attributes of(node const& n) { return of(n.attribute); }
   constexpr attributes packed() const { return {{from, to}}; }
 };
@@ -56,8 +58,8 @@ struct rename_rule {
     return {shape{}.add(a.from), shape{}.add(a.to), false, "renamed to"};
   }
   /// Two renamings become one.
-  static constexpr id simplify(auto& s, node& n) {
-    id const x = s.m.operand(n, 0);
+  static constexpr value_id simplify(auto& s, node& n) {
+    value_id const x = s.m.operand(n, 0);
     rename_attributes const a = rename_attributes::of(n);
     if (s.made_by(x, primitive::rename) && rename_attributes::of(s.maker(x)).to == a.from) {
       set_attributes(n, rename_attributes{rename_attributes::of(s.maker(x)).from, a.to}.packed());
@@ -76,10 +78,10 @@ struct rename_rule {
   }
 };
 
-constexpr id transpose(builder& b, id x, shape const& dims) {
+constexpr value_id transpose(builder& b, value_id x, shape const& dims) {
   return b.m.values[x].dims == dims ? x : add_node<transpose_rule>(b, {x}, {}, {dtype::f32, dims});
 }
-constexpr id rename(builder& b, id x, id from, id to) {
+constexpr value_id rename(builder& b, value_id x, dim_id from, dim_id to) {
   return add_node<rename_rule>(b, {x}, rename_attributes{from, to}.packed());
 }
 
@@ -125,7 +127,7 @@ constexpr auto rename(H const& x, From from, To to, line const& where = {}) {
   return detail::record<rename_rule, From, To>(
       where,
       [&](builder& b) {
-        id const old_dim = detail::dim_id(b, from), new_dim = detail::dim_id(b, to);
+        dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
         return rename(b, x.id, old_dim, new_dim);
       },
       x);

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the extents of dims and the sizes of mesh axes, and checks that the layout fits them.
-// before: structure only.  after: extents and axis sizes, or one sentence that says what does not fit.
+// Binds the extents of dims and the sizes of mesh axes, which say what each processor holds.
+// before: structure only.  after: extents, axis sizes and grains, or one sentence that says what does not fit.
 // why: every pass before it runs in the compiler, even if extents are known only at start-up.
 #pragma once
 
+#include <numeric>
+#include <optional>
 #include <span>
 
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/tensor/box.hpp"
 
 namespace meshtensor {
 
-/// The numbers of a module: the extents of its dims and the sizes of its axes.
+/// The numbers of a module: the extents of its dims, the sizes of its axes, and so what each processor holds.
 struct binding {
   std::int64_t extent[max_dims];
+  std::int64_t grain[max_dims];  // parts of a dim are multiples of it
   std::int64_t axis[max_axes];
+  struct block_row {
+    id whole, blocks;  // plus 1; 0: none
+  };
+  block_row block_of[max_dims];  // of a dim whose elements are one part of another dim: that dim, and that of all parts
   diagnostic report;
 
   constexpr bool ok() const { return report.empty(); }
@@ -26,9 +34,28 @@ struct binding {
       if (v.layout.sharded_at(a) == position) n *= axis[a];
     return n;
   }
-  /// The extent of one rank's shard of the dim at `position` of a value.
+  /// The part of the dim at `position` that a rank holds; `place(axis)` is where the rank is along a mesh axis.
+  template <class Place>
+  constexpr interval part(value const& v, int position, Place place) const {
+    auto const held = [&](int d, int at) {
+      return part_held(extent[d], grain[d], v.layout, at, [&](int a) { return axis[a]; }, place);
+    };
+    int const d = v.dims.at[position];
+    if (block_of[d].whole == 0) return held(d, position);
+    return {0, held(block_of[d].whole - 1, v.dims.find(block_of[d].blocks - 1)).count};
+  }
+  /// The largest part of the dim at `position`; the first rank holds it.
   constexpr std::int64_t local(value const& v, int position) const {
-    return extent[v.dims.at[position]] / parts(v, position);
+    int const d = v.dims.at[position];
+    std::int64_t const n = v.layout.bits == 0 ? 1 : parts(v, position);
+    return n == 1 ? extent[d] : (extent[d] / grain[d] + n - 1) / n * grain[d];
+  }
+  /// Whether all ranks hold as much of the dim at `position`.
+  constexpr bool is_even(value const& v, int position) const {
+    int const d = v.dims.at[position];
+    if (int const of = block_of[d].whole; of != 0)
+      return meshtensor::is_even(extent[of - 1], extent[block_of[d].blocks - 1], grain[of - 1]);
+    return grain[d] == 0 || meshtensor::is_even(extent[d], parts(v, position), grain[d]);
   }
   constexpr std::int64_t local_size(value const& v) const {
     std::int64_t n = 1;
@@ -51,7 +78,25 @@ struct binding {
     return n;
   }
   /// Whether a node is a collective with one member only: its result is its operand.
-  constexpr bool is_alone(node const& n) const { return is_collective(n.kind) && members(axes_of_collective(n)) == 1; }
+  constexpr bool is_alone(node const& n) const {
+    return is_collective(n.kind) && members(axes_of_collective(n)) == 1 && !shifts(n);
+  }
+};
+
+/// What one rank of a mesh holds, asked like a binding.
+struct held_by {
+  binding const& numbers;
+  mesh_shape const& mesh;
+  std::int64_t rank;
+
+  constexpr std::int64_t local(value const& v, int position) const {
+    return numbers.part(v, position, [this](int a) { return mesh.coordinate(rank, a); }).count;
+  }
+  constexpr std::int64_t local_size(value const& v) const {
+    std::int64_t n = 1;
+    for (int i = 0; i < v.dims.count; ++i) n *= local(v, i);
+    return n;
+  }
 };
 
 namespace detail {
@@ -71,7 +116,7 @@ struct needed_dims {
       declaration const& d = declared(m, n);
       for (int a = 0; a < 4; ++a) {
         if (d.attributes[a].kind == attribute_kind::dim) at[n.attribute[a]] = true;
-        if (d.attributes[a].kind == attribute_kind::number && n.attribute[a] != no_id) row[n.attribute[a]] = true;
+        if (d.attributes[a].kind == attribute_kind::number && n.attribute[a] != id{no_id}) row[n.attribute[a]] = true;
       }
     }
     for (int i = m.number_count; i-- > 0;) {  // a row refers only to earlier rows
@@ -79,7 +124,7 @@ struct needed_dims {
       if (m.numbers[i].kind == number_row::extent) at[m.numbers[i].first] = true;
       if (m.numbers[i].kind != number_row::expression) continue;
       row[m.numbers[i].first] = true;
-      if (m.numbers[i].second != no_id) row[m.numbers[i].second] = true;
+      if (m.numbers[i].second != id{no_id}) row[m.numbers[i].second] = true;
     }
     for (int d = m.dim_count; d-- > 0;) {
       if (!at[d]) continue;
@@ -153,46 +198,49 @@ constexpr void bind_axes(module const& m, mesh_shape const& mesh, binding& b) {
   }
 }
 
-/// Binds the dims that `partition` made of sharded ones. An extent that their number does not divide is for
-/// check_divides to report.
+/// Binds the dims that `partition` made of sharded ones: the number of parts, and the longest one.
 constexpr void bind_blocks(module const& m, binding& b) {
   for (int d = 0; d < m.dim_count; ++d) {
     dim_row const& row = m.dims[d];
     if (row.kind == dim_row::blocks) b.extent[d] = b.members(static_cast<unsigned>(row.value));
     if (row.kind != dim_row::in_block) continue;
-    std::int64_t const whole = b.extent[row.first], blocks = b.extent[row.second];
-    b.extent[d] = whole % blocks == 0 ? whole / blocks : 0;
+    b.extent[d] = part_of(b.extent[row.first], b.extent[row.second], 0, b.grain[row.first]).count;
+    b.block_of[d] = {static_cast<id>(row.first + 1), static_cast<id>(row.second + 1)};
   }
 }
 
-/// If the node splits a dim whose first part is `part`, that dim; else no_id.
-constexpr id split_from(module const& m, node const& n, int part) {
-  same_elements const same = elements_of(m, n);
-  return same.before.count == 1 && same.after.count > 1 && same.after.at[0] == part ? id{same.before.at[0]} : no_id;
-}
+/// Finds the grains. A dim that is merged from others, or split into them, has parts of whole rows of the minor ones:
+/// multiples of their extents, and of the grain of the major one. Two names of one dim have one grain.
+struct grains {
+  binding& b;
+  bool changed = false;
 
-constexpr void check_divides(module const& m, binding& b) {
-  if (m.axis_count == 0) return;
-  for (int i = 0; i < m.value_count; ++i) {
-    value const& v = m.values[i];
-    for (int p = 0; p < v.dims.count; ++p) {
-      std::int64_t const parts = b.parts(v, p), extent = b.extent[v.dims.at[p]];
-      if (extent % parts == 0) continue;
-      id const joined = split_from(m, m.nodes[v.node], v.dims.at[p]);
-      b.report << "S02 dim '" << m.dim_name(v.dims.at[p]) << "' (" << extent << ")";
-      if (joined == no_id) b.report << " is sharded over mesh axis ";
-      else
-        b.report << ", the first part of '" << m.dim_name(joined)
-                 << "', lies as the rule for that says: over mesh axis ";
-      for (int o = 0, n = v.layout.axes_of(p); o < n; ++o)
-        b.report << (o == 0 ? "'" : " x '") << m.names[m.axes[v.layout.axis_at(p, o)].label] << "'";
-      b.report << " (" << parts << " processors), which does not divide it: make it a multiple of " << parts
-               << ", or replicate ";
-      if (joined == no_id) b.report << "it";
-      else locate(b.report << "'" << m.dim_name(joined) << "' where it is split", m, m.nodes[v.node]);
-      return;
-    }
+  constexpr void need(int dim, std::int64_t grain) {
+    if (b.extent[dim] == 0 || b.grain[dim] % grain == 0) return;
+    b.grain[dim] = std::lcm(b.grain[dim], grain), changed = true;
   }
+  constexpr void agree(reshape_row const& row) {
+    bool const merges = row.after.count == 1;
+    int const joined = merges ? row.after.at[0] : row.before.at[0];
+    shape const& parts = merges ? row.before : row.after;
+    std::int64_t minor = 1;
+    for (int i = 1; i < parts.count; ++i) minor *= b.extent[parts.at[i]];
+    if (minor == 0) return;
+    need(joined, minor * b.grain[parts.at[0]]);
+    need(parts.at[0], b.grain[joined] / minor);
+  }
+};
+
+constexpr void bind_grains(module const& m, binding& b) {
+  for (std::int64_t& g : b.grain) g = 1;
+  bool shards = false;
+  for (std::int64_t const size : b.axis) shards = shards || size > 1;
+  if (!shards) return;
+  grains all{b};
+  do {
+    all.changed = false;
+    for (int i = 0; i < m.reshape_count; ++i) all.agree(m.reshapes[i]);
+  } while (all.changed);
 }
 
 /// Checks dims that stand for the same elements: a dim and its new name, or a dim and its parts. Extent 0: not known
@@ -232,7 +280,19 @@ constexpr void check_same_elements(module const& m, binding& b) {
 
 }  // namespace detail
 
-/// Faults that no extent can cure: extents and axis sizes that the types leave open are assumed to divide.
+/// A row of the table of numbers, if its value is known before the first step.
+constexpr std::optional<double> known_number(module const& m, binding const& b, number_id row) {
+  number_row const& n = m.numbers[row];
+  if (n.kind == number_row::literal) return n.value;
+  if (n.kind == number_row::extent) return static_cast<double>(b.extent[n.first]);
+  if (n.kind != number_row::expression) return {};
+  auto const first = static_cast<number_id>(n.first), second = static_cast<number_id>(n.second);
+  auto const x = known_number(m, b, first), y = second == no_id ? std::optional(0.0) : known_number(m, b, second);
+  if (!x || !y) return {};
+  return apply<double>(n.f, *x, *y);
+}
+
+/// Faults that no extent can cure.
 struct early_check {
   diagnostic report;
 };
@@ -248,24 +308,21 @@ constexpr early_check check_early(module const& m) {
     if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
     if (row.kind == dim_row::same) b.extent[d] = first;
   }
-  for (int a = 0; a < max_axes; ++a) b.axis[a] = a < m.axis_count && m.axes[a].extent != 0 ? m.axes[a].extent : 1;
-  detail::bind_blocks(m, b);
   detail::check_same_elements(m, b);
-  if (b.ok()) detail::check_divides(m, b);
   return {b.report};
 }
 
 /// Binds a module to a mesh and to the extents given at start-up.
 ///
-/// errors  S02 an extent does not divide; S03 dims that stand for the same elements have different extents; S10, S11 a
-/// dim's extent; S12 an axis without a size
+/// errors  S03 dims that stand for the same elements have different extents; S10, S11 a dim's extent; S12 an axis
+///         without a size
 constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_extent const> given = {}) {
   binding b{};
   detail::bind_dims(m, given, b);
   if (b.ok()) detail::check_same_elements(m, b);
   if (b.ok()) detail::bind_axes(m, mesh, b);
+  if (b.ok()) detail::bind_grains(m, b);
   if (b.ok()) detail::bind_blocks(m, b);
-  if (b.ok()) detail::check_divides(m, b);
   return b;
 }
 

@@ -35,10 +35,11 @@ struct buffer_reuse {
     return mask;
   }
   /// When a value, or another one in its memory, was used last.
-  constexpr int last_use(id v) const { return last[v]; }
+  constexpr int last_use(value_id v) const { return last[v]; }
   /// Finds all reuse; call it after the survey.
   constexpr void find(int entry) {
-    for (int v = 0; v < m.value_count; ++v) made[v] = life.begin[v], last[v] = life.end[life.root(static_cast<id>(v))];
+    for (int v = 0; v < m.value_count; ++v)
+      made[v] = life.begin[v], last[v] = life.end[life.root(static_cast<value_id>(v))];
     of_variables(entry);
     for (int i = 0; i < m.node_count; ++i)
       if (m.nodes[i].kind == primitive::repeat) of_loop(m.nodes[i]);
@@ -53,19 +54,20 @@ struct buffer_reuse {
       if (n.kind == primitive::read)
         old_value[variable_of(n)] = old_value[variable_of(n)] == 0 ? static_cast<id>(m.result(n) + 1) : no_id;
       if (n.kind != primitive::write) continue;
-      id const v = m.operand(n, 0), old = old_value[variable_of(n)];
-      if (old == 0 || old == no_id) continue;
-      if (is_made_in(static_cast<id>(entry), v)) take_over(v, static_cast<id>(old - 1), last[old - 1]);
-      else if (is_stacked_over(static_cast<id>(entry), v, static_cast<id>(old - 1))) next_value[v] = old;
+      value_id const v = m.operand(n, 0);
+      id const old = old_value[variable_of(n)];
+      if (old == 0 || old == id{no_id}) continue;
+      if (is_made_in(static_cast<region_id>(entry), v)) take_over(v, static_cast<value_id>(old - 1), last[old - 1]);
+      else if (is_stacked_over(static_cast<region_id>(entry), v, static_cast<value_id>(old - 1))) next_value[v] = old;
     }
   }
   /// Whether a loop that runs along `old` stacks `v`, and nothing reads `old` afterwards: each slice of `v` may then
   /// overwrite the slice of `old` that the same iteration reads.
-  constexpr bool is_stacked_over(id region, id v, id old) {
+  constexpr bool is_stacked_over(region_id region, value_id v, value_id old) {
     node const& n = m.nodes[m.values[v].node];
     if (n.kind != primitive::repeat || n.region != region || next_value[v] != 0) return false;
     loop const l = loop::of(n);
-    id const seen = slice_of(n, old);
+    value_id const seen = slice_of(n, old);
     if (m.values[v].index < l.carries + l.sums || seen == no_id || life.read[life.root(old)] != made[v]) return false;
     list const results = m.regions[m.region_of(n, 0)].results;
     for (int i = 0; i < results.count; ++i)
@@ -73,7 +75,7 @@ struct buffer_reuse {
     return true;
   }
   /// The body's argument for a slice of `whole`; no_id unless that argument is the loop's only use of `whole`.
-  constexpr id slice_of(node const& n, id whole) {
+  constexpr value_id slice_of(node const& n, value_id whole) {
     loop const l = loop::of(n);
     int times = 0, at = 0;
     for (int i = 0; i < n.operands.count; ++i)
@@ -84,15 +86,15 @@ struct buffer_reuse {
   /// Finds reuse for a loop's carries, and the stacked results that an iteration computes in place.
   constexpr void of_loop(node const& n) {
     loop const l = loop::of(n);
-    id const body = m.region_of(n, 0);
+    region_id const body = m.region_of(n, 0);
     list const arguments = m.regions[body].arguments, results = m.regions[body].results;
     for (int i = 0; i < results.count; ++i) {
-      id v = m.link(results, i);
+      value_id v = m.link(results, i);
       while (m.nodes[m.values[v].node].region == body && life.renames(m.nodes[m.values[v].node]))
         v = m.operand(m.nodes[m.values[v].node], 0);
       if (!is_made_in(body, v)) continue;
       if (i < l.carries) {
-        id const old = m.link(arguments, i);
+        value_id const old = m.link(arguments, i);
         if (life.root(old) == old) take_over(v, old, life.read[old]);
       } else if (i >= l.carries + l.sums && next_value[v] == 0) {
         fills[v] = !fills[v] && !is_given_twice(results, v) && is_free_when_made(n, i, v);
@@ -100,19 +102,19 @@ struct buffer_reuse {
     }
   }
   /// Whether the slice's place in the stack holds nothing that is still read when the slice is computed.
-  constexpr bool is_free_when_made(node const& n, int result, id v) {
+  constexpr bool is_free_when_made(node const& n, int result, value_id v) {
     id const taken = next_value[m.result(n, result)];
     if (taken == 0) return true;
-    id const seen = slice_of(n, static_cast<id>(taken - 1));
+    value_id const seen = slice_of(n, static_cast<value_id>(taken - 1));
     return life.read[seen] < made[v] ||
            (life.read[seen] == made[v] && may_write_over(m.nodes[m.values[v].node], v, seen));
   }
-  constexpr bool is_given_twice(list results, id v) {
+  constexpr bool is_given_twice(list results, value_id v) {
     int times = 0;
     for (int i = 0; i < results.count; ++i) times += life.root(m.link(results, i)) == life.root(v) ? 1 : 0;
     return times > 1;
   }
-  constexpr bool is_made_in(id region, id v) const {
+  constexpr bool is_made_in(region_id region, value_id v) const {
     node const& maker = m.nodes[m.values[v].node];
     bool const computed = maker.kind == primitive::kernel || is_whole(maker) ||
                           (is_computed(maker.kind) && maker.kind != primitive::iteration);
@@ -120,12 +122,12 @@ struct buffer_reuse {
   }
   /// Lets `v` reuse the buffer of `old`, whose last read is at `until`: if that is before `v` is computed, if a kernel
   /// computes `v` and allows it, or if `v` is `old` updated in place.
-  constexpr void take_over(id v, id old, int until) {
+  constexpr void take_over(value_id v, value_id old, int until) {
     node const& maker = m.nodes[m.values[v].node];
     bool const last_there = until == made[v] && may_write_over(maker, v, old);
     if (until < made[v] || last_there) next_value[v] = static_cast<id>(old + 1);
   }
-  constexpr bool may_write_over(node const& maker, id v, id old) {
+  constexpr bool may_write_over(node const& maker, value_id v, value_id old) {
     if (declared(m, maker).buffer == buffer_use::update) {
       for (int i = 0; i < maker.operands.count; ++i)
         if ((life.root(m.operand(maker, i)) == life.root(old)) != (i == 0)) return false;
@@ -134,7 +136,7 @@ struct buffer_reuse {
     return maker.kind == primitive::kernel &&
            (may_overwrite(maker, m.values[v].index) >> place_of(maker, old) & 1) != 0;
   }
-  constexpr int place_of(node const& n, id v) const {
+  constexpr int place_of(node const& n, value_id v) const {
     for (int k = 0; k < n.operands.count; ++k)
       if (m.operand(n, k) == v) return k;
     return 31;

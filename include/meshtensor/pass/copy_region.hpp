@@ -11,7 +11,7 @@ namespace meshtensor {
 class region_copy {
  public:
   /// For region `k` of a node.
-  constexpr region_copy(builder& target, id owner, int k)
+  constexpr region_copy(builder& target, node_id owner, int k)
       : b_(target),
         m_(target.m),
         source_(m_.region_of(m_.nodes[owner], k)),
@@ -42,9 +42,11 @@ class region_copy {
   }
 
   /// Sets the value that replaces the argument at `place`.
-  constexpr void give(int place, id v) { replace(m_.link(m_.regions[source_].arguments, place), v); }
+  constexpr void give(int place, value_id v) { replace(m_.link(m_.regions[source_].arguments, place), v); }
   constexpr void copy() {
-    id const here = b_.region, path = b_.path, site = b_.site;
+    region_id const here = b_.region;
+    path_id const path = b_.path;
+    site_id const site = b_.site;
     opened_[source_] = static_cast<id>(here + 1);
     for (int i = begin_; i < end_; ++i)
       if (is_needed_[i] && !(m_.nodes[i].kind == primitive::argument && m_.nodes[i].region == source_))
@@ -52,26 +54,27 @@ class region_copy {
     b_.region = here, b_.path = path, b_.site = site;
   }
   /// The copy of the result at `place`.
-  constexpr id result(int place) const { return (*this)[m_.link(m_.regions[source_].results, place)]; }
+  constexpr value_id result(int place) const { return (*this)[m_.link(m_.regions[source_].results, place)]; }
 
  private:
-  constexpr id operator[](id v) const { return static_cast<id>(copy_[v] - 1); }
-  constexpr void replace(id v, id made) { copy_[v] = static_cast<id>(made + 1); }
+  constexpr value_id operator[](value_id v) const { return static_cast<value_id>(copy_[v] - 1); }
+  constexpr void replace(value_id v, value_id made) { copy_[v] = static_cast<id>(made + 1); }
 
-  constexpr id region_of(id old) {
+  constexpr region_id region_of(region_id old) {
     if (opened_[old] == 0) {
       region const r = m_.regions[old];
       b_.region = region_of(r.parent);
       opened_[old] = static_cast<id>(b_.begin_region(r.kind, r.label) + 1);
     }
-    return static_cast<id>(opened_[old] - 1);
+    return static_cast<region_id>(opened_[old] - 1);
   }
 
   constexpr void copy(node const n) {  // by value: the table grows
-    id_list<> operands{}, owned{};
+    id_list<> operands{};
+    id_list<max_operands, region_id> owned{};
     for (int k = 0; k < n.operands.count; ++k) operands.add((*this)[m_.operand(n, k)]);
     b_.region = region_of(n.region);
-    id const made =
+    node_id const made =
         b_.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
     for (int k = 0; k < n.results.count; ++k) {
       value const v = m_.result_value(n, k);
@@ -81,7 +84,7 @@ class region_copy {
     again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
     for (int k = 0; k < n.regions.count; ++k) {
       region const was = m_.regions[m_.region_of(n, k)];
-      id const r = region_of(m_.region_of(n, k));
+      region_id const r = region_of(m_.region_of(n, k));
       m_.regions[r].arguments = copied(was.arguments), m_.regions[r].results = copied(was.results);
       owned.add(r);
     }
@@ -95,7 +98,7 @@ class region_copy {
 
   builder& b_;
   meshtensor::module& m_;
-  id source_;
+  region_id source_;
   int begin_, end_;  // nodes
   bool is_needed_[max_nodes];
   id copy_[max_values];     // of a value, plus 1; 0: none yet

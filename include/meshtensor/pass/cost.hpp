@@ -35,11 +35,67 @@ constexpr run_counts run_counts_of(module const& m, binding const& numbers) {
   return r;
 }
 
-/// One collective as planned, if it is sent on its own: its number of ranks, and the bytes that its first rank
-/// receives. No rank receives more. A collective over one rank moves nothing.
+/// One collective as planned, if it is sent on its own: its number of ranks, and the most bytes that one of them
+/// receives. A collective over one rank moves nothing.
 struct planned_exchange {
   std::int64_t members, bytes;
 };
+
+namespace detail {
+/// The elements that the rank receives that receives most: its result without the part that it brought itself. Parts
+/// have one of two lengths, the longer ones first, so the first rank is asked, the last one, and the last one with a
+/// longer part to take.
+constexpr std::int64_t most_received(module const& m, binding const& numbers, node const& n, std::int64_t p) {
+  collective_attributes const how = collective_attributes::of(n);
+  value const &x = m.operand_value(n, 0), &y = m.result_value(n);
+  int const join = x.dims.find(how.join), split = n.kind == primitive::all_to_all ? x.dims.find(how.split) : -1;
+  std::int64_t const joined = numbers.local(y, join), grain = numbers.grain[how.join];
+  std::int64_t const taken = split < 0 ? 1 : numbers.local(x, split);
+  std::int64_t const split_grain = split < 0 ? 1 : numbers.grain[how.split];
+  std::int64_t const rest = numbers.local_size(x) / (taken * numbers.local(x, join));
+  std::int64_t most = 0;
+  for (std::int64_t rank : {std::int64_t{0}, taken / split_grain % p - 1, p - 1}) {
+    if (rank < 0) continue;
+    std::int64_t const mine = split < 0 ? 1 : part_of(taken, p, rank, split_grain).count;
+    std::int64_t const received = mine * (joined - part_of(joined, p, rank, grain).count) * rest;
+    most = received > most ? received : most;
+  }
+  return most;
+}
+/// The same for a move: of its result, what comes from elsewhere. If the number by which it shifts is not known yet,
+/// all.
+constexpr std::int64_t most_moved(module const& m, binding const& numbers, node const& n, std::int64_t p) {
+  move_attributes const a = move_attributes::of(n);
+  value const &x = m.operand_value(n, 0), &y = m.result_value(n);
+  int const along = a.first == no_id ? -1 : x.dims.find(a.from);
+  auto const first = a.first == no_id ? std::optional(0.0) : known_number(m, numbers, a.first);
+  std::int64_t most = 0;
+  for (std::int64_t member = 0; member < p; ++member) {
+    auto const place = [&](int axis) -> std::int64_t {
+      if ((a.axes >> axis & 1u) == 0) return 0;
+      std::int64_t rest = member;
+      for (int b = max_axes; --b > axis;)
+        if ((a.axes >> b & 1u) != 0) rest /= numbers.axis[b];
+      return rest % numbers.axis[axis];
+    };
+    std::int64_t own = first ? 1 : 0, all = 1;
+    for (int d = 0; d < x.dims.count; ++d) {
+      interval const s = numbers.part(x, d, place), t = numbers.part(y, d, place);
+      if (d != along || !first) {
+        std::int64_t const begin = s.begin > t.begin ? s.begin : t.begin;
+        std::int64_t const end = s.begin + s.count < t.begin + t.count ? s.begin + s.count : t.begin + t.count;
+        own *= end > begin ? end - begin : 0, all *= t.count;
+        continue;
+      }
+      std::int64_t const extent = numbers.extent[a.from];
+      own *= count_shifted(a.how, static_cast<std::int64_t>(*first), extent, s, t);
+      all *= count_shifted(a.how, static_cast<std::int64_t>(*first), extent, {0, extent}, t);
+    }
+    most = all - own > most ? all - own : most;
+  }
+  return most;
+}
+}  // namespace detail
 
 /// source  comm/mpi_algorithm.hpp: the messages that carry each collective; the bytes that they bring are counted here
 constexpr planned_exchange exchange_of(module const& m, binding const& numbers, node const& n) {
@@ -48,20 +104,22 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
   auto const each = static_cast<std::int64_t>(bytes_of(v.type));
   if (p < 2) return {p, 0};
   switch (n.kind) {
-    case primitive::all_reduce: return {p, all_reduce_bytes(elements, each, static_cast<int>(p), 0)};
-    case primitive::all_gather: return {p, (p - 1) * elements * each};
-    default: return {p, elements / p * (p - 1) * each};
+    case primitive::all_reduce:
+      return {p, all_reduce_bytes(elements, v.type, static_cast<int>(p), 0, goes_in_steps(elements * each))};
+    case primitive::reduce_scatter: return {p, (p - 1) * numbers.local_size(m.result_value(n)) * each};
+    case primitive::move: return {p, detail::most_moved(m, numbers, n, p) * each};
+    default: return {p, detail::most_received(m, numbers, n, p) * each};
   }
 }
 
 /// The collectives of one step over more than one rank, and the bytes that one rank receives from others; `exchanges`
 /// counts joined collectives as one.
 struct exchanged {
-  std::int64_t all_reduces, reduce_scatters, all_gathers, all_to_alls, permutes;
+  std::int64_t all_reduces, reduce_scatters, all_gathers, all_to_alls, moves;
   std::int64_t exchanges, bytes;
 
   constexpr std::int64_t collectives() const {
-    return all_reduces + reduce_scatters + all_gathers + all_to_alls + permutes;
+    return all_reduces + reduce_scatters + all_gathers + all_to_alls + moves;
   }
 };
 
@@ -82,20 +140,22 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
       case primitive::reduce_scatter: t.reduce_scatters += times; break;
       case primitive::all_gather: t.all_gathers += times; break;
       case primitive::all_to_all: t.all_to_alls += times; break;
-      default: t.permutes += times; break;
+      default: t.moves += times; break;
     }
     if (goes_with_another(p, i)) continue;
-    auto const each = static_cast<std::int64_t>(bytes_of(m.operand_value(n, 0).type));
+    dtype const type = m.operand_value(n, 0).type;
+    bool const in_steps = goes_in_steps(together[i] * static_cast<std::int64_t>(bytes_of(type)));
     t.exchanges += times;
     t.bytes +=
-        times * (p.joined[i] == 0 ? e.bytes : all_reduce_bytes(together[i], each, static_cast<int>(e.members), 0));
+        times *
+        (p.joined[i] == 0 ? e.bytes : all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps));
   }
   return t;
 }
 
 /// Floating-point operations of one rank for one run of a node: an einsum of k tensors does k for every point of its
 /// dims, any other arithmetic one for every element. Copies and lookups count as 0.
-constexpr std::int64_t flops_of(module const& m, binding const& numbers, node const& n) {
+constexpr std::int64_t flops_of(module const& m, auto const& numbers, node const& n) {
   return with_rule(n.kind, [&]<class R>() -> std::int64_t {
     if constexpr (requires { R::flops(m, n, numbers); }) return R::flops(m, n, numbers);
     else return 0;
@@ -107,15 +167,17 @@ struct computed {
   std::int64_t products, others;
 };
 
-constexpr computed work_of(module const& m, binding const& numbers) {
+/// `held` says what the rank holds: `binding` itself the largest parts, `held_by` those of one rank.
+constexpr computed work_of(module const& m, binding const& numbers, auto const& held) {
   computed c{};
   run_counts const runs = run_counts_of(m, numbers);
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    (declared(m, n).work == work_kind::product ? c.products : c.others) += runs.of[n.region] * flops_of(m, numbers, n);
+    (declared(m, n).work == work_kind::product ? c.products : c.others) += runs.of[n.region] * flops_of(m, held, n);
   }
   return c;
 }
+constexpr computed work_of(module const& m, binding const& numbers) { return work_of(m, numbers, numbers); }
 
 namespace detail {
 template <class... Args>

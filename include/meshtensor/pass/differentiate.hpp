@@ -15,15 +15,15 @@ namespace detail {
 
 struct differentiator : rebuild {
   watched_values watched;
-  id loss = no_id;  // the loss that is being differentiated
+  value_id loss = no_id;  // the loss that is being differentiated
   int gradients_watched = 0;
-  id gradient_watches[max_watched] = {};  // old nodes
+  node_id gradient_watches[max_watched] = {};  // old nodes
 
   constexpr differentiator(module const& source, module& target) : rebuild(source, target) {
     for (int i = 0; i < from.node_count; ++i)
       if (from.nodes[i].kind == primitive::watch && watch_attributes::of(from.nodes[i]).of_gradient) {
         if (!b.expect(gradients_watched < max_watched, "G33 a program watches at most 64 tensors")) return;
-        gradient_watches[gradients_watched++] = static_cast<id>(i);
+        gradient_watches[gradients_watched++] = static_cast<node_id>(i);
       }
   }
 
@@ -40,7 +40,7 @@ struct differentiator : rebuild {
   constexpr void derive(node const& n) {
     enter(n);
     b.copy = 0;
-    id const here = b.region;
+    region_id const here = b.region;
     loss = (*this)[from.operand(n, 0)];
     differentiation d(b);
     for (int i = 1; i < n.operands.count; ++i) d.active[(*this)[from.operand(n, i)]] = true;
@@ -51,20 +51,20 @@ struct differentiator : rebuild {
     backwards(d, here, 0, end);
     b.path = n.path, b.site = n.site;
     for (int i = 0; i < n.results.count; ++i) {
-      id const by = (*this)[from.operand(n, i + 1)];
+      value_id const by = (*this)[from.operand(n, i + 1)];
       if (node const& maker = m.nodes[m.values[by].node]; !d.has_cotangent(by) && maker.kind == primitive::read)
         m.variables[variable_of(maker)].idle = true;
       replace(from.result(n, i), d.has_cotangent(by) ? d.cotangent(by) : zeros_like(by));
     }
   }
 
-  constexpr id zeros_like(id v) {
-    id const zero = constant(b, 0, m.values[v].type);
+  constexpr value_id zeros_like(value_id v) {
+    value_id const zero = constant(b, 0, m.values[v].type);
     return m.values[v].dims.count == 0 ? zero : broadcast(b, zero, m.values[v].dims);
   }
 
   // Marks as active the values of nodes [begin, end) of a region that depend on a target of the gradient.
-  constexpr void activate(differentiation& d, id r, int begin, int end) {
+  constexpr void activate(differentiation& d, region_id r, int begin, int end) {
     for (int i = begin; i < end; ++i) {
       node const& n = m.nodes[i];
       if (n.region != r) continue;
@@ -87,7 +87,7 @@ struct differentiator : rebuild {
       changed = false;
       activate(d, m.region_of(n, 0), begin, end);
       for (int k = 0; k < l.carries; ++k) {
-        id const given = m.link(body.results, k), taken = m.link(body.arguments, k);
+        value_id const given = m.link(body.results, k), taken = m.link(body.arguments, k);
         if (d.active[given] && !d.active[taken]) d.active[taken] = changed = true;
       }
     }
@@ -97,7 +97,7 @@ struct differentiator : rebuild {
     }
   }
 
-  constexpr void backwards(differentiation& d, id r, int begin, int end) {
+  constexpr void backwards(differentiation& d, region_id r, int begin, int end) {
     for (int i = end; i-- > begin && m.report.empty();) {
       node const n = m.nodes[i];
       if (n.region != r) continue;
@@ -106,12 +106,12 @@ struct differentiator : rebuild {
       if (!any) continue;
       for (int k = 0; k < gradients_watched; ++k)
         if (node const& w = from.nodes[gradient_watches[k]]; has(from.operand(w, 0))) {
-          id const v = (*this)[from.operand(w, 0)];
+          value_id const v = (*this)[from.operand(w, 0)];
           if (m.values[v].node == i && d.has_cotangent(v)) watched.add(b, w, d.cotangent(v), loss);
         }
       b.path = n.path, b.site = n.site;
-      if (n.kind == primitive::repeat) loop_backwards(d, static_cast<id>(i));
-      else if (n.kind == primitive::composite) composite_backwards(d, static_cast<id>(i));
+      if (n.kind == primitive::repeat) loop_backwards(d, static_cast<node_id>(i));
+      else if (n.kind == primitive::composite) composite_backwards(d, static_cast<node_id>(i));
       else rule_backwards(d, n);
     }
   }
@@ -129,7 +129,7 @@ struct differentiator : rebuild {
   }
 
   // The composite's own gradient handles the cotangents of its first `taken` results; the others go through its body.
-  constexpr void composite_backwards(differentiation& d, id forward) {
+  constexpr void composite_backwards(differentiation& d, node_id forward) {
     node const n = m.nodes[forward];
     int const taken = cotangents_taken(m, n);
     bool own = false, others = false;
@@ -142,10 +142,11 @@ struct differentiator : rebuild {
   // The composite's own gradient becomes a composite: its operands are those of (operands, results, cotangents) that it
   // reads, its results the cotangents of the targets. Its region is copied once its operands exist, because arguments
   // come after their operands.
-  constexpr void own_gradient_backwards(differentiation& d, id forward, int taken) {
+  constexpr void own_gradient_backwards(differentiation& d, node_id forward, int taken) {
     node const n = m.nodes[forward];
     region_copy body(b, forward, 1);
-    id_list<> operands{}, places{}, targets{};
+    id_list<> operands{};
+    id_list<max_operands, id> places{}, targets{};
     int const given = n.operands.count, results = n.results.count;
     for (int i = 0; i < given; ++i) {
       body.need(i);  // whatever the targets, so that a device can recognize it by its operands
@@ -162,30 +163,31 @@ struct differentiator : rebuild {
       if (i < given + results) {
         operands.add(b.use(d.forward(i < given ? m.operand(n, i) : m.result(n, i - given))));
       } else {
-        id const y = m.result(n, i - given - results);
+        value_id const y = m.result(n, i - given - results);
         operands.add(d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
       }
     }
-    id const owned[] = {gradient_region(body, m.region_of(n, 1), places, targets)};
-    id const made = b.add_node(primitive::composite, 0, operands,
-                               composite_attributes{b.intern(gradient_name(n)), operands.count, false}.packed());
+    region_id const owned[] = {gradient_region(body, m.region_of(n, 1), places, targets)};
+    node_id const made = b.add_node(primitive::composite, 0, operands,
+                                    composite_attributes{b.intern(gradient_name(n)), operands.count, false}.packed());
     m.nodes[made].regions = b.add_links(owned);
     id_list<> terms{};
-    for (id i : ids(targets)) {
+    for (id i : std::span<id const>(targets)) {
       value const x = m.operand_value(n, i);
       terms.add(b.add_result(made, x.type, x.dims));
     }
     for (int i = 0; i < targets.count; ++i) d.contribute(m.operand(n, targets.at[i]), terms.at[i]);
   }
   /// Makes a region like the composite's gradient region, with the arguments at `places` and the results at `targets`.
-  constexpr id gradient_region(region_copy& body, id source, ids places, ids targets) {
-    id const here = b.region;
+  constexpr region_id gradient_region(region_copy& body, region_id source, std::span<id const> places,
+                                      std::span<id const> targets) {
+    region_id const here = b.region;
     region const original = m.regions[source];
-    id const fresh = b.begin_region(original.kind, original.label);
+    region_id const fresh = b.begin_region(original.kind, original.label);
     id_list<> arguments{}, results{};
     for (id i : places) {
       value const like = m.values[m.link(original.arguments, i)];
-      id const a = b.add_argument(like, like.dims);
+      value_id const a = b.add_argument(like, like.dims);
       set_place(m.nodes[m.values[a].node], arguments.count);
       body.give(i, a), arguments.add(a);
     }
@@ -205,7 +207,7 @@ struct differentiator : rebuild {
   // Recomputes the body at the place of the backward nodes and differentiates it node by node, for the results from
   // `first` on. This is how the gradient of a gradient is computed, because a gradient has no custom gradient of its
   // own.
-  constexpr void body_backwards(differentiation& d, id forward, int first) {
+  constexpr void body_backwards(differentiation& d, node_id forward, int first) {
     node const n = m.nodes[forward];
     region_copy body(b, forward, 0);
     for (int k = first; k < n.results.count; ++k)
@@ -214,8 +216,8 @@ struct differentiator : rebuild {
     id_list<> targets{}, inside{};  // operands whose cotangents are wanted, and their values in the copy
     for (int i = 0; i < n.operands.count; ++i) {
       if (!body.needs_argument(i)) continue;
-      id const x = m.operand(n, i);
-      id v = b.use(d.forward(x));
+      value_id const x = m.operand(n, i);
+      value_id v = b.use(d.forward(x));
       if (d.differentiable(x)) {  // a copy of its own: other uses of the operand add to another cotangent
         v = elementwise(b, function::copy, v);
         targets.add(x), inside.add(v), d.active[v] = true;
@@ -245,17 +247,17 @@ struct differentiator : rebuild {
 
   // The gradient of a loop is a loop in the opposite direction: cotangents of carries are carries, those of stacked
   // inputs are stacked outputs, those of loop invariants are sums.
-  constexpr void loop_backwards(differentiation& d, id forward) {
+  constexpr void loop_backwards(differentiation& d, node_id forward) {
     node const n = m.nodes[forward];
     loop const l = loop::of(n);
-    id const body_id = m.region_of(n, 0);
+    region_id const body_id = m.region_of(n, 0);
     region const body = m.regions[body_id];
     int const results = n.results.count;
     auto argument = [&](int i) { return m.link(body.arguments, i); };
     auto is_active = [&](int i) { return d.active[argument(i)] && is_float(m.values[argument(i)].type); };
     id_list<> starts{}, seeds{};  // cotangents of the final carries; of sums and stacked outputs
     for (int i = 0; i < l.carries; ++i) {
-      id const y = m.result(n, i);
+      value_id const y = m.result(n, i);
       starts.add(!is_active(i) ? no_id : d.has_cotangent(y) ? d.cotangent(y) : zeros_like(y));
     }
     for (int i = l.carries; i < results; ++i) seeds.add(d.cotangent(m.result(n, i)));
@@ -271,7 +273,7 @@ struct differentiator : rebuild {
       seed(inner, m.link(body.results, i), b.add_carry(starts.at[i]));
     }
     for (int i = l.carries; i < results; ++i) {
-      id const s = seeds.at[i - l.carries];
+      value_id const s = seeds.at[i - l.carries];
       if (s == no_id) continue;
       seed(inner, m.link(body.results, i), i < l.carries + l.sums ? b.use(s) : b.add_stacked(s));
     }
@@ -294,9 +296,9 @@ struct differentiator : rebuild {
     frame const f = b.end_frame(given);
     id_list<> operands{};
     operands.add_all(carried), operands.add_all(f.stacked), operands.add_all(f.invariants);
-    id const made = b.add_node(primitive::repeat, 0, operands);
+    node_id const made = b.add_node(primitive::repeat, 0, operands);
     loop{l.dim, carried.count, f.stacked.count, sums, !l.reversed}.store(m.nodes[made]);
-    id const owned[] = {f.region};
+    region_id const owned[] = {f.region};
     m.nodes[made].regions = b.add_links(owned);
     id_list<> targets{}, terms{};
     auto result = [&](int i, shape const& dims) {
@@ -311,7 +313,7 @@ struct differentiator : rebuild {
       if (is_active(i) && inner.has_cotangent(argument(i))) result(i, led_by(l.dim, m.values[argument(i)].dims));
     for (int i = 0; i < targets.count; ++i) d.contribute(targets.at[i], terms.at[i]);
   }
-  constexpr void seed(differentiation& inner, id forward_value, id term) {
+  constexpr void seed(differentiation& inner, value_id forward_value, value_id term) {
     if (inner.active[forward_value]) inner.contribute(forward_value, term);
   }
 };

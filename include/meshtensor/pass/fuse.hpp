@@ -16,10 +16,12 @@ struct kernel_writer {
   grouping const& groups;
   rebuild w;
   id first[grouping::max_groups], next[max_nodes];  // members of a group, plus 1
-  id inside[max_values], inside_of[max_values];     // a value's copy in the kernel being written; which kernel that is
-  bool leaves[max_values];                          // used outside its group
+  value_id inside[max_values];
+  id inside_of[max_values];  // a value's copy in the kernel being written; which kernel that is
+  bool leaves[max_values];   // used outside its group
   id_list<max_kernel_operands> operands, arguments;
-  id region, now;
+  region_id region;
+  id now;
 
   constexpr kernel_writer(module const& m, module& target, grouping const& g)
       : from(m),
@@ -32,7 +34,7 @@ struct kernel_writer {
         leaves{},
         operands{},
         arguments{},
-        region(0),
+        region(no_id),
         now(0) {
     find_what_leaves();
     for (int i = from.node_count; i-- > 0;) {
@@ -45,7 +47,7 @@ struct kernel_writer {
       if (id const own = groups.group_of[i]; own != 0) {
         if (groups.groups[own - 1].place == i) kernel(static_cast<id>(own - 1));
       } else if (!groups.is_gone(n)) {
-        id const made = w.copy(n);
+        node_id const made = w.copy(n);
         if (n.kind == primitive::composite) claim(w.m.nodes[made]);
       }
     }
@@ -66,7 +68,7 @@ struct kernel_writer {
       id const own = groups.group_of[i];
       if (own == 0 && groups.is_gone(n)) continue;
       for (int k = 0; k < n.operands.count; ++k) {
-        id const v = own == 0 ? from.operand(n, k) : groups.source[from.operand(n, k)];
+        value_id const v = own == 0 ? from.operand(n, k) : groups.source[from.operand(n, k)];
         leaves[v] = leaves[v] || own == 0 || groups.group_of[from.values[v].node] != own;
       }
     }
@@ -76,37 +78,37 @@ struct kernel_writer {
     node const& root = from.nodes[groups.groups[g].place];
     w.enter(root);
     builder& b = w.b;
-    id const around = b.region;
+    region_id const around = b.region;
     now = static_cast<id>(g + 1);
     operands.count = arguments.count = 0;
     region = b.begin_region(region_kind::kernel, no_id);
-    id results[max_kernel_results] = {}, old[max_kernel_results] = {};
+    value_id results[max_kernel_results] = {}, old[max_kernel_results] = {};
     int count = 0;
     for (id i = first[g]; i != 0; i = next[i - 1]) {
-      id const v = from.result(from.nodes[i - 1]);
+      value_id const v = from.result(from.nodes[i - 1]);
       inside[v] = copy(from.nodes[i - 1]), inside_of[v] = now;
       if (leaves[v]) results[count] = inside[v], old[count++] = v;
     }
     w.m.regions[region].arguments = b.add_links(arguments);
     w.m.regions[region].results = b.add_links(ids(results, static_cast<std::size_t>(count)));
     b.region = around, b.path = root.path, b.site = root.site, b.copy = root.copy;
-    id const k = b.add_node(primitive::kernel, 0, operands, kernel_attributes{groups.groups[g].space}.packed());
+    node_id const k = b.add_node(primitive::kernel, 0, operands, kernel_attributes{groups.groups[g].space}.packed());
     for (int i = 0; i < count; ++i) {
       value const& v = from.values[old[i]];
-      id const made = b.add_result(k, v.type, v.dims);
+      value_id const made = b.add_result(k, v.type, v.dims);
       w.m.values[made].layout = v.layout, w.m.values[made].origin = v.origin;
       w.replace(old[i], made);
     }
-    w.m.nodes[k].regions = b.add_links(ids(&region, 1));
+    w.m.nodes[k].regions = b.add_links(std::span<region_id const>(&region, 1));
   }
 
   /// Copies `n` into the kernel's region.
-  constexpr id copy(node const& n) {
-    id given[3] = {};
+  constexpr value_id copy(node const& n) {
+    value_id given[3] = {};
     for (int k = 0; k < n.operands.count; ++k) given[k] = inner(from.operand(n, k));
     return make(n, given, n.operands.count, from.result_value(n));
   }
-  constexpr id make(node const& like, id const* given, int count, value const& result) {
+  constexpr value_id make(node const& like, value_id const* given, int count, value const& result) {
     meshtensor::module& m = w.m;
     w.b.make_room(m.node_count, 1, max_nodes, "G02", "nodes, gradients and kernels included");
     w.b.make_room(m.value_count, 1, max_values, "G02", "tensors, gradients and kernels included");
@@ -119,24 +121,24 @@ struct kernel_writer {
     m.links[m.link_count++] = static_cast<id>(m.value_count);
     value& v = m.values[m.value_count];
     v = result;
-    v.node = static_cast<id>(m.node_count++), v.region = region, v.index = 0;
-    return static_cast<id>(m.value_count++);
+    v.node = static_cast<node_id>(m.node_count++), v.region = region, v.index = 0;
+    return static_cast<value_id>(m.value_count++);
   }
 
   /// The value inside the kernel: a member's result, a recomputed one, or an argument.
-  constexpr id inner(id v) {
+  constexpr value_id inner(value_id v) {
     if (inside_of[v] == now) return inside[v];
     bool const again =
         groups.role[v] == fusion_role::number || groups.role[v] == fusion_role::position || groups.source[v] != v;
-    id const made = again ? copy(from.nodes[from.values[v].node]) : argument(v);
+    value_id const made = again ? copy(from.nodes[from.values[v].node]) : argument(v);
     inside[v] = made, inside_of[v] = now;
     return made;
   }
-  constexpr id argument(id v) {
+  constexpr value_id argument(value_id v) {
     node like{};
     like.kind = primitive::argument, like.path = w.b.path, like.site = w.b.site, like.copy = w.b.copy;
     set_place(like, arguments.count);
-    id const made = make(like, nullptr, 0, from.values[v]);
+    value_id const made = make(like, nullptr, 0, from.values[v]);
     arguments.add(made);
     operands.add(w[v]);
     return made;

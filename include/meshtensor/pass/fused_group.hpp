@@ -12,8 +12,8 @@ inline constexpr int max_kernel_steps = 32, max_kernel_operands = 16, max_kernel
 namespace detail {
 
 struct fused_group {
-  id place;  // the kernel takes the place of this node
-  id region;
+  node_id place;  // the kernel takes the place of this node
+  region_id region;
   shape space;
   std::uint8_t sharded[max_axes], order[max_axes];  // the dim that an axis shards, plus 1
   std::uint8_t steps, operands, results, numbers;

@@ -39,18 +39,20 @@ struct grouping {
   id place_of_user[max_values];  // the node of that user, plus 1
   bool shared[max_values];       // used by several nodes
   id counted_by[max_values];     // the last group that counted the value as its operand, plus 1
-  id source[max_values];         // what a group loads for this value: the operand of broadcasts and transposes
+  value_id source[max_values];   // what a group loads for this value: the operand of broadcasts and transposes
   fusion_role role[max_values];  // of the node that computes a value
 
   constexpr explicit grouping(module const& m)
       : from(m), count(0), groups{}, group_of{}, user{}, place_of_user{}, shared{}, counted_by{}, source{}, role{} {
     for (int v = 0; v < m.value_count; ++v) {
       node const& n = m.nodes[m.values[v].node];
-      role[v] = declared(m, n).fusion, source[v] = is_way_to_read(m, n) ? source[m.operand(n, 0)] : static_cast<id>(v);
+      role[v] = declared(m, n).fusion,
+      source[v] = is_way_to_read(m, n) ? source[m.operand(n, 0)] : static_cast<value_id>(v);
     }
     for (int r = 0; r < m.region_count; ++r)
-      for (int i = 0; i < m.regions[r].results.count; ++i) use_alone(m.link(m.regions[r].results, i), no_id - 1);
-    for (int i = m.node_count; i-- > 0;) place(static_cast<id>(i));
+      for (int i = 0; i < m.regions[r].results.count; ++i)
+        use_alone(m.link(m.regions[r].results, i), no_id_t::value - 1);
+    for (int i = m.node_count; i-- > 0;) place(static_cast<node_id>(i));
     merge_siblings();
     for (int i = 0; i < m.node_count; ++i)
       if (group_of[i] != 0) group_of[i] = static_cast<id>(find(static_cast<id>(group_of[i] - 1)) + 1);
@@ -64,12 +66,13 @@ struct grouping {
  private:
   // ---- who uses a value ----
 
-  constexpr void use_alone(id v, int at) {
+  constexpr void use_alone(value_id v, int at) {
     if (place_of_user[v] != 0) shared[v] = true;
     if (place_of_user[v] == 0 || at < place_of_user[v] - 1) user[v] = 0, place_of_user[v] = static_cast<id>(at + 1);
   }
-  constexpr void use_in(id read, id g) {
-    id const v = source[read], mark = static_cast<id>(g + 1);
+  constexpr void use_in(value_id read, id g) {
+    value_id const v = source[read];
+    id const mark = static_cast<id>(g + 1);
     fused_group& own = groups[g];
     if (role[v] == fusion_role::number || role[v] == fusion_role::position) {
       ++(role[v] == fusion_role::number ? own.numbers : own.steps);
@@ -83,7 +86,7 @@ struct grouping {
 
   // ---- the scan ----
 
-  constexpr void place(id i) {
+  constexpr void place(node_id i) {
     node const& n = from.nodes[i];
     if (is_in_composite(from, n)) {
       for (int k = 0; k < n.operands.count; ++k) use_alone(from.operand(n, k), i);
@@ -131,7 +134,7 @@ struct grouping {
       g.order[a] = v.layout.order(a);
   }
 
-  constexpr bool begin(id i, node const& n) {
+  constexpr bool begin(node_id i, node const& n) {
     if (shares_memory(n)) return false;     // an alias, no work
     if (count == max_groups) return false;  // so many kernels would exceed the regions, too: G20 reports it
     id const made = static_cast<id>(count++);
@@ -147,14 +150,14 @@ struct grouping {
     adopt(i, n, made);
     return true;
   }
-  constexpr void adopt(id i, node const& n, id g) {
+  constexpr void adopt(node_id i, node const& n, id g) {
     group_of[i] = static_cast<id>(g + 1);
     for (int k = 0; k < n.operands.count; ++k) use_in(from.operand(n, k), g);
   }
 
   /// Adds the node to the group of its earliest user, if there is one and it has room.
-  constexpr bool join(id i, node const& n) {
-    id const v = from.result(n);
+  constexpr bool join(node_id i, node const& n) {
+    value_id const v = from.result(n);
     if (user[v] == 0) return false;
     id const at = static_cast<id>(user[v] - 1);
     fused_group& g = groups[at];
@@ -198,11 +201,11 @@ struct grouping {
     return g;
   }
   /// The group of the node that computes a value, plus 1.
-  constexpr id group_of_value(id v) const {
+  constexpr id group_of_value(value_id v) const {
     id const g = group_of[from.values[v].node];
     return g == 0 ? id{0} : static_cast<id>(find(static_cast<id>(g - 1)) + 1);
   }
-  using operand_lists = id[max_groups][max_kernel_operands];
+  using operand_lists = value_id[max_groups][max_kernel_operands];
 
   /// Merges groups that read the same full-space value, or of which one reads the other's result, if no node between
   /// them forbids it.
@@ -215,7 +218,7 @@ struct grouping {
       id const g = static_cast<id>(group_of[i] - 1);
       node const& n = from.nodes[i];
       for (int k = 0; k < n.operands.count; ++k) {
-        id const v = source[from.operand(n, k)];
+        value_id const v = source[from.operand(n, k)];
         if (group_of[from.values[v].node] == g + 1 || role[v] == fusion_role::number ||
             role[v] == fusion_role::position)
           continue;
@@ -225,7 +228,8 @@ struct grouping {
     }
     for (int b = count; b-- > 0;) {  // from the first to the last
       for (int k = 0; k < counts[b]; ++k) {
-        id const v = operands[b][k], made_by = group_of[from.values[v].node];
+        value_id const v = operands[b][k];
+        id const made_by = group_of[from.values[v].node];
         id const other = made_by != 0 ? made_by : last_user[v];
         if (other == 0 || !(from.values[v].dims == groups[b].space)) continue;
         id const a = find(static_cast<id>(other - 1));
@@ -237,7 +241,7 @@ struct grouping {
       for (int k = 0; k < counts[b]; ++k) last_user[operands[b][k]] = static_cast<id>(now + 1);
     }
   }
-  static constexpr int position(id const* list, int length, id v) {
+  static constexpr int position(value_id const* list, int length, value_id v) {
     for (int i = 0; i < length; ++i)
       if (list[i] == v) return i;
     return length;
@@ -256,7 +260,8 @@ struct grouping {
     // b's operands must be available at the place of a, and b must not read a result of a reduction that leaves a.
     int together = counts[a];
     for (int k = 0; k < counts[b]; ++k) {
-      id const v = operands[b][k], unit = group_of_value(v);
+      value_id const v = operands[b][k];
+      id const unit = group_of_value(v);
       if (unit == a + 1) {
         if (role[v] == fusion_role::reduction && !goes_along(ga, from.values[v].dims)) return false;
         continue;
@@ -273,7 +278,8 @@ struct grouping {
   constexpr void merge(id a, id b, operand_lists& operands, std::uint8_t* counts) {
     fused_group &ga = groups[a], &gb = groups[b];
     for (int k = 0; k < counts[b]; ++k)
-      if (id const v = operands[b][k]; group_of_value(v) != a + 1 && position(operands[a], counts[a], v) == counts[a])
+      if (value_id const v = operands[b][k];
+          group_of_value(v) != a + 1 && position(operands[a], counts[a], v) == counts[a])
         operands[a][counts[a]++] = v;
     ga.mixed = ga.mixed || gb.mixed || (ga.leaving != 0 && gb.leaving != 0 && ga.leaving != gb.leaving);
     ga.steps = static_cast<std::uint8_t>(ga.steps + gb.steps);

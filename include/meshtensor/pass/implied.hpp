@@ -10,7 +10,7 @@ namespace meshtensor {
 struct implied_layout {
   struct resolved_rule {
     bool scoped, used;
-    id dim;  // no_id: not in the module
+    dim_id dim;  // no_id: not in the module
     int count;
     std::uint8_t axes[max_axes];
   };
@@ -28,7 +28,7 @@ struct implied_layout {
       to.scoped = !from.scope.empty();
       to.dim = no_id;
       for (int d = 0; d < m.dim_count; ++d)
-        if (m.dim_name(d) == from.dim) to.dim = static_cast<id>(d);
+        if (m.dim_name(d) == from.dim) to.dim = static_cast<dim_id>(d);
       for (int i = 0; i < from.count; ++i) {
         int axis = -1;
         for (int a = 0; a < m.axis_count; ++a)
@@ -41,12 +41,13 @@ struct implied_layout {
         to.axes[to.count++] = static_cast<std::uint8_t>(axis);
       }
       if (!to.scoped || to.dim == no_id) continue;
-      for (int p = 0; p < m.path_count; ++p) depth[r][p] = static_cast<std::uint8_t>(depth_of(m, p, from.scope) + 1);
+      for (int p = 0; p < m.path_count; ++p)
+        depth[r][p] = static_cast<std::uint8_t>(depth_of(m, static_cast<path_id>(p), from.scope) + 1);
     }
   }
 
   /// The rule for a dim under a path: the innermost scope's, else the global one; -1: none.
-  constexpr int rule_for(int dim, id path) {
+  constexpr int rule_for(int dim, path_id path) {
     int best = -1, best_depth = -1;
     for (int r = 0; r < count; ++r) {
       if (rules[r].dim != dim) continue;
@@ -59,7 +60,7 @@ struct implied_layout {
 
   /// The implied placement of a value with these dims under a path. Dims of `whole` are not sharded. If two dims claim
   /// one axis, the first gets it; `contested`, if not null, tells whether that happened.
-  constexpr placement of(shape const& dims, id path, shape const& whole, bool* contested) {
+  constexpr placement of(shape const& dims, path_id path, shape const& whole, bool* contested) {
     placement p{};
     for (int i = 0; i < dims.count; ++i) {
       if (whole.has(dims.at[i])) continue;
@@ -76,7 +77,7 @@ struct implied_layout {
 
   /// Like `of` for contested axes: each shards the dim whose rule comes first, whatever the order of the dims, so that
   /// two operands with the same dims have the same placement.
-  constexpr placement settled(shape const& dims, id path, shape const& whole) {
+  constexpr placement settled(shape const& dims, path_id path, shape const& whole) {
     placement p{};
     for (int i = 0; i < dims.count; ++i) {
       int const r = whole.has(dims.at[i]) ? -1 : rule_for(dims.at[i], path);
@@ -87,7 +88,7 @@ struct implied_layout {
   }
 
   /// Reports S05 if the rules of two dims name one axis.
-  constexpr diagnostic conflict(int axis, shape const& dims, id path, shape const& whole) {
+  constexpr diagnostic conflict(int axis, shape const& dims, path_id path, shape const& whole) {
     diagnostic d{};
     int const first = first_rule(axis, dims, path, whole, -1);
     int const second = first < 0 ? -1 : first_rule(axis, dims, path, whole, first);
@@ -100,7 +101,7 @@ struct implied_layout {
     return d;
   }
   /// Appends the fix: the rule that replicates a dim under a path.
-  constexpr void cure(diagnostic& d, int dim, id path) const {
+  constexpr void cure(diagnostic& d, int dim, path_id path) const {
     if (path == no_id) {
       d << "make this part a layer and replicate one of them in its scope, in<\"scope\", replicate<" << m.dim_name(dim)
         << ">>";
@@ -112,7 +113,7 @@ struct implied_layout {
 
  private:
   // The first rule after `after` that applies to one of the dims and names the axis; -1: none.
-  constexpr int first_rule(int axis, shape const& dims, id path, shape const& whole, int after) {
+  constexpr int first_rule(int axis, shape const& dims, path_id path, shape const& whole, int after) {
     int first = -1;
     for (int i = 0; i < dims.count; ++i) {
       int const r = whole.has(dims.at[i]) ? -1 : rule_for(dims.at[i], path);
@@ -136,10 +137,11 @@ constexpr std::uint64_t unused_rules(module const& m, layout_rules const& layout
   for (int r = 0; r < layout.count; ++r) {
     layout_rule const& rule = layout.rules[r];
     bool inside[max_paths] = {};
-    for (int p = 0; p < m.path_count; ++p) inside[p] = rule.scope.empty() || depth_of(m, p, rule.scope) >= 0;
+    for (int p = 0; p < m.path_count; ++p)
+      inside[p] = rule.scope.empty() || depth_of(m, static_cast<path_id>(p), rule.scope) >= 0;
     bool used = false;
     for (int v = 0; v < m.value_count && !used; ++v) {
-      id const path = m.nodes[m.values[v].node].path;
+      path_id const path = m.nodes[m.values[v].node].path;
       if (path == no_id ? rule.scope.empty() : inside[path]) used = has(m.values[v].dims, rule.dim);
     }
     for (int v = 0; v < m.variable_count && !used; ++v)  // its name may have a path of its own

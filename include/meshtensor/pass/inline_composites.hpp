@@ -30,7 +30,7 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
   for (int i = 0; i < from.node_count; ++i) {
     node const& n = from.nodes[i];
     if (n.kind != primitive::composite) continue;
-    id const body = from.region_of(n, 0);
+    region_id const body = from.region_of(n, 0);
     owner[body] = static_cast<id>(i + 1);
     opened[body] = !claimed(from, n);
     for (int k = 1; k < n.regions.count; ++k) gone[from.region_of(n, k)] = opened[body];
@@ -41,7 +41,7 @@ constexpr module inline_composites(module const& from, composite_claim claimed =
     node const& n = from.nodes[i];
     if (gone[n.region]) continue;
     if (n.kind == primitive::argument && opened[n.region]) {
-      id v = from.result(n);
+      value_id v = from.result(n);
       for (node const* a = &n; a->kind == primitive::argument && opened[a->region];
            a = &from.nodes[from.values[v].node])
         v = from.operand(from.nodes[owner[a->region] - 1], place_of(*a));

@@ -38,12 +38,15 @@ constexpr char const* text_of(instruction_kind kind) {
 
 struct instruction {
   instruction_kind kind;
-  id node;  // the node that it belongs to; of a loop's copies and sums: the loop
-  id from, to;
-  std::int64_t bytes;  // of what is copied, zeroed, added or bound as a slice, on each processor
+  node_id node;  // the node that it belongs to; of a loop's copies and sums: the loop
+  id from, to;   // values; bind_variable and copy_to_store: one is a variable; launch: `to` is a number of its own;
+                 // wait: `from` is the node that it waits for
+  std::int64_t bytes;  // of what is copied, zeroed, added or bound as a slice, on the first processor: none has more
   std::int64_t trips;  // of a loop
   bool reversed;       // a loop from the last index to the first
 
+  constexpr value_id from_value() const { return static_cast<value_id>(from); }
+  constexpr value_id to_value() const { return static_cast<value_id>(to); }
   constexpr bool operator==(instruction const&) const = default;
 };
 

@@ -34,8 +34,8 @@ struct joiner {
   }
 
  private:
-  constexpr void visit(id node_id) {
-    node const& n = m.nodes[node_id];
+  constexpr void visit(node_id which) {
+    node const& n = m.nodes[which];
     if (n.kind == primitive::wait) {  // the awaited collective must have started
       node const& c = awaited(m, n);
       for (bucket& b : open)
@@ -49,14 +49,14 @@ struct joiner {
     for (bucket& b : open)
       if (b.last != 0 && alike(n, m.nodes[b.last - 1])) {
         if (b.bytes + bytes > joined_bytes) close(b);
-        return put(b, node_id, bytes);
+        return put(b, which, bytes);
       }
     for (bucket& b : open)
-      if (b.last == 0) return put(b, node_id, bytes);
+      if (b.last == 0) return put(b, which, bytes);
   }
-  constexpr void put(bucket& b, id node_id, std::int64_t bytes) {
-    before[node_id] = b.last;
-    b.last = static_cast<id>(node_id + 1), b.bytes += bytes, ++b.count;
+  constexpr void put(bucket& b, node_id which, std::int64_t bytes) {
+    before[which] = b.last;
+    b.last = static_cast<id>(which + 1), b.bytes += bytes, ++b.count;
   }
   constexpr void close(bucket& b) {
     if (b.count > 1)
@@ -74,8 +74,8 @@ struct joiner {
 }  // namespace detail
 
 /// Whether a collective starts together with a later one.
-constexpr bool goes_with_another(plan const& p, int node_id) {
-  return p.joined[node_id] != 0 && p.joined[node_id] != node_id + 1;
+constexpr bool goes_with_another(plan const& p, int which) {
+  return p.joined[which] != 0 && p.joined[which] != which + 1;
 }
 
 constexpr void join_collectives(module const& m, plan& p) { detail::joiner(m, p); }

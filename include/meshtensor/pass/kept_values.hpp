@@ -17,7 +17,7 @@ struct kept_values {
   bool leaves[max_values];   // a loop's result with uses other than as a later loop's stacked operand
   bool crosses[max_values];  // a later loop reads it
   bool kept[max_values];
-  id waiting[max_values];
+  value_id waiting[max_values];
 
   constexpr explicit kept_values(module const& source)
       : m(source), owner{}, shown{}, leaves{}, crosses{}, kept{}, waiting{} {
@@ -31,27 +31,27 @@ struct kept_values {
         for (int k = 0; k < n.results.count; ++k)
           shown[canonical(m.result(n, k))] = static_cast<id>(m.result(n, k) + 1);
       if (n.kind != primitive::argument || !is_crossing(m.result(n))) continue;
-      id const v = origin(m.result(n));
+      value_id const v = origin(m.result(n));
       crosses[canonical(v)] = asked[owner[m.values[v].region] - 1] = true;
     }
     for (int i = 0; i < m.node_count; ++i)
-      if (asked[i]) choose(static_cast<id>(i));
+      if (asked[i]) choose(static_cast<node_id>(i));
   }
 
   /// For a stacked argument, the value of the earlier loop's body that it holds one iteration of; else the value
   /// itself.
-  constexpr id origin(id v) const {
+  constexpr value_id origin(value_id v) const {
     node const& a = maker(v);
     if (a.kind != primitive::argument || !is_stacked(a)) return v;
-    id const given = origin(m.operand(owner_of(a), place_of(a)));
+    value_id const given = origin(m.operand(owner_of(a), place_of(a)));
     node const& l = maker(given);
     if (l.kind != primitive::repeat || m.values[given].index < loop::of(l).carries + loop::of(l).sums) return v;
     return m.link(m.regions[m.region_of(l, 0)].results, m.values[given].index);
   }
-  constexpr bool is_crossing(id v) const { return origin(v) != v; }
+  constexpr bool is_crossing(value_id v) const { return origin(v) != v; }
 
   /// The value where it is computed, looking through composites.
-  constexpr id canonical(id v) const {
+  constexpr value_id canonical(value_id v) const {
     for (;;) {
       node const& n = maker(v);
       if (n.kind == primitive::composite) v = m.link(m.regions[m.region_of(n, 0)].results, m.values[v].index);
@@ -60,11 +60,11 @@ struct kept_values {
     }
   }
   /// The value as the loop's body names it; no_id: it exists only inside a composite.
-  constexpr id in_body(id v) const {
-    return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<id>(shown[v] - 1);
+  constexpr value_id in_body(value_id v) const {
+    return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<value_id>(shown[v] - 1);
   }
 
-  constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
+  constexpr node const& maker(value_id v) const { return m.nodes[m.values[v].node]; }
   constexpr node const& owner_of(node const& n) const { return m.nodes[owner[n.region] - 1]; }
 
  private:
@@ -90,11 +90,11 @@ struct kept_values {
   }
 
   // The edge of a value, from `in` to `in + 1`, has the cost of saving it; edges of its operands lead to `in`.
-  constexpr void choose(id l) {
+  constexpr void choose(node_id l) {
     flow_network flow{};
     id at[max_values] = {};  // `in` of a value
     int count = 0, source = flow.add_vertex(), sink = flow.add_vertex();
-    auto const visit = [&](id v) {
+    auto const visit = [&](value_id v) {
       if (at[v] == 0) {
         at[v] = static_cast<id>(flow.add_vertex());
         flow.add_edge(at[v], flow.add_vertex(), cost(v, l));
@@ -105,7 +105,7 @@ struct kept_values {
     list const results = m.regions[m.region_of(m.nodes[l], 0)].results;
     loop const how = loop::of(m.nodes[l]);
     for (int i = how.carries + how.sums; i < results.count; ++i)
-      if (id const v = canonical(m.link(results, i)); crosses[v])
+      if (value_id const v = canonical(m.link(results, i)); crosses[v])
         flow.add_edge(visit(v) + 1, sink, flow_network::unlimited);
     for (int i = 0; i < count; ++i) {
       node const& n = maker(waiting[i]);
@@ -140,8 +140,8 @@ struct kept_values {
     return outer.kind == primitive::argument && is_at_hand(outer, loop::of(owner_of(outer)));
   }
 
-  constexpr std::int64_t cost(id v, id l) const {
-    id const called = in_body(v);
+  constexpr std::int64_t cost(value_id v, node_id l) const {
+    value_id const called = in_body(v);
     if (called == no_id) return flow_network::unlimited;
     list const results = m.regions[m.region_of(m.nodes[l], 0)].results;
     loop const how = loop::of(m.nodes[l]);

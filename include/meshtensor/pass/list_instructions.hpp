@@ -18,89 +18,88 @@ struct instruction_lister {
   Add& add;
   id launches = 0;
 
-  constexpr void region(id r) {
+  constexpr void region(region_id r) {
     for (int i = 0; i < p.steps.count[r]; ++i) node_at(p.steps.nodes[p.steps.first[r] + i]);
   }
 
  private:
   using enum instruction_kind;
 
-  constexpr void give(instruction_kind kind, id node_id, id from, id to, std::int64_t bytes = 0) {
-    add(instruction{kind, node_id, from, to, bytes, 0, false});
+  constexpr void give(instruction_kind kind, node_id which, id from, id to, std::int64_t bytes = 0) {
+    add(instruction{kind, which, from, to, bytes, 0, false});
   }
-  constexpr std::int64_t bytes(id v) const { return p.numbers.local_bytes(m.values[v]); }
-  constexpr place placed(id v) const { return p.where[p.root[v]]; }
-  constexpr bool share_memory(id a, id b) const { return p.root[a] == p.root[b]; }
-  constexpr void copy_value(id node_id, id from, id to) {
-    if (!share_memory(from, to)) give(copy, node_id, from, to, bytes(from));
+  constexpr std::int64_t bytes(value_id v) const { return p.numbers.local_bytes(m.values[v]); }
+  constexpr place placed(value_id v) const { return p.where[p.root[v]]; }
+  constexpr bool share_memory(value_id a, value_id b) const { return p.root[a] == p.root[b]; }
+  constexpr void copy_value(node_id which, value_id from, value_id to) {
+    if (!share_memory(from, to)) give(copy, which, from, to, bytes(from));
   }
 
-  constexpr void node_at(id node_id) {
-    node const& n = m.nodes[node_id];
+  constexpr void node_at(node_id which) {
+    node const& n = m.nodes[which];
     switch (n.kind) {
       case primitive::argument: return;
-      case primitive::input: return give(bind_input, node_id, no_id, m.result(n));
-      case primitive::read: return give(bind_variable, node_id, variable_of(n), m.result(n));
-      case primitive::write: return write(node_id, n);
-      case primitive::output: return give(copy_to_output, node_id, m.operand(n, 0), no_id, bytes(m.operand(n, 0)));
-      case primitive::local_slice: return give(copy_part, node_id, m.operand(n, 0), m.result(n));
-      case primitive::repeat: return loop_of(node_id, n);
+      case primitive::input: return give(bind_input, which, no_id, m.result(n));
+      case primitive::read: return give(bind_variable, which, variable_of(n), m.result(n));
+      case primitive::write: return write(which, n);
+      case primitive::output: return give(copy_to_output, which, m.operand(n, 0), no_id, bytes(m.operand(n, 0)));
+      case primitive::local_slice: return give(copy_part, which, m.operand(n, 0), m.result(n));
+      case primitive::repeat: return loop_of(which, n);
       case primitive::wait: {
         node const& started = awaited(m, n);
-        if (!p.numbers.is_alone(started)) give(wait, node_id, m.values[m.result(started)].node, m.result(n));
+        if (!p.numbers.is_alone(started)) give(wait, which, m.values[m.result(started)].node, m.result(n));
         return;
       }
       case primitive::composite:
         if (is_whole(n)) break;
-        give(begin_call, node_id, no_id, no_id);
+        give(begin_call, which, no_id, no_id);
         region(m.region_of(n, 0));
-        return give(end, node_id, no_id, no_id);
+        return give(end, which, no_id, no_id);
       default: break;
     }
-    if (is_collective(n.kind)) return collective_of(node_id, n);
+    if (is_collective(n.kind)) return collective_of(which, n);
     if (shares_memory(n)) return;
     if (declared(m, n).buffer == buffer_use::window && p.where[m.result(n)] == place::window)
-      return give(bind_window, node_id, m.operand(n, 0), m.result(n));
-    give(launch, node_id, no_id, launches++);
+      return give(bind_window, which, m.operand(n, 0), m.result(n));
+    give(launch, which, no_id, launches++);
   }
 
-  constexpr void write(id node_id, node const& n) {
-    id const v = m.operand(n, 0);
+  constexpr void write(node_id which, node const& n) {
+    value_id const v = m.operand(n, 0);
     node const& maker = m.nodes[m.values[p.root[v]].node];
     if (placed(v) == place::variable && variable_of(maker) == variable_of(n)) return;  // it was computed in place
-    give(copy_to_store, node_id, v, variable_of(n), bytes(v));
+    give(copy_to_store, which, v, variable_of(n), bytes(v));
   }
 
-  constexpr void collective_of(id node_id, node const& n) {
-    id const from = m.operand(n, 0), to = m.result(n);
-    if (p.numbers.is_alone(n)) return copy_value(node_id, from, to);
+  constexpr void collective_of(node_id which, node const& n) {
+    value_id const from = m.operand(n, 0), to = m.result(n);
+    if (p.numbers.is_alone(n)) return copy_value(which, from, to);
     // Slices that are reduced elsewhere than in their stack are there for one iteration only.
     bool const ends_here = ends_behind_loop(n) && placed(to) != place::filled;
-    give(ends_here ? exchange : start, node_id, from, to);
+    give(ends_here ? exchange : start, which, from, to);
   }
 
-  constexpr void loop_of(id node_id, node const& n) {
+  constexpr void loop_of(node_id which, node const& n) {
     loop const l = loop::of(n);
-    id const body_id = m.region_of(n, 0);
+    region_id const body_id = m.region_of(n, 0);
     meshtensor::region const& body = m.regions[body_id];
     auto argument = [&](int i) { return m.link(body.arguments, i); };
     auto given = [&](int i) { return m.link(body.results, i); };
     int const first_out = l.carries + l.sums;
 
-    for (int i = 0; i < l.carries; ++i) copy_value(node_id, m.operand(n, i), argument(i));
-    for (int i = l.carries; i < first_out; ++i) give(zero, node_id, no_id, m.result(n, i), bytes(m.result(n, i)));
-    add(instruction{begin_loop, node_id, no_id, no_id, 0, p.numbers.extent[l.dim], l.reversed});
+    for (int i = 0; i < l.carries; ++i) copy_value(which, m.operand(n, i), argument(i));
+    for (int i = l.carries; i < first_out; ++i) give(zero, which, no_id, m.result(n, i), bytes(m.result(n, i)));
+    add(instruction{begin_loop, which, no_id, no_id, 0, p.numbers.extent[l.dim], l.reversed});
     for (int i = l.carries; i < l.carries + l.stacked; ++i)
-      give(bind_slice, node_id, m.operand(n, i), argument(i), bytes(argument(i)));
+      give(bind_slice, which, m.operand(n, i), argument(i), bytes(argument(i)));
     for (int i = first_out; i < body.results.count; ++i)
-      if (is_filled_by(m, p, body_id, given(i))) give(bind_slice, node_id, m.result(n, i), given(i), bytes(given(i)));
+      if (is_filled_by(m, p, body_id, given(i))) give(bind_slice, which, m.result(n, i), given(i), bytes(given(i)));
     region(body_id);
-    for (int i = l.carries; i < first_out; ++i) give(accumulate, node_id, given(i), m.result(n, i), bytes(given(i)));
+    for (int i = l.carries; i < first_out; ++i) give(accumulate, which, given(i), m.result(n, i), bytes(given(i)));
     for (int i = first_out; i < body.results.count; ++i)
-      if (!is_filled_by(m, p, body_id, given(i)))
-        give(copy_to_slice, node_id, given(i), m.result(n, i), bytes(given(i)));
-    for (int i = 0; i < l.carries; ++i) copy_value(node_id, given(i), argument(i));
-    give(end, node_id, no_id, no_id);
+      if (!is_filled_by(m, p, body_id, given(i))) give(copy_to_slice, which, given(i), m.result(n, i), bytes(given(i)));
+    for (int i = 0; i < l.carries; ++i) copy_value(which, given(i), argument(i));
+    give(end, which, no_id, no_id);
   }
 };
 
@@ -110,7 +109,7 @@ struct instruction_lister {
 /// caller counts first and then fills an array.
 template <class Add>
 constexpr void list_instructions(module const& m, plan const& p, int entry, Add add) {
-  if (m.report.empty()) detail::instruction_lister<Add>{m, p, add}.region(static_cast<id>(entry));
+  if (m.report.empty()) detail::instruction_lister<Add>{m, p, add}.region(static_cast<region_id>(entry));
 }
 
 }  // namespace meshtensor

@@ -20,7 +20,7 @@ enum class place : std::uint8_t {
 struct plan {
   binding numbers;
   order steps;
-  id root[max_values];  // the value whose buffer a value shares; itself: its own
+  value_id root[max_values];  // the value whose buffer a value shares; itself: its own
   place where[max_values];
   id joined[max_nodes];  // of a joined collective: the one at which all of its group start, plus 1
   std::int64_t offset[max_values];
@@ -31,7 +31,7 @@ struct plan {
 
 /// Whether the loop body `body` computes `v`, a slice that its loop stacks, in its place in the stack. An argument of
 /// the body may be in a slice of an outer loop's result; then it is copied like any other value.
-constexpr bool is_filled_by(module const& m, plan const& p, id body, id v) {
+constexpr bool is_filled_by(module const& m, plan const& p, region_id body, value_id v) {
   return p.where[p.root[v]] == place::filled && m.nodes[m.values[p.root[v]].node].region == body;
 }
 
@@ -57,31 +57,32 @@ struct liveness {
 
   constexpr void start() {
     now = 0;
-    for (int v = 0; v < m.value_count; ++v) p.root[v] = static_cast<id>(v), begin[v] = -1, end[v] = -1, read[v] = -1;
+    for (int v = 0; v < m.value_count; ++v)
+      p.root[v] = static_cast<value_id>(v), begin[v] = -1, end[v] = -1, read[v] = -1;
   }
-  constexpr id root(id v) const {
+  constexpr value_id root(value_id v) const {
     while (p.root[v] != v) v = p.root[v];
     return v;
   }
-  constexpr void same(id v, id as) { p.root[v] = root(as); }
-  constexpr void touch(id v) {
-    id const r = root(v);
+  constexpr void same(value_id v, value_id as) { p.root[v] = root(as); }
+  constexpr void touch(value_id v) {
+    value_id const r = root(v);
     if (begin[r] < 0) begin[r] = now;
     if (end[r] < now) end[r] = now;
-    if (within[r] != 0) touch(static_cast<id>(within[r] - 1));
+    if (within[r] != 0) touch(static_cast<value_id>(within[r] - 1));
   }
-  constexpr void look(id v) {
+  constexpr void look(value_id v) {
     touch(v);
-    id const r = root(v);
+    value_id const r = root(v);
     read[r] = now;
-    if (within[r] != 0) look(static_cast<id>(within[r] - 1));
+    if (within[r] != 0) look(static_cast<value_id>(within[r] - 1));
   }
   /// Whether a slice of a region's argument is a view, without a copy: only einsums and composites that run whole read
   /// it, in its own region, and they take any strides. If a put updates the argument, the slice is copied: the put
   /// would have to wait for its readers.
   constexpr bool is_window(node const& n) const {
     if (declared(m, n).buffer != buffer_use::window) return false;
-    id const of = m.operand(n, 0);
+    value_id const of = m.operand(n, 0);
     return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)];
   }
   /// Whether the result is an alias of the operand. A collective over one rank is one, unless its operand outlives the
@@ -90,7 +91,7 @@ struct liveness {
     if (shares_memory(n) || ends_behind_loop(n)) return true;
     return p.numbers.is_alone(n) && !(replaces[m.result(n)] && outlives(m.operand(n, 0)));
   }
-  constexpr bool outlives(id v) const {
+  constexpr bool outlives(value_id v) const {
     while (shares_memory(m.nodes[m.values[v].node])) v = m.operand(m.nodes[m.values[v].node], 0);
     primitive const kind = m.nodes[m.values[v].node].kind;
     return kind == primitive::argument || kind == primitive::read || kind == primitive::input;
@@ -112,7 +113,7 @@ struct liveness {
       if (declared(m, n).buffer == buffer_use::update || (shares_memory(n) && put_into[m.result(n)]))
         put_into[m.operand(n, 0)] = true;
       for (int k = 0; k < n.operands.count; ++k) {
-        id const v = m.operand(n, k);
+        value_id const v = m.operand(n, k);
         bool const takes_strides = declared(m, n).takes_strides || is_whole(n);
         wants_copy[v] = wants_copy[v] || !takes_strides || n.region != m.nodes[m.values[v].node].region;
       }

@@ -35,7 +35,7 @@ struct overlapper {
     find_uses();
     find_places();
     for (int i = 0; i < from.node_count && w.m.report.empty(); ++i) {
-      for (id v = awaited[i]; v != 0; v = next_awaited[v - 1]) wait(static_cast<id>(v - 1));
+      for (id v = awaited[i]; v != 0; v = next_awaited[v - 1]) wait(static_cast<value_id>(v - 1));
       node const& n = from.nodes[i];
       if (!is_collective(n.kind) || !starts_early(n)) w.copy(n);
       for (id c = follows[i]; c != 0; c = next[c - 1]) begin(from.nodes[c - 1]);
@@ -59,9 +59,9 @@ struct overlapper {
   /// Whether it may end after the loop: an all_reduce in place, in the stacked slice, which nothing else reads before
   /// the loop ends, under any alias.
   constexpr bool ends_late(node const& n) const {
-    id const result = from.result(n);
+    value_id const result = from.result(n);
     if (n.kind != primitive::all_reduce || !starts_early(n) || !stacked[result] || used_twice[result]) return false;
-    id v = from.operand(n, 0);
+    value_id v = from.operand(n, 0);
     while (!used_twice[v] && shares_memory(from.nodes[from.values[v].node]))
       v = from.operand(from.nodes[from.values[v].node], 0);
     node const& maker = from.nodes[from.values[v].node];
@@ -69,15 +69,15 @@ struct overlapper {
            !is_collective(maker.kind);  // nor an argument: a loop's arguments are never partial
   }
 
-  constexpr void use(id v, int by) {
+  constexpr void use(value_id v, int by) {
     used_twice[v] = first_use[v] != 0;
     first_use[v] = static_cast<id>(by + 1);
   }
   constexpr void find_uses() {
-    id owner[max_regions] = {};
+    node_id owner[max_regions] = {};
     for (int i = from.node_count; i-- > 0;) {
       node const& n = from.nodes[i];
-      for (int k = 0; k < n.regions.count; ++k) owner[from.region_of(n, k)] = static_cast<id>(i);
+      for (int k = 0; k < n.regions.count; ++k) owner[from.region_of(n, k)] = static_cast<node_id>(i);
     }
     for (int r = 0; r < from.region_count; ++r) {
       list const results = from.regions[r].results;
@@ -92,7 +92,7 @@ struct overlapper {
       for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k), i);
   }
   /// Places the wait for `v`: a collective's result, or the stack of such results.
-  constexpr void await(id v) {
+  constexpr void await(value_id v) {
     id const at = first_use[v];
     if (at != 0) next_awaited[v] = awaited[at - 1], awaited[at - 1] = static_cast<id>(v + 1);
   }
@@ -112,19 +112,19 @@ struct overlapper {
   }
 
   constexpr void begin(node const& n) {
-    id const made = w.copy(n);
+    node_id const made = w.copy(n);
     if (!ends_late(n)) return;
     collective_attributes c = collective_attributes::of(n);
     c.ends_behind_loop = true;
     set_attributes(w.m.nodes[made], c.packed());
   }
-  constexpr void wait(id v) {
+  constexpr void wait(value_id v) {
     node const& n = from.nodes[from.values[v].node];
-    id const started = w[v];
+    value_id const started = w[v];
     w.enter(n);
-    id const operands[] = {started, is_collective(n.kind) ? w[from.operand(n, 0)] : started};
+    value_id const operands[] = {started, is_collective(n.kind) ? w[from.operand(n, 0)] : started};
     value const made = w.m.values[started];
-    id const done = w.b.add(primitive::wait, 0, operands, made.type, made.dims);
+    value_id const done = w.b.add(primitive::wait, 0, operands, made.type, made.dims);
     w.m.values[done].layout = made.layout, w.m.values[done].origin = made.origin;
     w.replace(v, done);
   }

@@ -13,7 +13,7 @@ namespace meshtensor {
 namespace detail {
 
 struct partitioner : placement_rules {
-  id owner[max_regions];  // node of `from` that owns a region
+  node_id owner[max_regions];  // node of `from` that owns a region
 
   constexpr partitioner(module const& source, module& target, layout_rules const& rules, diagnostic& findings)
       : placement_rules(source, target, rules, findings), owner{} {}
@@ -21,7 +21,7 @@ struct partitioner : placement_rules {
   constexpr void run() {
     for (int i = 0; i < from.node_count; ++i)
       for (int k = 0; k < from.nodes[i].regions.count; ++k)
-        owner[from.region_of(from.nodes[i], k)] = static_cast<id>(i);
+        owner[from.region_of(from.nodes[i], k)] = static_cast<node_id>(i);
     find_uses();
     for (int v = 0; v < m.variable_count && report.empty(); ++v) {
       m.variables[v].layout = settle(m.variables[v].dims, m.variables[v].path, shape{}, nullptr);
@@ -35,7 +35,7 @@ struct partitioner : placement_rules {
       node const& n = from.nodes[i];
       sharding const rule = n.results.count == 1 && n.operands.count != 0 ? sharding_of(from, n) : sharding{};
       for (int k = 0; k < n.operands.count; ++k) {
-        id const v = from.operand(n, k);
+        value_id const v = from.operand(n, k);
         bool twice = false;
         for (int j = 0; j < k; ++j) twice = twice || from.operand(n, j) == v;
         bool const passes = n.results.count == 1 && n.regions.count == 0 && !twice && rule.may_stay_partial(k);
@@ -66,7 +66,7 @@ struct partitioner : placement_rules {
     }
   }
   constexpr void effect(node const& n, placement const& p) {
-    id v = copy_at(from.operand(n, 0), p);
+    value_id v = copy_at(from.operand(n, 0), p);
     // A value in another variable's memory is copied, so that variables may swap values.
     node const& maker = m.nodes[m.values[owner_of_memory(v)].node];
     if (n.kind == primitive::write && maker.kind == primitive::read && variable_of(maker) != variable_of(n))
@@ -77,18 +77,18 @@ struct partitioner : placement_rules {
   }
 
   /// The value whose memory `v` shares.
-  constexpr id owner_of_memory(id v) const {
+  constexpr value_id owner_of_memory(value_id v) const {
     while (shares_memory(m.nodes[m.values[v].node])) v = m.operand(m.nodes[m.values[v].node], 0);
     return v;
   }
-  constexpr bool is_argument(id v) const {
+  constexpr bool is_argument(value_id v) const {
     return m.nodes[m.values[owner_of_memory(v)].node].kind == primitive::argument;
   }
-  constexpr id copied(id v) {
-    id const here = b.region;
+  constexpr value_id copied(value_id v) {
+    region_id const here = b.region;
     b.region = m.values[v].region;
-    id const made = b.add(primitive::elementwise, static_cast<std::uint8_t>(function::copy), ids(&v, 1),
-                          m.values[v].type, m.values[v].dims);
+    value_id const made = b.add(primitive::elementwise, static_cast<std::uint8_t>(function::copy), ids(&v, 1),
+                                m.values[v].type, m.values[v].dims);
     m.values[made].layout = m.values[v].layout;
     b.region = here;
     return made;
@@ -96,7 +96,7 @@ struct partitioner : placement_rules {
 
   // The implied placement, except for the dims that the node names.
   constexpr void requested_placement(node const& n) {
-    id const old = from.operand(n, 0);
+    value_id const old = from.operand(n, 0);
     shape const& dims = from.values[old].dims;
     shape named{};
     reshard_attributes const wanted = reshard_attributes::of(n);
@@ -134,7 +134,7 @@ struct partitioner : placement_rules {
   constexpr void argument(node const& n) {
     node const& o = from.nodes[owner[n.region]];
     int const place = place_of(n);
-    id const passed = operand_form(o, place);
+    value_id const passed = operand_form(o, place);
     placement p = m.values[passed].layout;
     if (is_stacked(o, place)) p = tail(p);
     give(make(n, {}), from.result(n), p);
@@ -143,20 +143,22 @@ struct partitioner : placement_rules {
     loop const l = loop::of(o);
     return o.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked;
   }
-  constexpr id operand_form(node const& o, int place) {
-    id const old = from.operand(o, place), path = b.path, site = b.site;
+  constexpr value_id operand_form(node const& o, int place) {
+    value_id const old = from.operand(o, place);
+    path_id const path = b.path;
+    site_id const site = b.site;
     b.path = o.path, b.site = o.site;
     placement to;
     if (o.kind == primitive::repeat && place < loop::of(o).carries) {
       to = implied(old, o);
     } else {
-      id const f = reduced_copy(old);
+      value_id const f = reduced_copy(old);
       to = m.values[f].layout.has_partial() ? implied(old, o) : m.values[f].layout;
       if (is_stacked(o, place))
         for (int a = 0; a < max_axes; ++a)
           if (to.sharded_at(a) == 0) to.unshard(a);
     }
-    id const made = copy_at(old, to);
+    value_id const made = copy_at(old, to);
     b.path = path, b.site = site;
     return made;
   }
@@ -172,7 +174,7 @@ struct partitioner : placement_rules {
     return p;
   }
 
-  constexpr void close(id r, id_list<> const& results) {
+  constexpr void close(region_id r, id_list<> const& results) {
     id_list<> arguments{};
     for (int i = 0; i < from.regions[r].arguments.count; ++i)
       arguments.add(called[from.link(from.regions[r].arguments, i)]);
@@ -182,19 +184,19 @@ struct partitioner : placement_rules {
 
   constexpr void repeat(node const& n) {
     loop const l = loop::of(n);
-    id const r = from.region_of(n, 0);
+    region_id const r = from.region_of(n, 0);
     region const& body = from.regions[r];
     id_list<> operands{}, results{};
     for (int i = 0; i < n.operands.count; ++i) operands.add(operand_form(n, i));
     for (int i = 0; i < body.results.count; ++i) {
-      id const old = from.link(body.results, i);
+      value_id const old = from.link(body.results, i);
       if (i < l.carries) results.add(next_carry(old, called[from.link(body.arguments, i)]));
       else if (i < l.carries + l.sums) results.add(term_of_sum(old));
       else results.add(reduced_copy(old));
     }
     close(r, results);
-    id const made = make(n, operands);
-    id_list<2> owned{};
+    node_id const made = make(n, operands);
+    id_list<2, region_id> owned{};
     owned.add(r);
     for (int i = 0; i < n.results.count; ++i) {
       placement const p = m.values[results.at[i]].layout;
@@ -204,13 +206,13 @@ struct partitioner : placement_rules {
   }
 
   /// A carry has its argument's placement. A carry that is another argument is copied, so that carries may swap values.
-  constexpr id next_carry(id old, id argument_now) {
-    id const next = copy_at(old, m.values[argument_now].layout);
+  constexpr value_id next_carry(value_id old, value_id argument_now) {
+    value_id const next = copy_at(old, m.values[argument_now].layout);
     return owner_of_memory(next) == argument_now || !is_argument(next) ? next : copied(next);
   }
 
   /// A term of a sum over iterations may stay a partial sum, but no other partial reduction.
-  constexpr id term_of_sum(id old) {
+  constexpr value_id term_of_sum(value_id old) {
     placement p = m.values[called[old]].layout;
     for (int a = 0; a < max_axes; ++a)
       if (p.part(a) != reduction::sum) p.set_part(a, reduction::none);
@@ -218,17 +220,17 @@ struct partitioner : placement_rules {
   }
 
   constexpr void composite(node const& n) {
-    id const r = from.region_of(n, 0);
+    region_id const r = from.region_of(n, 0);
     region const& body = from.regions[r];
     id_list<> operands{}, results{};
     for (int i = 0; i < n.operands.count; ++i) operands.add(operand_form(n, i));
     for (int i = 0; i < body.results.count; ++i) {
-      id const v = reduced_copy(from.link(body.results, i));
+      value_id const v = reduced_copy(from.link(body.results, i));
       results.add(is_argument(v) ? copied(v) : v);  // a composite's result has its own memory
     }
     close(r, results);
-    id const made = make(n, operands);
-    id_list<2> owned{};
+    node_id const made = make(n, operands);
+    id_list<2, region_id> owned{};
     owned.add(r);
     for (int i = 0; i < n.results.count; ++i) give(made, from.result(n, i), m.values[results.at[i]].layout);
     m.nodes[made].regions = b.add_links(owned);

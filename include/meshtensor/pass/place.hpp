@@ -19,11 +19,11 @@ struct placement_rules : placed_copies {
       : placed_copies(target), from(source), report(findings), layout(target, rules, findings), reduced_early{} {}
 
   /// The implied placement of an old value, for a node that produces or uses it.
-  constexpr placement implied(id old, node const& n, shape const& whole = {}) {
+  constexpr placement implied(value_id old, node const& n, shape const& whole = {}) {
     return settle(from.values[old].dims, n.path, whole, &n);
   }
   /// A placement in which each axis shards one dim, for a node or, if `n` is null, for the variable at a path.
-  constexpr placement settle(shape const& dims, id path, shape const& whole, node const* n) {
+  constexpr placement settle(shape const& dims, path_id path, shape const& whole, node const* n) {
     bool contested = false;
     placement const p = layout.of(dims, path, whole, &contested);
     if (!contested) return p;
@@ -49,15 +49,15 @@ struct placement_rules : placed_copies {
     d << ")";
   }
 
-  constexpr id make(node const& n, id_list<> const& operands) {
-    id const made =
+  constexpr node_id make(node const& n, id_list<> const& operands) {
+    node_id const made =
         b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
     m.nodes[made].effect = n.effect, m.nodes[made].ordinal = n.ordinal, m.nodes[made].copy = n.copy;
     return made;
   }
-  constexpr void give(id made, id old, placement const& p) {
+  constexpr void give(node_id made, value_id old, placement const& p) {
     value const& v = from.values[old];
-    id const r = b.add_result(made, v.type, v.dims);
+    value_id const r = b.add_result(made, v.type, v.dims);
     m.values[r].layout = p, m.values[r].origin = static_cast<id>(old + 1);
     define(old, r);
   }
@@ -66,24 +66,25 @@ struct placement_rules : placed_copies {
 
   /// The placement of an operand that the layout implies.
   constexpr placement implied_of(node const& n, int operand) { return implied(from.operand(n, operand), n); }
+  constexpr placement implied_result(node const& n) { return implied(from.result(n), n); }
   /// An operand in placement `p`, resharded if needed.
-  constexpr id placed_operand(node const& n, int operand, placement const& p) {
+  constexpr value_id placed_operand(node const& n, int operand, placement const& p) {
     return copy_at(from.operand(n, operand), p);
   }
   /// Sets the placement of a new value, and returns the value.
-  constexpr id placed(id v, placement const& p) {
+  constexpr value_id placed(value_id v, placement const& p) {
     m.values[v].layout = p;
     return v;
   }
   /// Reshards a new value to placement `p`: adds the collectives.
-  constexpr id resharded(id v, placement const& p) { return reshard(b, v, p); }
+  constexpr value_id resharded(value_id v, placement const& p) { return reshard(b, v, p); }
   /// Makes a new value stand for the result of node `n`.
-  constexpr void gives(node const& n, id v) {
+  constexpr void gives(node const& n, value_id v) {
     m.values[v].origin = static_cast<id>(from.result(n) + 1);
     define(from.result(n), v);
   }
   struct block_dims {
-    id blocks, inner;
+    dim_id blocks, inner;
   };
   /// Two dims into which `dim`, at position `place` of a value in placement `p`, can be split: `blocks` counts its
   /// shards, `inner` the elements of one shard. The same axes give the same two dims.
@@ -93,9 +94,9 @@ struct placement_rules : placed_copies {
       if (p.sharded_at(a) == place) mask |= std::int64_t{1} << a;
     for (int d = from.dim_count; d + 1 < m.dim_count; ++d)
       if (m.dims[d].kind == dim_row::blocks && m.dims[d].first == dim && m.dims[d].value == mask)
-        return {static_cast<id>(d), static_cast<id>(d + 1)};
-    auto const of = static_cast<id>(dim);
-    id const blocks = b.add_dim({dim_row::blocks, b.own_label(of, "blocks"), of, no_id, mask});
+        return {static_cast<dim_id>(d), static_cast<dim_id>(d + 1)};
+    auto const of = static_cast<dim_id>(dim);
+    dim_id const blocks = b.add_dim({dim_row::blocks, b.own_label(of, "blocks"), of, no_id, mask});
     return {blocks, b.add_dim({dim_row::in_block, b.own_label(of, "in_block"), of, blocks, 0})};
   }
 
@@ -186,7 +187,7 @@ struct placement_rules : placed_copies {
     reduction kind = reduction::none;
     bool alike = true;
     for (int i = 0; i < n.operands.count; ++i) {
-      id const best = cheapest_copy(from.operand(n, i), target[i]);
+      value_id const best = cheapest_copy(from.operand(n, i), target[i]);
       reduction const part = m.values[best].layout.part(a);
       if (part == reduction::none) continue;
       if (reduced_early[from.operand(n, i)]) return;

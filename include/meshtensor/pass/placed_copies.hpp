@@ -10,30 +10,30 @@ namespace meshtensor::detail {
 struct placed_copies {
   meshtensor::module& m;
   builder b;
-  id called[max_values];     // an old value's first copy
-  id next_copy[max_values];  // another placement of the same value, plus 1
+  value_id called[max_values];  // an old value's first copy
+  id next_copy[max_values];     // another placement of the same value, plus 1
 
   constexpr explicit placed_copies(module& target) : m(target), b(target), called{}, next_copy{} {}
 
-  constexpr void define(id old, id made) { called[old] = made; }
+  constexpr void define(value_id old, value_id made) { called[old] = made; }
 
   /// The copy of an old value that is cheapest to reshard to `to`; one with that placement, if it exists.
-  constexpr id cheapest_copy(id old, placement const& to) const {
-    id best = called[old];
-    for (id f = called[old];; f = static_cast<id>(next_copy[f] - 1)) {
+  constexpr value_id cheapest_copy(value_id old, placement const& to) const {
+    value_id best = called[old];
+    for (value_id f = called[old];; f = static_cast<value_id>(next_copy[f] - 1)) {
       if (m.values[f].layout == to) return f;
       if (transition_cost(m.values[f].layout, to) < transition_cost(m.values[best].layout, to)) best = f;
       if (next_copy[f] == 0) return best;
     }
   }
   /// The copy of an old value with placement `to`, resharded in the value's region if there is none yet.
-  constexpr id copy_at(id old, placement const& to) {
-    id const source = cheapest_copy(old, to);
+  constexpr value_id copy_at(value_id old, placement const& to) {
+    value_id const source = cheapest_copy(old, to);
     if (m.values[source].layout == to) return source;
-    id const here = b.region;
+    region_id const here = b.region;
     b.region = m.values[source].region;
     int const first = m.value_count;
-    id const made = reshard(b, source, to);
+    value_id const made = reshard(b, source, to);
     b.region = here;
     for (int v = first; v < m.value_count; ++v) {  // later uses share the intermediate copies
       next_copy[v] = next_copy[called[old]];
@@ -43,8 +43,8 @@ struct placed_copies {
     return made;
   }
   /// A copy without partial sums, if one exists; else the first copy.
-  constexpr id reduced_copy(id old) const {
-    for (id f = called[old];; f = static_cast<id>(next_copy[f] - 1)) {
+  constexpr value_id reduced_copy(value_id old) const {
+    for (value_id f = called[old];; f = static_cast<value_id>(next_copy[f] - 1)) {
       if (!m.values[f].layout.has_partial()) return f;
       if (next_copy[f] == 0) return called[old];
     }

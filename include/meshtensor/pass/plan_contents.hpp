@@ -20,7 +20,7 @@ struct planned_contents {
   };
   /// A collective between its start and its wait: at any time its operand may be read and its result written.
   struct started {
-    id node;
+    node_id node;
     bool is_sent;
     range in, out;
   };

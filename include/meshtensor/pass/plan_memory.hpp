@@ -18,7 +18,7 @@ struct planner {
   liveness life;
   buffer_reuse reuse;
   bool surveying;
-  id event_node[max_nodes];
+  node_id event_node[max_nodes];
 
   constexpr planner(module const& source, plan& target)
       : m(source), p(target), life(source, target), reuse(source, life), surveying(true), event_node{} {}
@@ -33,23 +33,23 @@ struct planner {
   }
   constexpr void walk(int entry) {
     life.start();
-    region(static_cast<id>(entry));
+    region(static_cast<region_id>(entry));
   }
 
-  constexpr void live_in(id v, place where) {
+  constexpr void live_in(value_id v, place where) {
     p.where[v] = where;
     life.touch(v);
   }
 
-  constexpr void region(id r) {
+  constexpr void region(region_id r) {
     for (int i = 0; i < p.steps.count[r]; ++i) step(p.steps.nodes[p.steps.first[r] + i]);
   }
 
-  constexpr void step(id node_id) {
-    node const& n = m.nodes[node_id];
+  constexpr void step(node_id which) {
+    node const& n = m.nodes[which];
     if (n.kind == primitive::argument) return;
     ++life.now;
-    if (life.now < max_nodes) event_node[life.now] = node_id;
+    if (life.now < max_nodes) event_node[life.now] = which;
     for (int i = 0; i < n.operands.count; ++i) life.look(m.operand(n, i));
     switch (n.kind) {
       case primitive::input: live_in(m.result(n), place::input); return;
@@ -73,10 +73,10 @@ struct planner {
   }
 
   /// Puts a value into its stack's slice or the buffer that it reuses, where `find` has found one; else into the arena.
-  constexpr void give(id v) {
+  constexpr void give(value_id v) {
     if (!surveying && reuse.fills[v]) return live_in(v, place::filled);
     if (!surveying && reuse.next_value[v] != 0) {
-      life.same(v, static_cast<id>(reuse.next_value[v] - 1));
+      life.same(v, static_cast<value_id>(reuse.next_value[v] - 1));
       return life.touch(v);
     }
     live_in(v, place::arena);
@@ -93,7 +93,7 @@ struct planner {
       return;
     }
     for (int i = 0; i < n.results.count; ++i) {
-      id const v = m.result(n, i);
+      value_id const v = m.result(n, i);
       unsigned const mask =
           reuse.next_value[v] != 0 || reuse.fills[v] || dying == 0 ? 0u : dying & reuse.may_overwrite(n, i);
       int k = 0;
@@ -124,7 +124,7 @@ struct planner {
     loop const l = loop::of(n);
     auto const& body = m.regions[m.region_of(n, 0)];
     for (int i = 0; i < n.operands.count; ++i) {
-      id const argument = m.link(body.arguments, i);
+      value_id const argument = m.link(body.arguments, i);
       if (i < l.carries) live_in(argument, place::arena);
       else if (i < l.carries + l.stacked) live_in(argument, place::slice);
       else life.same(argument, m.operand(n, i));
@@ -169,7 +169,7 @@ struct planner {
       for (id v = dies[t]; v != 0; v = next_dying[v - 1])
         arena.give_back(p.offset[v - 1], p.offset[v - 1] + bytes(v - 1));
     }
-    for (int v = 0; v < m.value_count; ++v) p.root[v] = life.root(static_cast<id>(v));
+    for (int v = 0; v < m.value_count; ++v) p.root[v] = life.root(static_cast<value_id>(v));
   }
 };
 

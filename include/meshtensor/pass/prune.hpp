@@ -15,7 +15,7 @@ struct need {
   id owner[max_regions];   // of a region: its node plus 1
   bool value[max_values];  // used by a node that is kept
   bool node[max_nodes];    // kept
-  id waiting[max_values];
+  value_id waiting[max_values];
   int count;
   bool keeps_gradients;  // gradients are still to be taken: composites keep theirs
 
@@ -35,12 +35,12 @@ struct need {
     for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
   }
 
-  constexpr void want(id v) {
+  constexpr void want(value_id v) {
     if (value[v]) return;
     value[v] = true, waiting[count++] = v;
   }
   constexpr void want_all(list l) {
-    for (int i = 0; i < l.count; ++i) want(m.links[l.first + i]);
+    for (int i = 0; i < l.count; ++i) want(m.link(l, i));
   }
 
   // Keeps a node, and what it needs whichever of its results is used.
@@ -63,7 +63,7 @@ struct need {
     }
   }
 
-  constexpr void follow(id v) {
+  constexpr void follow(value_id v) {
     int const i = m.values[v].node;
     keep(i);
     auto const& n = m.nodes[i];

@@ -14,9 +14,9 @@ struct kernel_reading {
   shape rows;  // kept rows, then reduced rows
   int kept;    // how many of `rows` are kept
   int vector;  // the vector dim; -1: the space has no dims
-  id numbers[max_kernel_numbers];
-  id first_node, end_node;      // of the kernel's region
-  id makers[max_kernel_steps];  // the node of a step: positions and random numbers need more than the key
+  number_id numbers[max_kernel_numbers];
+  node_id first_node, end_node;      // of the kernel's region
+  node_id makers[max_kernel_steps];  // the node of a step: positions and random numbers need more than the key
   std::uint16_t overwrites[max_kernel_results];  // mask of the operands whose buffer a result may reuse
 };
 
@@ -43,22 +43,22 @@ struct kernel_reader {
         level{},
         phase{},
         last_reader{} {
-    id const region = m.region_of(kernel, 0);
+    region_id const region = m.region_of(kernel, 0);
     auto here = static_cast<int>(&kernel - m.nodes);  // after the region's nodes, which are consecutive
     while (here > 0 && m.nodes[here - 1].region != region) --here;
     int first = here;
     while (first > 0 && m.nodes[first - 1].region == region) --first;
     r.vector = space.count == 0 ? -1 : space.at[space.count - 1];
     first_value = first == here ? 0 : m.result(m.nodes[first]);
-    r.first_node = static_cast<id>(first), r.end_node = static_cast<id>(here);
+    r.first_node = static_cast<node_id>(first), r.end_node = static_cast<node_id>(here);
     order_rows(first, here);
-    for (int i = first; i < here; ++i) step(static_cast<id>(i));
+    for (int i = first; i < here; ++i) step(static_cast<node_id>(i));
     r.key.result_count = static_cast<std::uint8_t>(kernel.results.count);
     for (int i = 0; i < kernel.results.count; ++i) result(kernel, i, m.link(m.regions[region].results, i));
   }
 
  private:
-  constexpr source& at(id v) {
+  constexpr source& at(value_id v) {
     require(v - first_value < most_values, "G24: one kernel has more than 192 values");
     return code[v - first_value];
   }
@@ -79,7 +79,7 @@ struct kernel_reader {
     return static_cast<step_kind>(static_cast<int>(first) + n.function - 1);
   }
   constexpr bool used_inside(node const& n) const {
-    id const v = m.result(n);
+    value_id const v = m.result(n);
     for (int i = m.values[v].node + 1; m.nodes[i].region == n.region; ++i)
       for (int k = 0; k < m.nodes[i].operands.count; ++k)
         if (m.operand(m.nodes[i], k) == v) return true;
@@ -100,7 +100,7 @@ struct kernel_reader {
       if (gone.has(space.at[i])) r.rows.add(space.at[i]);
   }
 
-  constexpr void step(id i) {
+  constexpr void step(node_id i) {
     node const& n = m.nodes[i];
     value const& v = m.result_value(n);
     source& s = at(m.result(n));
@@ -147,7 +147,7 @@ struct kernel_reader {
   }
 
   constexpr void number(node const& n, dtype type, source& s) {
-    id const row = constant_attributes::of(n).number;
+    number_id const row = constant_attributes::of(n).number;
     int k = 0;
     while (k < r.key.number_count && (r.numbers[k] != row || r.key.numbers[k] != static_cast<std::uint8_t>(type))) ++k;
     if (k == r.key.number_count) {
@@ -157,7 +157,7 @@ struct kernel_reader {
     s.code = static_cast<std::uint8_t>(source::numbers + k);
   }
 
-  constexpr void make(id i, step_kind kind, dtype type, extent_class runs, source& s) {
+  constexpr void make(node_id i, step_kind kind, dtype type, extent_class runs, source& s) {
     node const& n = m.nodes[i];
     int const place = r.key.step_count++;
     kernel_step& made = steps[place];
@@ -176,7 +176,7 @@ struct kernel_reader {
     s.code = static_cast<std::uint8_t>(place);
   }
 
-  constexpr void result(node const& kernel, int i, id v) {
+  constexpr void result(node const& kernel, int i, value_id v) {
     source const s = at(v);
     shape const& dims = m.values[v].dims;
     extent_class const c = class_of(dims);
@@ -214,7 +214,7 @@ constexpr int count_kernels(module const& m) {
 }
 template <int Count>
 struct node_list {
-  id at[static_cast<std::size_t>(Count)];
+  node_id at[static_cast<std::size_t>(Count)];
 };
 /// The nodes that are kernels, all `count_kernels` of them.
 template <int Count>
@@ -222,7 +222,7 @@ constexpr node_list<Count> list_kernels(module const& m) {
   node_list<Count> r{};
   int n = 0;
   for (int i = 0; i < m.node_count; ++i)
-    if (m.nodes[i].kind == primitive::kernel) r.at[n++] = static_cast<id>(i);
+    if (m.nodes[i].kind == primitive::kernel) r.at[n++] = static_cast<node_id>(i);
   return r;
 }
 

@@ -34,19 +34,19 @@ struct rebuild {
   }
 
   /// The new id of an old value; no_id if it has none.
-  constexpr id operator[](id old) const { return static_cast<id>(called[old] - 1); }
-  constexpr bool has(id old) const { return called[old] != 0; }
+  constexpr value_id operator[](value_id old) const { return static_cast<value_id>(called[old] - 1); }
+  constexpr bool has(value_id old) const { return called[old] != 0; }
 
   /// The new id of an old region; the region is made at the first call.
-  constexpr id region_of(id old) {
+  constexpr region_id region_of(region_id old) {
     if (entered[old] == 0) {
       region const& r = from.regions[old];
-      id const parent = r.parent == no_id ? no_id : region_of(r.parent);
+      region_id const parent = r.parent == no_id ? no_id : region_of(r.parent);
       b.make_room(m.region_count, 1, max_regions, "G20", builder::region_rows);
       m.regions[m.region_count] = {r.kind, r.removed, r.label, parent, {}, {}};
       entered[old] = static_cast<id>(++m.region_count);
     }
-    return static_cast<id>(entered[old] - 1);
+    return static_cast<region_id>(entered[old] - 1);
   }
 
   /// Nodes made next belong where `n` stood.
@@ -55,11 +55,11 @@ struct rebuild {
   }
 
   /// Users of an old value use a new one from now on.
-  constexpr void replace(id old, id made) { called[old] = static_cast<id>(made + 1); }
+  constexpr void replace(value_id old, value_id made) { called[old] = static_cast<id>(made + 1); }
 
   /// Copies a node whose operands all have new ids, with its results and, if it owns regions, their lists. Arguments
   /// without a new id or in `left_out` are dropped together with their operands, and so are unwanted results.
-  constexpr id copy(node const& n) {
+  constexpr node_id copy(node const& n) {
     enter(n);
     if (n.regions.count != 0) return copy_owner(n);
     reserve(n.operands.count);
@@ -68,20 +68,22 @@ struct rebuild {
     return add(n, operands, from.links + n.results.first, n.results.count);
   }
   /// Like `copy`, with other operands, given by their new ids.
-  constexpr id copy(node const& n, ids operands) {
+  constexpr node_id copy(node const& n, ids operands) {
     enter(n);
     return add(n, b.add_links(operands), from.links + n.results.first, n.results.count);
   }
 
  private:
-  constexpr bool stays(id argument) const { return has(argument) && (left_out == nullptr || !left_out[argument]); }
+  constexpr bool stays(value_id argument) const {
+    return has(argument) && (left_out == nullptr || !left_out[argument]);
+  }
 
   constexpr void reserve(int links) {
     b.make_room(m.link_count, links, max_links, "G02", "operands and results, gradients included");
   }
 
-  // A node like `n` with these operands, and with results like the old values `results`.
-  constexpr id add(node const& n, list operands, id const* results, int count) {
+  // A node like `n` with these operands, and with results like the old values `results`, as links has them.
+  constexpr node_id add(node const& n, list operands, id const* results, int count) {
     b.make_room(m.node_count, 1, max_nodes, "G02", "nodes, gradients included");
     b.make_room(m.value_count, count, max_values, "G02", "tensors, gradients included");
     reserve(count);
@@ -90,16 +92,16 @@ struct rebuild {
     c.regions = {0, 0};
     for (int i = 0; i < count; ++i) {
       value v = from.values[results[i]];
-      v.node = static_cast<id>(m.node_count), v.region = b.region, v.index = static_cast<std::uint8_t>(i);
+      v.node = static_cast<node_id>(m.node_count), v.region = b.region, v.index = static_cast<std::uint8_t>(i);
       m.links[m.link_count++] = static_cast<id>(m.value_count);
       m.values[m.value_count++] = v;
       called[results[i]] = static_cast<id>(m.value_count);
     }
     m.nodes[m.node_count] = c;
-    return static_cast<id>(m.node_count++);
+    return static_cast<node_id>(m.node_count++);
   }
 
-  constexpr id copy_owner(node const& n) {
+  constexpr node_id copy_owner(node const& n) {
     bool const is_loop = n.kind == primitive::repeat || n.kind == primitive::while_loop;
     bool const trims = is_loop || n.kind == primitive::cond;
     loop const l = loop::of(n);
@@ -115,7 +117,8 @@ struct rebuild {
       for (int p = 0; p < arguments.count; ++p)
         if (!stays(from.link(arguments, p))) leaves[operand_of_argument(n, k, p)] = true;
     }
-    id_list<> operands{}, results{};
+    id_list<> operands{};
+    id_list<most, id> results{};
     int kept[3] = {0, 0,
                    0};  // carries, stacked, sums; while loop: carries, operands of the condition; cond: those of then
     for (int i = 0; i < n.operands.count; ++i) {
@@ -135,10 +138,10 @@ struct rebuild {
       kept[2] += i >= l.carries && i < l.carries + l.sums;
     }
 
-    id const made = add(n, b.add_links(operands), results.at, results.count);
-    id_list<> owned{};
+    node_id const made = add(n, b.add_links(operands), results.at, results.count);
+    id_list<max_operands, region_id> owned{};
     for (int k = 0; k < n.regions.count; ++k) {
-      id const old = from.region_of(n, k);
+      region_id const old = from.region_of(n, k);
       if (k > 0 && !trims && entered[old] == 0) continue;  // the gradient of a composite that is no longer used
       owned.add(close(n, old, trims && !(n.kind == primitive::while_loop && k == 0) ? gives : nullptr));
     }
@@ -151,13 +154,13 @@ struct rebuild {
   }
 
   // Sets the lists of a complete region: the arguments that remain, renumbered, and the results.
-  constexpr id close(node const& owner, id old, bool const* gives) {
-    id const r = region_of(old);
+  constexpr region_id close(node const& owner, region_id old, bool const* gives) {
+    region_id const r = region_of(old);
     region const& was = from.regions[old];
     id_list<> arguments{}, results{};
     for (int i = 0; i < was.arguments.count; ++i) {
       if (!stays(from.link(was.arguments, i))) continue;
-      id const v = (*this)[from.link(was.arguments, i)];
+      value_id const v = (*this)[from.link(was.arguments, i)];
       set_place(m.nodes[m.values[v].node], arguments.count);
       arguments.add(v);
     }

@@ -2,7 +2,7 @@
 // Reshards one value from one placement to another: chooses the collectives and their order.
 #pragma once
 
-#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/op/detail/moved.hpp"
 
 namespace meshtensor {
 
@@ -22,7 +22,7 @@ namespace detail {
 
 struct resharding {
   builder& b;
-  id current;
+  value_id current;
   placement to;
 
   constexpr placement const& at() const { return b.m.values[current].layout; }
@@ -32,7 +32,7 @@ struct resharding {
     current = b.add(kind, f, ids(&current, 1), v.type, v.dims, a.packed());
     b.m.values[current].layout = p;
   }
-  constexpr id dim_at(int position) const { return b.m.values[current].dims.at[position]; }
+  constexpr dim_id dim_at(int position) const { return static_cast<dim_id>(b.m.values[current].dims.at[position]); }
 
   // How many of the target's axes a dim already has, in order; any other axes it has are in the way.
   constexpr int agreed(int position) const {
@@ -97,6 +97,21 @@ struct resharding {
     emit(primitive::all_gather, 0, {.axes = 1u << a, .join = dim_at(position)}, p);
     return true;
   }
+  /// Whether an axis that is to be gathered shards the target, too: gathering would undo what is needed again.
+  constexpr bool trades_axes() const {
+    for (int a = 0; a < max_axes; ++a)
+      if (at().is_partial(a) && at().part(a) != to.part(a)) return false;
+    for (int a = 0; a < max_axes; ++a)
+      if (at().shards(a) && to.shards(a) && !(at().sharded_at(a) == to.sharded_at(a) && at().order(a) == to.order(a)))
+        return true;
+    return false;
+  }
+  constexpr bool trade() {
+    if (!trades_axes()) return false;
+    dim_id const any = dim_at(0);
+    current = add_move(b, current, {any, any, no_id, no_id, 0, shift_kind::cut}, to);
+    return true;
+  }
   // Reduces a partial axis that the target shards, but inside an axis that is not in place yet.
   constexpr bool finish_blocked() {
     for (int a = 0; a < max_axes; ++a) {
@@ -123,6 +138,7 @@ struct resharding {
       if (any([&](int i) { return scatter(i); })) continue;
       if (reduce()) continue;
       if (any([&](int i) { return exchange(i); })) continue;
+      if (trade()) continue;
       if (any([&](int i) { return gather(i); })) continue;
       if (finish_blocked()) continue;
       return b.note(diagnostic{} << "S20 a value cannot be resharded to the requested placement");
@@ -133,9 +149,9 @@ struct resharding {
 }  // namespace detail
 
 /// Adds the nodes that reshard `v` to `to` at the builder's position, and returns the resharded value, or `v` if it has
-/// that placement already. Order: slice, reduce_scatter, all_reduce, all_to_all, all_gather. Only the innermost axis of
-/// a dim is sliced, scattered, moved or gathered; any other change is composed of these.
-constexpr id reshard(builder& b, id v, placement const& to) {
+/// that placement already. Order: slice, reduce_scatter, all_reduce, all_to_all, move, all_gather. Only the innermost
+/// axis of a dim is sliced, scattered, exchanged or gathered; where axes trade places otherwise, one move does it.
+constexpr value_id reshard(builder& b, value_id v, placement const& to) {
   detail::resharding r{b, v, to};
   r.run();
   return r.current;

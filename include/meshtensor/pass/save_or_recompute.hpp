@@ -16,8 +16,8 @@ namespace detail {
 
 struct saving : rebuild {
   struct addition {
-    id to;                 // a loop, by its old node
-    id operand, argument;  // new values
+    node_id to;                  // a loop, by its old node
+    value_id operand, argument;  // new values
     bool stacked;
   };
   kept_values const& choice;
@@ -25,13 +25,13 @@ struct saving : rebuild {
   int addition_count;
   bool remade[max_values];  // stacked arguments that are recomputed instead
   id again[max_values];     // of an old value: its new value in the loop `again_in`, plus 1
-  id again_in[max_values];
+  node_id again_in[max_values];
 
   constexpr saving(module const& source, module& target, kept_values const& choose)
       : rebuild(source, target), choice(choose), additions{}, addition_count(0), remade{}, again{}, again_in{} {
     left_out = remade;
     for (int v = 0; v < from.value_count; ++v) {
-      id const o = choice.origin(static_cast<id>(v));
+      value_id const o = choice.origin(static_cast<value_id>(v));
       remade[v] = o != v && !choice.kept[choice.canonical(o)];
     }
   }
@@ -41,23 +41,23 @@ struct saving : rebuild {
       node const& n = from.nodes[i];
       if (n.kind == primitive::argument && has(from.result(n))) continue;  // copied early, for another node
       if (n.kind == primitive::argument && remade[from.result(n)]) {
-        id const v = choice.origin(from.result(n));
-        id const earlier = static_cast<id>(choice.owner[from.values[v].region] - 1);
-        replace(from.result(n), made_again(earlier, static_cast<id>(choice.owner[n.region] - 1), v));
+        value_id const v = choice.origin(from.result(n));
+        node_id const earlier = static_cast<node_id>(choice.owner[from.values[v].region] - 1);
+        replace(from.result(n), made_again(earlier, static_cast<node_id>(choice.owner[n.region] - 1), v));
       } else {
-        id const made = copy(n);
-        if (n.kind == primitive::repeat) append(static_cast<id>(i), made);
+        node_id const made = copy(n);
+        if (n.kind == primitive::repeat) append(static_cast<node_id>(i), made);
       }
     }
   }
 
  private:
   /// The value in the new body of `later` for an old value of the body of loop `earlier`: saved or recomputed.
-  constexpr id made_again(id earlier, id later, id v) {
+  constexpr value_id made_again(node_id earlier, node_id later, value_id v) {
     v = choice.canonical(v);
-    if (again[v] != 0 && again_in[v] == later) return static_cast<id>(again[v] - 1);
+    if (again[v] != 0 && again_in[v] == later) return static_cast<value_id>(again[v] - 1);
     node const& n = choice.maker(v);
-    id made = no_id;
+    value_id made = no_id;
     if (choice.kept[v] || n.kind == primitive::argument) {
       made = crossed(earlier, later, (*this)[choice.in_body(v)]);
     } else {
@@ -68,13 +68,13 @@ struct saving : rebuild {
     again[v] = static_cast<id>(made + 1), again_in[v] = later;
     return made;
   }
-  constexpr id copied_to(id later, node const& n, value const& result, ids operands) {
+  constexpr value_id copied_to(node_id later, node const& n, value const& result, ids operands) {
     b.region = region_of(from.region_of(from.nodes[later], 0)), b.copy = n.copy;
     return b.add_again(n, result, operands);
   }
 
   /// The value in an iteration of `later` for a new value in the same iteration of `earlier`.
-  constexpr id crossed(id earlier, id later, id v) {
+  constexpr value_id crossed(node_id earlier, node_id later, value_id v) {
     node const& before = m.nodes[m.values[(*this)[from.result(from.nodes[earlier])]].node];
     node const n = m.nodes[m.values[v].node];
     loop const how = loop::of(before);
@@ -82,18 +82,18 @@ struct saving : rebuild {
       return argument_for(later, around(earlier, later, m.operand(before, place_of(n))),
                           place_of(n) < how.carries + how.stacked);
     if (n.operands.count == 0 && is_arithmetic(n.kind)) return copied_to(later, n, m.values[v], {});
-    id const all = b.add_stacked_output(static_cast<id>(&before - m.nodes), v);
+    value_id const all = b.add_stacked_output(static_cast<node_id>(&before - m.nodes), v);
     return argument_for(later, around(earlier, later, all), true);
   }
   /// The value outside loop `later` for a new value outside loop `earlier`.
-  constexpr id around(id earlier, id later, id v) {
-    id const there = from.nodes[earlier].region, here = from.nodes[later].region;
+  constexpr value_id around(node_id earlier, node_id later, value_id v) {
+    region_id const there = from.nodes[earlier].region, here = from.nodes[later].region;
     if (there == here) return v;
-    return crossed(static_cast<id>(choice.owner[there] - 1), static_cast<id>(choice.owner[here] - 1), v);
+    return crossed(static_cast<node_id>(choice.owner[there] - 1), static_cast<node_id>(choice.owner[here] - 1), v);
   }
 
   /// The argument for a new value from outside, in the body of a loop that is not complete yet.
-  constexpr id argument_for(id later, id v, bool stacked) {
+  constexpr value_id argument_for(node_id later, value_id v, bool stacked) {
     for (int i = 0; i < addition_count; ++i)
       if (additions[i].to == later && additions[i].operand == v && additions[i].stacked == stacked)
         return additions[i].argument;
@@ -102,7 +102,7 @@ struct saving : rebuild {
     list const arguments = from.regions[from.region_of(l, 0)].arguments;
     for (int i = how.carries + (stacked ? 0 : how.stacked); i < (stacked ? how.carries + how.stacked : arguments.count);
          ++i) {
-      id const a = from.link(arguments, i), operand = from.operand(l, i);
+      value_id const a = from.link(arguments, i), operand = from.operand(l, i);
       if (!has(operand) || (*this)[operand] != v || remade[a]) continue;
       if (!has(a)) copy(choice.maker(a));
       return (*this)[a];
@@ -115,14 +115,14 @@ struct saving : rebuild {
       dims = {};
       for (int i = 1; i < like.dims.count; ++i) dims.add(like.dims.at[i]);
     }
-    id const a = b.add_argument(like, dims);
+    value_id const a = b.add_argument(like, dims);
     b.make_room(addition_count, 1, max_values, "G02", "tensors that loops hand to later ones");
     additions[addition_count++] = {later, v, a, stacked};
     return a;
   }
 
   // Adds the additional operands to a loop that was copied.
-  constexpr void append(id old, id made) {
+  constexpr void append(node_id old, node_id made) {
     node& n = m.nodes[made];
     auto& body = m.regions[m.region_of(n, 0)];
     loop how = loop::of(n);

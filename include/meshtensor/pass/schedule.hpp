@@ -9,7 +9,7 @@ namespace meshtensor {
 
 /// The nodes of region r, in execution order: nodes[first[r]] … nodes[first[r] + count[r] - 1].
 struct order {
-  id nodes[max_nodes];
+  node_id nodes[max_nodes];
   id first[max_regions], count[max_regions];
 };
 
@@ -43,8 +43,9 @@ constexpr order schedule(module const& m) {
     node const& n = m.nodes[i];
     if (n.kind != primitive::write) continue;
     id const old = old_value[variable_of(n)];
-    id const made = m.values[m.operand(n, 0)].node, used = old == 0 ? id{0} : last_use[old - 1];
-    id const after = made < used ? used : made;
+    node_id const made = m.values[m.operand(n, 0)].node;
+    id const used = old == 0 ? id{0} : last_use[old - 1];
+    id const after = made < used ? used : id{made};
     next_write[i] = first_write[after];
     first_write[after] = static_cast<id>(i + 1);
   }
@@ -57,7 +58,7 @@ constexpr order schedule(module const& m) {
   }
   auto put = [&](int i) {
     int const r = m.nodes[i].region;
-    o.nodes[o.first[r] + o.count[r]++] = static_cast<id>(i);
+    o.nodes[o.first[r] + o.count[r]++] = static_cast<node_id>(i);
   };
   for (int i = 0; i < m.node_count; ++i) {
     if (m.nodes[i].kind != primitive::write) put(i);

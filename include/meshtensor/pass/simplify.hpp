@@ -35,30 +35,30 @@ struct simplification {
 
   // ---- what rules ask ----
 
-  constexpr node const& maker(id v) const { return m.nodes[m.values[v].node]; }
-  constexpr bool made_by(id v, primitive kind) const { return maker(v).kind == kind; }
-  constexpr bool made_by(id v, function f) const { return applies(maker(v), f); }
+  constexpr node const& maker(value_id v) const { return m.nodes[m.values[v].node]; }
+  constexpr bool made_by(value_id v, primitive kind) const { return maker(v).kind == kind; }
+  constexpr bool made_by(value_id v, function f) const { return applies(maker(v), f); }
   /// Whether a value is this literal everywhere, sign included.
-  constexpr bool is_literal(id v, double number) const {
+  constexpr bool is_literal(value_id v, double number) const {
     double const* const known = literal_of(m, v);
     return known != nullptr && std::bit_cast<std::uint64_t>(*known) == std::bit_cast<std::uint64_t>(number);
   }
 
-  constexpr bool alike(id a, id b) const {
+  constexpr bool alike(value_id a, value_id b) const {
     value const &x = m.values[a], &y = m.values[b];
     return x.type == y.type && x.dims == y.dims && x.layout == y.layout;
   }
   /// Operand 0 if it is all that the node gives; no_id: it is not.
-  constexpr id operand_if_alike(node const& n) const {
+  constexpr value_id operand_if_alike(node const& n) const {
     return alike(m.operand(n, 0), m.result(n)) ? m.operand(n, 0) : no_id;
   }
 
  private:
-  constexpr id seen(id v) const { return same[v] == 0 ? v : static_cast<id>(same[v] - 1); }
+  constexpr value_id seen(value_id v) const { return same[v] == 0 ? v : static_cast<value_id>(same[v] - 1); }
   constexpr void forward(list l) {
-    for (int i = 0; i < l.count; ++i) m.links[l.first + i] = seen(m.links[l.first + i]);
+    for (int i = 0; i < l.count; ++i) m.links[l.first + i] = seen(m.link(l, i));
   }
-  constexpr void stand_in(id v, id other) { same[v] = static_cast<id>(other + 1); }
+  constexpr void stand_in(value_id v, value_id other) { same[v] = static_cast<id>(other + 1); }
 
   constexpr void step(int i) {
     node& n = m.nodes[i];
@@ -66,7 +66,7 @@ struct simplification {
     if (n.regions.count != 0) return close(n);
     if (n.results.count != 1 || n.effect || n.kind == primitive::input) return;
     auto& self = *this;  // nvcc does not take `*this` in a requirement
-    id const v = with_rule(n.kind, [&]<class R>() {
+    value_id const v = with_rule(n.kind, [&]<class R>() -> value_id {
       if constexpr (requires { R::simplify(self, n); }) return R::simplify(self, n);
       else return no_id;
     });
@@ -137,7 +137,7 @@ struct simplification {
     if (n.kind != primitive::repeat) return;
     loop const l = loop::of(n);
     for (int i = l.carries + l.sums; i < n.results.count; ++i) {
-      id const given = m.link(m.regions[m.region_of(n, 0)].results, i);
+      value_id const given = m.link(m.regions[m.region_of(n, 0)].results, i);
       if (stacked[given] == 0) stacked[given] = static_cast<id>(m.result(n, i) + 1);
       else same[m.result(n, i)] = stacked[given];
     }

@@ -21,7 +21,7 @@ struct collective_slicer {
       : from(source), w(source, target), uses{}, of_slice{}, moved{} {
     count_uses();
     for (int i = 0; i < from.node_count; ++i)
-      if (id const slice = slice_for(from.nodes[i]); slice != no_id)
+      if (value_id const slice = slice_for(from.nodes[i]); slice != no_id)
         of_slice[slice] = static_cast<id>(i + 1), moved[i] = true;
     for (int i = 0; i < from.node_count && w.m.report.empty(); ++i) {
       node const& n = from.nodes[i];
@@ -36,7 +36,7 @@ struct collective_slicer {
   }
 
  private:
-  constexpr void use(id v) { uses[v] = static_cast<std::uint8_t>(uses[v] < 2 ? uses[v] + 1 : 2); }
+  constexpr void use(value_id v) { uses[v] = static_cast<std::uint8_t>(uses[v] < 2 ? uses[v] + 1 : 2); }
   constexpr void count_uses() {
     for (int i = 0; i < from.node_count; ++i)
       for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k));
@@ -58,7 +58,7 @@ struct collective_slicer {
 
   /// The factor that a number scales: g of `g * rate`. It has the product's placement, even if that is partial:
   /// partition reshards operands to it, and reduces a number before it multiplies a larger value.
-  constexpr id scaled_by_number(id v) const {
+  constexpr value_id scaled_by_number(value_id v) const {
     node const& n = from.nodes[from.values[v].node];
     if (!applies(n, function::multiply)) return no_id;
     for (int k = 0; k < 2; ++k)
@@ -66,40 +66,41 @@ struct collective_slicer {
     return no_id;
   }
   /// The operand of a collective if numbers scaled only its result; every value in between is used once.
-  constexpr id unscaled(node const& n) const {
-    id v = from.operand(n, 0);
-    for (id x = v; uses[v] == 1 && (x = scaled_by_number(v)) != no_id;) v = x;
+  constexpr value_id unscaled(node const& n) const {
+    value_id v = from.operand(n, 0);
+    for (value_id x = v; uses[v] == 1 && (x = scaled_by_number(v)) != no_id;) v = x;
     return v;
   }
 
   /// The slice to which a collective can move: a loop stacks its operand, perhaps scaled, and none of these values has
   /// another use. Slices of one dim stay stacked and are sent as one.
-  constexpr id slice_for(node const& n) const {
+  constexpr value_id slice_for(node const& n) const {
     if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter) return no_id;
-    id const stack = unscaled(n);
+    value_id const stack = unscaled(n);
     value const& whole = from.values[stack];
     node const& owner = from.nodes[whole.node];
     if (owner.kind != primitive::repeat || uses[stack] != 1) return no_id;
     loop const l = loop::of(owner);
     if (whole.index < l.carries + l.sums || !goes_over_layers(owner)) return no_id;
     if (n.kind == primitive::reduce_scatter && collective_attributes::of(n).split == l.dim) return no_id;
-    id const body = from.region_of(owner, 0), slice = from.link(from.regions[body].results, whole.index);
+    region_id const body = from.region_of(owner, 0);
+    value_id const slice = from.link(from.regions[body].results, whole.index);
     node const& maker = from.nodes[from.values[slice].node];
     bool const fits = uses[slice] == 1 && maker.kind != primitive::argument && from.values[slice].dims.count >= 2;
     return fits ? slice : no_id;
   }
 
-  constexpr void begin(id slice) {
+  constexpr void begin(value_id slice) {
     node const& c = from.nodes[of_slice[slice] - 1];
-    id const operand = w[slice];
+    value_id const operand = w[slice];
     value const v = w.m.values[operand];
-    id const made = w.b.add_again(c, v, ids(&operand, 1));
+    value_id const made = w.b.add_again(c, v, ids(&operand, 1));
     w.m.values[made].layout = of_dims(from.result_value(c), v.dims);
     w.replace(slice, made);
   }
   constexpr void stands_for(node const& c) {
-    id const stack = unscaled(c);
-    for (id v = from.operand(c, 0);; v = scaled_by_number(v)) {
+    value_id const stack = unscaled(c);
+    for (value_id v = from.operand(c, 0);; v = scaled_by_number(v)) {
       value& reduced = w.m.values[w[v]];
       reduced.layout = of_dims(from.result_value(c), reduced.dims);
       if (v == stack) break;

@@ -50,6 +50,7 @@ struct stored_module {
     detail::put_rows(m->asked, m->asked_count, asked);
     detail::put_rows(m->calls, m->call_count, calls);
     detail::put_rows(m->extensions, m->extension_count, extensions);
+    detail::put_rows(m->reshapes, m->reshape_count, reshapes);
     return m;
   }
 
@@ -68,6 +69,7 @@ struct stored_module {
   static constexpr auto asked = detail::first_rows<M.asked_count>(M.asked);
   static constexpr auto calls = detail::first_rows<M.call_count>(M.calls);
   static constexpr auto extensions = detail::first_rows<M.extension_count>(M.extensions);
+  static constexpr auto reshapes = detail::first_rows<M.reshape_count>(M.reshapes);
 };
 
 /// The rows of a plan of a module.
@@ -76,6 +78,8 @@ struct stored_plan {
   static std::unique_ptr<plan const> load() {
     std::unique_ptr<plan> p(new plan{});
     detail::put_rows(p->numbers.extent, extent);
+    detail::put_rows(p->numbers.grain, grain);
+    detail::put_rows(p->numbers.block_of, block_of);
     detail::put_rows(p->numbers.axis, axis);
     detail::put_rows(p->steps.nodes, steps);
     detail::put_rows(p->steps.first, first);
@@ -91,6 +95,8 @@ struct stored_plan {
 
  private:
   static constexpr auto extent = detail::first_rows<M.dim_count>(P.numbers.extent);
+  static constexpr auto grain = detail::first_rows<M.dim_count>(P.numbers.grain);
+  static constexpr auto block_of = detail::first_rows<M.dim_count>(P.numbers.block_of);
   static constexpr auto axis = detail::first_rows<max_axes>(P.numbers.axis);
   static constexpr auto steps = detail::first_rows<M.node_count>(P.steps.nodes);
   static constexpr auto first = detail::first_rows<M.region_count>(P.steps.first);

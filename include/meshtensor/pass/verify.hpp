@@ -65,7 +65,7 @@ struct verifier {
       bool const known = n.kind == number_row::expression ? n.first < i && (arity(n.f) == 1 || n.second < i)
                          : n.kind == number_row::extent   ? n.first < m.dim_count
                          : n.kind == number_row::named    ? n.first < m.name_count
-                         : n.kind >= number_row::updates  ? n.first < m.path_count || n.first == no_id
+                         : n.kind >= number_row::updates  ? n.first < m.path_count || n.first == id{no_id}
                                                           : true;
       if (!known) return "a number is computed from one that does not exist";
     }
@@ -105,14 +105,14 @@ struct verifier {
   }
 
   /// Whether node `i` of region `r` may use the value.
-  constexpr bool is_known(int i, id r, id v) const {
+  constexpr bool is_known(int i, region_id r, value_id v) const {
     return v < m.value_count && m.values[v].region == r && m.values[v].node < i &&
            m.values[v].index < m.nodes[m.values[v].node].results.count &&
            m.result(m.nodes[m.values[v].node], m.values[v].index) == v;
   }
 
   constexpr char const* check_region(int i, node const& n, int k) {
-    id const r = m.region_of(n, k);
+    region_id const r = m.region_of(n, k);
     if (r >= m.region_count || owned[r] || m.regions[r].removed)
       return "a node owns a region that is not there, or another's";
     owned[r] = true;
@@ -121,7 +121,7 @@ struct verifier {
     if (g.arguments.first + g.arguments.count > m.link_count || g.results.first + g.results.count > m.link_count)
       return "a region's list reaches beyond the table of links";
     for (int p = 0; p < g.arguments.count; ++p) {
-      id const v = m.link(g.arguments, p);
+      value_id const v = m.link(g.arguments, p);
       if (!is_known(i, r, v) || m.nodes[m.values[v].node].kind != primitive::argument ||
           place_of(m.nodes[m.values[v].node]) != p)
         return "a region's argument node has the wrong position";
@@ -165,7 +165,7 @@ struct verifier {
   }
   /// Whether a row that an attribute names is there; `next` is the attribute behind it.
   constexpr bool exists(attribute_declaration const& a, id row, id next) const {
-    if (a.optional && row == no_id) return true;
+    if (a.optional && row == id{no_id}) return true;
     switch (a.kind) {
       case attribute_kind::dim: return row < m.dim_count;
       case attribute_kind::number: return row < m.number_count;

@@ -30,7 +30,7 @@ struct layout_verifier {
 
  private:
   static constexpr placement const& at(value const& v) { return v.layout; }
-  constexpr placement const& at(id v) const { return m.values[v].layout; }
+  constexpr placement const& at(value_id v) const { return m.values[v].layout; }
 
   // A mesh axis shards at most one dim, or else is partial; the axes of a dim are numbered 0, 1, ….
   constexpr char const* check_placement(value const& v) const {
@@ -141,6 +141,7 @@ struct layout_verifier {
 
   constexpr char const* check_collective(node const& n) const {
     value const &x = m.operand_value(n, 0), &y = m.result_value(n);
+    if (n.kind == primitive::move) return check_move(n, x, y);
     collective_attributes const c = collective_attributes::of(n);
     unsigned const mask = c.axes;
     if (mask == 0 || mask >> m.axis_count != 0) return "a collective over no mesh axis, or one that is not there";
@@ -170,6 +171,18 @@ struct layout_verifier {
     return nullptr;
   }
 
+  constexpr char const* check_move(node const& n, value const& x, value const& y) const {
+    move_attributes const a = move_attributes::of(n);
+    if (a.axes != axes_between(x.layout, y.layout, a.first == no_id ? -1 : x.dims.find(a.from)))
+      return "a move is over other axes than those that change";
+    for (int axis = 0; axis < m.axis_count; ++axis) {
+      if ((a.axes >> axis & 1u) != 0 && (x.layout.is_partial(axis) || y.layout.is_partial(axis)))
+        return "a move over an axis over which a value is partial";
+      if (x.layout.part(axis) != y.layout.part(axis)) return "a move does not reduce what is partial";
+    }
+    return nullptr;
+  }
+
   // ---- regions ----
 
   /// Whether `whole` has the placement of `part` with one more dim in front, replicated or sharded.
@@ -183,7 +196,7 @@ struct layout_verifier {
     return true;
   }
   // A sum that starts at zero may stay partial while it is only added to.
-  constexpr bool is_zero(id v) const {
+  constexpr bool is_zero(value_id v) const {
     double const* const number = literal_of(m, v);
     return number != nullptr && *number == 0;
   }
@@ -196,7 +209,7 @@ struct layout_verifier {
       if (k > 0 && n.kind == primitive::composite) break;
       region const& g = m.regions[m.region_of(n, k)];
       for (int i = 0; i < g.arguments.count; ++i) {
-        id const outer = m.operand(n, operand_of_argument(n, k, i)), inner = m.link(g.arguments, i);
+        value_id const outer = m.operand(n, operand_of_argument(n, k, i)), inner = m.link(g.arguments, i);
         bool const stacked = repeats && i >= l.carries && i < l.carries + l.stacked;
         if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
           return "an argument's placement differs from its operand's";
@@ -205,7 +218,7 @@ struct layout_verifier {
       }
       if (whiles && k == 0) continue;
       for (int i = 0; i < g.results.count; ++i) {
-        id const inner = m.link(g.results, i), outer = m.result(n, result_of_place(n, i));
+        value_id const inner = m.link(g.results, i), outer = m.result(n, result_of_place(n, i));
         bool const stacked = repeats && i >= l.carries + l.sums;
         if (i < carries && !(at(inner) == at(m.link(g.arguments, i))))
           return "a carry's placement changes in an iteration";

@@ -23,7 +23,7 @@ struct plan_verifier {
   plan const& p;
   graph_check found;
   planned_contents memory;
-  id now;                                    // the node that runs
+  node_id now;                               // the node that runs
   std::int64_t at[max_values];               // of roots: the address
   std::int64_t length[max_values];           // in bytes, plus 1; 0: not computed yet
   planned_contents::content of[max_values];  // what a value's memory must contain when it is read
@@ -35,7 +35,7 @@ struct plan_verifier {
         p(planned),
         found{},
         memory(planned.arena_bytes),
-        now(0),
+        now{},
         at{},
         length{},
         of{},
@@ -43,7 +43,7 @@ struct plan_verifier {
         last{},
         is_written{} {
     for (int v = 0; v < m.value_count; ++v) at[v] = p.offset[v];
-    run(static_cast<id>(entry));
+    run(static_cast<region_id>(entry));
     if (memory.flights != 0) say("a collective starts and has no wait", memory.flight[0].node);
     for (int v = 0; v < m.variable_count; ++v)
       if (content const c = is_written[v] ? last[v] : initial[v]; c.number != 0 && !memory.holds(c))
@@ -54,30 +54,28 @@ struct plan_verifier {
   using content = planned_contents::content;
   using range = planned_contents::range;
 
-  constexpr void say(char const* fault, id node_id) {
+  constexpr void say(char const* fault, node_id which) {
     if (!found.report.empty()) return;
     found.report << "G41 " << fault;
-    locate(found.report, m, m.nodes[node_id]);
+    locate(found.report, m, m.nodes[which]);
   }
 
   // Addresses: the arena, then a range for each variable and input.
   static constexpr std::int64_t of_variable(int v) { return std::int64_t{v + 1} << 44; }
-  static constexpr std::int64_t of_input(int node_id) {
-    return (std::int64_t{1} << 58) + (std::int64_t{node_id} << 44);
-  }
+  static constexpr std::int64_t of_input(int which) { return (std::int64_t{1} << 58) + (std::int64_t{which} << 44); }
 
-  constexpr id root(id v) const { return p.root[v]; }
-  constexpr bool is_placed(id v, place where) const { return p.where[root(v)] == where; }
-  constexpr std::int64_t bytes(id v) {
+  constexpr value_id root(value_id v) const { return p.root[v]; }
+  constexpr bool is_placed(value_id v, place where) const { return p.where[root(v)] == where; }
+  constexpr std::int64_t bytes(value_id v) {
     if (length[v] == 0) length[v] = p.numbers.local_bytes(m.values[v]) + 1;
     return length[v] - 1;
   }
-  constexpr range where(id v) {
+  constexpr range where(value_id v) {
     while (is_placed(v, place::window)) v = m.operand(m.nodes[m.values[root(v)].node], 0);
     return {at[root(v)], at[root(v)] + bytes(v)};
   }
 
-  constexpr void read(id v) {
+  constexpr void read(value_id v) {
     if (memory.is_arriving(where(v))) return say("the result of a collective is read before the wait for it", now);
     if (!memory.holds(of[v])) say("a value is read after its buffer was overwritten", now);
   }
@@ -85,16 +83,16 @@ struct plan_verifier {
     if (memory.is_in_flight(r)) say("the memory of a collective is written before the wait for it", now);
     memory.overwrite(r);
   }
-  constexpr void write(id v) {
+  constexpr void write(value_id v) {
     write(where(v));
     of[v] = memory.add(where(v));
   }
-  constexpr void rename(id v, id as) {
+  constexpr void rename(value_id v, value_id as) {
     if (root(v) != root(as)) return say("an alias has another address than its value", now);
     of[v] = of[as];
   }
   /// Copies a value to another address; at the same address, renames it.
-  constexpr void copy(id to, id v) {
+  constexpr void copy(value_id to, value_id v) {
     if (at[root(to)] == at[root(v)]) {
       of[to] = of[v];
       return;
@@ -103,21 +101,21 @@ struct plan_verifier {
     write(to);
   }
 
-  constexpr void run(id region) {
+  constexpr void run(region_id region) {
     for (int i = 0; i < p.steps.count[region] && found.report.empty(); ++i)
       step(p.steps.nodes[p.steps.first[region] + i]);
   }
 
-  constexpr void step(id node_id) {
-    node const& n = m.nodes[node_id];
-    now = node_id;
+  constexpr void step(node_id which) {
+    node const& n = m.nodes[which];
+    now = which;
     switch (n.kind) {
       case primitive::argument: return;
       case primitive::input:
-        at[m.result(n)] = of_input(node_id), of[m.result(n)] = memory.add(where(m.result(n)));
+        at[m.result(n)] = of_input(which), of[m.result(n)] = memory.add(where(m.result(n)));
         return;
       case primitive::read: {
-        id const v = variable_of(n);
+        variable_id const v = variable_of(n);
         at[m.result(n)] = of_variable(v);
         if (initial[v].number == 0) initial[v] = memory.add(where(m.result(n)));
         of[m.result(n)] = initial[v];
@@ -142,7 +140,8 @@ struct plan_verifier {
   }
 
   constexpr void update(node const& n) {
-    id const v = variable_of(n), value = m.operand(n, 0);
+    variable_id const v = variable_of(n);
+    value_id const value = m.operand(n, 0);
     read(value);
     range const to{of_variable(v), of_variable(v) + bytes(value)};
     is_written[v] = true;
@@ -172,7 +171,8 @@ struct plan_verifier {
 
   // Collectives.
   constexpr void start(node const& n) {
-    id const x = m.operand(n, 0), y = m.result(n), started = now;
+    value_id const x = m.operand(n, 0), y = m.result(n);
+    node_id const started = now;
     if (p.numbers.is_alone(n)) return copy(y, x);
     bool const goes_with_others = p.joined[started] != 0;
     if (!goes_with_others) end(started);
@@ -186,20 +186,20 @@ struct plan_verifier {
     if (ends_behind_loop(n) && !is_placed(y, place::filled)) end(started);
   }
   /// Sends a joint message when its last collective has started; collectives from its previous run end first.
-  constexpr void send(id last_one) {
+  constexpr void send(node_id last_one) {
     for (int i = memory.flights; i-- > 0;)
       if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1 && f.is_sent) memory.end_at(i);
     for (int i = 0; i < memory.flights; ++i)
       if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1) f.is_sent = true;
   }
   /// Ends a collective at its own wait, though all that are joined arrive at the first wait of them.
-  constexpr void end(id started) {
+  constexpr void end(node_id started) {
     for (int i = memory.flights; i-- > 0;)
       if (memory.flight[i].node == started && memory.flight[i].is_sent) memory.end_at(i);
   }
   constexpr void wait(node const& n) {
     node const& c = awaited(m, n);
-    id const started = m.values[m.result(c)].node;
+    node_id const started = m.values[m.result(c)].node;
     rename(m.result(n), m.operand(n, 0));
     if (!p.numbers.is_alone(c)) end(started);
     for (int i = 0; i < memory.flights; ++i)
@@ -217,17 +217,17 @@ struct plan_verifier {
   struct stack {  // a stacked operand or result: the slices of the iterations that are simulated, and the rest
     content slice[iterations], rest;
   };
-  constexpr range slice_of(id whole, id one, std::int64_t index) {
+  constexpr range slice_of(value_id whole, value_id one, std::int64_t index) {
     std::int64_t const from = at[root(whole)] + index * bytes(one);
     return {from, from + bytes(one)};
   }
   /// The slices of all iterations but the first `ran`.
-  constexpr range rest_of(id whole, id one, loop const& l, std::int64_t ran) {
+  constexpr range rest_of(value_id whole, value_id one, loop const& l, std::int64_t ran) {
     range const r = where(whole);
     return l.reversed ? range{r.from, r.to - ran * bytes(one)} : range{r.from + ran * bytes(one), r.to};
   }
   constexpr void repeat(node const& n) {
-    id const self = now;
+    node_id const self = now;
     loop const l = loop::of(n);
     region const& body = m.regions[m.region_of(n, 0)];
     std::int64_t const trips = p.numbers.extent[l.dim], ran = trips < iterations ? trips : iterations;
@@ -261,7 +261,7 @@ struct plan_verifier {
     }
     if (found.report.empty()) leave(n, l, in, out, ran);
   }
-  constexpr void enter(stack& s, id whole, id one, loop const& l, std::int64_t ran, std::int64_t trips) {
+  constexpr void enter(stack& s, value_id whole, value_id one, loop const& l, std::int64_t ran, std::int64_t trips) {
     for (std::int64_t t = 0; t < ran; ++t)
       s.slice[t] = memory.add(slice_of(whole, one, l.reversed ? trips - 1 - t : t));
     s.rest = memory.add(rest_of(whole, one, l, ran));
@@ -276,7 +276,7 @@ struct plan_verifier {
       write(m.result(n, i));
     }
     for (int i = first_out; i < body.results.count; ++i) {
-      id const v = m.link(body.results, i);
+      value_id const v = m.link(body.results, i);
       range const to = slice_of(m.result(n, i), v, index);
       if (at[root(v)] == to.from) {
         if (!memory.holds(of[v])) say("a slice is written over before the iteration ends", now);
@@ -298,7 +298,7 @@ struct plan_verifier {
     int const first_out = l.carries + l.sums;
     for (int k = 0; k < l.stacked; ++k) {
       if (!memory.holds(in[k].rest)) say("a loop writes over slices that later iterations read", now);
-      id const x = m.operand(n, l.carries + k);
+      value_id const x = m.operand(n, l.carries + k);
       for (int i = first_out; i < n.results.count; ++i) {
         range const a = where(x), b = where(m.result(n, i));
         if (a.meets(b) && (a.from != b.from || a.to != b.to))
@@ -309,7 +309,7 @@ struct plan_verifier {
     }
     for (int i = first_out; i < n.results.count; ++i) {
       stack const& s = out[i - first_out];
-      id const whole = m.result(n, i), one = m.link(body.results, i);
+      value_id const whole = m.result(n, i), one = m.link(body.results, i);
       for (std::int64_t t = 0; t < ran; ++t)
         if (!memory.holds(s.slice[t]))
           say("a later iteration writes over a slice that an earlier one has stacked", now);

@@ -46,7 +46,7 @@ struct wait_verifier {
     for (int k = 0; k < n.regions.count; ++k) {
       list const results = m.regions[m.region_of(n, k)].results;
       for (int i = 0; i < results.count; ++i) {
-        id const v = m.link(results, i);
+        value_id const v = m.link(results, i);
         if (!on_its_way[v]) continue;
         loop const l = loop::of(n);
         if (n.kind != primitive::repeat || i < l.carries + l.sums || !ends_behind_loop(m.nodes[m.values[v].node]))

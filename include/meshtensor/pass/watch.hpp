@@ -14,7 +14,7 @@ namespace meshtensor::detail {
 class watched_values {
  public:
   /// `n`: the node that watches; `v`: the tensor, or its cotangent, of `loss`.
-  constexpr void add(builder& b, node const& n, id v, id loss = no_id) {
+  constexpr void add(builder& b, node const& n, value_id v, value_id loss = no_id) {
     if (!b.expect(count_ < max_watched, "G33 a program watches at most 64 tensors")) return;
     for (int i = 0; i < count_; ++i) {
       if (all_[i].label != name_of(n) || all_[i].path != n.path) continue;
@@ -31,10 +31,10 @@ class watched_values {
   constexpr void surface(builder& b) const {
     for (int i = 0; i < count_; ++i) {
       b.path = all_[i].path, b.site = all_[i].site, b.copy = 0;
-      id v = all_[i].value;
-      for (id around = parent_of(b.m, v); around != no_id; around = parent_of(b.m, v)) {
-        id const loop_node = node_owning(b.m, b.m.values[v].region);
-        if (id const dim = loop::of(b.m.nodes[loop_node]).dim; b.m.values[v].dims.has(dim)) {
+      value_id v = all_[i].value;
+      for (region_id around = parent_of(b.m, v); around != no_id; around = parent_of(b.m, v)) {
+        node_id const loop_node = node_owning(b.m, b.m.values[v].region);
+        if (dim_id const dim = loop::of(b.m.nodes[loop_node]).dim; b.m.values[v].dims.has(dim)) {
           diagnostic d{};
           return b.note(d << "G33 '" << b.m.names[all_[i].label] << "' is watched in a loop over '" << b.m.dim_name(dim)
                           << "' and has that dim itself: rename it first");
@@ -49,9 +49,12 @@ class watched_values {
 
  private:
   struct watched_value {
-    id label, path, site, value, loss;
+    name_id label;
+    path_id path;
+    site_id site;
+    value_id value, loss;
   };
-  static constexpr id parent_of(module const& m, id v) { return m.regions[m.values[v].region].parent; }
+  static constexpr region_id parent_of(module const& m, value_id v) { return m.regions[m.values[v].region].parent; }
 
   int count_ = 0;
   watched_value all_[max_watched] = {};

@@ -16,15 +16,15 @@
 namespace meshtensor {
 
 /// The one collective that carries all that are joined to `last`: their blocks are concatenated.
-inline planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, id last) {
+inline planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, node_id last) {
   planned_collective const& one = mine.exchange(last);
   planned_collective all;
   all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
   all.call.type = one.call.type, all.call.op = one.call.op, all.call.kind = one.call.kind;
-  all.call.file = one.call.file, all.call.line = one.call.line;
+  all.call.file = one.call.file, all.call.line = one.call.line, all.call.together = one.call.together;
   all.call.dims = 1, all.call.extent[0] = 0;
   for (int i = 0; i < m.node_count; ++i)
-    if (p.joined[i] == last + 1) all.call.extent[0] += elements_of(mine.exchange(static_cast<id>(i)).call);
+    if (p.joined[i] == last + 1) all.call.extent[0] += elements_of(mine.exchange(static_cast<node_id>(i)).call);
   return all;
 }
 
@@ -36,9 +36,9 @@ class by_transport final : public exchanges {
     std::int64_t const before = t_.workspace_bytes();  // of other executables
     for (int i = 0; i < m.node_count; ++i) {
       if (!is_collective(m.nodes[i].kind)) continue;
-      auto const node_id = static_cast<id>(i);
-      if (p.joined[i] == 0) ways_[node_id].number = t.prepare(mine.exchange(node_id));
-      else if (!goes_with_another(p, i)) add_bucket(m, p, mine, node_id);
+      auto const which = static_cast<node_id>(i);
+      if (p.joined[i] == 0) ways_[which].number = t.prepare(mine.exchange(which));
+      else if (!goes_with_another(p, i)) add_bucket(m, p, mine, which);
     }
     workspace_bytes_ = t_.workspace_bytes() - before;
     for (auto const& b : buckets_) workspace_bytes_ += static_cast<std::int64_t>(b->memory.size());
@@ -48,23 +48,29 @@ class by_transport final : public exchanges {
   by_transport& operator=(by_transport const&) = delete;
   /// After a failed step collectives may still be pending, and their memory is freed now.
   ~by_transport() override {
-    if (is_under_way()) t_.abandon();
+    if (is_under_way()) {
+      t_.abandon();
+      return;
+    }
+    for (way const& w : ways_)
+      if (w.number >= 0) t_.release(w.number);
+    for (auto const& b : buckets_) t_.release(b->number);
   }
 
-  void start(std::span<rank_context> one, id node_id, id from, id to) override {
-    way& w = ways_[node_id];
+  void start(std::span<rank_context> one, node_id which, value_id from, value_id to) override {
+    way& w = ways_[which];
     if (w.in != nullptr) {
       part& mine = w.in->parts[w.place];
       mine.in = one[0].pointer(from), mine.next = one[0].pointer(to);
       if (w.place + 1 == w.in->parts.size()) send(*w.in);
       return;
     }
-    wait(node_id);
-    t_.start(w.number, one[0].exchange(node_id), one[0].pointer(from), one[0].pointer(to));
+    wait(which);
+    t_.start(w.number, one[0].exchange_now(which), one[0].pointer(from), one[0].pointer(to));
     w.under_way = true;
   }
-  void wait(id node_id) override {
-    way& w = ways_[node_id];
+  void wait(node_id which) override {
+    way& w = ways_[which];
     if (w.in != nullptr) return receive(*w.in);
     if (w.under_way) t_.wait(w.number);
     w.under_way = false;
@@ -74,7 +80,7 @@ class by_transport final : public exchanges {
   }
   void end_all() override {
     for (std::size_t i = 0; i < ways_.size(); ++i)
-      if (ways_[i].under_way) wait(static_cast<id>(i));
+      if (ways_[i].under_way) wait(static_cast<node_id>(i));
     for (auto const& b : buckets_) receive(*b);
   }
   void progress() override { t_.progress(); }
@@ -97,17 +103,17 @@ class by_transport final : public exchanges {
   struct way {
     bucket* in = nullptr;  // null: not joined
     std::size_t place = 0;
-    int number = 0;  // of the collective, in the transport
+    int number = -1;  // of the collective, in the transport; -1: it is in a bucket, or none
     bool under_way = false;
   };
 
-  void add_bucket(module const& m, plan const& p, rank_context const& mine, id last) {
+  void add_bucket(module const& m, plan const& p, rank_context const& mine, node_id last) {
     bucket& b = *buckets_.emplace_back(std::make_unique<bucket>());
     b.with = joined_exchange(m, p, mine, last);
     std::size_t at = 0;
-    id const r = m.nodes[last].region;
+    region_id const r = m.nodes[last].region;
     for (int i = 0; i < p.steps.count[r]; ++i) {
-      id const c = p.steps.nodes[p.steps.first[r] + i];
+      node_id const c = p.steps.nodes[p.steps.first[r] + i];
       if (p.joined[c] != last + 1) continue;
       ways_[c].in = &b, ways_[c].place = b.parts.size();
       b.parts.push_back({at, static_cast<std::size_t>(bytes_of(mine.exchange(c).call))});

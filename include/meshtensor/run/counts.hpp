@@ -33,17 +33,18 @@ inline std::string text_of(program_counts const& c) {
 class counted_paths {
  public:
   counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) {
-    std::vector<id> paths;
+    std::vector<path_id> paths;
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       if (n.kind != primitive::write || n.region != entry || counted_under(n) == no_id) continue;
       if (std::ranges::find(paths, counted_under(n)) == paths.end()) paths.push_back(counted_under(n));
     }
-    for (id const p : paths) labels_.push_back(path_text(m, p));
+    for (path_id const p : paths) labels_.push_back(path_text(m, p));
     for (int i = 0; i < m.number_count; ++i)
       for (std::size_t k = 0; k < paths.size(); ++k)
-        if (number_row const& n = m.numbers[i]; (n.kind == number_row::updates && n.first == paths[k]) ||
-                                                (n.kind == number_row::most_updates && is_under(m, paths[k], n.first)))
+        if (number_row const& n = m.numbers[i];
+            (n.kind == number_row::updates && n.first == paths[k]) ||
+            (n.kind == number_row::most_updates && is_under(m, paths[k], static_cast<path_id>(n.first))))
           uses_.emplace_back(i, k);
   }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,8 +30,8 @@ class exchanges {
  public:
   virtual ~exchanges() = default;
   /// Starts a collective. An earlier one of the same node that was not waited for ends first.
-  virtual void start(std::span<rank_context> processors, id node_id, id from, id to) = 0;
-  virtual void wait(id node_id) = 0;
+  virtual void start(std::span<rank_context> processors, node_id which, value_id from, value_id to) = 0;
+  virtual void wait(node_id which) = 0;
   /// Whether a collective is pending.
   virtual bool is_under_way() const { return false; }
   /// Waits for all pending collectives.
@@ -72,6 +73,8 @@ class engine {
   static constexpr bool runs_regions =
       requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
 
+  /// Whether a node, whose views are loaded, has anything to compute here.
+  bool has_results(node const& n) const;
   typename Device::kernel prepared(rank_context const& p, node const& n);
   void launch(typename Device::kernel& k, evaluation const& e);
   std::int64_t now() const { return timeline::now() + exchange_->ahead(); }
@@ -88,8 +91,8 @@ class engine {
 
   /// What a processor does in memory by itself, without the device's kernels.
   void move(instruction const& i, rank_context& p, external_buffers& o);
-  static std::byte* slice_of(rank_context const& p, id stack, instruction const& i) {
-    return p.pointer(stack) + p.context.index * i.bytes;
+  static std::byte* slice_of(rank_context const& p, value_id stack, value_id slice) {
+    return p.pointer(stack) + p.context.index * p.bytes(slice);
   }
   /// A slice may lie where it is to go: in a stack that a loop reads and gives.
   static void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {
@@ -105,7 +108,8 @@ class engine {
   std::span<rank_context> processors_;
   std::unique_ptr<exchanges> exchange_;
   std::vector<instruction> list_;
-  std::vector<typename Device::kernel> kernels_;  // by processor, then as they are launched
+  // By processor, then as they are launched; none where a processor's parts of all results are empty.
+  std::vector<std::optional<typename Device::kernel>> kernels_;
   std::size_t launches_ = 0;
   std::span<external_buffers> external_;
   std::unique_ptr<timeline> record_;

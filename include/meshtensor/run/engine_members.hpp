@@ -19,8 +19,10 @@ engine<Device>::engine(module const& m, plan const& p, int entry, Device device,
   for (rank_context const& mine : processors)
     for (instruction const& i : list_)
       if (i.kind == instruction_kind::launch) {
-        load(mine, m.nodes[i.node]);
-        kernels_.push_back(prepared(mine, m.nodes[i.node]));
+        node const& n = m.nodes[i.node];
+        load(mine, n);
+        kernels_.emplace_back();
+        if (has_results(n)) kernels_.back().emplace(prepared(mine, n));
       }
   launches_ = kernels_.size() / std::max<std::size_t>(1, processors.size());
 }
@@ -41,6 +43,12 @@ std::int64_t engine<Device>::workspace_bytes() const {
   std::int64_t of_kernels = 0;
   if constexpr (requires { device_.workspace_bytes(); }) of_kernels = device_.workspace_bytes();
   return of_kernels + exchange_->workspace_bytes();
+}
+
+template <class Device>
+bool engine<Device>::has_results(node const& n) const {
+  return n.effect ||
+         std::any_of(results_.begin(), results_.begin() + n.results.count, [](view const& v) { return v.size() != 0; });
 }
 
 template <class Device>
@@ -84,10 +92,10 @@ std::size_t engine<Device>::do_at(std::size_t at) {
     case instruction_kind::begin_loop: return run_loop(at);
     case instruction_kind::begin_call: return run_body(at + 1) + 1;
     case instruction_kind::launch: launch(i); break;
-    case instruction_kind::start: exchange_->start(processors_, i.node, i.from, i.to); break;
-    case instruction_kind::wait: exchange_->wait(i.from); break;
+    case instruction_kind::start: exchange_->start(processors_, i.node, i.from_value(), i.to_value()); break;
+    case instruction_kind::wait: exchange_->wait(static_cast<node_id>(i.from)); break;
     case instruction_kind::exchange:
-      exchange_->start(processors_, i.node, i.from, i.to);
+      exchange_->start(processors_, i.node, i.from_value(), i.to_value());
       exchange_->wait(i.node);
       break;
     default:
@@ -122,8 +130,10 @@ template <class Device>
 void engine<Device>::launch(instruction const& i) {
   node const& n = m_.nodes[i.node];
   for (std::size_t k = 0; k < processors_.size(); ++k) {
+    auto& kernel = kernels_[k * launches_ + i.to];
+    if (!kernel) continue;
     load(processors_[k], n);
-    launch(kernels_[k * launches_ + i.to], {m_, n, operands_.data(), results_.data(), processors_[k].context});
+    launch(*kernel, {m_, n, operands_.data(), results_.data(), processors_[k].context});
   }
   exchange_->progress();
 }
@@ -132,19 +142,20 @@ template <class Device>
 void engine<Device>::move(instruction const& i, rank_context& p, external_buffers& o) {
   using enum instruction_kind;
   switch (i.kind) {
-    case bind_input: return p.set_pointer(i.to, o.fed[i.node]);
-    case bind_variable: return p.set_pointer(i.to, o.variables[i.from]);
-    case bind_slice: return p.set_pointer(i.to, slice_of(p, i.from, i));
+    case bind_input: return p.set_pointer(i.to_value(), o.fed[i.node]);
+    case bind_variable: return p.set_pointer(i.to_value(), o.variables[i.from]);
+    case bind_slice: return p.set_pointer(i.to_value(), slice_of(p, i.from_value(), i.to_value()));
     case bind_window: return bind_to_window(i, p);
-    case copy: return copy_bytes(p.pointer(i.to), p.pointer(i.from), i.bytes);
-    case copy_to_slice: return copy_bytes(slice_of(p, i.to, i), p.pointer(i.from), i.bytes);
-    case copy_to_store: return copy_bytes(o.variables[i.to], p.pointer(i.from), i.bytes);
+    case copy: return copy_bytes(p.pointer(i.to_value()), p.pointer(i.from_value()), p.bytes(i.from_value()));
+    case copy_to_slice:
+      return copy_bytes(slice_of(p, i.to_value(), i.from_value()), p.pointer(i.from_value()), p.bytes(i.from_value()));
+    case copy_to_store: return copy_bytes(o.variables[i.to], p.pointer(i.from_value()), p.bytes(i.from_value()));
     case copy_to_output:
-      if (o.given[i.node] != nullptr) copy_bytes(o.given[i.node], p.pointer(i.from), i.bytes);
+      if (o.given[i.node] != nullptr) copy_bytes(o.given[i.node], p.pointer(i.from_value()), p.bytes(i.from_value()));
       return;
     case copy_part: return copy_part_of(p, i);
-    case zero: std::memset(p.pointer(i.to), 0, static_cast<std::size_t>(i.bytes)); return;
-    case accumulate: return add_to(p.at(i.to), p.at(i.from));
+    case zero: std::memset(p.pointer(i.to_value()), 0, static_cast<std::size_t>(p.bytes(i.to_value()))); return;
+    case accumulate: return add_to(p.at(i.to_value()), p.at(i.from_value()));
     default: return;
   }
 }
@@ -154,12 +165,12 @@ void engine<Device>::bind_to_window(instruction const& i, rank_context& p) {
   node const& n = m_.nodes[i.node];
   load(p, n);
   std::int64_t const first = slice_rule::start_of({m_, n, operands_.data(), results_.data(), p.context});
-  p.set_pointer(i.to, operands_[0].as<std::byte>() + first * bytes_of(operands_[0].type));
+  p.set_pointer(i.to_value(), operands_[0].as<std::byte>() + first * bytes_of(operands_[0].type));
 }
 
 template <class Device>
 void engine<Device>::copy_part_of(rank_context& p, instruction const& i) {
-  view const x = p.at(i.from), y = p.at(i.to);
+  view const x = p.at(i.from_value()), y = p.at(i.to_value());
   int const along = x.find(collective_attributes::of(m_.nodes[i.node]).split);
   std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
   detail::copy_by_name(x, first, y, 0, no_id, no_id, y.extent);

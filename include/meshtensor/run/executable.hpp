@@ -158,7 +158,11 @@ class executable_of {
     value const& v = graph().values[session_->output(label)];
     view const part = session_->local(label);
     auto& bring = gatherings_[std::string(label)];
-    if (!bring) bring = std::make_unique<gathering>(mesh_, session_->held()[0].rank(), v.layout, part);
+    if (!bring) {
+      std::vector<std::int64_t> grains;
+      for (int i = 0; i < v.dims.count; ++i) grains.push_back(planned().numbers.grain[v.dims.at[i]]);
+      bring = std::make_unique<gathering>(mesh_, session_->held()[0].rank(), v.layout, part, grains);
+    }
     block all(v.type, v.dims, planned().numbers);
     values_->runner().run(static_cast<int>(mesh_.size()),
                           [&](int, transport& t) { bring->run(t, part.data, all.data()); });

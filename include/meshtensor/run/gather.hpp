@@ -8,7 +8,7 @@
 
 #include "meshtensor/job/transport.hpp"
 #include "meshtensor/mesh/mesh.hpp"
-#include "meshtensor/tensor/layout.hpp"
+#include "meshtensor/tensor/box.hpp"
 
 namespace meshtensor {
 
@@ -16,8 +16,9 @@ namespace meshtensor {
 /// sharded dim, from the minor axis to the major one. Made once, used any number of times.
 class gathering {
  public:
-  /// `block` is the window that `rank` holds of a value with this layout.
-  gathering(mesh_shape const& mesh, int rank, placement const& layout, view const& block) {
+  /// `block` is the window that `rank` holds of a value with this layout; `grains` are those of its dims.
+  gathering(mesh_shape const& mesh, int rank, placement const& layout, view const& block,
+            std::vector<std::int64_t> const& grains) {
     collective_call call;
     call.kind = collective::all_gather, call.file = "the parts of a value";
     call.type = block.type, call.dims = block.count;
@@ -25,9 +26,10 @@ class gathering {
     for (int i = 0; i < block.count; ++i)
       for (int place = layout.axes_of(i); place-- > 0;) {
         int const along = layout.axis_at(i, place);
-        call.join = i;
+        call.join = i, call.join_grain = grains[static_cast<std::size_t>(i)];
+        call.joined = part_of_rank(block.total[i], call.join_grain, layout, i, mesh, rank, place).count;
         add(mesh, rank, along, call);
-        call.extent[i] *= mesh.axes[along].extent;
+        call.extent[i] = call.joined;
       }
     bytes_ = bytes_of(call);
   }
@@ -41,7 +43,9 @@ class gathering {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       bool const last = i + 1 == steps_.size();
       collective_call const& call = steps_[i]->call;
-      if (!last) to.resize(static_cast<std::size_t>(result_bytes_of(call, steps_[i]->with.count) + 7) / 8);
+      if (!last)
+        to.resize(static_cast<std::size_t>(result_bytes_of(call, steps_[i]->with.count, steps_[i]->with.index) + 7) /
+                  8);
       t.start(numbers_[i], *steps_[i], in, last ? whole : to.data());
       t.wait(numbers_[i]);
       from.swap(to);

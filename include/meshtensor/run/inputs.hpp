@@ -14,7 +14,7 @@ namespace meshtensor {
 /// A named input or output of a program.
 struct port {
   std::string label;
-  id node_id;
+  node_id node;
   bool fed = false;
   std::vector<std::vector<double>> memory = {};  // one for each processor held here
   std::byte* buffer(std::size_t k, std::int64_t bytes) {
@@ -41,13 +41,13 @@ class fed_inputs {
       : m_(m), processors_(processors), external_(external) {}
 
   /// Adds the input of node `input_node`.
-  void add(id input_node) { ports_.push_back({m_.names[name_of(m_.nodes[input_node])].text(), input_node}); }
+  void add(node_id input_node) { ports_.push_back({m_.names[name_of(m_.nodes[input_node])].text(), input_node}); }
   std::vector<port> const& ports() const { return ports_; }
-  id value_of(port const& p) const { return m_.result(m_.nodes[p.node_id]); }
+  value_id value_of(port const& p) const { return m_.result(m_.nodes[p.node]); }
   /// The part that was fed to the `k`-th processor held here.
   view part(port const& p, std::size_t k) const {
     view v = processors_[k].windows()[value_of(p)];
-    v.data = external_[k].fed[p.node_id];
+    v.data = external_[k].fed[p.node];
     return v;
   }
   /// errors  R02 an input has not been fed
@@ -58,7 +58,7 @@ class fed_inputs {
 
   /// The dense window of a whole input, without an address. errors R02 no input has this name
   view window(std::string_view label) const {
-    id const v = value_of(port_of(ports_, label, "R02", "input"));
+    value_id const v = value_of(port_of(ports_, label, "R02", "input"));
     view whole = processors_[0].windows()[v];
     for (int i = 0; i < whole.count; ++i) whole.extent[i] = whole.total[i], whole.origin[i] = 0;
     whole.densify();
@@ -78,7 +78,7 @@ class fed_inputs {
       view to = processors_[k].windows()[value_of(p)];
       std::int64_t first = 0;
       for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
-      to.data = external_[k].fed[p.node_id] = p.buffer(k, to.bytes());
+      to.data = external_[k].fed[p.node] = p.buffer(k, to.bytes());
       detail::copy_by_name(whole, first, to, 0, no_id, no_id, to.extent);
       copied_ += to.bytes();
     }
@@ -102,7 +102,7 @@ class fed_inputs {
     if (elements != 0 && elements != wanted)
       throw error("R11", {"this processor's part of the input '", p.label, "' has ", wanted, " elements, but ",
                           elements, " were fed"});
-    external_[0].fed[p.node_id] = static_cast<std::byte*>(const_cast<void*>(part));
+    external_[0].fed[p.node] = static_cast<std::byte*>(const_cast<void*>(part));
     p.fed = true;
   }
   /// The same for a view with the input's dims. A view that is not dense is copied now.

@@ -20,35 +20,34 @@ class lockstep final : public exchanges {
  public:
   explicit lockstep(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
 
-  void start(std::span<rank_context> all, id node_id, id from, id to) override {
+  void start(std::span<rank_context> all, node_id which, value_id from, value_id to) override {
     if (timing_ == exchange_timing::at_once) {
-      gather(all, node_id, from, to, now_);
-      return meshtensor::exchange(all[0].exchange(node_id).call, now_.groups, now_.in.data(), now_.out.data());
+      gather(all, which, from, to, now_);
+      return now_.exchange(now_.out.data());
     }
-    if (node_id >= late_.size()) late_.resize(node_id + 1u);
-    if (!late_[node_id]) late_[node_id] = std::make_unique<pending>();
-    wait(node_id);
-    pending& p = *late_[node_id];
-    gather(all, node_id, from, to, p);
-    p.call = all[0].exchange(node_id).call;
-    p.bytes = static_cast<std::size_t>(result_bytes_of(p.call, p.groups[0].count));
+    if (which >= late_.size()) late_.resize(which + 1u);
+    if (!late_[which]) late_[which] = std::make_unique<pending>();
+    wait(which);
+    pending& p = *late_[which];
+    gather(all, which, from, to, p);
+    p.bytes.clear();
+    for (rank_context const& one : all) p.bytes.push_back(static_cast<std::size_t>(one.bytes(to)));
     if (timing_ == exchange_timing::results_late) {
-      p.results.resize(all.size() * p.bytes);
       std::vector<void*> kept(all.size());
-      for (std::size_t r = 0; r < all.size(); ++r) kept[r] = p.results.data() + r * p.bytes;
-      meshtensor::exchange(p.call, p.groups, p.in.data(), kept.data());
+      p.results.resize(all.size());
+      for (std::size_t r = 0; r < all.size(); ++r) p.results[r].resize(p.bytes[r]), kept[r] = p.results[r].data();
+      p.exchange(kept.data());
     }
     for (std::size_t r = 0; r < all.size(); ++r)
-      if (timing_ == exchange_timing::results_late || p.in[r] != p.out[r]) std::memset(p.out[r], garbage, p.bytes);
+      if (timing_ == exchange_timing::results_late || p.in[r] != p.out[r]) std::memset(p.out[r], garbage, p.bytes[r]);
     p.under_way = true;
   }
-  void wait(id node_id) override {
-    if (node_id >= late_.size() || !late_[node_id] || !late_[node_id]->under_way) return;
-    pending& p = *late_[node_id];
+  void wait(node_id which) override {
+    if (which >= late_.size() || !late_[which] || !late_[which]->under_way) return;
+    pending& p = *late_[which];
     p.under_way = false;
-    if (timing_ == exchange_timing::operands_late)
-      return meshtensor::exchange(p.call, p.groups, p.in.data(), p.out.data());
-    for (std::size_t r = 0; r < p.out.size(); ++r) std::memcpy(p.out[r], p.results.data() + r * p.bytes, p.bytes);
+    if (timing_ == exchange_timing::operands_late) return p.exchange(p.out.data());
+    for (std::size_t r = 0; r < p.out.size(); ++r) std::memcpy(p.out[r], p.results[r].data(), p.bytes[r]);
   }
   bool is_under_way() const override {
     for (auto const& p : late_)
@@ -56,7 +55,7 @@ class lockstep final : public exchanges {
     return false;
   }
   void end_all() override {
-    for (std::size_t i = 0; i < late_.size(); ++i) wait(static_cast<id>(i));
+    for (std::size_t i = 0; i < late_.size(); ++i) wait(static_cast<node_id>(i));
   }
 
  private:
@@ -64,22 +63,29 @@ class lockstep final : public exchanges {
 
   struct blocks_of_all {
     std::vector<group> groups;
+    std::vector<collective_call const*> calls;  // by rank, as what follows
     std::vector<void const*> in;
     std::vector<void*> out;
+    void exchange(void* const* to) const {
+      meshtensor::exchange(
+          [this](int rank) -> collective_call const& { return *calls[static_cast<std::size_t>(rank)]; }, groups,
+          in.data(), to);
+    }
   };
   struct pending : blocks_of_all {
-    collective_call call;
-    std::size_t bytes = 0;  // of one result
-    std::vector<std::byte> results;
+    std::vector<std::size_t> bytes;               // of each result
+    std::vector<std::vector<std::byte>> results;  // until they are given
     bool under_way = false;
   };
 
-  static void gather(std::span<rank_context> all, id node_id, id from, id to, blocks_of_all& b) {
+  static void gather(std::span<rank_context> all, node_id which, value_id from, value_id to, blocks_of_all& b) {
     b.groups.clear();
+    b.calls.resize(all.size());
     b.in.resize(all.size()), b.out.resize(all.size());
-    for (rank_context const& p : all) {
-      planned_collective const& c = p.exchange(node_id);
+    for (rank_context& p : all) {
+      planned_collective const& c = p.exchange_now(which);
       if (c.with.index == 0) b.groups.push_back(c.with);
+      b.calls[static_cast<std::size_t>(p.rank())] = &c.call;
       b.in[static_cast<std::size_t>(p.rank())] = p.pointer(from);
       b.out[static_cast<std::size_t>(p.rank())] = p.pointer(to);
     }

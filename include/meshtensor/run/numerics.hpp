@@ -74,7 +74,7 @@ class numerics_check {
     if (n.kind == primitive::argument || (shares_memory(n) && n.kind != primitive::wait)) return;
     for (rank_context const& p : held) {
       for (int i = 0; i < n.results.count; ++i) {
-        id const v = m_.result(n, i);
+        value_id const v = m_.result(n, i);
         if (awaited_[v]) continue;  // may still be in flight: its wait is checked
         if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_window(v)) continue;
         if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
@@ -85,9 +85,9 @@ class numerics_check {
  private:
   using operands_kept = std::vector<std::vector<double>>;
 
-  bool is_written(node const& n, id operand, rank_context const& p) const {
+  bool is_written(node const& n, value_id operand, rank_context const& p) const {
     for (int k = 0; k < n.results.count; ++k) {
-      id const out = m_.result(n, k);
+      value_id const out = m_.result(n, k);
       if (p.pointer(operand) < p.pointer(out) + p.bytes(out) && p.pointer(out) < p.pointer(operand) + p.bytes(operand))
         return true;
     }
@@ -101,7 +101,7 @@ class numerics_check {
       all.run(n, (*kept_)[static_cast<std::size_t>(p.rank())]);
     } catch (error const&) {}  // a rule without reference loops: name the node that made the kernel's result
     if (all.found != no_id) raise(m_.nodes[m_.values[all.found].node], all.found, all.at(all.found), p);
-    id const last = m_.link(m_.regions[m_.region_of(n, 0)].results, result);
+    value_id const last = m_.link(m_.regions[m_.region_of(n, 0)].results, result);
     raise(m_.nodes[m_.values[last].node], last, seen, p);
   }
   static bool has_region(node const& n) { return n.kind == primitive::kernel || n.kind == primitive::composite; }
@@ -110,8 +110,8 @@ class numerics_check {
   class inside {
    public:
     inside(module const& m, rank_context const& p) : m_(m), p_(p), at_(p.windows(), p.windows() + m.value_count) {}
-    id found = no_id;
-    view const& at(id v) const { return at_[v]; }
+    value_id found = no_id;
+    view const& at(value_id v) const { return at_[v]; }
 
     void run(node const& n, operands_kept& kept) {
       for (int i = 0; i < n.operands.count; ++i) {
@@ -124,7 +124,7 @@ class numerics_check {
 
    private:
     void call(node const& n) {
-      id const r = m_.region_of(n, 0);
+      region_id const r = m_.region_of(n, 0);
       region const& body = m_.regions[r];
       for (int i = 0; i < n.operands.count; ++i)  // with the operand's strides: it may be a window
         at_[m_.link(body.arguments, i)] = at_[m_.operand(n, i)];
@@ -158,7 +158,7 @@ class numerics_check {
   };
 
   /// `log in blocks (train.cpp:31) gives f32[batch/data, inner]: 3 of 96 elements are no finite numbers, …`
-  [[noreturn]] void raise(node const& made_by, id v, view const& seen, rank_context const& p) const {
+  [[noreturn]] void raise(node const& made_by, value_id v, view const& seen, rank_context const& p) const {
     not_finite const bad = find_not_finite(seen);
     std::string where, which = what(made_by);
     std::int64_t rest = bad.first;
@@ -197,7 +197,7 @@ class numerics_check {
     return words(std::uint16_t{0x8000}, std::uint16_t{0x7f80});
   }
   bool is_in_loop(node const& n) const {
-    for (id r = n.region; r != no_id; r = m_.regions[r].parent)
+    for (region_id r = n.region; r != no_id; r = m_.regions[r].parent)
       if (m_.regions[r].kind == region_kind::body) return true;
     return false;
   }

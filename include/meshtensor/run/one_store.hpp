@@ -10,7 +10,7 @@
 namespace meshtensor {
 namespace detail {
 
-constexpr bool same_path(module const& a, id p, module const& b, id q) {
+constexpr bool same_path(module const& a, path_id p, module const& b, path_id q) {
   while (p != no_id && q != no_id) {
     if (!(a.names[a.paths[p].label] == b.names[b.paths[q].label])) return false;
     p = a.paths[p].parent, q = b.paths[q].parent;

@@ -51,8 +51,8 @@ class session {
   /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole.
   view local(std::string_view label, std::size_t k = 0) const;
   /// The value that an output returns.
-  id output(std::string_view label) const {
-    return m_.operand(m_.nodes[port_of(outputs_, label, "R08", "output").node_id], 0);
+  value_id output(std::string_view label) const {
+    return m_.operand(m_.nodes[port_of(outputs_, label, "R08", "output").node], 0);
   }
   /// The whole output of the last step, assembled from the processors that this process holds.
   block whole(std::string_view label) const;
@@ -92,7 +92,7 @@ class session {
 
   /// A whole value, assembled from each processor's part, `part_of`.
   template <class PartOf>
-  block assembled(id v, PartOf part_of) const;
+  block assembled(value_id v, PartOf part_of) const;
 
   void connect();
   void make_engine(int rank, transport& t);

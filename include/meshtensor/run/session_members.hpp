@@ -78,7 +78,7 @@ void session<Device>::step() {
 
 template <class Device>
 view session<Device>::local(std::string_view label, std::size_t k) const {
-  id const n = port_of(outputs_, label, "R08", "output").node_id;
+  node_id const n = port_of(outputs_, label, "R08", "output").node;
   view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
   v.data = external_[k].given[n];
   return v;
@@ -93,7 +93,7 @@ template <class Device>
 std::vector<std::string> session<Device>::watched() const {
   std::vector<std::string> all;
   for (port const& p : outputs_)
-    if (output_attributes::of(m_.nodes[p.node_id]).with_path) all.push_back(p.label);
+    if (output_attributes::of(m_.nodes[p.node]).with_path) all.push_back(p.label);
   std::ranges::sort(all);
   return all;
 }
@@ -172,7 +172,7 @@ void session<Device>::run_all() {
 
 template <class Device>
 template <class PartOf>
-block session<Device>::assembled(id v, PartOf part_of) const {
+block session<Device>::assembled(value_id v, PartOf part_of) const {
   block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
   for (std::size_t k = 0; k < processors_.size(); ++k) {
     view const part = part_of(k), all = result.window();
@@ -204,17 +204,17 @@ void session<Device>::connect() {
                                  });
       for (std::size_t k = 0; k < external_.size(); ++k) {
         std::byte*& block = external_[k].variables[variable_of(n)];
-        if (block == nullptr) variables_.emplace_back(s.block_of(k), static_cast<std::size_t>(s.local_bytes()));
+        if (block == nullptr) variables_.emplace_back(s.block_of(k), static_cast<std::size_t>(s.windows[k].bytes()));
         block = s.block_of(k);
       }
       updates_ = updates_ || n.kind == primitive::write;
     }
-    if (n.kind == primitive::input) inputs_.add(static_cast<id>(i));
+    if (n.kind == primitive::input) inputs_.add(static_cast<node_id>(i));
     if (n.kind != primitive::output) continue;
-    port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<id>(i)});
+    port& p = outputs_.emplace_back(port{label_of_output(m_, n), static_cast<node_id>(i)});
     p.memory.resize(processors_.size());
     for (std::size_t k = 0; k < external_.size(); ++k)
-      external_[k].given[p.node_id] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
+      external_[k].given[p.node] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
   }
 }
 

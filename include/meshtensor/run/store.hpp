@@ -28,7 +28,9 @@ struct stored {
   std::vector<std::string> axes;  // of each dim, as text: "data=2 x model=2"
   placement layout;
   mesh_shape mesh;
-  std::vector<view> windows;  // of each held processor's block, in the whole
+  std::vector<std::int64_t> grains;      // of each dim: parts are multiples of it
+  std::vector<std::string> reshaped_at;  // of each dim with a grain: ` (model.cpp:31)`, where it is merged or split
+  std::vector<view> windows;             // of each held processor's block, in the whole
   std::vector<arena> blocks;
   declared_start start;
   std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds a part only
@@ -43,8 +45,17 @@ struct stored {
     return t + "]";
   }
   std::int64_t bytes() const { return detail::elements_of(dims) * static_cast<std::int64_t>(bytes_of(type)); }
-  /// Bytes of one processor's block.
-  std::int64_t local_bytes() const { return windows.empty() ? 0 : windows[0].bytes(); }
+  /// The part of a dim that a processor holds.
+  interval part(int dim, std::int64_t rank) const {
+    auto const i = static_cast<std::size_t>(dim);
+    return part_of_rank(dims[i].extent, grains[i], layout, dim, mesh, rank);
+  }
+  /// Bytes of the largest block of a processor: that of the first one.
+  std::int64_t local_bytes() const {
+    auto n = static_cast<std::int64_t>(bytes_of(type));
+    for (int i = 0; i < static_cast<int>(dims.size()); ++i) n *= part(i, 0).count;
+    return n;
+  }
 };
 
 /// A source of values that a store does not have yet: a loaded checkpoint.
@@ -152,7 +163,7 @@ class store {
       return;
     }
     int const size = static_cast<int>(s.mesh.size());
-    if (!s.bring) s.bring = std::make_unique<gathering>(s.mesh, job_.held(size)[0], s.layout, s.windows[0]);
+    if (!s.bring) s.bring = std::make_unique<gathering>(s.mesh, job_.held(size)[0], s.layout, s.windows[0], s.grains);
     job_.run(size, [&](int, transport& t) { s.bring->run(t, s.block_of(0), whole); });
   }
 
@@ -245,6 +256,7 @@ class store {
       if (s.mesh.size() != fresh.mesh.size())
         throw error("R04", {"the store holds '", label, "' on ", s.mesh.size(), " processors, but another mesh has ",
                             fresh.mesh.size(), ": programs that share parameters run on one mesh"});
+      require_same_parts(label, s, fresh);
       s.start.require_same(label, fresh.start);
       return s;
     }
@@ -266,7 +278,7 @@ class store {
   bool copy_waiting(std::string const& label, dtype type, std::vector<dim_extent> const& dims, void* whole) {
     if (!source_ || !source_->has(label)) return false;
     stored alone{};
-    alone.type = type, alone.dims = dims, alone.axes.resize(dims.size());
+    alone.type = type, alone.dims = dims, alone.axes.resize(dims.size()), alone.grains.assign(dims.size(), 1);
     add_block(alone, detail::dense_view(nullptr, type, dims));
     if (!source_->fill(label, alone)) return false;
     std::memcpy(whole, alone.block_of(0), static_cast<std::size_t>(alone.bytes()));
@@ -300,12 +312,28 @@ class store {
     return "the one " + rule(one.axes[i], "'" + one.dims[i].label.text() + "'") + ", the other " +
            rule(other.axes[i], "it");
   }
+  /// errors  R04 other parts, as another program merges or splits a dim
+  static void require_same_parts(std::string const& label, stored const& one, stored const& other) {
+    for (std::size_t i = 0; i < one.dims.size(); ++i)
+      for (std::int64_t rank = 0; rank < one.mesh.size(); ++rank) {
+        if (one.part(static_cast<int>(i), rank) == other.part(static_cast<int>(i), rank)) continue;
+        auto const cut = [&](stored const& s) {
+          return s.grains[i] == 1 ? std::string("cuts it anywhere")
+                                  : "keeps " + std::to_string(s.grains[i]) + " elements together" + s.reshaped_at[i];
+        };
+        throw error("R04", {"programs that share '", label, "', ", one.text(), ", cut '", one.dims[i].label,
+                            "' into different parts: the one ", cut(one), ", the other ", cut(other),
+                            "; declare them together, as mt::programs, so that all cut it alike"});
+      }
+  }
   static stored describe(module const& m, binding const& b, variable const& v) {
     stored s{};
     s.type = v.type, s.layout = v.layout;
     for (int a = 0; a < m.axis_count; ++a) s.mesh.add(m.names[m.axes[a].label], b.axis[a]);
     for (int i = 0; i < v.dims.count; ++i) {
       s.dims.push_back({m.dim_name(v.dims.at[i]), b.extent[v.dims.at[i]]});
+      s.grains.push_back(b.grain[v.dims.at[i]]);
+      s.reshaped_at.push_back(b.grain[v.dims.at[i]] == 1 ? "" : line_of_reshape(m, v.dims.at[i]));
       std::string axes;
       for (int o = 0, a = 0; (a = v.layout.axis_at(i, o)) >= 0; ++o)
         if (b.axis[a] != 1)
@@ -313,6 +341,17 @@ class store {
       s.axes.push_back(axes);
     }
     return s;
+  }
+
+  static std::string line_of_reshape(module const& m, int dim) {
+    for (int i = 0; i < m.reshape_count; ++i) {
+      reshape_row const& row = m.reshapes[i];
+      if (!row.before.has(dim) && !row.after.has(dim)) continue;
+      diagnostic d{};
+      add_line(d, m, row.site);
+      return std::string(d.view());
+    }
+    return "";
   }
 
   template <class T>

@@ -16,7 +16,7 @@ namespace meshtensor {
 class timeline {
  public:
   struct span {
-    id node_id;
+    node_id node;
     std::int64_t begin, end;
   };
   struct total {
@@ -26,13 +26,13 @@ class timeline {
   explicit timeline(int nodes) : totals_(static_cast<std::size_t>(nodes)) {}
 
   void enter(std::int64_t begin) { open_.push_back({begin, 0}); }
-  void leave(id node_id, std::int64_t end) {
+  void leave(node_id which, std::int64_t end) {
     auto const [begin, inside] = open_.back();
     open_.pop_back();
     if (!open_.empty()) open_.back().inside += end - begin;
-    ++totals_[node_id].calls;
-    totals_[node_id].own += end - begin - inside;
-    if (spans_.size() < most_spans) spans_.push_back({node_id, begin, end});
+    ++totals_[which].calls;
+    totals_[which].own += end - begin - inside;
+    if (spans_.size() < most_spans) spans_.push_back({which, begin, end});
     else ++left_out_;
   }
   void begin_step(std::int64_t begin) { began_ = begin; }

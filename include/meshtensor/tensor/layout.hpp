@@ -182,12 +182,5 @@ constexpr std::int64_t parts_along(mesh_shape const& mesh, placement const& layo
     if (layout.sharded_at(a) == position) n *= mesh.axes[a].extent;
   return n;
 }
-/// The index of the part that a rank holds.
-constexpr std::int64_t part_along(mesh_shape const& mesh, placement const& layout, int position, std::int64_t rank) {
-  std::int64_t part = 0;
-  for (int o = 0, a = 0; (a = layout.axis_at(position, o)) >= 0; ++o)
-    part = part * mesh.axes[a].extent + mesh.coordinate(rank, a);
-  return part;
-}
 
 }  // namespace meshtensor

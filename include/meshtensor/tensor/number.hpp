@@ -10,6 +10,7 @@
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/function.hpp"
 #include "meshtensor/tensor/dim.hpp"
+#include "meshtensor/tensor/ids.hpp"
 
 namespace meshtensor {
 
@@ -20,9 +21,9 @@ struct number {
   struct item {  // postfix: operands first
     enum kind_t : std::uint8_t { literal, extent, row, apply } kind;
     function f;
-    std::uint16_t id;  // row: a row of the module's table of numbers
-    double value;      // literal; extent: what the dim's type says, else 0
-    name const* dim;   // extent: the dim's name
+    number_id id;     // row: a row of the module's table of numbers
+    double value;     // literal; extent: what the dim's type says, else 0
+    name const* dim;  // extent: the dim's name
   };
   static constexpr int capacity = 24;
   builder* owner;  // of the rows; null while all items are literals and extents
@@ -33,16 +34,16 @@ struct number {
   template <class N>
   requires std::is_arithmetic_v<N>
   constexpr number(N value) : number() {  // NOLINT: a literal is a number
-    push({item::literal, function::copy, 0, static_cast<double>(value), nullptr});
+    push({item::literal, function::copy, {}, static_cast<double>(value), nullptr});
   }
   constexpr void push(item const& i) {
     if (count < capacity) items[count] = i;
     if (count <= capacity) ++count;  // one more than fits: `builder::add_number` reports it (G11)
   }
-  static constexpr number of_row(builder* b, int row) {
+  static constexpr number of_row(builder* b, number_id row) {
     number n;
     n.owner = b;
-    n.push({item::row, function::copy, static_cast<std::uint16_t>(row), 0, nullptr});
+    n.push({item::row, function::copy, row, 0, nullptr});
     return n;
   }
 };
@@ -52,20 +53,20 @@ template <dim_type D>
 constexpr number extent(D) {
   constexpr double known = D::rule.kind == extent_rule::fixed ? static_cast<double>(D::rule.value) : 0;
   number n;
-  n.push({number::item::extent, function::copy, 0, known, &D::label});
+  n.push({number::item::extent, function::copy, {}, known, &D::label});
   return n;
 }
 
 constexpr number apply(function f, number const& a) {
   number n = a;
-  n.push({number::item::apply, f, 0, 0, nullptr});
+  n.push({number::item::apply, f, {}, 0, nullptr});
   return n;
 }
 constexpr number apply(function f, number const& a, number const& b) {
   number n = a;
   if (n.owner == nullptr) n.owner = b.owner;
   for (int i = 0; i < b.count && i < number::capacity; ++i) n.push(b.items[i]);
-  n.push({number::item::apply, f, 0, 0, nullptr});
+  n.push({number::item::apply, f, {}, 0, nullptr});
   return n;
 }
 

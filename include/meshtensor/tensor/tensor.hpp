@@ -233,8 +233,8 @@ struct tensor : arithmetic<tensor<T, D...>>, unlike_arrays {
   using dim_list = dims<D...>;
   static constexpr dtype type = T;
   builder* owner;
-  std::uint16_t id;
-  constexpr tensor(builder* b, std::uint16_t i) : owner(b), id(i) {}
+  value_id id;
+  constexpr tensor(builder* b, value_id i) : owner(b), id(i) {}
 };
 
 /// A tensor whose dims are values, not types: for an optimizer that loops over the parameters of a program.
@@ -244,8 +244,8 @@ struct any_tensor : arithmetic<any_tensor<T>>, unlike_arrays {
   using dim_list = any_dims;
   static constexpr dtype type = T;
   builder* owner;
-  std::uint16_t id;
-  constexpr any_tensor(builder* b, std::uint16_t i) : owner(b), id(i) {}
+  value_id id;
+  constexpr any_tensor(builder* b, value_id i) : owner(b), id(i) {}
   template <dim_type... D>
   constexpr any_tensor(tensor<T, D...> const& t) : owner(t.owner), id(t.id) {}  // NOLINT
 };

@@ -11,8 +11,8 @@ constexpr mt::diagnostic where(char const* file, bool with_result) {
   mt::builder b(m);
   b.begin_region(mt::region_kind::entry, b.intern(mt::name("e")));
   b.site = b.add_site(file, 31);
-  mt::id const x = b.add(mt::primitive::input, {}, mt::dtype::f32, mt::shape{});
-  mt::id const n = with_result ? m.values[x].node : b.add_node(mt::primitive::output, 0, mt::ids(&x, 1));
+  mt::value_id const x = b.add(mt::primitive::input, {}, mt::dtype::f32, mt::shape{});
+  mt::node_id const n = with_result ? m.values[x].node : b.add_node(mt::primitive::output, 0, mt::ids(&x, 1));
   mt::diagnostic d{};
   d << "G99 something";
   return mt::locate(d, m, m.nodes[n]);

@@ -2,6 +2,7 @@
 // Random collectives, their inputs from a seed, and their results by counting indices: shared by the tests of comm/.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,32 +21,81 @@ using generator = std::mt19937_64;
 
 inline constexpr mt::collective kinds[] = {mt::collective::all_reduce, mt::collective::reduce_scatter,
                                            mt::collective::all_gather, mt::collective::all_to_all,
-                                           mt::collective::broadcast,  mt::collective::permute};
+                                           mt::collective::broadcast,  mt::collective::move};
 inline constexpr mt::dtype types[] = {mt::f64, mt::f32, mt::bf16, mt::i32, mt::i64, mt::u8, mt::boolean};
 
 inline int below(generator& g, int n) { return static_cast<int>(g() % static_cast<std::uint64_t>(n)); }
 
-/// A call of some shape that is right for p members. Its list of sources lies in `source`.
-inline mt::collective_call any_call(generator& g, mt::collective kind, mt::dtype type, int p,
-                                    std::vector<int>& source) {
+/// A move of some tensor between two placements on p members: along some dims it is cut into parts, before and after.
+inline mt::movement any_movement(generator& g, int p) {
+  mt::movement m;
+  m.dims = 1 + below(g, 3), m.kind = static_cast<mt::shift_kind>(below(g, 3)), m.along = below(g, m.dims + 1) - 1;
+  std::int64_t before[8], after[8];
+  for (int d = 0; d < m.dims; ++d) before[d] = after[d] = 1 + below(g, below(g, 3) == 0 ? 70 : 7);
+  if (m.along < 0) m.kind = mt::shift_kind::cut;
+  else if (m.kind == mt::shift_kind::cut) after[m.along] = 1 + below(g, 9);
+  m.extent = m.along < 0 ? 0 : before[m.along];
+  // The members are a grid of two axes; each shards a dim, or not.
+  int const rows = p % 2 == 0 ? 2 : 1;
+  int const axes[] = {rows, p / rows};
+  auto const lie = [&](std::int64_t const* extent, int const* dims) {
+    std::vector<mt::box> all;
+    for (int r = 0; r < p; ++r) {
+      mt::box b;
+      std::copy(extent, extent + m.dims, b.extent);
+      for (int a = 0; a < 2; ++a) {
+        if (dims[a] < 0) continue;
+        int const at = a == 0 ? r / axes[1] : r % axes[1];
+        mt::interval const part = mt::part_of(b.extent[dims[a]], axes[a], at);
+        b.origin[dims[a]] += part.begin, b.extent[dims[a]] = part.count;
+      }
+      all.push_back(b);
+    }
+    return all;
+  };
+  int const from[] = {below(g, m.dims + 1) - 1, below(g, m.dims + 1) - 1};
+  int const to[] = {below(g, m.dims + 1) - 1, below(g, m.dims + 1) - 1};
+  m.from = lie(before, from), m.to = lie(after, to);
+  for (int r = 0; r < p; ++r)
+    m.copy.push_back((from[0] < 0 ? r / axes[1] * axes[1] : 0) + (from[1] < 0 ? r % axes[1] : 0));
+  m.find_alike();
+  return m;
+}
+
+/// The call of member 0 of p, of some shape; every second one has parts that differ. Who holds what in a move lies in
+/// `moves`.
+inline mt::collective_call any_call(generator& g, mt::collective kind, mt::dtype type, int p, mt::movement& moves) {
   mt::collective_call call;
   call.kind = kind, call.type = type;
   call.op = static_cast<mt::reduction>(type == mt::boolean ? 2 + below(g, 2) : 1 + below(g, 3));
-  call.dims = 1 + below(g, 4);
+  call.dims = (kind == mt::collective::all_to_all ? 2 : 1) + below(g, 3);
   for (int d = 0; d < call.dims; ++d) call.extent[d] = 1 + below(g, 5);
   if (below(g, 3) == 0) call.extent[below(g, call.dims)] = 40 + below(g, 60);  // past the thresholds for small blocks
-  if (mt::splits(kind)) call.split = below(g, call.dims), call.extent[call.split] *= p;
-  if (mt::joins(kind)) call.join = below(g, call.dims);
+  bool const even = below(g, 2) == 0;
+  if (mt::splits(kind)) {
+    call.split = below(g, call.dims), call.split_grain = even ? 1 : 1 + below(g, 3);
+    call.extent[call.split] *= even ? p : call.split_grain;
+  }
+  if (mt::joins(kind)) {
+    do call.join = below(g, call.dims);
+    while (call.join == call.split);
+    if (!even) {
+      call.join_grain = 1 + below(g, 3), call.joined = call.join_grain * (1 + below(g, 2 * p));
+      call = mt::of_member(call, p, 0);
+    }
+  }
   if (kind == mt::collective::broadcast) call.root = below(g, p);
-  if (kind == mt::collective::permute) {
-    source.clear();
-    for (int m = 0; m < p; ++m) source.push_back(below(g, p + 1) - 1);
-    call.source = source.data();
+  if (kind == mt::collective::move) {
+    moves = any_movement(g, p);
+    call.moves = &moves, call.dims = moves.dims, call.first = below(g, 12) - 5;
+    if (type != mt::boolean) call.around[0] = std::byte{7};
+    call = mt::of_member(call, p, 0);
   }
   return call;
 }
 
-/// The block of a member: reals of all sizes, integers of the whole range, so that order and overflow show.
+/// The block of a member, by its own call: reals of all sizes, integers of the whole range, so that order and overflow
+/// show.
 inline bytes block_of(mt::collective_call const& call, std::uint64_t seed, int member) {
   generator g(seed * 1000003 + static_cast<std::uint64_t>(member));
   auto const n = static_cast<std::size_t>(mt::elements_of(call));
@@ -64,9 +114,20 @@ inline bytes block_of(mt::collective_call const& call, std::uint64_t seed, int m
 
 inline std::vector<bytes> blocks_of(mt::collective_call const& call, std::uint64_t seed, int p) {
   std::vector<bytes> all;
-  for (int m = 0; m < p; ++m) all.push_back(block_of(call, seed, m));
+  for (int m = 0; m < p; ++m) all.push_back(block_of(mt::of_member(call, p, m), seed, m));
   return all;
 }
+
+/// Part m of p of so many elements, counted one by one.
+struct counted_part {
+  std::int64_t begin = 0, count = 0;
+  counted_part(std::int64_t elements, int p, int m, std::int64_t grain) {
+    std::vector<std::int64_t> units(static_cast<std::size_t>(p));
+    for (std::int64_t u = 0; u < elements / grain; ++u) ++units[static_cast<std::size_t>(u % p)];
+    for (int j = 0; j < m; ++j) begin += units[static_cast<std::size_t>(j)] * grain;
+    count = units[static_cast<std::size_t>(m)] * grain;
+  }
+};
 
 inline std::vector<void const*> pointers_to(std::vector<bytes> const& blocks) {
   std::vector<void const*> all;
@@ -74,15 +135,49 @@ inline std::vector<void const*> pointers_to(std::vector<bytes> const& blocks) {
   return all;
 }
 
-/// The result of one member, element by element, from the sentences in comm/collective.hpp and nothing else.
+inline bytes expected_of_move(mt::collective_call const& call, int p, std::vector<bytes> const& blocks, int me) {
+  mt::movement const& m = *call.moves;
+  mt::box const& mine = m.to[static_cast<std::size_t>(me)];
+  auto const size = mt::bytes_of(call.type);
+  bytes result(static_cast<std::size_t>(mine.elements(m.dims)) * size);
+  for (std::int64_t i = 0; i < mine.elements(m.dims); ++i) {
+    std::int64_t at[8];
+    for (std::int64_t d = m.dims, rest = i; d-- > 0; rest /= mine.extent[d])
+      at[d] = mine.origin[d] + rest % mine.extent[d];
+    if (m.along >= 0) {
+      std::int64_t& a = at[m.along];
+      a = m.kind == mt::shift_kind::reverse ? call.first - a : a + call.first;
+      if (m.kind == mt::shift_kind::wrap) a = (a % m.extent + m.extent) % m.extent;
+    }
+    std::byte const* found = call.around;
+    for (int j = 0; j < p; ++j) {
+      mt::box const& b = m.from[static_cast<std::size_t>(j)];
+      bool inside = true;
+      std::int64_t place = 0;
+      for (int d = 0; d < m.dims; ++d) {
+        inside = inside && at[d] >= b.origin[d] && at[d] < b.origin[d] + b.extent[d];
+        place = place * b.extent[d] + at[d] - b.origin[d];
+      }
+      if (!inside || m.copy[static_cast<std::size_t>(j)] != m.copy[static_cast<std::size_t>(me)]) continue;
+      found = blocks[static_cast<std::size_t>(j)].data() + static_cast<std::size_t>(place) * size;
+    }
+    std::memcpy(result.data() + static_cast<std::size_t>(i) * size, found, size);
+  }
+  return result;
+}
+
+/// The result of one member, element by element, from the sentences in comm/collective.hpp and nothing else; `call` is
+/// that of any member.
 inline bytes expected(mt::collective_call const& call, int p, std::vector<bytes> const& blocks, int me) {
   using mt::collective;
+  if (call.kind == collective::move) return expected_of_move(call, p, blocks, me);
   std::int64_t extent[8] = {};
   std::int64_t n = 1;
   for (int d = 0; d < call.dims; ++d) {
     extent[d] = call.extent[d];
-    if (mt::splits(call.kind) && d == call.split) extent[d] /= p;
-    if (mt::joins(call.kind) && d == call.join) extent[d] *= p;
+    if (mt::splits(call.kind) && d == call.split)
+      extent[d] = counted_part(call.extent[d], p, me, call.split_grain).count;
+    if (mt::joins(call.kind) && d == call.join) extent[d] = call.joined == 0 ? extent[d] * p : call.joined;
     n *= extent[d];
   }
   bytes result(static_cast<std::size_t>(n) * mt::bytes_of(call.type));
@@ -92,16 +187,19 @@ inline bytes expected(mt::collective_call const& call, int p, std::vector<bytes>
       for (int d = call.dims - 1, rest = static_cast<int>(i); d >= 0; --d)
         at[d] = rest % extent[d], rest = static_cast<int>(rest / extent[d]);
       int from = me;
-      if (mt::joins(call.kind)) {
-        std::int64_t const part = extent[call.join] / p;
-        from = static_cast<int>(at[call.join] / part);
-        at[call.join] %= part;
-      }
-      if (mt::splits(call.kind)) at[call.split] += me * (call.extent[call.split] / p);
+      std::int64_t block[8];  // extents of the block that is read
+      std::copy(call.extent, call.extent + call.dims, block);
+      if (mt::joins(call.kind))
+        for (int j = 0; j < p; ++j) {
+          counted_part const part(extent[call.join], p, j, call.joined == 0 ? call.extent[call.join] : call.join_grain);
+          if (at[call.join] < part.begin || at[call.join] >= part.begin + part.count) continue;
+          from = j, block[call.join] = part.count, at[call.join] -= part.begin;
+          break;
+        }
+      if (mt::splits(call.kind)) at[call.split] += counted_part(call.extent[call.split], p, me, call.split_grain).begin;
       if (call.kind == collective::broadcast) from = call.root;
-      if (call.kind == collective::permute) from = call.source[me];
       std::int64_t place = 0;
-      for (int d = 0; d < call.dims; ++d) place = place * call.extent[d] + at[d];
+      for (int d = 0; d < call.dims; ++d) place = place * block[d] + at[d];
       auto const read = [&](int j) {
         E value;
         std::memcpy(&value, blocks[static_cast<std::size_t>(j)].data() + place * static_cast<int>(sizeof(E)),
@@ -121,14 +219,22 @@ inline bytes expected(mt::collective_call const& call, int p, std::vector<bytes>
         }
         value = call.op == mt::reduction::sum ? static_cast<E>(sum) : call.op == mt::reduction::max ? most : least;
       } else {
-        std::conditional_t<std::is_same_v<E, double>, double, float> total = read(0);
-        for (int j = 1; j < p; ++j) {
-          decltype(total) const next = read(j);
-          if (call.op == mt::reduction::sum) total += next;
-          else if (call.op == mt::reduction::max) total = next > total ? next : total;
-          else total = next < total ? next : total;
+        using sum_type = std::conditional_t<std::is_same_v<E, double>, double, float>;
+        auto const both = [&](sum_type a, sum_type b) {
+          return call.op == mt::reduction::sum ? a + b : (call.op == mt::reduction::max ? b > a : b < a) ? b : a;
+        };
+        std::vector<sum_type> terms;
+        for (int j = 0; j < p; ++j) terms.push_back(read(j));
+        if (call.kind == collective::all_reduce && mt::bytes_of(call) <= 4096) {  // as a tree
+          std::size_t q = 1;
+          while (2 * q <= terms.size()) q *= 2;
+          for (std::size_t j = q; j < terms.size(); ++j) terms[j - q] = both(terms[j - q], terms[j]);
+          for (std::size_t apart = 1; apart < q; apart *= 2)
+            for (std::size_t j = 0; j < q; j += 2 * apart) terms[j] = both(terms[j], terms[j + apart]);
+        } else {
+          for (std::size_t j = 1; j < terms.size(); ++j) terms[0] = both(terms[0], terms[j]);
         }
-        value = E(total);
+        value = E(terms[0]);
       }
       std::memcpy(result.data() + i * static_cast<int>(sizeof(E)), &value, sizeof(E));
     }

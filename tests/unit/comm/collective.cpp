@@ -27,20 +27,46 @@ void refuses(mt::collective_call const& call, int count, char const* words) {
 }  // namespace
 
 TEST_CASE("extents and bytes of the result") {
-  constexpr auto scattered = mt::result_of(block(collective::reduce_scatter, 0), 3);
+  constexpr auto scattered = mt::result_of(block(collective::reduce_scatter, 0), 3, 0);
   static_assert(scattered.extent[0] == 2 && scattered.extent[1] == 4);
-  constexpr auto turned = mt::result_of(block(collective::all_to_all, 0, 1), 3);
+  constexpr auto turned = mt::result_of(block(collective::all_to_all, 0, 1), 3, 2);
   static_assert(turned.extent[0] == 2 && turned.extent[1] == 12);
   static_assert(mt::bytes_of(block(collective::all_gather, -1, 0)) == 96);
-  static_assert(mt::result_bytes_of(block(collective::all_gather, -1, 0), 3) == 288);
-  static_assert(mt::result_bytes_of(block(collective::all_reduce), 3) == 96);
+  static_assert(mt::result_bytes_of(block(collective::all_gather, -1, 0), 3, 0) == 288);
+  static_assert(mt::result_bytes_of(block(collective::all_reduce), 3, 0) == 96);
   mt::collective_call scalar;
   CHECK(mt::elements_of(scalar) == 1);
 }
 
+TEST_CASE("parts that differ") {
+  constexpr auto scattered = block(collective::reduce_scatter, 0);  // 6 over 4: 2, 2, 1, 1
+  static_assert(mt::result_of(scattered, 4, 1).extent[0] == 2 && mt::result_of(scattered, 4, 2).extent[0] == 1);
+  static_assert(mt::received_bytes_of(scattered, 4, 0) == 3 * 32 && mt::received_bytes_of(scattered, 4, 3) == 3 * 16);
+  constexpr auto few = block(collective::reduce_scatter, 1);  // 4 over 8: four of them get nothing
+  static_assert(mt::result_bytes_of(few, 8, 3) == 24 && mt::result_bytes_of(few, 8, 4) == 0);
+  constexpr auto gather = [] {  // 13 rows over 3: 5, 4, 4; this is member 1
+    auto call = block(collective::all_gather, -1, 0);
+    call.extent[0] = 4, call.joined = 13;
+    return call;
+  }();
+  static_assert(mt::of_member(gather, 3, 0).extent[0] == 5 && mt::result_of(gather, 3, 1).extent[0] == 13);
+  static_assert(mt::received_bytes_of(gather, 3, 0) == 8 * 16 && mt::received_bytes_of(gather, 3, 1) == 9 * 16);
+  CHECK_NOTHROW(mt::require_valid(gather, 3, 1));
+  CHECK_THROWS_WITH_AS(
+      mt::require_valid(gather, 3, 0),
+      "meshtensor R20: all_gather f32[4, 4]: member 0 of 3 brings 4 along dim 0, but its part of 13 is "
+      "5",
+      mt::error);
+  static_assert(mt::part_of(12, 4, 0, 6) == mt::interval{0, 6} && mt::part_of(12, 4, 1, 6) == mt::interval{6, 6});
+  static_assert(mt::part_of(12, 4, 2, 6).count == 0);
+}
+
 TEST_CASE("received bytes: the table of communication volumes") {
   constexpr std::int64_t l = 96;
-  static_assert(mt::received_bytes_of(block(collective::all_reduce), 4, 1) == 3 * l);  // gathered whole
+  static_assert(mt::received_bytes_of(block(collective::all_reduce), 4, 1) == 2 * l);  // in two steps
+  static_assert(mt::received_bytes_of(block(collective::all_reduce), 6, 0) == 3 * l);  // of 4 and 2: one more
+  static_assert(mt::received_bytes_of(block(collective::all_reduce), 6, 2) == 2 * l);
+  static_assert(mt::received_bytes_of(block(collective::all_reduce), 6, 4) == l);
   auto long_one = block(collective::all_reduce);
   long_one.extent[0] = 600;  // 9600 bytes
   CHECK(mt::received_bytes_of(long_one, 4, 1) == 2 * 3 * 9600 / 4);
@@ -50,12 +76,29 @@ TEST_CASE("received bytes: the table of communication volumes") {
   static_assert(mt::received_bytes_of(block(collective::broadcast), 3, 1) == l);
   static_assert(mt::received_bytes_of(block(collective::broadcast), 3, 0) == 0);
   static_assert(mt::received_bytes_of(block(collective::all_reduce), 1, 0) == 0);
-  int const source[] = {1, -1, 2};
-  auto permute = block(collective::permute);
-  permute.source = source;
-  CHECK(mt::received_bytes_of(permute, 3, 0) == l);
-  CHECK(mt::received_bytes_of(permute, 3, 1) == 0);  // zeros
-  CHECK(mt::received_bytes_of(permute, 3, 2) == 0);  // its own
+}
+
+TEST_CASE("a move receives what it does not have") {
+  mt::movement moves;  // 13 rows of 4 on 3 members: 5, 4, 4; one row is cut off at the end
+  moves.dims = 2, moves.along = 0, moves.extent = 13;
+  for (int m = 0; m < 3; ++m) {
+    auto const rows = mt::part_of(13, 3, m);
+    mt::box b;
+    b.origin[0] = rows.begin, b.extent[0] = rows.count, b.extent[1] = 4;
+    moves.from.push_back(b), moves.to.push_back(b), moves.copy.push_back(0);
+  }
+  moves.find_alike();
+  mt::collective_call call;
+  call.kind = collective::move, call.moves = &moves, call.dims = 2, call.first = 1;
+  call = mt::of_member(call, 3, 0);
+  CHECK(call.extent[0] == 5);
+  CHECK(mt::received_bytes_of(call, 3, 0) == 16);  // a row of four floats
+  CHECK(mt::received_bytes_of(call, 3, 1) == 16);
+  CHECK(mt::received_bytes_of(call, 3, 2) == 0);
+  call.first = 14;
+  CHECK(mt::received_bytes_of(call, 3, 0) == 0);
+  CHECK(mt::check(call, 3).empty());
+  refuses(call, 2, "its boxes are those of another number of members than 2");
 }
 
 TEST_CASE("parts cover a row whatever its length") {
@@ -75,16 +118,18 @@ TEST_CASE("parts cover a row whatever its length") {
 TEST_CASE("what cannot be done is refused with its numbers") {
   static_assert(mt::check(block(collective::all_to_all, 0, 1), 3).empty());
   refuses(block(collective::all_reduce), 0, "at least one member");
-  refuses(block(collective::reduce_scatter, 0), 4, "the 4 members do not divide dim 0, extent 6");
+  auto grained = block(collective::reduce_scatter, 0);
+  grained.split_grain = 4;
+  refuses(grained, 2, "dim 0, extent 6, is to be cut into multiples of 4");
+  grained = block(collective::all_gather, -1, 0);
+  grained.joined = 12, grained.join_grain = 8;
+  refuses(grained, 2, "dim 0, in all 12, is to have parts of multiples of 8");
+  refuses(block(collective::all_to_all, 1, 1), 2, "dim 1 is to be split and joined");
   refuses(block(collective::reduce_scatter), 2, "split names dim -1");
   refuses(block(collective::all_to_all, 0, 2), 2, "join names dim 2");
   refuses(block(collective::all_gather), 2, "join names dim -1");
-  refuses(block(collective::permute), 2, "no list of sources");
-  int const source[] = {0, 2};
-  auto call = block(collective::permute);
-  call.source = source;
-  refuses(call, 2, "member 1 receives from member 2 of 2");
-  call = block(collective::broadcast);
+  refuses(block(collective::move), 2, "nothing says who holds what");
+  auto call = block(collective::broadcast);
   call.root = 2;
   refuses(call, 2, "the root is member 2 of 2");
   call = block(collective::all_reduce);
@@ -128,8 +173,8 @@ TEST_CASE("the MPI calls of a collective, and their workspace") {
   auto big = block(collective::all_reduce);
   big.extent[0] = 1000;  // 16,000 bytes
   constexpr auto small = mpi_algorithm_of(block(collective::all_reduce), 4, reductions::ordered);
-  static_assert(small.first == mpi_function::iallgather && small.second == mpi_function::none && small.folds);
-  static_assert(small.workspace_bytes() == 4 * 96);
+  static_assert(small.first == mpi_function::steps && small.second == mpi_function::none);
+  static_assert(small.workspace_bytes() == 2 * 128);
   auto const even = mpi_algorithm_of(big, 4, reductions::ordered);
   CHECK(even.first == mpi_function::ialltoall);
   CHECK(even.second == mpi_function::iallgather);
@@ -149,7 +194,7 @@ TEST_CASE("the MPI calls of a collective, and their workspace") {
   static_assert(mpi_algorithm_of(block(collective::all_gather, -1, 0), 2, reductions::ordered).workspace_bytes() == 0);
   static_assert(mpi_algorithm_of(block(collective::all_gather, -1, 1), 2, reductions::ordered).unpacks);
   static_assert(mpi_algorithm_of(block(collective::all_to_all, 0, 1), 2, reductions::ordered).unpacks);
-  static_assert(!mpi_algorithm_of(block(collective::all_to_all, 0, 0), 2, reductions::ordered).packs);
+  static_assert(!mpi_algorithm_of(block(collective::all_to_all, 0, 1), 2, reductions::ordered).packs);
   static_assert(mpi_algorithm_of(block(collective::all_gather, -1, 0), 1, reductions::ordered).first ==
                 mpi_function::none);
   static_assert(mt::workspace_bytes_of(block(collective::reduce_scatter, 1), 2) == 256);

@@ -224,7 +224,7 @@ TEST_CASE("calls and groups that make no sense are refused before anything is se
   world_of_four w;
   auto& m = w.world.member(1);
   auto call = reals(3);
-  call.kind = mt::collective::reduce_scatter, call.split = 0;
+  call.kind = mt::collective::reduce_scatter, call.split = 0, call.split_grain = 2;
   CHECK_THROWS_AS(m.start(call, w.all(m), nullptr, nullptr), mt::error);
   int const strangers[] = {1, 7};
   CHECK_THROWS_AS(m.start(reals(3), {strangers, 2, 0}, nullptr, nullptr), mt::error);

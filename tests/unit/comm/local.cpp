@@ -35,19 +35,20 @@ void check_all(mt::local_world& world, mt::collective_call const& call, std::uin
   world.run([&](mt::local_member& m) {
     mt::group const all{members.data(), p, m.rank()};
     auto const r = static_cast<std::size_t>(m.rank());
-    bytes in = blocks[r], out(static_cast<std::size_t>(mt::result_bytes_of(call, p)), std::byte{0xee});
-    auto request = m.start(call, all, in.data(), out.data());
+    mt::collective_call const own = mt::of_member(call, p, m.rank());
+    bytes in = blocks[r], out(static_cast<std::size_t>(mt::result_bytes_of(own, p, m.rank())), std::byte{0xee});
+    auto request = m.start(own, all, in.data(), out.data());
     m.wait(request);
     std::fill(in.begin(), in.end(), std::byte{0xdd});  // nobody reads it any more
     results[r] = std::move(out);
     if (!either) return;
     in_place[r] = blocks[r];
-    request = m.start(call, all, in_place[r].data(), in_place[r].data());
+    request = m.start(own, all, in_place[r].data(), in_place[r].data());
     while (!m.test(request)) std::this_thread::yield();
   });
   auto const inputs = calls::pointers_to(blocks);
   for (int m = 0; m < p; ++m) {
-    bytes right(static_cast<std::size_t>(mt::result_bytes_of(call, p)));
+    bytes right(static_cast<std::size_t>(mt::result_bytes_of(call, p, m)));
     mt::reference(call, p, inputs.data(), m, right.data());
     CHECK_MESSAGE(results[static_cast<std::size_t>(m)] == right, mt::text_of(call));
     if (either) CHECK(in_place[static_cast<std::size_t>(m)] == right);
@@ -70,8 +71,8 @@ TEST_CASE("every kind, dtype and number of ranks") {
     mt::local_world world(p);
     for (auto kind : calls::kinds)
       for (auto type : calls::types) {
-        std::vector<int> source;
-        auto const call = calls::any_call(g, kind, type, p, source);
+        mt::movement moves;
+        auto const call = calls::any_call(g, kind, type, p, moves);
         check_all(world, call, g());
       }
   }

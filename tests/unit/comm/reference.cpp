@@ -19,12 +19,12 @@ TEST_CASE("every kind, dtype and number of members, split and joined anywhere") 
     for (auto type : calls::types)
       for (int p : {1, 2, 3, 4, 6, 8})
         for (int trial = 0; trial < 6; ++trial) {
-          std::vector<int> source;
-          auto const call = calls::any_call(g, kind, type, p, source);
+          mt::movement moves;
+          auto const call = calls::any_call(g, kind, type, p, moves);
           auto const blocks = calls::blocks_of(call, g(), p);
           auto const inputs = calls::pointers_to(blocks);
           for (int m = 0; m < p; ++m) {
-            bytes out(static_cast<std::size_t>(mt::result_bytes_of(call, p)), std::byte{0xee});
+            bytes out(static_cast<std::size_t>(mt::result_bytes_of(call, p, m)), std::byte{0xee});
             mt::reference(call, p, inputs.data(), m, out.data());
             CHECK_MESSAGE(out == calls::expected(call, p, blocks, m), mt::text_of(call));
           }
@@ -36,24 +36,31 @@ TEST_CASE("exchange gives every rank of every group what the oracle gives it") {
   for (auto kind : calls::kinds)
     for (auto type : calls::types)
       for (int p : {1, 2, 3, 4}) {
-        std::vector<int> source;
-        auto const call = calls::any_call(g, kind, type, p, source);
+        mt::movement moves;
+        auto const call = calls::any_call(g, kind, type, p, moves);
         // Two groups of p, even and odd ranks, in falling order.
-        auto const blocks = calls::blocks_of(call, g(), 2 * p);
         std::vector<int> members[2];
         for (int r = 2 * p - 1; r >= 0; --r) members[r % 2].push_back(r);
         mt::group const groups[] = {{members[0].data(), p, 0}, {members[1].data(), p, 0}};
-        std::vector<bytes> out(static_cast<std::size_t>(2 * p),
-                               bytes(static_cast<std::size_t>(mt::result_bytes_of(call, p))));
+        std::vector<mt::collective_call> own;  // by rank, as what follows
+        std::vector<bytes> blocks, out;
         std::vector<void*> to;
+        std::uint64_t const seed = g();
+        for (int r = 0; r < 2 * p; ++r) {
+          int const m = (2 * p - 1 - r) / 2;
+          own.push_back(mt::of_member(call, p, m));
+          blocks.push_back(calls::block_of(own.back(), seed, r));
+          out.emplace_back(static_cast<std::size_t>(mt::result_bytes_of(call, p, m)));
+        }
         for (bytes& b : out) to.push_back(b.data());
-        mt::exchange(call, groups, calls::pointers_to(blocks).data(), to.data());
+        auto const calls_of = [&](int r) -> mt::collective_call const& { return own[static_cast<std::size_t>(r)]; };
+        mt::exchange(calls_of, groups, calls::pointers_to(blocks).data(), to.data());
 
         auto in_place = blocks;
         if (kind == mt::collective::all_reduce || kind == mt::collective::broadcast) {
           std::vector<void*> self;
           for (bytes& b : in_place) self.push_back(b.data());
-          mt::exchange(call, groups, calls::pointers_to(in_place).data(), self.data());
+          mt::exchange(calls_of, groups, calls::pointers_to(in_place).data(), self.data());
           CHECK(in_place == out);
         }
         for (auto const& ranks : members) {
@@ -79,10 +86,17 @@ E reduced(mt::reduction op, mt::dtype type, std::array<E, P> const& values) {
 }
 }  // namespace
 
-TEST_CASE("sums go from member 0 upwards") {
+TEST_CASE("small sums go as a tree, large ones from member 0 upwards") {
   using op = mt::reduction;
-  CHECK(reduced<float, 3>(op::sum, mt::f32, {1e8f, 1.0f, -1e8f}) == 0.0f);
-  CHECK(reduced<float, 3>(op::sum, mt::f32, {1e8f, -1e8f, 1.0f}) == 1.0f);
+  CHECK(reduced<float, 3>(op::sum, mt::f32, {1e8f, 1.0f, -1e8f}) == 1.0f);
+  CHECK(reduced<float, 3>(op::sum, mt::f32, {1e8f, -1e8f, 1.0f}) == 0.0f);
+  mt::collective_call with_others;  // in a message that is large
+  float const terms[] = {1e8f, 1.0f, -1e8f};
+  void const* const inputs[] = {&terms[0], &terms[1], &terms[2]};
+  float out = -1;
+  with_others.together = 1 << 20;
+  mt::reference(with_others, 3, inputs, 0, &out);
+  CHECK(out == 0.0f);
   CHECK(std::signbit(reduced<float, 2>(op::sum, mt::f32, {-0.0f, -0.0f})));
   // bf16 holds 8 bits: 256 + 1 rounds back to 256 each time, but the sum is made in f32 and rounded once.
   CHECK(reduced<mt::bf16_t, 5>(op::sum, mt::bf16, {256.0f, 1.0f, 1.0f, 1.0f, 1.0f}) == 260.0f);

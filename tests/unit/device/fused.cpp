@@ -52,12 +52,12 @@ class maker {
 
  private:
   struct known {
-    mt::id value;
+    mt::value_id value;
     bool exact;  // no sum of rounded numbers is part of it
   };
-  dtype type_of(mt::id v) const { return g.b.m.values[v].type; }
-  mt::shape const& dims_of(mt::id v) const { return g.b.m.values[v].dims; }
-  void add(mt::id v, bool exact) { pool_.push_back({v, exact}); }
+  dtype type_of(mt::value_id v) const { return g.b.m.values[v].type; }
+  mt::shape const& dims_of(mt::value_id v) const { return g.b.m.values[v].dims; }
+  void add(mt::value_id v, bool exact) { pool_.push_back({v, exact}); }
   known const& any() { return pool_[static_cast<std::size_t>(c_.below(static_cast<int>(pool_.size())))]; }
   /// Something of a dtype, cast if need be.
   known of_type(dtype t) {
@@ -67,10 +67,10 @@ class maker {
     return {casted(k, t), k.exact};
   }
   // Casts between floats and integers stay within what all types hold.
-  mt::id casted(known const& k, dtype t) {
+  mt::value_id casted(known const& k, dtype t) {
     dtype const from = type_of(k.value);
     if (from == t) return k.value;
-    mt::id v = k.value;
+    mt::value_id v = k.value;
     if (mt::is_float(from) && !mt::is_float(t) && t != dtype::boolean) {
       v = mt::elementwise(g.b, function::tanh, v);
       v = mt::multiply(g.b, v, mt::constant(g.b, 50, from));
@@ -100,7 +100,7 @@ class maker {
         return add(mt::random(g.b, kind, mt::is_float(t) ? t : dtype::f32, some_dims()), true);
       }
       case 2: {
-        mt::id const d = dims_[static_cast<std::size_t>(c_.below(3))];
+        mt::dim_id const d = dims_[static_cast<std::size_t>(c_.below(3))];
         return add(mt::iota(g.b, d, t == dtype::boolean || t == dtype::u8 || t == dtype::bf16 ? dtype::i32 : t), true);
       }
       case 3: {
@@ -157,7 +157,7 @@ class maker {
     constexpr function smooth[] = {function::add, function::subtract, function::maximum, function::minimum};
     constexpr function all[] = {function::add,    function::subtract, function::multiply, function::divide,
                                 function::modulo, function::maximum,  function::minimum,  function::power};
-    mt::id v = mt::elementwise(g.b, exact ? all[c_.below(8)] : smooth[c_.below(4)], x.value, y.value);
+    mt::value_id v = mt::elementwise(g.b, exact ? all[c_.below(8)] : smooth[c_.below(4)], x.value, y.value);
     if (!exact) v = mt::multiply(g.b, v, mt::constant(g.b, 0.5, t));
     add(v, exact);
   }
@@ -169,7 +169,7 @@ class maker {
     dtype const t = type_of(x.value);
     auto kind = static_cast<mt::reduction>(1 + c_.below(3));
     if (t == dtype::boolean && kind == mt::reduction::sum) kind = mt::reduction::max;
-    mt::id v = x.value;
+    mt::value_id v = x.value;
     bool const rounds = kind == mt::reduction::sum && mt::is_float(t);
     if (rounds) v = mt::elementwise(g.b, function::sin, mt::elementwise(g.b, function::tanh, v));
     v = mt::reduce(g.b, kind, v, along);
@@ -178,7 +178,7 @@ class maker {
   }
 
   rng c_;
-  std::vector<mt::id> dims_;
+  std::vector<mt::dim_id> dims_;
   std::vector<known> pool_;
 };
 

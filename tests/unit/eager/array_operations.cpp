@@ -147,6 +147,9 @@ TEST_CASE("lookup") {
   CHECK(all_of(gather(x, which, b)) == numbers{3, 6, 1, 4, 0, 0, 0, 0});  // out of range there is nothing
   CHECK(all_of(cumulative_sum(x, b)) == numbers{1, 3, 6, 4, 9, 15});
   CHECK(all_of(cumulative_sum(x, a, {.reverse = true})) == numbers{5, 7, 9, 4, 5, 6});
+  CHECK(all_of(roll(x, b, 1)) == numbers{3, 1, 2, 6, 4, 5});
+  CHECK(all_of(shift(x, b, -2, 9)) == numbers{3, 9, 9, 6, 9, 9});
+  CHECK(all_of(reverse(x, b)) == numbers{3, 2, 1, 6, 5, 4});
   CHECK(all_of(argsort(x, b, mt::sort_order::descending)) == numbers{2, 1, 0, 2, 1, 0});
   CHECK(all_of(std::get<0>(sort(-x, b))) == numbers{-3, -2, -1, -6, -5, -4});
   CHECK(all_of(stack(std::tuple(x, x * 2), part)) == numbers{1, 2, 3, 4, 5, 6, 2, 4, 6, 8, 10, 12});

@@ -49,13 +49,13 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
         for (int i = 0; i < l->graph.node_count; ++i) {
           mt::node const& n = l->graph.nodes[i];
           if (!mt::is_collective(n.kind)) continue;
-          auto const& e = first.exchange(static_cast<mt::id>(i));
+          auto const& e = first.exchange(static_cast<mt::node_id>(i));
           std::int64_t const received = mt::received_bytes_of(e.call, e.with.count, e.with.index);
-          CHECK(mt::exchange_of(l->graph, l->planned.numbers, n).bytes == received);
+          if (l->planned.joined[i] == 0) CHECK(mt::exchange_of(l->graph, l->planned.numbers, n).bytes == received);
           if (e.with.count > 1) count += runs.of[n.region];
           if (mt::goes_with_another(l->planned, i)) continue;
           exchanges += e.with.count > 1 ? runs.of[n.region] : 0;
-          auto const together = mt::joined_exchange(l->graph, l->planned, first, static_cast<mt::id>(i));
+          auto const together = mt::joined_exchange(l->graph, l->planned, first, static_cast<mt::node_id>(i));
           auto const& call = l->planned.joined[i] == 0 ? e.call : together.call;
           bytes += mt::received_bytes_of(call, e.with.count, e.with.index) * runs.of[n.region];
         }
@@ -64,14 +64,14 @@ TEST_CASE("bytes are those that the collectives of every layout receive") {
         CHECK(all.bytes == bytes);
         CHECK(all.collectives() == count);
         std::int64_t held = 0;
-        for (mt::id v : mt::detail::held_at_fullest(l->graph, l->planned))
+        for (mt::value_id v : mt::detail::held_at_fullest(l->graph, l->planned))
           held += (l->planned.numbers.local_bytes(l->graph.values[v]) + 63) / 64 * 64;
         CHECK(held > 0);
         CHECK(held <= l->planned.arena_bytes);
         CHECK(held >= l->planned.arena_bytes / 2);  // the rest lies between them
         CHECK(!mt::report(l->graph, l->planned, mesh).empty());
         ++tried;
-      } catch (mt::error const& e) { CHECK((e.code() == "S05" || e.code() == "S02")); }
+      } catch (mt::error const& e) { CHECK(e.code() == "S05"); }
     });
   CHECK(tried >= 40);
 }
@@ -104,11 +104,7 @@ TEST_CASE("operations: what is spread is done once, loops multiply") {
 }
 
 TEST_CASE("the text") {
-  auto const mesh = mesh_of(64, 8);
-  auto rules = two_d();
-  std::array const extents{net::batch(640)};
-  CHECK_THROWS_WITH_AS(mt::lower(traced, "train_step", mesh, rules, extents), doctest::Contains("S02"), mt::error);
-  auto const l = lowered(mesh_of(64, 2), rules, 640);
+  auto const l = lowered(mesh_of(64, 2), two_d(), 640);
   std::string const text = mt::report(l->graph, l->planned, mesh_of(64, 2));
   CAPTURE(text);
   CHECK(has(text, "program  train_step\nmesh     data = 64, model = 2: 128 processors\n"));
@@ -128,6 +124,18 @@ TEST_CASE("the text") {
   CHECK(has(mt::report(wasted->graph, wasted->planned, mesh_of(4, 2)), "nothing is spread over the axis 'model'"));
 }
 
+TEST_CASE("what unequal parts cost") {
+  mt::layout_rules rules{};
+  rules.shard("batch", {"data"});
+  auto const l = lowered(mesh_of(4, 1), rules, 10);
+  std::string const text = mt::report(l->graph, l->planned, mesh_of(4, 1));
+  CAPTURE(text);
+  CHECK(has(text, "note     'batch' (10) lies as 3 | 3 | 2 | 2: the largest part is 1.20 times the mean\n"));
+  CHECK(has(text, "that is the busiest one: it does 1."));
+  auto const even = lowered(mesh_of(4, 1), rules, 12);
+  CHECK(!has(mt::report(even->graph, even->planned, mesh_of(4, 1)), "times the mean"));
+}
+
 TEST_CASE("a draft needs no processors, and says the same as the executable") {
   struct mesh : mt::mesh<net::data, net::model> {};
   struct layout : mt::layout<mt::shard<net::batch, net::data>, mt::shard<net::inner, net::model>> {};
@@ -140,7 +148,6 @@ TEST_CASE("a draft needs no processors, and says the same as the executable") {
   step_t const step(weights, net::data(2), net::model(2), net::batch(24));
   CHECK(mt::explain(step).starts_with(mt::explain(small)));
   CHECK(has(mt::explain(step), "beside it, in this process: "));
-  CHECK_THROWS_AS(mt::draft<step_t>(net::data(5), net::model(2), net::batch(24)), mt::error);
 }
 
 TEST_CASE("rounded quantities") {

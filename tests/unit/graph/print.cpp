@@ -125,16 +125,16 @@ TEST_CASE("what a reshard asks for") {
 TEST_CASE("numbers") {
   mt::module m{};
   mt::builder b(m);
-  mt::id const half = b.literal(0.5);
-  mt::id const n = b.add_number({mt::number_row::extent, mt::function::copy, b.dim("d_head", 64), mt::no_id, 0});
-  mt::id const root = b.add_number({mt::number_row::expression, mt::function::sqrt, n, mt::no_id, 0});
-  mt::id const sum = b.add_number({mt::number_row::expression, mt::function::add, half, root, 0});
-  mt::id const product = b.add_number({mt::number_row::expression, mt::function::multiply, sum, half, 0});
+  mt::number_id const half = b.literal(0.5);
+  mt::number_id const n = b.add_number({mt::number_row::extent, mt::function::copy, b.dim("d_head", 64), mt::no_id, 0});
+  mt::number_id const root = b.add_number({mt::number_row::expression, mt::function::sqrt, n, mt::no_id, 0});
+  mt::number_id const sum = b.add_number({mt::number_row::expression, mt::function::add, half, root, 0});
+  mt::number_id const product = b.add_number({mt::number_row::expression, mt::function::multiply, sum, half, 0});
   mt::speller const spell(m);
   CHECK(spell.number(root) == "sqrt(extent(d_head))");
   CHECK(spell.number(product) == "(0.5 + sqrt(extent(d_head))) * 0.5");
   CHECK(spell.number(b.literal(1e-3)) == "0.001");
-  CHECK(spell.number(77) == "?");
+  CHECK(spell.number(mt::number_id{77}) == "?");
 }
 
 TEST_CASE("a finding stands at the end") {

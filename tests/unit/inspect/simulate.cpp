@@ -72,7 +72,9 @@ TEST_CASE("a collective takes its messages, one after the other, and its bytes")
   CHECK(mt::seconds_of(l, call, 8) == doctest::Approx(2 * 3 * 100 + 2 * 7 * 512 * 4 / 2.0));
   CHECK(mt::seconds_of(l, call, 5) > mt::seconds_of(l, call, 4));
   call.extent[0] = 1;
-  CHECK(mt::seconds_of(l, call, 8) == doctest::Approx(3 * 100 + 7 * 4 / 2.0));
+  CHECK(mt::seconds_of(l, call, 8) == doctest::Approx(3 * 100 + 3 * 4 / 2.0));
+  CHECK(mt::seconds_of(l, call, 6) == doctest::Approx(4 * 100 + 3 * 4 / 2.0));
+  CHECK(mt::seconds_of(l, call, 512) == doctest::Approx(9 * 100 + 9 * 4 / 2.0));
   call.kind = mt::collective::all_gather, call.join = 0;
   CHECK(mt::seconds_of(l, call, 512) == doctest::Approx(9 * 100 + 511 * 4 / 2.0));
 }

@@ -14,8 +14,9 @@ namespace {
 struct place {
   int layout, on_data, on_model;
 };
-constexpr place places[] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 1}, {0, 4, 3}, {0, 8, 2}, {1, 1, 3}, {1, 2, 6},
-                            {2, 2, 4}, {2, 3, 2}, {2, 1, 6}, {3, 2, 3}, {3, 6, 1}, {3, 4, 4}};
+constexpr place places[] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 1}, {0, 4, 3}, {0, 8, 2}, {1, 1, 3},
+                            {1, 2, 6}, {2, 2, 4}, {2, 3, 2}, {2, 1, 6}, {3, 2, 3}, {3, 6, 1},
+                            {3, 4, 4}, {0, 5, 1}, {1, 2, 5}, {2, 7, 1}, {3, 3, 5}};  // the last four with unequal parts
 }  // namespace
 
 TEST_CASE("from every place to every other") {

@@ -136,3 +136,24 @@ TEST_CASE("a processor that leaves early") {
           });
         }).find("rank 1 failed: it left the program") != std::string::npos);
 }
+
+TEST_CASE("an executable that is gone leaves nothing in its job") {
+  auto const job = mt::job::as_threads();
+  int first[2] = {-1, -1}, again[2] = {-1, -1}, other[2] = {-1, -1};
+  std::vector<int> const both{0, 1};
+  auto const pair = [&](int rank) {
+    mt::planned_collective c;
+    c.members = both, c.with = {c.members.data(), 2, rank}, c.call.dims = 1, c.call.extent[0] = 3;
+    return c;
+  };
+  job.get().run(2, [&](int rank, mt::transport& t) {
+    first[rank] = t.prepare(pair(rank));
+    t.release(first[rank]);
+    again[rank] = t.prepare(pair(rank));
+    other[rank] = t.prepare(pair(rank));  // the first one is in use
+  });
+  for (int rank : both) {
+    CHECK(again[rank] == first[rank]);
+    CHECK(other[rank] != first[rank]);
+  }
+}

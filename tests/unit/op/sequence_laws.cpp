@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The laws of cumulative sums, of sorting and of stacking.
+// The laws of cumulative sums, of sorting, of shifts and of stacking.
 #include "unit/op/laws.hpp"
 
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"
 
@@ -29,6 +30,14 @@ TEST_CASE("sort") {
   hold_for_one("in descending order",
                [](auto, auto x, auto, auto...) { return std::get<0>(sort(x * x, a, mt::sort_order::descending)); });
   hold("of what is broadcast", [](auto, auto x, auto y, auto...) { return std::get<0>(sort(x * y, b)); });
+}
+
+TEST_CASE("roll, shift and reverse") {
+  hold_for_one("roll", [](auto, auto x, auto, auto...) { return roll(x * x, b, 1); });
+  hold_for_one("roll by more than there is", [](auto, auto x, auto, auto...) { return roll(x, a, -7); });
+  hold_for_one("shift", [](auto, auto x, auto, auto...) { return shift(x, b, 1, 2.5); });
+  hold_for_one("shift to the other side", [](auto, auto x, auto, auto...) { return shift(x * x, a, -1); });
+  hold("reverse", [](auto, auto x, auto y, auto...) { return reverse(x * y, b); });
 }
 
 TEST_CASE("stack and unstack") {

@@ -28,9 +28,9 @@ struct stream {
   double between(double low, double high) { return low + (high - low) * next(); }
 };
 
-inline mt::id dim_of(mt::module const& m, mt::name const& label) {
+inline mt::dim_id dim_of(mt::module const& m, mt::name const& label) {
   for (int d = 0; d < m.dim_count; ++d)
-    if (m.dim_name(d) == label) return static_cast<mt::id>(d);
+    if (m.dim_name(d) == label) return static_cast<mt::dim_id>(d);
   throw mt::error("R00", "the program has no dim '" + label.text() + "'");
 }
 

@@ -7,6 +7,7 @@
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"
@@ -154,6 +155,19 @@ TEST_CASE("cumulative sums") {
   // bf16 is summed in f32: 256 + 1 + 1 is 258, while 256 + 1 in bf16 is 256
   CHECK(of<mt::dtype::bf16>([](auto, auto v) { return cumulative_sum(v, b); }, {256, 1, 1, 0, 0, 1}) ==
         numbers{256, 256, 258, 0, 0, 1});
+}
+
+TEST_CASE("what is shifted along a dim") {
+  numbers const x = {1, 2, 3, 4, 5, 6};
+  CHECK(of([](auto, auto v) { return roll(v, b, 1); }, x) == numbers{3, 1, 2, 6, 4, 5});
+  CHECK(of([](auto, auto v) { return roll(v, b, -4); }, x) == numbers{2, 3, 1, 5, 6, 4});
+  CHECK(of([](auto, auto v) { return roll(v, a, 3); }, x) == numbers{4, 5, 6, 1, 2, 3});
+  CHECK(of([](auto, auto v) { return shift(v, b, 1); }, x) == numbers{0, 1, 2, 0, 4, 5});
+  CHECK(of([](auto, auto v) { return shift(v, b, -2, 7); }, x) == numbers{3, 7, 7, 6, 7, 7});
+  CHECK(of([](auto, auto v) { return shift(v, a, 5, -inf); }, x) == numbers(6, -inf));
+  CHECK(of([](auto, auto v) { return reverse(v, b); }, x) == numbers{3, 2, 1, 6, 5, 4});
+  CHECK(of<mt::dtype::boolean>([](auto, auto v) { return shift(v, b, 1, 1); }, {0, 1, 0, 0, 0, 1}) ==
+        numbers{1, 0, 1, 1, 0, 0});
 }
 
 TEST_CASE("sort keeps equals in order, and nan is the greatest") {

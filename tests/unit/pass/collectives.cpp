@@ -157,7 +157,7 @@ struct found {
       behind_loop += mt::ends_behind_loop(n);
       if (mt::ends_behind_loop(n)) {
         CHECK(in_loop);
-        mt::id const root = s.plan().root[m.result(n)];
+        mt::value_id const root = s.plan().root[m.result(n)];
         CHECK(root == s.plan().root[m.operand(n, 0)]);
         filled += s.plan().where[root] == mt::place::filled;
       }

@@ -41,7 +41,8 @@ std::string broken_law(mt::lowering const& low) {
     if (i.kind == kind::copy && p.root[i.from] == p.root[i.to]) return law("a copy within one value's memory");
     if (i.kind == kind::copy && i.bytes != p.numbers.local_bytes(m.values[i.to])) return law("a copy of other bytes");
     if (i.kind == kind::start || i.kind == kind::exchange) {
-      if (p.numbers.members(n.attribute[0]) < 2) return law("one processor exchanges with itself");
+      if (p.numbers.members(mt::axes_of_collective(n)) < 2 && !mt::shifts(n))
+        return law("one processor exchanges with itself");
       ++started[i.node];
       if (i.kind == kind::exchange) ++awaited[i.node];
     }
@@ -53,15 +54,15 @@ std::string broken_law(mt::lowering const& low) {
       return law("another trip count");
   }
   if (depth != 0) return "a beginning without an end";
-  for (auto const& [node_id, times] : started)
-    if (times != 1 || awaited[node_id] == 0) return std::string(mt::text_of(m.nodes[node_id])) + " has no wait";
+  for (auto const& [which, times] : started)
+    if (times != 1 || awaited[which] == 0) return std::string(mt::text_of(m.nodes[which])) + " has no wait";
   for (int r = 0; r < m.region_count; ++r) {
     auto const where = m.regions[r].kind;
     if (where == mt::region_kind::kernel || where == mt::region_kind::gradient) continue;
     for (int k = 0; k < p.steps.count[r]; ++k) {
-      mt::id const id = p.steps.nodes[p.steps.first[r] + k];
+      mt::node_id const id = p.steps.nodes[p.steps.first[r] + k];
       mt::node const& n = m.nodes[id];
-      bool const is_seen = p.where[p.root[n.results.count == 0 ? 0 : m.result(n)]] != mt::place::nowhere;
+      bool const is_seen = p.where[p.root[n.results.count == 0 ? mt::value_id{} : m.result(n)]] != mt::place::nowhere;
       if (mt::is_computed(n.kind) && is_seen && !mt::shares_memory(n) && n.kind != mt::primitive::slice &&
           n.kind != mt::primitive::local_slice && !mt::is_collective(n.kind) && !launched.contains(id))
         return std::string(mt::text_of(n)) + " is not launched";

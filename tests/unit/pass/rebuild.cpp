@@ -64,8 +64,8 @@ TEST_CASE("a node is replaced by others, made where it stood") {
         continue;
       }
       w.enter(n);
-      mt::id const x = w[m.operand(n, 0)];
-      mt::id const twice = mt::add(w.b, x, x);
+      mt::value_id const x = w[m.operand(n, 0)];
+      mt::value_id const twice = mt::add(w.b, x, x);
       w.replace(m.result(n), mt::elementwise(w.b, mt::function::sigmoid, twice));
     }
     return result;

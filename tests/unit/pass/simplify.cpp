@@ -133,13 +133,13 @@ TEST_CASE("copies, paths and regions keep equal nodes apart") {
       b.begin_region(mt::region_kind::entry, b.intern("e"));
       mt::shape dims{};
       if (with_dims) dims.add(b.dim("n", 4));
-      mt::id const name = b.intern("x");
-      mt::id const x = b.add(mt::primitive::input, {}, mt::dtype::f32, dims, {{name}});
-      mt::id const first = mt::elementwise(b, mt::function::exp, x);
+      mt::name_id const name = b.intern("x");
+      mt::value_id const x = b.add(mt::primitive::input, {}, mt::dtype::f32, dims, {{name}});
+      mt::value_id const first = mt::elementwise(b, mt::function::exp, x);
       b.copy = copy;
       if (other_path) b.path = b.add_path(mt::no_id, mt::name("part"));
-      mt::id const second = mt::elementwise(b, mt::function::exp, x);
-      mt::id const sum = mt::add(b, first, second);
+      mt::value_id const second = mt::elementwise(b, mt::function::exp, x);
+      mt::value_id const sum = mt::add(b, first, second);
       m.nodes[b.add_node(mt::primitive::output, 0, mt::ids(&sum, 1), {{name}})].effect = true;
       return mt::simplify(m);
     });

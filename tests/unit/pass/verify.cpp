@@ -69,16 +69,18 @@ TEST_CASE("ids and order") {
              "an operand is not made before its user"));
   CHECK(says(found<network>([](mt::module& m) { m.links[first(m, mt::function::tanh).operands.first] = mt::no_id; }),
              "an operand is not made before its user"));
-  CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).region = 7; }),
+  CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).region = mt::region_id{7}; }),
              "a region that does not exist"));
-  CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).site = 4000; }), "a path or line"));
+  CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).site = mt::site_id{4000}; }),
+             "a path or line"));
   CHECK(says(found<network>([](mt::module& m) { first(m, mt::function::tanh).operands.first = 60000; }),
              "table of links"));
-  CHECK(says(found<network>([](mt::module& m) { ++m.values[m.result(first(m, mt::function::tanh))].node; }),
-             "a result belongs to another node"));
+  CHECK(says(
+      found<network>([](mt::module& m) { m.values[m.result(first(m, mt::function::tanh))].node = mt::node_id{0}; }),
+      "a result belongs to another node"));
   CHECK(says(found<network>([](mt::module& m) { m.values[m.result(first(m, mt::function::tanh))].dims.at[1] = 0; }),
              "a dtype or dims that are not there"));
-  CHECK(says(found<network>([](mt::module& m) { m.dims[0].label = 500; }), "a dim has no name"));
+  CHECK(says(found<network>([](mt::module& m) { m.dims[0].label = mt::name_id{500}; }), "a dim has no name"));
   CHECK(says(
       found<branching>([](mt::module& m) { m.numbers[0] = {mt::number_row::expression, mt::function::exp, 0, 0, 0}; }),
       "a number is computed from one that does not exist"));
@@ -89,8 +91,8 @@ TEST_CASE("ids and order") {
 }
 
 TEST_CASE("regions") {
-  CHECK(
-      says(found<deep>([](mt::module& m) { body(m, first(m, mt::primitive::repeat)).parent = 1; }), "another parent"));
+  CHECK(says(found<deep>([](mt::module& m) { body(m, first(m, mt::primitive::repeat)).parent = mt::region_id{1}; }),
+             "another parent"));
   CHECK(says(found<deep>([](mt::module& m) {
                mt::node const& n = first(m, mt::primitive::repeat);
                mt::module const& c = m;
@@ -118,7 +120,7 @@ TEST_CASE("regions") {
              }),
              "a region that is not there, or another's"));
   CHECK(says(found<branching>([](mt::module& m) {
-               m.regions[m.region_count++] = {mt::region_kind::body, false, mt::no_id, 0, {}, {}};
+               m.regions[m.region_count++] = {mt::region_kind::body, false, mt::no_id, mt::region_id{0}, {}, {}};
              }),
              "a region has no owner"));
 }
@@ -150,7 +152,7 @@ TEST_CASE("one variable is written once in each of several entries") {
   std::unique_ptr<mt::module> const m(new mt::module{});
   mt::builder b(*m);
   mt::shape const none{};
-  mt::id const name = b.intern("w");
+  mt::name_id const name = b.intern("w");
   m->variables[m->variable_count++] = {b.add_path(mt::no_id, name),
                                        mt::dtype::f32,
                                        true,
@@ -159,19 +161,19 @@ TEST_CASE("one variable is written once in each of several entries") {
                                        none,
                                        0,
                                        {},
-                                       0,
+                                       {},
                                        0,
                                        false};
   for (int entry = 0; entry < 2; ++entry) {
     b.begin_region(mt::region_kind::entry, name);
-    b.region = static_cast<mt::id>(entry);
-    mt::id const w = b.add(mt::primitive::read, {}, mt::dtype::f32, none, {{0}});
+    b.region = static_cast<mt::region_id>(entry);
+    mt::value_id const w = b.add(mt::primitive::read, {}, mt::dtype::f32, none, {{0}});
     m->nodes[b.add_node(mt::primitive::write, 0, mt::ids(&w, 1), {{0}})].effect = true;
     m->regions[entry].parent = mt::no_id;
   }
   CHECK(mt::verify(*m).view() == "");
-  mt::id const again = m->result(m->nodes[0]);
-  b.region = 0;
+  mt::value_id const again = m->result(m->nodes[0]);
+  b.region = {};
   m->nodes[b.add_node(mt::primitive::write, 0, mt::ids(&again, 1), {{0}})].effect = true;
   CHECK(says(std::string(mt::verify(*m).view()), "a variable is written twice in one step"));
 }

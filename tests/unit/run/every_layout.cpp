@@ -67,8 +67,8 @@ TEST_CASE("every layout of every mesh gives the same training") {
       } catch (mt::error const& e) { ++skipped[e.code()]; }
     });
   }
-  MESSAGE("layouts tried: ", tried, ", not legal: S05 ", skipped["S05"], ", S02 ", skipped["S02"]);
-  CHECK(skipped.size() <= 2);
+  MESSAGE("layouts tried: ", tried, ", not legal: S05 ", skipped["S05"]);
+  CHECK(skipped.size() <= 1);
   property::at_least(200, tried);
 }
 

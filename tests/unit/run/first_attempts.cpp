@@ -46,11 +46,6 @@ struct shifted {
     s.output("y", mt::slice(s.input("x", mt::f32, batch), batch, known, 1));
   }
 };
-struct splitting {
-  constexpr void operator()(mt::scope auto s) const {
-    s.output("y", mt::split(s.input("x", mt::f32, joined), joined, mt::to(major, minor)));
-  }
-};
 }  // namespace net
 using net::batch, net::data;
 using run = mt::executable<net::step, net::mesh, net::layout>;
@@ -90,22 +85,11 @@ TEST_CASE("extents and processors that do not fit") {
   mt::store weights(job);
   check_says(said([&] { run step(weights, data(1)); }),
              "S11: the dim 'batch' has no extent: give one, as in batch(64)");
-  check_says(said([&] { run step(weights, batch(5), data(2)); }),
-             "S02: dim 'batch' (5) is sharded over mesh axis 'data' (2 processors), which does not divide it");
   check_says(said([&] { run step(weights, batch(4), net::in(7), data(1)); }), "its type says 6");
   mt::mesh_shape mesh = net::mesh::shape;
   check_says(said([&] { mt::detail::bind_open_axis(mesh, 1); }),
              "R05: 1 process was started, but the axis 'data' is open and the other axes of the mesh need 2: start a "
              "multiple of that, as by mpirun -n 4");
-}
-
-TEST_CASE("a dim that is split lies as the rule for the whole one says") {
-  auto job = mt::job::in_lockstep();
-  mt::store weights(job);
-  check_says(
-      said([&] { mt::executable<net::splitting, net::mesh, net::layout> step(weights, data(2)); }),
-      "S02: dim 'major' (2), the first part of 'joined', lies as the rule for that says: over mesh axis 'data' x "
-      "'model' (4 processors)");
 }
 
 TEST_CASE("a parameter that no loss depends on is a warning, and one that is declared thrice is named by explain") {

@@ -27,7 +27,7 @@ struct sums_early {
 struct looked_at {
   int on_its_way = 0, garbage = 0, there = 0;
 };
-bool is_garbage(mt::rank_context const& p, mt::id v) {
+bool is_garbage(mt::rank_context const& p, mt::value_id v) {
   auto const* const first = p.pointer(v);
   return std::all_of(first, first + p.bytes(v), [](std::byte b) { return b == std::byte{0xff}; });
 }
@@ -47,7 +47,7 @@ looked_at look(mt::exchange_timing timing) {
   run.observe([&](mt::node const& n, std::span<mt::rank_context const> all) {
     for (mt::rank_context const& p : all) {
       if (n.results.count == 0) continue;
-      mt::id const v = m.result(n);
+      mt::value_id const v = m.result(n);
       if (n.kind == mt::primitive::wait) seen.there += !is_garbage(p, v);
       if (!awaited[v]) continue;
       ++seen.on_its_way;

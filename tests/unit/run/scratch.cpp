@@ -106,7 +106,7 @@ TEST_CASE("one block, of the largest") {
   auto const& p = small.planned();
   for (int v = 0; v < small.graph().value_count; ++v)
     if (p.where[v] == mt::place::arena && p.root[v] == v)
-      CHECK(small.running().held()[0].pointer(static_cast<mt::id>(v)) == there + p.offset[v]);
+      CHECK(small.running().held()[0].pointer(static_cast<mt::value_id>(v)) == there + p.offset[v]);
 }
 
 TEST_CASE("what is made during a step leaves the step its memory; a step within a step is refused") {

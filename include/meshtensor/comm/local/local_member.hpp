@@ -60,7 +60,7 @@ class local_member {
   }
 
   request start(collective_call const& call, group const& g, void const* in, void* out, void* = nullptr) {
-    require_valid(call, g.count);
+    require_valid(call, g.count, g.index);
     if (world_.failed()) world_.raise();
     place& p = find(g);
     std::size_t const slot = free_slot();
@@ -74,7 +74,7 @@ class local_member {
     }
     auto& participant = f.exchange->participants[static_cast<std::size_t>(g.index)];
     participant.in = in, participant.out = out;
-    bool const moves = bytes_of(call) != 0;
+    bool const moves = !is_empty(call, g.count);
     f.small = bytes_of(call) <= small_bytes;
     f.stages = !moves ? 1 : call.kind == collective::all_reduce && !f.small ? 3 : 2;
     f.stage = 0, f.done = false, f.active = true;
@@ -193,7 +193,7 @@ class local_member {
         std::int64_t const at = part.begin * size;
         std::byte* const to = static_cast<std::byte*>(f.out) + at;
         if (f.stage == 0)
-          comm::fold(f.call.op, f.call.type, to, part.count, count,
+          comm::fold(f.call, to, part.count, count,
                      [&](int k) -> void const* { return static_cast<std::byte const*>(input(k)) + at; });
         else if (part.count != 0)
           std::memcpy(to, static_cast<std::byte const*>(participant(j).out) + at,

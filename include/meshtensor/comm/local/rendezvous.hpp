@@ -42,12 +42,16 @@ struct rendezvous {
   bool complete(int stage, int count) const { return arrived[stage].load(std::memory_order_acquire) == count; }
 };
 
-inline bool same_collective(collective_call const& a, collective_call const& b, int count) {
-  return a.kind == b.kind && a.type == b.type && a.dims == b.dims &&
-         std::equal(a.extent, a.extent + a.dims, b.extent) && (!reduces(a.kind) || a.op == b.op) &&
-         (!splits(a.kind) || a.split == b.split) && (!joins(a.kind) || a.join == b.join) &&
+/// Whether two members' calls are of one collective: blocks that are parts of a dim may differ along it.
+inline bool same_collective(collective_call const& a, collective_call const& b) {
+  for (int d = 0; d < std::min(a.dims, b.dims); ++d)
+    if (a.extent[d] != b.extent[d] && a.kind != collective::move && !(joins(a.kind) && d == a.join && a.joined != 0))
+      return false;
+  return a.kind == b.kind && a.type == b.type && a.dims == b.dims && (!reduces(a.kind) || a.op == b.op) &&
+         (!splits(a.kind) || (a.split == b.split && a.split_grain == b.split_grain)) &&
+         (!joins(a.kind) || (a.join == b.join && a.joined == b.joined && a.join_grain == b.join_grain)) &&
          (a.kind != collective::broadcast || a.root == b.root) &&
-         (a.kind != collective::permute || std::equal(a.source, a.source + count, b.source));
+         (a.kind != collective::move || (a.first == b.first && *a.moves == *b.moves));
 }
 
 /// An all_reduce of no elements, used as a barrier.
@@ -58,7 +62,7 @@ inline collective_call barrier_call() {
 }
 
 inline std::string describe(collective_call const& call) {
-  return same_collective(call, barrier_call(), 0) ? "a barrier" : located(call);
+  return same_collective(call, barrier_call()) ? "a barrier" : located(call);
 }
 
 /// The collectives of one group, found by their sequence number in the group's order of starts.
@@ -81,7 +85,7 @@ class rank_group {
       exchange.sequence = sequence;
       exchange.call = call;
       exchange.starter = members[static_cast<std::size_t>(index)];
-    } else if (!same_collective(exchange.call, call, count())) {
+    } else if (!same_collective(exchange.call, call)) {
       throw error("R24", {"rank ", members[static_cast<std::size_t>(index)], " starts ", describe(call), " where rank ",
                           exchange.starter, " started ", describe(exchange.call), ", collective ", sequence, " of ",
                           text(), "; all members start the same collectives in the same order"});

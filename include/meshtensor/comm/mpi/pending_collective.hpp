@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <string>
@@ -31,7 +32,8 @@ struct mpi_circle {
 struct mpi_pending {
   enum class stage : std::uint8_t { free, first, reduced, second, done };
   stage at = stage::free;
-  int open = 0;  // MPI requests that are not complete
+  int slot = 0, round = 0;  // of an all_reduce in steps
+  int open = 0;             // MPI requests that are not complete
   int index = 0, count = 0;
   std::int64_t sequence = 0;
   mpi_circle* over = nullptr;    // null: not a collective, but
@@ -96,10 +98,12 @@ class mpi_pending_collectives {
 
   /// Starts the collective `f`.
   int begin(mpi_pending const& f) {
-    bool const one = f.form.first != mpi_function::isend_irecv;
-    int const slot = claim(one ? 1 : static_cast<std::size_t>(f.count));
+    std::size_t const messages = f.form.first == mpi_function::steps         ? 2
+                                 : f.form.first == mpi_function::isend_irecv ? 2 * static_cast<std::size_t>(f.count)
+                                                                             : 1;
+    int const slot = claim(messages);
     (*this)[slot] = f;
-    (*this)[slot].at = stage::first;
+    (*this)[slot].at = stage::first, (*this)[slot].slot = slot;
     send(slot);
     return slot;
   }
@@ -165,28 +169,34 @@ class mpi_pending_collectives {
     MPI_Comm const over = f.over->first;
     std::int64_t const n = elements_of(call), block = bytes_of(call);
     int const all = static_cast<int>(n), each = static_cast<int>(n / f.count);
+    if (f.form.first == steps) {
+      to_traveling(call.type, f.packed, f.in, n);
+      return step_on(slot);
+    }
     void const* from = f.in;
-    if (f.form.packs) {
-      for (int j = 0; j < f.count; ++j)
-        copy(f.packed + block / f.count * j, whole(block / f.count), f.in, taken(call, f.count, j));
+    if (f.form.packs && call.kind != collective::move) {
+      std::byte* to = f.packed;
+      for (int j = 0; j < f.count; ++j) {
+        strided_slice const piece = taken(call, f.count, f.index, j);
+        copy(to, whole(piece.bytes), f.in, piece);
+        to += piece.bytes;
+      }
       from = f.packed;
     }
+    int* const counts = reinterpret_cast<int*>(f.counts);
+    if (f.form.counts_bytes != 0 && call.kind != collective::move) count_parts(f, counts);
     void* const to = f.form.received_bytes != 0 ? f.received : f.out;
     switch (f.form.first) {
       case iallgather: return must(MPI_Iallgather(from, all, type, to, all, type, over, post(slot)), "MPI_Iallgather");
+      case iallgatherv:
+        return must(
+            MPI_Iallgatherv(from, all, type, to, counts + 2 * f.count, counts + 3 * f.count, type, over, post(slot)),
+            "MPI_Iallgatherv");
       case ialltoall: return must(MPI_Ialltoall(from, each, type, to, each, type, over, post(slot)), "MPI_Ialltoall");
-      case ialltoallv: {
-        int* const sent = reinterpret_cast<int*>(f.counts);  // counts, displacements, and those of what arrives
-        int const mine = static_cast<int>(part_of(n, f.count, f.index).count);
-        for (int j = 0; j < f.count; ++j) {
-          interval const part = part_of(n, f.count, j);
-          sent[j] = static_cast<int>(part.count), sent[f.count + j] = static_cast<int>(part.begin);
-          sent[2 * f.count + j] = mine, sent[3 * f.count + j] = j * mine;
-        }
-        return must(MPI_Ialltoallv(from, sent, sent + f.count, type, to, sent + 2 * f.count, sent + 3 * f.count, type,
-                                   over, post(slot)),
+      case ialltoallv:
+        return must(MPI_Ialltoallv(from, counts, counts + f.count, type, to, counts + 2 * f.count, counts + 3 * f.count,
+                                   type, over, post(slot)),
                     "MPI_Ialltoallv");
-      }
       case iallreduce:
         return must(MPI_Iallreduce(f.in == f.out ? MPI_IN_PLACE : f.in, f.out, all, reduced(call.type),
                                    operation(call.op), over, post(slot)),
@@ -195,23 +205,138 @@ class mpi_pending_collectives {
         return must(
             MPI_Ireduce_scatter_block(from, f.out, each, reduced(call.type), operation(call.op), over, post(slot)),
             "MPI_Ireduce_scatter_block");
+      case ireduce_scatter:
+        return must(MPI_Ireduce_scatter(from, f.out, counts, reduced(call.type), operation(call.op), over, post(slot)),
+                    "MPI_Ireduce_scatter");
       case ibcast:
         if (f.index == call.root) copy(f.out, whole(block), f.in, whole(block));
         return must(MPI_Ibcast(f.out, all, type, call.root, over, post(slot)), "MPI_Ibcast");
       default: break;
     }
-    ++f.open;  // a permutation: complete only after all its messages have been started
-    int const source = call.source[f.index];
-    if (source == -1 || source == f.index) deliver(call, f.count, f.index, [&](int) { return f.in; }, f.out);
-    else must(MPI_Irecv(f.out, all, type, source, 0, over, post(slot)), "MPI_Irecv");
+    if (call.kind == collective::move) move(slot);
+    else send_parts(slot, static_cast<std::byte const*>(from), static_cast<std::byte*>(to));
+  }
+
+  // Starts the next round of an all_reduce in steps. Rounds of several ones may overtake each other between two ranks,
+  // so each has a tag.
+  void step_on(int slot) {
+    mpi_pending& f = (*this)[slot];
+    reduction_steps const steps(f.count);
+    std::int64_t const n = elements_of(f.call);
+    MPI_Datatype const type = moved(traveling(f.call.type));
+    auto const tag = [&](int round) { return static_cast<int>(f.sequence % 512) * 64 + round + 1; };
+    auto const receive = [&](int from, int round) {
+      must(MPI_Irecv(f.received, static_cast<int>(n), type, from, tag(round), f.over->first, post(slot)), "MPI_Irecv");
+    };
+    auto const give = [&](int to, int round) {
+      must(MPI_Isend(f.packed, static_cast<int>(n), type, to, tag(round), f.over->first, post(slot)), "MPI_Isend");
+    };
+    int const last = steps.exchanges() + 1, round = f.round++;
+    ++f.open;  // complete only after all its messages have been started
+    if (f.index >= steps.doubling) {
+      if (round == 0) give(f.index - steps.doubling, 0), receive(f.index - steps.doubling, last);
+      else f.at = stage::done;
+      if (f.at == stage::done) from_traveling(f.call.type, f.out, f.received, n);
+    } else if (round == 0 && f.index < steps.rest) {
+      receive(f.index + steps.doubling, 0);
+    } else if (round > 0 && round < last) {
+      int const peer = f.index ^ 1 << (round - 1);
+      receive(peer, round), give(peer, round);
+    } else if (round >= last) {
+      if (round == last && f.index < steps.rest) give(f.index + steps.doubling, last);
+      else f.at = stage::done;
+      if (f.at == stage::done) from_traveling(f.call.type, f.out, f.packed, n);
+    }
+    if (--f.open == 0 && f.at != stage::done) finish_round(f);
+  }
+  // Takes in what the round that is complete has brought, and goes on.
+  void finish_round(mpi_pending& f) {
+    reduction_steps const steps(f.count);
+    int const done = f.round - 1;
+    if (f.index < steps.doubling && done <= steps.exchanges()) {
+      bool const is_first = done == 0 || (f.index & 1 << (done - 1)) == 0;
+      if (done != 0 || f.index < steps.rest)
+        combine(f.call.op, f.call.type, f.packed, is_first ? f.packed : f.received, is_first ? f.received : f.packed,
+                elements_of(f.call));
+    }
+    step_on(f.slot);
+  }
+
+  // The messages of an ialltoallv, one by one, as `counts` says.
+  void send_parts(int slot, std::byte const* from, std::byte* to) {
+    mpi_pending& f = (*this)[slot];
+    int const* const counts = reinterpret_cast<int const*>(f.counts);
+    auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
+    auto const at = [&](int table, int j) { return counts[table * f.count + j]; };
+    MPI_Datatype const type = moved(f.call.type);
+    ++f.open;  // complete only after all its messages have been started
     for (int j = 0; j < f.count; ++j)
-      if (call.source[j] == f.index && j != f.index)
-        must(MPI_Isend(f.in, all, type, j, 0, over, post(slot)), "MPI_Isend");
+      if (j != f.index && at(2, j) != 0)
+        must(MPI_Irecv(to + at(3, j) * size, at(2, j), type, j, 0, f.over->first, post(slot)), "MPI_Irecv");
+    for (int j = 0; j < f.count; ++j)
+      if (j != f.index && at(0, j) != 0)
+        must(MPI_Isend(from + at(1, j) * size, at(0, j), type, j, 0, f.over->first, post(slot)), "MPI_Isend");
+    if (int const n = at(0, f.index); n != 0)
+      std::memcpy(to + at(3, f.index) * size, from + at(1, f.index) * size, static_cast<std::size_t>(n * size));
     if (--f.open == 0) advance(f);
+  }
+
+  // Messages go to those members only that need something. Members that get the same box get the same message.
+  void move(int slot) {
+    mpi_pending& f = (*this)[slot];
+    movement const& m = *f.call.moves;
+    std::int64_t const first = f.call.first, size = static_cast<std::int64_t>(bytes_of(f.call.type));
+    MPI_Datatype const type = moved(f.call.type);
+    ++f.open;  // complete only after all its messages have been started
+    std::byte* next = f.received;
+    for (int j = 0; j < f.count; ++j) {
+      std::int64_t const n = j == f.index ? 0 : moved_elements(m, first, j, f.index);
+      if (n != 0) must(MPI_Irecv(next, static_cast<int>(n), type, j, 0, f.over->first, post(slot)), "MPI_Irecv");
+      next += n * size;
+    }
+    next = f.packed;
+    auto* const packed = reinterpret_cast<std::byte**>(f.counts);  // the message to each member
+    for (int j = 0; j < f.count; ++j) {
+      std::int64_t const n = j == f.index ? 0 : moved_elements(m, first, f.index, j);
+      packed[j] = nullptr;
+      if (n == 0) continue;
+      std::byte*& message = packed[m.alike[static_cast<std::size_t>(j)]];
+      if (message == nullptr) {
+        message = next;
+        each_piece(m, first, f.index, j, [&](moved_piece const& p) {
+          pack_piece(m, p, size, next, f.index, f.in);
+          next += p.elements(m.dims) * size;
+        });
+      }
+      must(MPI_Isend(message, static_cast<int>(n), type, j, 0, f.over->first, post(slot)), "MPI_Isend");
+    }
+    fill_uncovered(m, first, f.index, size, f.call.around, f.out);
+    each_piece(m, first, f.index, f.index,
+               [&](moved_piece const& p) { copy_piece(m, p, size, f.index, f.out, f.index, f.in); });
+    if (--f.open == 0) advance(f);
+  }
+
+  // The elements that go to each member, and where they begin; then those that come from each, and where they go.
+  static void count_parts(mpi_pending const& f, int* counts) {
+    auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
+    std::int64_t const n = elements_of(f.call);
+    std::int64_t sent = 0, received = 0;
+    for (int j = 0; j < f.count; ++j) {
+      bool const reduces_parts = f.call.kind == collective::all_reduce;
+      std::int64_t const to =
+          reduces_parts ? part_of(n, f.count, j).count : taken(f.call, f.count, f.index, j).bytes / size;
+      std::int64_t const from = reduces_parts        ? part_of(n, f.count, f.index).count
+                                : joins(f.call.kind) ? placed(f.call, f.count, j, f.index).bytes / size
+                                                     : taken(f.call, f.count, j, f.index).bytes / size;
+      counts[j] = static_cast<int>(to), counts[f.count + j] = static_cast<int>(sent);
+      counts[2 * f.count + j] = static_cast<int>(from), counts[3 * f.count + j] = static_cast<int>(received);
+      sent += to, received += from;
+    }
   }
 
   // The work of a collective when all its MPI requests are complete.
   void advance(mpi_pending& f) {
+    if (f.form.first == mpi_function::steps) return finish_round(f);
     if (f.at == stage::second || f.form.first == mpi_function::none) {
       f.at = stage::done;
       return;
@@ -219,14 +344,26 @@ class mpi_pending_collectives {
     std::int64_t const block = bytes_of(f.call);
     auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
     if (f.form.folds) {
-      bool const gathered = f.form.first == mpi_function::iallgather;
-      interval const part = gathered ? interval{0, block / size} : part_of(block / size, f.count, f.index);
       bool const scatters = f.call.kind == collective::reduce_scatter;
-      fold(f.call.op, f.call.type, f.out + (scatters ? 0 : part.begin * size), part.count, f.count,
+      interval const part = scatters ? interval{0, result_bytes_of(f.call, f.count, f.index) / size}
+                                     : part_of(block / size, f.count, f.index);
+      fold(f.call.op, f.call.type, f.out + part.begin * size, part.count, f.count,
            [&](int j) -> void const* { return f.received + j * part.count * size; });
+    } else if (f.call.kind == collective::move) {
+      std::byte const* from = f.received;
+      for (int j = 0; j < f.count; ++j)
+        if (j != f.index)
+          each_piece(*f.call.moves, f.call.first, j, f.index, [&](moved_piece const& p) {
+            unpack_piece(*f.call.moves, p, size, f.index, f.out, from);
+            from += p.elements(f.call.dims) * size;
+          });
     } else if (f.form.unpacks) {
-      std::int64_t const piece = result_bytes_of(f.call, f.count) / f.count;
-      for (int j = 0; j < f.count; ++j) copy(f.out, placed(f.call, f.count, j), f.received + piece * j, whole(piece));
+      std::byte const* from = f.received;
+      for (int j = 0; j < f.count; ++j) {
+        strided_slice const piece = placed(f.call, f.count, j, f.index);
+        copy(f.out, piece, from, whole(piece.bytes));
+        from += piece.bytes;
+      }
     }
     f.at = f.form.second == mpi_function::none ? stage::done : stage::reduced;
     if (f.at == stage::reduced) collect(*f.over);

@@ -211,7 +211,7 @@ struct block_reduction_of {
   using total = total_t<T>;
   static void start(void* totals, std::int64_t n) {
     each_pack(n, [&](std::int64_t i, auto count) {
-      store_some(lane_pack<total>(reduction_start<K, total>), static_cast<total*>(totals) + i, count);
+      store_some(lane_pack<total>(reduction_start<K, E>), static_cast<total*>(totals) + i, count);
     });
   }
   template <class X>
@@ -223,7 +223,7 @@ struct block_reduction_of {
     });
   }
   static void begin_row(void* lanes) {
-    store_pack(lane_pack<total>(reduction_start<K, total>), static_cast<total*>(lanes));
+    store_pack(lane_pack<total>(reduction_start<K, E>), static_cast<total*>(lanes));
   }
   static void add_row(void* lanes, void const* x, std::int64_t n) {
     auto sums = load_pack(static_cast<total const*>(lanes));

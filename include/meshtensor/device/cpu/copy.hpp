@@ -127,10 +127,10 @@ class strided_copy {
 };
 
 /// A copy of `extents` elements with dims matched by name; dim `from` of x is called `to` in y.
-inline strided_copy copy_by_name(view const& x, view const& y, int from, int to, std::int64_t const* extents) {
+inline strided_copy copy_by_name(view const& x, view const& y, dim_id from, dim_id to, std::int64_t const* extents) {
   std::int64_t strides[max_dims_of_one];
   for (int i = 0; i < y.count; ++i) {
-    int const p = x.find(y.dim[i] == to ? from : y.dim[i]);
+    int const p = x.find(y.dim[i] == to ? id{from} : y.dim[i]);
     strides[i] = p < 0 ? 0 : x.stride[p];
   }
   return strided_copy(y, strides, extents, static_cast<std::int64_t>(bytes_of(y.type)));

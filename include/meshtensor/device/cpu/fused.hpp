@@ -52,7 +52,6 @@ class fused_kernel {
   fused_kernel() = default;
 
   descriptor const& key() const { return reading.key; }
-  bool empty() const { return width == 0 || row_count() == 0; }
   std::int64_t row_count() const { return kept * reduced; }
 
   kernel_reading reading{};
@@ -85,6 +84,7 @@ namespace detail {
 /// Calls body(tile) for rows [first, last), tile by tile.
 inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t last, std::byte* totals,
                       function_ref<void(tile const&)> body) {
+  if (first >= last) return;
   descriptor const& d = k.key();
   int streams[max_streams], count = 0;
   for (int i = 0; i < d.operand_count; ++i) streams[count++] = i;
@@ -106,7 +106,7 @@ inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t la
     t.row_stride[s] = k.loops == 0 ? 0 : k.stride[s][inner];
     for (int i = 0; i < k.loops; ++i) t.offset[s] += index[i] * k.stride[s][i];
   }
-  std::int64_t const at_once = std::max<std::int64_t>(1, k.block / std::max<std::int64_t>(1, k.width));
+  std::int64_t const at_once = k.width == 0 ? 1 : std::max<std::int64_t>(1, k.block / k.width);
   for (std::int64_t row = first; row < last;) {
     t.first = row == 0;
     t.rows = k.loops == 0 ? 1 : std::min({at_once, last - row, k.extent[inner] - index[inner]});
@@ -178,7 +178,6 @@ inline void store_totals(fused_kernel const& k, launch_arguments const& a, std::
 
 /// Runs a kernel. `workspace` has workspace_bytes() at a multiple of 64.
 inline void launch(fused_kernel const& k, launch_arguments const& a, std::byte* workspace, thread_team& team) {
-  if (k.empty()) return;
   std::byte* const units = workspace + k.workers * (k.total_bytes + k.scratch_bytes);
   std::int64_t const tasks = k.total_bytes == 0 ? k.row_count() : k.kept * k.chunks;
   auto const work = [&](std::int64_t worker) {

@@ -29,12 +29,12 @@ struct instantiated {
 /// The instantiated kernels of one module, by node.
 struct kernel_table {
   int count = 0;
-  id const* nodes = nullptr;
+  node_id const* nodes = nullptr;
   instantiated const* kernels = nullptr;
 
-  instantiated const* find(int node_id) const {
+  instantiated const* find(int which) const {
     for (int i = 0; i < count; ++i)
-      if (nodes[i] == node_id) return kernels + i;
+      if (nodes[i] == which) return kernels + i;
     return nullptr;
   }
 };

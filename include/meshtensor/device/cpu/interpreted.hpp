@@ -60,8 +60,8 @@ struct block_run {
       if (x.where == place::operand || x.where == place::result)
         at[i] = a.memory[x.index] + t.offset[x.index] * x.bytes;
     }
-    // Rows that share a tile are one block; a wider row has several.
-    bool const whole = t.rows * t.width <= program.block;
+    // Rows that share a tile are one block; a wider row has several, an empty one none.
+    bool const whole = t.width != 0 && t.rows * t.width <= program.block;
     std::int64_t const elements = whole ? t.rows * t.width : t.width;
     for (phase const& p : program.phases) {
       for (instruction const& i : p.rows) by_row(t, i, whole);

@@ -184,7 +184,7 @@ struct kernel_loop {
       constexpr kernel_step s = D.step(I);
       constexpr int stream = first_step_stream + I;
       if constexpr (goes_along(s.kind) || is_total(s.kind)) {
-        of<I>(sums) = lane_pack<totals_of<I>>(reduction_start<reduction_of(s.kind), totals_of<I>>);
+        of<I>(sums) = lane_pack<totals_of<I>>(reduction_start<reduction_of(s.kind), element<I>>);
       } else if constexpr (goes_over(s.kind)) {
         add_total<I>(t, convert_pack<totals_of<I>>(of<s.from[0].code>(c)).lane_array().at[0]);
       } else if constexpr (s.kind == step_kind::position) {

@@ -235,12 +235,9 @@ inline constexpr bool has_function =
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
 
-template <reduction K, class T>
-inline constexpr T reduction_start =
-    K == reduction::sum ? T(0)
-    : std::is_floating_point_v<T>
-        ? (K == reduction::max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
-        : (K == reduction::max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+/// What a total of elements of type E starts with: the result if there are none.
+template <reduction K, class E>
+inline constexpr auto reduction_start = total_t<register_t<E>>(K == reduction::sum ? 0 : neutral<E>(K));
 
 constexpr function function_of(reduction k) {
   return k == reduction::sum ? function::add : k == reduction::max ? function::maximum : function::minimum;

@@ -122,7 +122,7 @@ class pair_product {
       for (int i = 0; i < as.count; ++i)
         if (is_summed(as.dim[i], x, other, c)) add(x.find(as.dim[i]));
       packed.densify();
-      how = copy_by_name(x, packed, -1, -1, packed.extent);
+      how = copy_by_name(x, packed, no_id, no_id, packed.extent);
     }
     std::int64_t bytes() const { return (packed.bytes() + 63) / 64 * 64; }
   };

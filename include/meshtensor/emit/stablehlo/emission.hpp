@@ -26,13 +26,13 @@ class emission {
       : m(graph), b(numbers), mesh(shape), w(to), values_(static_cast<std::size_t>(graph.value_count)) {}
 
   /// The StableHLO value of a module's value.
-  value& at(id v) { return values_[v]; }
+  value& at(value_id v) { return values_[v]; }
   value const& operand(node const& n, int i = 0) const { return values_[m.operand(n, i)]; }
   shape const& dims(node const& n, int i = 0) const { return m.operand_value(n, i).dims; }
   shape const& result_dims(node const& n) const { return m.result_value(n).dims; }
 
   /// The type of one rank's shard of a value.
-  type type_of(id v) const {
+  type type_of(value_id v) const {
     meshtensor::value const& x = m.values[v];
     type t{hlo::text_of(x.type), {}};
     for (int i = 0; i < x.dims.count; ++i) t.shape.push_back(b.local(x, i));
@@ -41,15 +41,7 @@ class emission {
   type result_type(node const& n) const { return type_of(m.result(n)); }
 
   /// A row of the table of numbers, if its value is known before the first step.
-  std::optional<double> known(id row) const {
-    number_row const& n = m.numbers[row];
-    if (n.kind == number_row::literal) return n.value;
-    if (n.kind == number_row::extent) return static_cast<double>(b.extent[n.first]);
-    if (n.kind != number_row::expression) return {};
-    auto const x = known(n.first), y = n.second == no_id ? std::optional(0.0) : known(n.second);
-    if (!x || !y) return {};
-    return apply<double>(n.f, *x, *y);
-  }
+  std::optional<double> known(number_id row) const { return known_number(m, b, row); }
 
   /// Transposes and broadcasts a value with dims `from` to dims `to`, which contain them, with these extents.
   value laid(value const& v, shape const& from, shape const& to, extents const& extents_of_to) {

@@ -33,7 +33,7 @@ inline value exchange(emission& e, node const& n) {
   std::int64_t const members = e.b.members(a.axes);
   if (members == 1) return x;
   std::string const with = groups(e.mesh, a.axes);
-  auto const place = [&](id dim) { return std::to_string(e.dims(n).find(dim)) + " : i64, "; };
+  auto const place = [&](dim_id dim) { return std::to_string(e.dims(n).find(dim)) + " : i64, "; };
   type const t = e.result_type(n);
   std::string const region = combining(static_cast<reduction>(n.function), t.element);
   switch (n.kind) {

@@ -11,7 +11,7 @@
 namespace meshtensor::hlo {
 
 /// An offset, a row of the table of numbers, that must be known before the first step.
-inline std::int64_t known_place(emission const& e, node const& n, id row) {
+inline std::int64_t known_place(emission const& e, node const& n, number_id row) {
   auto const number = e.known(row);
   if (!number) e.refuse(n, "a slice whose offset changes between steps");
   return static_cast<std::int64_t>(*number);

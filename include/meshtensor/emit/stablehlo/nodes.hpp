@@ -8,6 +8,7 @@
 #include "meshtensor/emit/stablehlo/functions.hpp"
 #include "meshtensor/emit/stablehlo/movement.hpp"
 #include "meshtensor/emit/stablehlo/random.hpp"
+#include "meshtensor/emit/stablehlo/shift.hpp"
 
 namespace meshtensor::hlo {
 
@@ -46,7 +47,9 @@ inline value write_node(emission& e, node const& n) {
     case primitive::scatter_add: return scatter_add(e, n);
     case primitive::cumulative_sum: return cumulative_sum(e, n);
     case primitive::argsort: return argsort(e, n);
+    case primitive::shift: return shift(e, n);
     case primitive::stack: return stack(e, n);
+    case primitive::move: return move(e, n);
     case primitive::local_slice: return own_part(e, n);
     default: break;
   }

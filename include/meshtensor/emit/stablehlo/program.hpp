@@ -10,8 +10,8 @@ namespace meshtensor {
 /// An argument or a result of a StableHLO program.
 struct stablehlo_port {
   enum kind_t : std::uint8_t { input, variable, number, seed, step, output } kind;
-  id row;    // input, output: the node; variable, number: the row of its table
-  id value;  // of the module, for dtype, dims and layout; for a number: one of its constants
+  id row;          // input, output: the node; variable, number: the row of its table
+  value_id value;  // of the module, for dtype, dims and layout; for a number: one of its constants
 };
 
 struct stablehlo_program {
@@ -25,11 +25,12 @@ class program_writer : speller {
  public:
   program_writer(module const& m, binding const& numbers, mesh_shape const& mesh)
       : speller(m), e_(m, numbers, mesh, w_), inside_(static_cast<std::size_t>(m.region_count)) {
-    for (int i = 0; i < m.node_count; ++i) inside_[m.nodes[i].region].push_back(static_cast<id>(i));
+    for (int i = 0; i < m.node_count; ++i) inside_[m.nodes[i].region].push_back(static_cast<node_id>(i));
   }
 
   stablehlo_program program(int entry) {
-    find_ports(static_cast<id>(entry));
+    require_even();
+    find_ports(static_cast<region_id>(entry));
     for (auto const* more : {&variables_, &numbers_, &random_})
       made_.arguments.insert(made_.arguments.end(), more->begin(), more->end());
     w_.line("module @\"" + label(m_.regions[entry].label) + "\" attributes {mhlo.num_partitions = 1 : i32, " +
@@ -37,7 +38,7 @@ class program_writer : speller {
     w_.indent(2);
     head();
     w_.indent(2);
-    region(static_cast<id>(entry));
+    region(static_cast<region_id>(entry));
     std::vector<value> given;
     for (stablehlo_port const& r : made_.results) given.push_back(e_.at(r.value));
     w_.line("func.return " + writer::names(given) + " : " + writer::types(given));
@@ -50,10 +51,24 @@ class program_writer : speller {
   }
 
  private:
+  /// One program is for all replicas, so all hold as much. errors S02
+  void require_even() const {
+    for (int v = 0; v < m_.value_count; ++v)
+      for (int i = 0; i < m_.values[v].dims.count; ++i) {
+        if (e_.b.is_even(m_.values[v], i)) continue;
+        int d = m_.values[v].dims.at[i];
+        if (int const of = e_.b.block_of[d].whole; of != 0) d = of - 1;
+        std::int64_t const each = e_.b.parts(m_.values[v], i) * e_.b.grain[d], below = e_.b.extent[d] / each * each;
+        throw error("S02", {"dim '", m_.dim_name(d), "' (", e_.b.extent[d], ") is cut into unequal parts by ",
+                            e_.b.parts(m_.values[v], i), " processors, which StableHLO does not have: make it ",
+                            below == 0 ? "" : std::to_string(below) + " or ", below + each, ", or replicate it"});
+      }
+  }
+
   // ---- arguments and results ----
 
-  void find_ports(id r) {
-    for (id i : inside_[r]) {
+  void find_ports(region_id r) {
+    for (node_id i : inside_[r]) {
       node const& n = m_.nodes[i];
       switch (n.kind) {
         case primitive::input: made_.arguments.push_back({stablehlo_port::input, i, m_.result(n)}); break;
@@ -64,7 +79,7 @@ class program_writer : speller {
           break;
         default:
           if (declared(n.kind).fusion == fusion_role::number) {
-            id const row = constant_attributes::of(n).number;
+            number_id const row = constant_attributes::of(n).number;
             if (!e_.known(row) && number_of(n) == nullptr)
               numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
           }
@@ -105,7 +120,7 @@ class program_writer : speller {
   std::string name_of(stablehlo_port const& p) const {
     switch (p.kind) {
       case stablehlo_port::variable: return path(m_.variables[p.row].path);
-      case stablehlo_port::number: return number(p.row);
+      case stablehlo_port::number: return number(static_cast<number_id>(p.row));
       case stablehlo_port::seed: return "seed";
       case stablehlo_port::step: return "step";
       default: return label(meshtensor::name_of(m_.nodes[p.row]));
@@ -114,8 +129,8 @@ class program_writer : speller {
 
   // ---- regions ----
 
-  void region(id r) {
-    for (id i : inside_[r]) node_of(m_.nodes[i]);
+  void region(region_id r) {
+    for (node_id i : inside_[r]) node_of(m_.nodes[i]);
   }
   void node_of(node const& n) {
     switch (n.kind) {
@@ -196,7 +211,7 @@ class program_writer : speller {
   std::vector<value> body(node const& n, loop const& l, std::vector<value> const& inside, value const& zero) {
     auto const& r = m_.regions[m_.region_of(n, 0)];
     for (int i = 0; i < n.operands.count; ++i) {
-      id const argument = m_.link(r.arguments, i);
+      value_id const argument = m_.link(r.arguments, i);
       bool const stacked = i >= l.carries && i < l.carries + l.stacked;
       e_.at(argument) = i < l.carries ? inside[static_cast<std::size_t>(i + 1)]
                         : stacked     ? row(e_.operand(n, i), zero, argument)
@@ -213,7 +228,7 @@ class program_writer : speller {
     return next;
   }
   /// The current iteration's row of a stacked value; the value with that row replaced.
-  value row(value const& stacked, value const& zero, id argument) {
+  value row(value const& stacked, value const& zero, value_id argument) {
     return w_.op("reshape", {part(w_, stacked, places(stacked, zero), row_of(stacked))}, e_.type_of(argument));
   }
   value with_row(value const& stacked, value const& made, value const& zero) {
@@ -234,7 +249,7 @@ class program_writer : speller {
 
   writer w_;
   emission e_;
-  std::vector<std::vector<id>> inside_;  // nodes by region
+  std::vector<std::vector<node_id>> inside_;  // nodes by region
   stablehlo_program made_;
   std::vector<stablehlo_port> variables_, numbers_, random_;
   std::string where_;

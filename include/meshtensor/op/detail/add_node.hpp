@@ -15,8 +15,8 @@ struct requested {
 
 /// Adds a node of an operation with one result.
 template <class Rule>
-constexpr id add_node(builder& b, ids operands, attributes const& a = {}, requested const& as = {},
-                      std::uint8_t function = 0) {
+constexpr value_id add_node(builder& b, ids operands, attributes const& a = {}, requested const& as = {},
+                            std::uint8_t function = 0) {
   inference i = inference_of(b.m, operands, function, a.at, as.type, as.dims);
   Rule::infer(i);
   if (i.fault != nullptr) {
@@ -26,8 +26,8 @@ constexpr id add_node(builder& b, ids operands, attributes const& a = {}, reques
   return b.add(Rule::kind, function, operands, i.type, i.dims, a);
 }
 template <class Rule>
-constexpr id add_node(builder& b, std::initializer_list<id> operands, attributes const& a = {},
-                      requested const& as = {}, std::uint8_t function = 0) {
+constexpr value_id add_node(builder& b, std::initializer_list<value_id> operands, attributes const& a = {},
+                            requested const& as = {}, std::uint8_t function = 0) {
   return add_node<Rule>(b, ids(operands.begin(), operands.size()), a, as, function);
 }
 

@@ -39,45 +39,47 @@ struct elementwise_inference {
   }
 };
 
-constexpr id elementwise(builder& b, function f, ids operands, dtype type = dtype::f32) {
+constexpr value_id elementwise(builder& b, function f, ids operands, dtype type = dtype::f32) {
   return add_node<elementwise_inference>(b, operands, {}, {type}, static_cast<std::uint8_t>(f));
 }
-constexpr id elementwise(builder& b, function f, id x) { return elementwise(b, f, ids(&x, 1)); }
-constexpr id elementwise(builder& b, function f, id x, id y) {
-  id const operands[] = {x, y};
+constexpr value_id elementwise(builder& b, function f, value_id x) { return elementwise(b, f, ids(&x, 1)); }
+constexpr value_id elementwise(builder& b, function f, value_id x, value_id y) {
+  value_id const operands[] = {x, y};
   return elementwise(b, f, operands);
 }
-constexpr id select(builder& b, id condition, id yes, id no) {
-  id const operands[] = {condition, yes, no};
+constexpr value_id select(builder& b, value_id condition, value_id yes, value_id no) {
+  value_id const operands[] = {condition, yes, no};
   return elementwise(b, function::select, operands);
 }
 struct choice {
-  id condition, yes, no;
+  value_id condition, yes, no;
 };
-constexpr id select(builder& b, choice c) { return select(b, c.condition, c.yes, c.no); }
-constexpr id cast(builder& b, id x, dtype type) {
+constexpr value_id select(builder& b, choice c) { return select(b, c.condition, c.yes, c.no); }
+constexpr value_id cast(builder& b, value_id x, dtype type) {
   return b.m.values[x].type == type ? x : elementwise(b, function::cast, ids(&x, 1), type);
 }
 /// Two operands, evaluated in this order by every compiler: `multiply(b, {first(), second()})`. Rules run at compile
 /// time and at start-up, and must make the same nodes in the same order.
 struct in_order {
-  id first, second;
+  value_id first, second;
 };
-constexpr id elementwise(builder& b, function f, in_order xs) { return elementwise(b, f, xs.first, xs.second); }
+constexpr value_id elementwise(builder& b, function f, in_order xs) { return elementwise(b, f, xs.first, xs.second); }
 
-constexpr id add(builder& b, id x, id y) { return elementwise(b, function::add, x, y); }
-constexpr id add(builder& b, in_order xs) { return elementwise(b, function::add, xs); }
-constexpr id subtract(builder& b, id x, id y) { return elementwise(b, function::subtract, x, y); }
-constexpr id subtract(builder& b, in_order xs) { return elementwise(b, function::subtract, xs); }
-constexpr id multiply(builder& b, id x, id y) { return elementwise(b, function::multiply, x, y); }
-constexpr id multiply(builder& b, in_order xs) { return elementwise(b, function::multiply, xs); }
-constexpr id divide(builder& b, id x, id y) { return elementwise(b, function::divide, x, y); }
-constexpr id divide(builder& b, in_order xs) { return elementwise(b, function::divide, xs); }
-constexpr id negate(builder& b, id x) { return elementwise(b, function::negate, x); }
-constexpr id scale(builder& b, id x, number const& n) { return multiply(b, x, constant(b, n, b.m.values[x].type)); }
+constexpr value_id add(builder& b, value_id x, value_id y) { return elementwise(b, function::add, x, y); }
+constexpr value_id add(builder& b, in_order xs) { return elementwise(b, function::add, xs); }
+constexpr value_id subtract(builder& b, value_id x, value_id y) { return elementwise(b, function::subtract, x, y); }
+constexpr value_id subtract(builder& b, in_order xs) { return elementwise(b, function::subtract, xs); }
+constexpr value_id multiply(builder& b, value_id x, value_id y) { return elementwise(b, function::multiply, x, y); }
+constexpr value_id multiply(builder& b, in_order xs) { return elementwise(b, function::multiply, xs); }
+constexpr value_id divide(builder& b, value_id x, value_id y) { return elementwise(b, function::divide, x, y); }
+constexpr value_id divide(builder& b, in_order xs) { return elementwise(b, function::divide, xs); }
+constexpr value_id negate(builder& b, value_id x) { return elementwise(b, function::negate, x); }
+constexpr value_id scale(builder& b, value_id x, number const& n) {
+  return multiply(b, x, constant(b, n, b.m.values[x].type));
+}
 
 /// The sum of `x` over all dims that `like` lacks, in the order of `like`: the gradient of a broadcast.
-constexpr id sum_to(builder& b, id x, shape const& like) {
+constexpr value_id sum_to(builder& b, value_id x, shape const& like) {
   shape const dims = b.m.values[x].dims, kept = without(dims, without(dims, like));
   dtype const type = b.m.values[x].type;
   if (kept.count != dims.count)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/rule.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 
 namespace meshtensor::detail {
 
@@ -22,11 +23,23 @@ inline void copy_elements(view const& x, std::int64_t x_first, view const& y, st
   });
 }
 /// Copies by dim names; `from`, a dim of `x`, is called `to` in `y`.
-inline void copy_by_name(view const& x, std::int64_t x_first, view const& y, std::int64_t y_first, int from, int to,
-                         std::int64_t const* extent) {
+inline void copy_by_name(view const& x, std::int64_t x_first, view const& y, std::int64_t y_first, dim_id from,
+                         dim_id to, std::int64_t const* extent) {
   int places[max_dims_of_one];
-  for (int i = 0; i < y.count; ++i) places[i] = x.find(y.dim[i] == to ? from : y.dim[i]);
+  for (int i = 0; i < y.count; ++i) places[i] = x.find(y.dim[i] == to ? id{from} : y.dim[i]);
   copy_elements(x, x_first, y, y_first, places, extent);
+}
+
+/// Fills a view with a number.
+inline void fill_elements(view const& y, double number) {
+  walk<1> w;
+  for (int i = 0; i < y.count; ++i) w.stride[0][i] = y.stride[i], w.extent[w.count++] = y.extent[i];
+  if (w.empty()) return;
+  with_element(y.type, [&]<class E>() {
+    E const element = element_of<E>(number);
+    do y.as<E>()[w.offset[0]] = element;
+    while (w.next());
+  });
 }
 
 }  // namespace meshtensor::detail

@@ -34,7 +34,7 @@ constexpr auto as_given(std::tuple<T...> const& t) {
 }
 
 template <class H>
-constexpr H rewrapped(builder& b, H const&, id v) {
+constexpr H rewrapped(builder& b, H const&, value_id v) {
   return H(&b, v);
 }
 
@@ -46,8 +46,8 @@ constexpr id_list<> ids_of(std::tuple<H...> const& t) {
 }
 
 /// `v` with the dims of `like`, in its order. T03 if its dims differ; `what` and `wanted` name both in the sentence.
-constexpr id aligned(builder& b, id v, shape const& like, char const* what = "the next carry of a loop",
-                     char const* wanted = "the carry") {
+constexpr value_id aligned(builder& b, value_id v, shape const& like, char const* what = "the next carry of a loop",
+                           char const* wanted = "the carry") {
   shape const dims = b.m.values[v].dims;
   if (!dims.includes(like) || !like.includes(dims)) {
     dtype const type = b.m.values[v].type;

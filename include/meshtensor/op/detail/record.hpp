@@ -70,7 +70,7 @@ constexpr void require_integer(builder& b, number const& n, dtype type) {
 }
 
 template <class H>
-constexpr id value_of(builder& b, H const& operand, dtype type) {
+constexpr value_id value_of(builder& b, H const& operand, dtype type) {
   if constexpr (handle<H>) return operand.id;
   else {
     require_integer(b, number(operand), type);
@@ -79,7 +79,7 @@ constexpr id value_of(builder& b, H const& operand, dtype type) {
 }
 
 template <class D>
-constexpr id dim_id(builder& b, D) {
+constexpr dim_id dim_of(builder& b, D) {
   return b.dim(D::label, D::rule);
 }
 template <class... D>
@@ -92,7 +92,7 @@ template <class... D>
 using dims_list = dims<std::remove_cvref_t<D>...>;
 
 template <dtype T, class List>
-constexpr handle_t<T, List> wrap(builder& b, id value) {
+constexpr handle_t<T, List> wrap(builder& b, value_id value) {
   return {&b, value};
 }
 
@@ -108,7 +108,7 @@ template <class Rule, class AttributeDims, class... H>
 struct typed_inference {
   using all = typename joined<dims_of_t<H>..., AttributeDims>::type;
   static constexpr value operands[sizeof...(H)] = {
-      {type_of_operand<H, common_type<H...>()>(), 0, numbered<dims_of_t<H>, all>::value, {}, 0, 0, 0}...};
+      {type_of_operand<H, common_type<H...>()>(), 0, numbered<dims_of_t<H>, all>::value, {}, {}, {}, 0}...};
   static constexpr inference made = [] {
     inference i{};
     shape const attributes = numbered<AttributeDims, all>::value;
@@ -128,7 +128,7 @@ struct typed_inference {
 /// The same where only the trace knows the operands' dims: the types give the dtype alone.
 template <class Rule, dtype... T>
 struct traced_inference {
-  static constexpr value operands[sizeof...(T)] = {{T, 0, {}, {}, 0, 0, 0}...};
+  static constexpr value operands[sizeof...(T)] = {{T, 0, {}, {}, {}, {}, 0}...};
   static constexpr bool fails = false;
   static constexpr dtype type = [] {
     inference i{};

@@ -10,6 +10,7 @@
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/function.hpp"
 #include "meshtensor/base/math.hpp"
+#include "meshtensor/base/reduction.hpp"
 
 namespace meshtensor {
 
@@ -176,6 +177,15 @@ using arithmetic_t = std::conditional_t<std::is_same_v<E, bf16_t>, float, E>;
 template <class E>
 using sum_t = std::conditional_t<std::is_same_v<E, bf16_t>, float,
                                  std::conditional_t<std::is_floating_point_v<E>, E, std::int64_t>>;
+
+/// The maximum or minimum of no elements of type E: what changes no other one.
+template <class E>
+constexpr auto neutral(reduction how) {
+  if constexpr (std::is_same_v<E, bool>) return how == reduction::min;
+  else if constexpr (std::is_integral_v<E>)
+    return how == reduction::max ? std::numeric_limits<E>::lowest() : std::numeric_limits<E>::max();
+  else return (how == reduction::max ? -1 : 1) * std::numeric_limits<arithmetic_t<E>>::infinity();
+}
 
 /// A number as an element of type E; for integers the nearest one below.
 template <class E>

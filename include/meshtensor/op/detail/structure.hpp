@@ -7,11 +7,11 @@
 namespace meshtensor {
 
 namespace detail {
-constexpr bool alike(module const& m, id a, id b) {
+constexpr bool alike(module const& m, value_id a, value_id b) {
   return m.values[a].type == m.values[b].type && m.values[a].dims == m.values[b].dims;
 }
 /// Whether `outer` has the dtype of `inner`, and its dims with `dim` in front.
-constexpr bool stacks(module const& m, id outer, id inner, id dim) {
+constexpr bool stacks(module const& m, value_id outer, value_id inner, dim_id dim) {
   return m.values[outer].type == m.values[inner].type && !m.values[inner].dims.has(dim) &&
          m.values[outer].dims == led_by(dim, m.values[inner].dims);
 }
@@ -107,6 +107,22 @@ struct all_to_all_rule : collective_rule {
   static constexpr declaration declares{
       .attributes = {{attribute_kind::axes}, {attribute_kind::dim}, {attribute_kind::dim}}};
 };
+/// A move may rename the dim along which it shifts.
+struct move_rule {
+  static constexpr primitive kind = primitive::move;
+  static constexpr declaration declares{.attributes = {{attribute_kind::dim},
+                                                       {attribute_kind::dim},
+                                                       {attribute_kind::number, true},
+                                                       {attribute_kind::number, true}},
+                                        .functions = 3 << 6};
+  static constexpr char const* verify(module const& m, node const& n) {
+    move_attributes const a = move_attributes::of(n);
+    value const &x = m.operand_value(n, 0), &y = m.result_value(n);
+    if (!x.dims.has(a.from) || x.type != y.type || !(replaced(x.dims, a.from, a.to) == y.dims))
+      return "a move changes dims or dtype";
+    return a.first != no_id || (a.from == a.to && a.how == shift_kind::cut) ? nullptr : "a move shifts by no number";
+  }
+};
 struct local_slice_rule : collective_rule {
   static constexpr primitive kind = primitive::local_slice;
   static constexpr declaration declares{.attributes = {{attribute_kind::axes}, {attribute_kind::dim}}};
@@ -143,13 +159,13 @@ struct repeat_rule {
     if (body.arguments.count != n.operands.count || body.results.count != n.results.count)
       return "a loop's body takes or gives another number of values than the loop";
     for (int i = 0; i < n.operands.count; ++i) {
-      id const outer = m.operand(n, i), inner = m.link(body.arguments, i);
+      value_id const outer = m.operand(n, i), inner = m.link(body.arguments, i);
       bool const stacked = i >= l.carries && i < l.carries + l.stacked;
       if (!(stacked ? detail::stacks(m, outer, inner, l.dim) : detail::alike(m, outer, inner)))
         return "an operand of a loop does not fit the argument of its body";
     }
     for (int i = 0; i < n.results.count; ++i) {
-      id const outer = m.result(n, i), inner = m.link(body.results, i);
+      value_id const outer = m.result(n, i), inner = m.link(body.results, i);
       bool const stacked = i >= l.carries + l.sums;
       if (!(stacked ? detail::stacks(m, outer, inner, l.dim) : detail::alike(m, outer, inner)))
         return "a result of a loop does not fit what its body gives";
@@ -232,7 +248,7 @@ struct composite_rule {
       return "the gradient of a composite takes more than operands, results and cotangents";
     for (int i = 0; i < taken.count; ++i) {
       int const result = (i - n.operands.count) % (n.results.count == 0 ? 1 : n.results.count);
-      id const like = i < n.operands.count ? m.operand(n, i) : m.result(n, result);
+      value_id const like = i < n.operands.count ? m.operand(n, i) : m.result(n, result);
       if (!detail::alike(m, m.link(taken, i), like)) return "an argument of a composite's gradient does not fit it";
     }
     return nullptr;

@@ -2,12 +2,22 @@
 // einsum: runs a chain of products of two operands, by libraries or our own loops.
 #pragma once
 
+#include <cstring>
+
 #include "meshtensor/device/cpu/matmul_problem.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/device/cpu/product.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
+
+/// Of a processor whose part of a summed dim is empty.
+class sums_of_nothing final : public node_kernel {
+ public:
+  void run(evaluation const& e, std::byte*, thread_team&) override {
+    std::memset(e.results[0].data, 0, static_cast<std::size_t>(e.results[0].bytes()));
+  }
+};
 
 class einsum_kernel final : public node_kernel {
  public:
@@ -21,6 +31,8 @@ class einsum_kernel final : public node_kernel {
     return c.count <= max_batch_dims;
   }
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) {
+    for (int i = 0; i < s.n.operands.count; ++i)
+      if (s.operands[i].size() == 0) return std::make_unique<sums_of_nothing>();
     auto chain = product_chain::make(s.operands, s.n.operands.count, s.result, s.threads);
     return chain ? std::make_unique<einsum_kernel>(std::move(*chain)) : nullptr;
   }

@@ -10,6 +10,7 @@
 #include "meshtensor/device/cpu/nodes/pad.hpp"
 #include "meshtensor/device/cpu/nodes/put.hpp"
 #include "meshtensor/device/cpu/nodes/scatter_add.hpp"
+#include "meshtensor/device/cpu/nodes/shift.hpp"
 #include "meshtensor/device/cpu/nodes/slice.hpp"
 #include "meshtensor/device/cpu/nodes/stack.hpp"
 #include "meshtensor/device/cpu/nodes/transpose.hpp"
@@ -32,6 +33,7 @@ constexpr decltype(auto) with_kernel(primitive p, F&& f) {
     case primitive::scatter_add: return f.template operator()<scatter_add_kernel>();
     case primitive::cumulative_sum: return f.template operator()<cumulative_sum_kernel>();
     case primitive::argsort: return f.template operator()<argsort_kernel>();
+    case primitive::shift: return f.template operator()<shift_kernel>();
     case primitive::stack: return f.template operator()<stack_kernel>();
     case primitive::call: return f.template operator()<call_kernel>();
     default: return f.template operator()<no_kernel>();

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The general exchange: every member of a group holds one box of a tensor, and gets another one, in which elements may
+// be shifted along one dim.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "meshtensor/base/config.hpp"
+#include "meshtensor/base/shifted.hpp"
+
+namespace meshtensor {
+
+/// A box of a tensor: its first index and its extents.
+struct box {
+  std::int64_t origin[max_dims_of_one] = {}, extent[max_dims_of_one] = {};
+
+  bool operator==(box const&) const = default;
+  std::int64_t elements(int dims) const {
+    std::int64_t n = 1;
+    for (int d = 0; d < dims; ++d) n *= extent[d];
+    return n;
+  }
+};
+
+/// Who holds what before a move and after it.
+struct movement {
+  int dims = 0;
+  int along = -1;  // the dim that is shifted; -1: none, each element keeps its index
+  shift_kind kind = shift_kind::cut;
+  std::int64_t extent = 0;    // of the operand along it
+  std::vector<box> from, to;  // by member: the box that it brings, and the one that it gets
+  std::vector<int> copy;      // by member: members that bring the same box have different numbers, and send only to
+                              // members of their own number
+  std::vector<int> alike;     // by member: the first one with its number that gets the same box
+
+  bool operator==(movement const&) const = default;
+
+  /// To be called when the boxes are known.
+  void find_alike() {
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      std::size_t k = 0;
+      while (!(to[k] == to[j] && copy[k] == copy[j])) ++k;
+      alike.push_back(static_cast<int>(k));
+    }
+  }
+};
+
+namespace comm {
+
+/// What one member sends another: the elements of a box, which begin here in the receiver's and the sender's box.
+struct moved_piece {
+  std::int64_t extent[max_dims_of_one], to[max_dims_of_one], from[max_dims_of_one];
+  bool reversed;  // along `movement::along`, where `from` is the last element of the piece
+
+  std::int64_t elements(int dims) const {
+    std::int64_t n = 1;
+    for (int d = 0; d < dims; ++d) n *= extent[d];
+    return n;
+  }
+};
+
+/// Calls f(moved_piece) for what goes from `sender` to `receiver`, at most two; `first` as in each_run.
+template <class F>
+void each_piece(movement const& m, std::int64_t first, int sender, int receiver, F&& f) {
+  auto const s = static_cast<std::size_t>(sender), r = static_cast<std::size_t>(receiver);
+  if (m.copy[s] != m.copy[r]) return;
+  box const &from = m.from[s], &to = m.to[r];
+  moved_piece p{};
+  for (int d = 0; d < m.dims; ++d) {
+    if (d == m.along) continue;
+    std::int64_t const begin = std::max(from.origin[d], to.origin[d]);
+    std::int64_t const end = std::min(from.origin[d] + from.extent[d], to.origin[d] + to.extent[d]);
+    if (begin >= end) return;
+    p.extent[d] = end - begin, p.to[d] = begin - to.origin[d], p.from[d] = begin - from.origin[d];
+  }
+  if (m.along < 0) return f(p);
+  int const d = m.along;
+  each_run(m.kind, first, m.extent, {from.origin[d], from.extent[d]}, {to.origin[d], to.extent[d]},
+           [&](shifted_run const& run) {
+             p.extent[d] = run.count, p.to[d] = run.to - to.origin[d], p.from[d] = run.from - from.origin[d];
+             p.reversed = run.step < 0;
+             f(p);
+           });
+}
+
+/// Copies a piece from one dense box to another, for elements of so many bytes. `at_to` and `at_from` are where it
+/// begins in them; zeros: a box that is the piece itself.
+inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t bytes, std::byte* to,
+                       std::int64_t const* to_extent, std::int64_t const* at_to, std::byte const* from,
+                       std::int64_t const* from_extent, std::int64_t const* at_from, bool reversed) {
+  std::int64_t to_stride[max_dims_of_one], from_stride[max_dims_of_one], index[max_dims_of_one] = {};
+  for (std::int64_t d = dims, t = bytes, s = bytes; d-- > 0;) {
+    to_stride[d] = t, from_stride[d] = s;
+    to += at_to[d] * t, from += at_from[d] * s;
+    t *= to_extent[d], s *= from_extent[d];
+  }
+  if (reversed) from_stride[along] = -from_stride[along];
+  int inner = dims;  // dims behind it are one run in both
+  std::int64_t run = bytes;
+  while (inner > 0 && to_stride[inner - 1] == run && from_stride[inner - 1] == run) run *= p.extent[--inner];
+  for (;;) {
+    std::memcpy(to, from, static_cast<std::size_t>(run));
+    int d = inner;
+    while (d-- > 0) {
+      to += to_stride[d], from += from_stride[d];
+      if (++index[d] < p.extent[d]) break;
+      to -= index[d] * to_stride[d], from -= index[d] * from_stride[d], index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+inline constexpr std::int64_t at_begin[max_dims_of_one] = {};
+
+/// Copies a piece from its sender's block to its receiver's.
+inline void copy_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to, int sender,
+                       void const* from) {
+  copy_piece(p, m.dims, m.along, bytes, static_cast<std::byte*>(to), m.to[static_cast<std::size_t>(receiver)].extent,
+             p.to, static_cast<std::byte const*>(from), m.from[static_cast<std::size_t>(sender)].extent, p.from,
+             p.reversed);
+}
+/// The same from its sender's block to a message, and from a message to its receiver's block.
+inline void pack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, std::byte* message, int sender,
+                       void const* from) {
+  copy_piece(p, m.dims, m.along, bytes, message, p.extent, at_begin, static_cast<std::byte const*>(from),
+             m.from[static_cast<std::size_t>(sender)].extent, p.from, p.reversed);
+}
+inline void unpack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to,
+                         std::byte const* message) {
+  copy_piece(p, m.dims, m.along, bytes, static_cast<std::byte*>(to), m.to[static_cast<std::size_t>(receiver)].extent,
+             p.to, message, p.extent, at_begin, false);
+}
+
+/// The elements that go from `sender` to `receiver`.
+inline std::int64_t moved_elements(movement const& m, std::int64_t first, int sender, int receiver) {
+  std::int64_t n = 0;
+  each_piece(m, first, sender, receiver, [&](moved_piece const& p) { n += p.elements(m.dims); });
+  return n;
+}
+
+/// Whether every element that a member gets comes from some member.
+inline bool is_covered(movement const& m, std::int64_t first, int receiver) {
+  if (m.along < 0) return true;
+  box const& to = m.to[static_cast<std::size_t>(receiver)];
+  interval const target{to.origin[m.along], to.extent[m.along]};
+  return count_shifted(m.kind, first, m.extent, {0, m.extent}, target) == target.count;
+}
+
+/// Fills a member's result with an element, where nothing may come to it.
+inline void fill_uncovered(movement const& m, std::int64_t first, int receiver, std::int64_t bytes,
+                           std::byte const* around, void* out) {
+  if (is_covered(m, first, receiver)) return;
+  auto* const to = static_cast<std::byte*>(out);
+  std::int64_t const all = m.to[static_cast<std::size_t>(receiver)].elements(m.dims) * bytes;
+  for (std::int64_t at = 0; at < all; at += bytes) std::memcpy(to + at, around, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace comm
+}  // namespace meshtensor

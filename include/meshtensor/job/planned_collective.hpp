@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives of a plan as one rank takes part in them: members, extents of blocks, and who holds what.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "meshtensor/comm/collective.hpp"
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/op/rules.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+
+namespace meshtensor {
+
+/// A collective as one rank takes part in it.
+struct planned_collective {
+  collective_call call;
+  movement moves;                           // of a move: who holds what
+  number_id first = no_id, around = no_id;  // of a move: rows of the table of numbers
+  std::int64_t least = 0, most = -1;        // of a slice or a pad: `first` must be between them
+  std::vector<int> members;
+  group with;
+  std::vector<name> axes;  // the mesh axes that the members span
+};
+
+/// The dense window of a value that a rank of a mesh holds, without an address.
+inline view window_of_rank(binding const& numbers, mesh_shape const& mesh, value const& v, std::int64_t rank) {
+  view r{};
+  r.type = v.type;
+  r.count = v.dims.count;
+  for (int i = 0; i < v.dims.count; ++i) {
+    r.dim[i] = v.dims.at[i];
+    interval const held = numbers.part(v, i, [&](int a) { return mesh.coordinate(rank, a); });
+    r.total[i] = numbers.extent[v.dims.at[i]];
+    r.extent[i] = held.count, r.origin[i] = held.begin;
+  }
+  r.densify();
+  return r;
+}
+
+/// Makes the collectives of one rank of a plan.
+class collective_planner {
+ public:
+  collective_planner(module const& m, plan const& p, mesh_shape const& mesh, int rank)
+      : m_(m), p_(p), numbers_(p.numbers), mesh_(mesh), rank_(rank) {}
+
+  std::unique_ptr<planned_collective> of(node const& n) const {
+    auto c = std::make_unique<planned_collective>();
+    collective_attributes const how = collective_attributes::of(n);
+    unsigned const mask = axes_of_collective(n);
+    std::int64_t const size = mesh_.size();
+    for (int a = 0; a < mesh_.count; ++a)
+      if ((mask >> a & 1u) != 0) c->axes.push_back(mesh_.axes[a].label);
+    for (std::int64_t r = 0; r < size; ++r) {
+      bool together = true;
+      for (int a = 0; a < mesh_.count; ++a)
+        together = together && ((mask >> a & 1u) != 0 || mesh_.coordinate(r, a) == mesh_.coordinate(rank_, a));
+      if (!together) continue;
+      if (r == rank_) c->with.index = static_cast<int>(c->members.size());
+      c->members.push_back(static_cast<int>(r));
+    }
+    c->with.members = c->members.data();
+    c->with.count = static_cast<int>(c->members.size());
+    view const block = held(m_.operand_value(n, 0));
+    if (n.site < m_.site_count && m_.sites[n.site].line != 0)
+      c->call.file = file_name(m_.sites[n.site]).data(), c->call.line = static_cast<int>(m_.sites[n.site].line);
+    c->call.type = block.type;
+    c->call.dims = block.count;
+    for (int i = 0; i < block.count; ++i) c->call.extent[i] = block.extent[i];
+    c->call.op = static_cast<reduction>(n.function);
+    switch (n.kind) {
+      case primitive::all_reduce:
+        c->call.kind = collective::all_reduce;
+        c->call.together = bytes_together(n);
+        break;
+      case primitive::reduce_scatter:
+        c->call.kind = collective::reduce_scatter;
+        split(c->call, block, how.split);
+        break;
+      case primitive::all_gather:
+        c->call.kind = collective::all_gather;
+        join(c->call, block, held(m_.result_value(n)), how.join);
+        break;
+      case primitive::all_to_all:
+        c->call.kind = collective::all_to_all;
+        split(c->call, block, how.split);
+        join(c->call, block, held(m_.result_value(n)), how.join);
+        break;
+      case primitive::move: move(*c, n); break;
+      default: throw error("R01", {"no collective for ", text_of(n.kind)});
+    }
+    return c;
+  }
+  /// Sets the numbers of a step in a move. errors R10 a shift by no number; a slice or a pad beyond its dim
+  void set_numbers(planned_collective& c, node const& n, double const* numbers) const {
+    c.call.first = whole_number(numbers[c.first]);
+    if (c.most >= c.least && (c.call.first < c.least || c.call.first > c.most)) {
+      move_attributes const a = move_attributes::of(n);
+      std::int64_t const from = numbers_.extent[a.from], to = numbers_.extent[a.to];
+      if (from >= to)
+        throw error("R10", {"a slice of '", m_.dim_name(a.from), "' from ", c.call.first, " on, ", to,
+                            " long, reaches beyond its extent, ", from});
+      throw error("R10", {"'", m_.dim_name(a.from), "', ", from, " long, padded from ", -c.call.first,
+                          " on, reaches beyond the extent of '", m_.dim_name(a.to), "', ", to});
+    }
+    if (c.around == no_id) return;
+    with_element(c.call.type, [&]<class E>() {
+      E const element = element_of<E>(numbers[c.around]);
+      std::memcpy(c.call.around, &element, sizeof(E));
+    });
+  }
+
+ private:
+  view held(value const& v) const { return held(v, rank_); }
+  view held(value const& v, std::int64_t rank) const { return window_of_rank(numbers_, mesh_, v, rank); }
+
+  /// Of the first rank, so that all ranks, and lockstep too, choose one algorithm.
+  std::int64_t bytes_together(node const& n) const {
+    id const last = p_.joined[&n - m_.nodes];
+    if (last == 0) return numbers_.local_bytes(m_.operand_value(n, 0));
+    std::int64_t all = 0;
+    for (int i = 0; i < m_.node_count; ++i)
+      if (p_.joined[i] == last) all += numbers_.local_bytes(m_.operand_value(m_.nodes[i], 0));
+    return all;
+  }
+
+  void split(collective_call& call, view const& block, dim_id dim) const {
+    call.split = block.find(dim), call.split_grain = numbers_.grain[dim];
+  }
+  void join(collective_call& call, view const& block, view const& result, dim_id dim) const {
+    call.join = block.find(dim), call.join_grain = numbers_.grain[dim];
+    call.joined = result.extent[call.join];
+  }
+
+  void move(planned_collective& c, node const& n) const {
+    move_attributes const a = move_attributes::of(n);
+    value const &x = m_.operand_value(n, 0), &y = m_.result_value(n);
+    movement& m = c.moves;
+    m.dims = x.dims.count, m.along = a.first == no_id ? -1 : x.dims.find(a.from), m.kind = a.how;
+    m.extent = numbers_.extent[a.from];
+    for (int rank : c.members) {
+      m.from.push_back(box_of(held(x, rank))), m.to.push_back(box_of(held(y, rank)));
+      std::int64_t copy = 0;  // along the axes over which the operand is replicated
+      for (int axis = 0; axis < mesh_.count; ++axis)
+        if ((a.axes >> axis & 1u) != 0 && x.layout.is_replicated(axis))
+          copy = copy * mesh_.axes[axis].extent + mesh_.coordinate(rank, axis);
+      m.copy.push_back(static_cast<int>(copy));
+    }
+    m.find_alike();
+    c.call.kind = collective::move, c.call.moves = &m;
+    c.first = a.first, c.around = a.around;
+    std::int64_t const longer = m.extent - numbers_.extent[a.to];
+    if (a.from != a.to) c.least = std::min<std::int64_t>(0, longer), c.most = std::max<std::int64_t>(0, longer);
+  }
+  static box box_of(view const& v) {
+    box b;
+    std::copy(v.origin, v.origin + v.count, b.origin), std::copy(v.extent, v.extent + v.count, b.extent);
+    return b;
+  }
+
+  meshtensor::module const& m_;
+  plan const& p_;
+  binding const& numbers_;
+  mesh_shape const& mesh_;
+  int rank_;
+};
+
+}  // namespace meshtensor

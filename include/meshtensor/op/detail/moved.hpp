@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The partition of operations that shift elements along a dim: one exchange, if the dim is sharded before or after it.
+#pragma once
+
+#include "meshtensor/graph/attributes.hpp"
+#include "meshtensor/graph/builder.hpp"
+#include "meshtensor/graph/locate.hpp"
+
+namespace meshtensor {
+
+/// The number by which elements are shifted. errors R10 it is nan, or beyond what a position can be
+inline std::int64_t whole_number(double by) {
+  constexpr double most = 0x1p53;
+  if (by >= -most && by <= most) return static_cast<std::int64_t>(by);
+  diagnostic d{};
+  add_real(d << "R10 elements are shifted along a dim by ", by) << ", which is no number of positions";
+  raise(d);
+  return 0;
+}
+
+/// The mesh axes along which processors exchange something when a value in placement `x` becomes one in placement `y`:
+/// those that shard the dim at `along`, or another dim in another way, or that cut what such an axis cuts.
+constexpr unsigned axes_between(placement const& x, placement const& y, int along) {
+  unsigned mask = 0;
+  for (int a = 0; a < max_axes; ++a) {
+    int const d = x.sharded_at(a);
+    bool same = d == y.sharded_at(a) && x.order(a) == y.order(a);
+    for (int o = 0; same && d >= 0 && o < x.order(a); ++o) same = x.axis_at(d, o) == y.axis_at(d, o);
+    if (!same || (along >= 0 && d == along)) mask |= 1u << a;
+  }
+  return mask;
+}
+
+/// Adds the node that brings `x` to placement `to`, shifted as `a` says; without a number it only changes hands.
+constexpr value_id add_move(builder& b, value_id x, move_attributes a, placement const& to) {
+  value const v = b.m.values[x];
+  a.axes = axes_between(v.layout, to, a.first == no_id ? -1 : v.dims.find(a.from));
+  value_id const made =
+      b.add(primitive::move, a.function(), ids(&x, 1), v.type, replaced(v.dims, a.from, a.to), a.packed());
+  b.m.values[made].layout = to;
+  return made;
+}
+
+namespace detail {
+
+/// The row of minus a number.
+constexpr number_id negative(builder& b, number_id number) {
+  return b.add_number({number_row::expression, function::negate, number, no_id, 0});
+}
+
+/// Partitions a node that shifts its operand: true, if the dim is sharded in the operand or in the result.
+constexpr bool move_along(auto& p, node const& n, move_attributes const& a) {
+  placement const x = p.implied_of(n, 0), y = p.implied_result(n);
+  int const place = p.from.operand_value(n, 0).dims.find(a.from);
+  if (x.axes_of(place) == 0 && y.axes_of(place) == 0) return false;
+  p.gives(n, add_move(p.b, p.placed_operand(n, 0, x), a, y));
+  return true;
+}
+
+}  // namespace detail
+}  // namespace meshtensor

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// roll, shift and reverse: move the elements along a dim. Along a sharded dim, ranks exchange only what changes hands.
+#pragma once
+
+#include "meshtensor/op/detail/moved.hpp"
+#include "meshtensor/op/movement.hpp"
+
+namespace meshtensor {
+
+struct shift_attributes {
+  dim_id dim;
+  number_id first;   // where the result begins in the operand (base/shifted.hpp)
+  number_id around;  // the value of elements that come from nowhere
+
+  static constexpr shift_attributes of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<number_id>(slots[1]), static_cast<number_id>(slots[2])};
+  }
+  static constexpr shift_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{dim, first, around}}; }
+};
+
+constexpr value_id shift(builder& b, value_id x, shift_kind how, shift_attributes const& a);
+
+struct shift_rule {
+  static constexpr primitive kind = primitive::shift;
+  static constexpr declaration declares{
+      .attributes = {{attribute_kind::dim}, {attribute_kind::number}, {attribute_kind::number}},
+      .functions = 3,
+      .text = "along {0} from {1}"};
+
+  static constexpr void infer(inference& i) {
+    i.expect(i.dims_of(0).has(shift_attributes::of(i.attributes).dim), "T01 shift: the operand lacks the dim", 1, 1);
+    i.give(i[0].type, i.dims_of(0));
+  }
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
+    return meshtensor::sharding{}.keeps_whole(shift_attributes::of(n).dim);
+  }
+  static constexpr bool partition(auto& p, node const& n) {
+    shift_attributes const a = shift_attributes::of(n);
+    return detail::move_along(p, n, {a.dim, a.dim, a.first, a.around, 0, static_cast<shift_kind>(n.function)});
+  }
+  /// The inverse shift; what was cut off has no gradient.
+  static constexpr void gradient(differentiation& d, node const& n) {
+    value_id const x = d.b.m.operand(n, 0), dy = d.cotangent(d.b.m.result(n));
+    shift_attributes a = shift_attributes::of(n);
+    auto const how = static_cast<shift_kind>(n.function);
+    if (how != shift_kind::reverse) a.first = detail::negative(d.b, a.first);
+    a.around = d.b.literal(0);
+    d.contribute(x, shift(d.b, dy, how, a));
+  }
+
+  template <class = lazy>
+  static void evaluate(evaluation const& e) {
+    view const &x = e.operands[0], &y = e.results[0];
+    shift_attributes const a = shift_attributes::of(e.n);
+    int const along = y.find(a.dim);
+    std::int64_t const first = whole_number(e.context.numbers[a.first]);
+    interval const all{0, y.extent[along]};
+    if (count_shifted(static_cast<shift_kind>(e.n.function), first, all.count, all, all) != all.count)
+      detail::fill_elements(y, e.context.numbers[a.around]);
+    each_run(static_cast<shift_kind>(e.n.function), first, all.count, all, all, [&](shifted_run const& r) {
+      view from = x, to = y;
+      from.stride[along] *= r.step, to.extent[along] = r.count;
+      detail::copy_by_name(from, r.from * x.stride[along], to, r.to * y.stride[along], no_id, no_id, to.extent);
+    });
+  }
+};
+
+constexpr value_id shift(builder& b, value_id x, shift_kind how, shift_attributes const& a) {
+  return add_node<shift_rule>(b, {x}, a.packed(), {b.m.values[x].type, b.m.values[x].dims},
+                              static_cast<std::uint8_t>(how));
+}
+
+// ---- what users call ----
+
+namespace detail {
+template <handle H, dim_type D>
+constexpr auto shifted(H const& x, D along, shift_kind how, number const& first, number const& around,
+                       line const& where) {
+  return record<shift_rule, D>(
+      where,
+      [&](builder& b) {
+        meshtensor::dim_id const dim = dim_of(b, along);
+        number_id const begin = b.add_number(first), outside = b.add_number(around);
+        return shift(b, x.id, how, {dim, begin, outside});
+      },
+      x);
+}
+}  // namespace detail
+
+/// Moves the elements of `x` along a dim by `by` positions; those that leave at one end come back at the other:
+/// `roll(x, ring, 1)`. `by` may be negative, and may be a number that changes from step to step: `roll(x, ring,
+/// s.step())`.
+///
+/// dims    those of `x`
+/// layout  along a sharded dim only the elements that change hands are sent, whatever the extent
+/// grad    the cotangent, rolled back
+/// errors  T01 `x` lacks the dim
+template <handle H, dim_type D>
+constexpr auto roll(H const& x, D along, number const& by, line const& where = {}) {
+  return detail::shifted(x, along, shift_kind::wrap, -by, 0, where);
+}
+
+/// Moves the elements of `x` along a dim by `by` positions: `shift(x, length, 1)`, where element i goes to i + 1. Those
+/// that leave are lost; `around` takes the places that are left.
+///
+/// dims    those of `x`
+/// layout  along a sharded dim only the elements that change hands are sent, whatever the extent
+/// grad    the cotangent, shifted back, with zeros
+/// errors  T01 `x` lacks the dim
+template <handle H, dim_type D>
+constexpr auto shift(H const& x, D along, number const& by, number const& around = 0, line const& where = {}) {
+  return detail::shifted(x, along, shift_kind::cut, -by, around, where);
+}
+
+/// The elements of `x` along a dim from the last to the first: `reverse(x, length)`.
+///
+/// dims    those of `x`
+/// layout  along a sharded dim each rank sends its part to those that hold the mirrored places
+/// grad    the cotangent, reversed
+/// errors  T01 `x` lacks the dim
+template <handle H, dim_type D>
+constexpr auto reverse(H const& x, D along, line const& where = {}) {
+  return detail::shifted(x, along, shift_kind::reverse, extent(along) - 1, 0, where);
+}
+
+}  // namespace meshtensor

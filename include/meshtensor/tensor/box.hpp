@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a tensor that a processor holds: its box, dim by dim. All that asks who holds what asks here.
+#pragma once
+
+#include "meshtensor/base/parts.hpp"
+#include "meshtensor/mesh/mesh.hpp"
+#include "meshtensor/tensor/layout.hpp"
+
+namespace meshtensor {
+
+/// The part of the dim at `position` that a processor holds. The axes that shard a dim cut it one after the other, the
+/// major one first, each into balanced parts of what it finds: 5 over 2 x 2 gives 2, 1, 1, 1; 6 gives 2, 1, 2, 1.
+///
+/// size, place  of an axis: its number of processors, and the processor's place along it
+/// axes         how many of the dim's axes cut
+template <class Size, class Place>
+constexpr interval part_held(std::int64_t extent, std::int64_t grain, placement const& layout, int position, Size size,
+                             Place place, int axes = max_axes) {
+  interval held{0, extent};
+  for (int o = 0, a = 0; o < axes && (a = layout.axis_at(position, o)) >= 0; ++o) {
+    interval const part = part_of(held.count, size(a), place(a), grain);
+    held = {held.begin + part.begin, part.count};
+  }
+  return held;
+}
+
+/// The same for a rank of a mesh.
+constexpr interval part_of_rank(std::int64_t extent, std::int64_t grain, placement const& layout, int position,
+                                mesh_shape const& mesh, std::int64_t rank, int axes = max_axes) {
+  return part_held(
+      extent, grain, layout, position, [&](int a) { return mesh.axes[a].extent; },
+      [&](int a) { return mesh.coordinate(rank, a); }, axes);
+}
+
+}  // namespace meshtensor
