@@ -73,7 +73,7 @@ class saved_values : public value_source {
     }
     for (std::size_t k = 0; k < s.windows.size(); ++k)
       for (std::size_t const j : first)
-        if (j != k && is_same_place(s.windows[j], s.windows[k]))
+        if (j != k && is_same_place(s.windows[j], s.windows[k]) && s.windows[j].bytes() != 0)
           std::memcpy(s.block_of(k), s.block_of(j), static_cast<std::size_t>(s.windows[j].bytes()));
     taken_.insert(label);
     if (taken_.size() == values.size()) files_.close();

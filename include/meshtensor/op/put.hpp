@@ -2,6 +2,7 @@
 // Overwrites slices or rows of a tensor: for example one position of a key-value cache.
 #pragma once
 
+#include "meshtensor/op/detail/moved.hpp"
 #include "meshtensor/op/lookup.hpp"
 #include "meshtensor/op/reduce.hpp"
 #include "meshtensor/op/transpose.hpp"
@@ -102,7 +103,7 @@ struct put_rule {
     view const& y = e.results[0];
     put_attributes const a = put_attributes::of(e.n);
     int const along = y.find(a.dim);
-    auto const position = static_cast<std::int64_t>(e.context.numbers[a.position]);
+    std::int64_t const position = whole_number(e.context.numbers[a.position]);
     if (position < 0 || position >= y.total[along])
       throw error(
           "R10", {"put at ", position, ", but the dim '", e.m.dim_name(a.dim), "' has ", y.total[along], " positions"});

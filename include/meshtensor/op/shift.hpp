@@ -75,14 +75,13 @@ constexpr value_id shift(builder& b, value_id x, shift_kind how, shift_attribute
 
 namespace detail {
 template <handle H, dim_type D>
-constexpr auto shifted(H const& x, D along, shift_kind how, number const& first, number const& around,
-                       line const& where) {
+constexpr auto shifted(H const& x, D along, shift_kind how, number const& by, number const& around, line const& where) {
   return record<shift_rule, D>(
       where,
       [&](builder& b) {
         meshtensor::dim_id const dim = dim_of(b, along);
-        number_id const begin = b.add_number(first), outside = b.add_number(around);
-        return shift(b, x.id, how, {dim, begin, outside});
+        number_id const first = negative(b, b.add_number(by)), outside = b.add_number(around);
+        return shift(b, x.id, how, {dim, first, outside});
       },
       x);
 }
@@ -98,7 +97,7 @@ constexpr auto shifted(H const& x, D along, shift_kind how, number const& first,
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto roll(H const& x, D along, number const& by, line const& where = {}) {
-  return detail::shifted(x, along, shift_kind::wrap, -by, 0, where);
+  return detail::shifted(x, along, shift_kind::wrap, by, 0, where);
 }
 
 /// Moves the elements of `x` along a dim by `by` positions: `shift(x, length, 1)`, where element i goes to i + 1. Those
@@ -110,7 +109,7 @@ constexpr auto roll(H const& x, D along, number const& by, line const& where = {
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto shift(H const& x, D along, number const& by, number const& around = 0, line const& where = {}) {
-  return detail::shifted(x, along, shift_kind::cut, -by, around, where);
+  return detail::shifted(x, along, shift_kind::cut, by, around, where);
 }
 
 /// The elements of `x` along a dim from the last to the first: `reverse(x, length)`.
@@ -121,7 +120,7 @@ constexpr auto shift(H const& x, D along, number const& by, number const& around
 /// errors  T01 `x` lacks the dim
 template <handle H, dim_type D>
 constexpr auto reverse(H const& x, D along, line const& where = {}) {
-  return detail::shifted(x, along, shift_kind::reverse, extent(along) - 1, 0, where);
+  return detail::shifted(x, along, shift_kind::reverse, 1 - extent(along), 0, where);
 }
 
 }  // namespace meshtensor

@@ -62,7 +62,7 @@ struct slice_rule {
     view const& x = e.operands[0];
     slice_attributes const a = slice_attributes::of(e.n);
     int const along = x.find(a.from);
-    auto const first = static_cast<std::int64_t>(e.context.numbers[a.first]);
+    std::int64_t const first = whole_number(e.context.numbers[a.first]);
     if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
       throw error("R10", {"a slice of '", e.m.dim_name(a.from), "' from ", first, " on, ", e.results[0].extent[along],
                           " long, reaches beyond its extent, ", x.extent[along]});
@@ -124,7 +124,7 @@ struct pad_rule {
     view const& y = e.results[0];
     pad_attributes const a = pad_attributes::of(e.n);
     int const along = y.find(a.to);
-    auto const first = static_cast<std::int64_t>(e.context.numbers[a.first]);
+    std::int64_t const first = whole_number(e.context.numbers[a.first]);
     if (first < 0 || first + e.operands[0].extent[along] > y.extent[along])
       throw error("R10", {"'", e.m.dim_name(a.from), "', ", e.operands[0].extent[along], " long, padded from ", first,
                           " on, reaches beyond the extent of '", e.m.dim_name(a.to), "', ", y.extent[along]});

@@ -96,7 +96,7 @@ class engine {
   }
   /// A slice may lie where it is to go: in a stack that a loop reads and gives.
   static void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {
-    if (to != from) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    if (to != from && bytes != 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
   }
   void bind_to_window(instruction const& i, rank_context& p);
   void copy_part_of(rank_context& p, instruction const& i);

@@ -47,7 +47,8 @@ class lockstep final : public exchanges {
     pending& p = *late_[which];
     p.under_way = false;
     if (timing_ == exchange_timing::operands_late) return p.exchange(p.out.data());
-    for (std::size_t r = 0; r < p.out.size(); ++r) std::memcpy(p.out[r], p.results[r].data(), p.bytes[r]);
+    for (std::size_t r = 0; r < p.out.size(); ++r)
+      if (p.bytes[r] != 0) std::memcpy(p.out[r], p.results[r].data(), p.bytes[r]);
   }
   bool is_under_way() const override {
     for (auto const& p : late_)

@@ -166,6 +166,15 @@ TEST_CASE("what is shifted along a dim") {
   CHECK(of([](auto, auto v) { return shift(v, b, -2, 7); }, x) == numbers{3, 7, 7, 6, 7, 7});
   CHECK(of([](auto, auto v) { return shift(v, a, 5, -inf); }, x) == numbers(6, -inf));
   CHECK(of([](auto, auto v) { return reverse(v, b); }, x) == numbers{3, 2, 1, 6, 5, 4});
+  // positions are rounded down, and must be numbers
+  CHECK(of([](auto, auto v) { return roll(v, b, 1.5); }, x) == numbers{3, 1, 2, 6, 4, 5});
+  CHECK(of([](auto, auto v) { return shift(v, b, -1.5); }, x) == numbers{3, 0, 0, 6, 0, 0});
+  CHECK_THROWS_WITH_AS(of([](auto, auto v) { return roll(v, b, no_number); }, x),
+                       "meshtensor R10: a position along a dim is nan: give a number between -2^53 and 2^53",
+                       mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto, auto v) { return shift(v, b, -0x1p54); }, x),
+                       "meshtensor R10: a position along a dim is 1.80143985e16: give a number between -2^53 and 2^53",
+                       mt::error);
   CHECK(of<mt::dtype::boolean>([](auto, auto v) { return shift(v, b, 1, 1); }, {0, 1, 0, 0, 0, 1}) ==
         numbers{1, 0, 1, 1, 0, 0});
 }

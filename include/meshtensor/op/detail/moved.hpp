@@ -2,18 +2,20 @@
 // The partition of operations that shift elements along a dim: one exchange, if the dim is sharded before or after it.
 #pragma once
 
+#include <cmath>
+
 #include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/builder.hpp"
 #include "meshtensor/graph/locate.hpp"
 
 namespace meshtensor {
 
-/// The number by which elements are shifted. errors R10 it is nan, or beyond what a position can be
-inline std::int64_t whole_number(double by) {
+/// A position along a dim, or a number of positions: rounded down. errors R10 it is nan, or beyond what it can be
+inline std::int64_t whole_number(double position) {
   constexpr double most = 0x1p53;
-  if (by >= -most && by <= most) return static_cast<std::int64_t>(by);
+  if (position >= -most && position <= most) return static_cast<std::int64_t>(std::floor(position));
   diagnostic d{};
-  add_real(d << "R10 elements are shifted along a dim by ", by) << ", which is no number of positions";
+  add_real(d << "R10 a position along a dim is ", position) << ": give a number between -2^53 and 2^53";
   raise(d);
   return 0;
 }
@@ -43,9 +45,14 @@ constexpr value_id add_move(builder& b, value_id x, move_attributes a, placement
 
 namespace detail {
 
-/// The row of minus a number.
-constexpr number_id negative(builder& b, number_id number) {
-  return b.add_number({number_row::expression, function::negate, number, no_id, 0});
+/// The row of minus a position. A fraction is dropped first, so that there and back is nowhere.
+constexpr number_id negative(builder& b, number_id position) {
+  number_row const row = b.m.numbers[position];
+  bool const within = row.kind == number_row::literal && row.value >= -0x1p53 && row.value <= 0x1p53;
+  if (within && static_cast<double>(static_cast<std::int64_t>(row.value)) == row.value) return b.literal(0 - row.value);
+  if (row.kind != number_row::extent)
+    position = b.add_number({number_row::expression, function::floor, position, no_id, 0});
+  return b.add_number({number_row::expression, function::negate, position, no_id, 0});
 }
 
 /// Partitions a node that shifts its operand: true, if the dim is sharded in the operand or in the result.
