@@ -82,6 +82,13 @@ int MPI_Ibcast(void* a, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request
   counted::count("ibcast", me == root ? 0 : static_cast<std::int64_t>(n) * counted::size_of(t));
   return PMPI_Ibcast(a, n, t, root, c, r);
 }
+int MPI_Igatherv(void const* a, int n, MPI_Datatype s, void* b, int const* m, int const* d, MPI_Datatype t, int root,
+                 MPI_Comm c, MPI_Request* r) {
+  int me = 0;
+  MPI_Comm_rank(c, &me);
+  counted::count("igatherv", me == root ? counted::all_but_mine(m, c) * counted::size_of(t) : 0);
+  return PMPI_Igatherv(a, n, s, b, m, d, t, root, c, r);
+}
 int MPI_Isend(void const* a, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
   counted::count("isend", 0);
   return PMPI_Isend(a, n, t, to, tag, c, r);

@@ -90,6 +90,18 @@ TEST_CASE("every other collective is one call, wherever it splits and joins") {
   auto t = of(world, call);
   CHECK(t.functions == made{{"ibcast", 1}});
   CHECK(t.bytes == mt::received_bytes_of(call, p, me));
+  call = block(collective::reduce, 12, 24);  // straight to the root
+  call.root = p - 1;
+  t = of(world, call);
+  CHECK(t.functions == (me == p - 1 ? made{{"irecv", p - 1}} : made{{"isend", 1}}));
+  CHECK(t.bytes == (me == p - 1 ? (p - 1) * 12 * 24 * 4 : 0));
+  for (int columns : {12, 13}) {  // by parts
+    call = block(collective::reduce, 1001, columns);
+    call.root = p - 1;
+    t = of(world, call);
+    CHECK(t.functions == made{{1001 * columns % p == 0 ? "ialltoall" : "ialltoallv", 1}, {"igatherv", 1}});
+    CHECK(t.bytes == mt::received_bytes_of(call, p, me));
+  }
 }
 
 TEST_CASE("a move sends what changes hands, and nothing else") {

@@ -20,21 +20,25 @@ struct sent {
   std::map<std::string, std::int64_t> received;
 };
 
-/// Adds the calls that the table gives for one collective, as often as it runs; `first` is the number of a move.
-inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t times, std::int64_t first = 0) {
+/// Adds the calls that the table gives for one collective of member `me` of `p`, as often as it runs; `first` is the
+/// number of a move.
+inline void add_planned(sent& all, mt::collective_call const& call, int p, int me, std::int64_t times,
+                        std::int64_t first = 0) {
   using f = mt::comm::mpi_function;
   std::map<f, char const*> const names{{f::iallgather, "iallgather"},
                                        {f::iallgatherv, "iallgatherv"},
                                        {f::ialltoall, "ialltoall"},
-                                       {f::ialltoallv, "ialltoallv"}};
-  int const p = c.with.count, me = c.with.index;
-  mt::comm::mpi_algorithm const form = mt::comm::mpi_algorithm_of(c.call, p, mt::reductions::ordered);
+                                       {f::ialltoallv, "ialltoallv"},
+                                       {f::ibcast, "ibcast"},
+                                       {f::igatherv, "igatherv"}};
+  mt::comm::mpi_algorithm const form = mt::comm::mpi_algorithm_of(call, p, mt::reductions::ordered);
   if (form.first == f::isend_irecv) {  // one message for each pair that exchanges anything
     auto const between = [&](int from, int to) -> std::int64_t {
-      if (c.call.kind == mt::collective::move)
-        return mt::comm::moved_elements(c.moves, first, from, to) *
-               static_cast<std::int64_t>(mt::bytes_of(c.call.type));
-      return mt::comm::taken(c.call, p, from, to).bytes;
+      if (call.kind == mt::collective::move)
+        return mt::comm::moved_elements(*call.moves, first, from, to) *
+               static_cast<std::int64_t>(mt::bytes_of(call.type));
+      if (call.kind == mt::collective::reduce) return to == call.root ? mt::bytes_of(call) : 0;
+      return mt::comm::taken(call, p, from, to).bytes;
     };
     for (int j = 0; j < p; ++j) {
       if (j == me) continue;
@@ -47,13 +51,14 @@ inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t
   if (form.first == f::steps) {
     int const messages = mt::reduction_steps(p).received(me);
     all.calls["irecv"] += messages * static_cast<int>(times), all.calls["isend"] += messages * static_cast<int>(times);
-    all.received["irecv"] += times * mt::received_bytes_of(c.call, p, me), all.received["isend"] += 0;
+    all.received["irecv"] += times * mt::received_bytes_of(call, p, me), all.received["isend"] += 0;
     return;
   }
-  std::int64_t const bytes = mt::received_bytes_of(c.call, p, c.with.index);
-  std::int64_t const n = mt::elements_of(c.call), each = mt::bytes_of(c.call) / std::max<std::int64_t>(n, 1);
+  std::int64_t const bytes = mt::received_bytes_of(call, p, me);
+  std::int64_t const n = mt::elements_of(call), each = mt::bytes_of(call) / std::max<std::int64_t>(n, 1);
   std::int64_t later = 0;  // by the second call: every part of the result but this rank's
-  if (form.second != f::none) later = (n - mt::part_of(n, p, c.with.index).count) * each;
+  bool const gets_result = call.kind != mt::collective::reduce || me == call.root;
+  if (form.second != f::none && gets_result) later = (n - mt::part_of(n, p, me).count) * each;
   auto const add = [&](f function, std::int64_t received) {
     if (function == f::none) return;
     all.calls[names.at(function)] += static_cast<int>(times);
@@ -61,6 +66,17 @@ inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t
   };
   add(form.first, bytes - later);
   add(form.second, later);
+}
+
+/// The same for a planned one: a slice of a loop's stack has another root in each iteration.
+inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t times, std::int64_t first = 0) {
+  if (c.slices.empty()) return add_planned(all, c.call, c.with.count, c.with.index, times, first);
+  std::int64_t trips = 0;
+  for (mt::interval const& s : c.slices) trips += s.count;
+  mt::collective_call call = c.call;
+  for (call.root = 0; call.root < c.with.count; ++call.root)
+    add_planned(all, call, c.with.count, c.with.index,
+                times / trips * c.slices[static_cast<std::size_t>(call.root)].count);
 }
 
 inline mt::mesh_shape mesh_of(int ranks) {
@@ -96,7 +112,7 @@ struct trial {
       kernels += n.kind == mt::primitive::kernel;
       if (!mt::is_collective(n.kind)) continue;
       ++kinds[n.kind];
-      alike = alike && n.kind != mt::primitive::move;
+      alike = alike && n.kind != mt::primitive::move && mt::collective_attributes::of_slices(low.graph, n) == mt::no_id;
       if (mt::goes_with_another(low.planned, i)) continue;
       auto const alone = low.planned.joined[i] == 0;
       joined += !alone;
@@ -135,6 +151,14 @@ struct trial {
     listed const& program = program_named(label);
     auto const traced = program.trace();
     auto const rules = mt::layout_rules{}.shard("batch", {"ax"}).shard("model", {"ax"}, "optimizer");
+    add(*mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<Device>),
+        inputs_of(*traced, program.entry));
+  }
+  /// Data parallel, each layer's parameters and state on one processor.
+  void add_apart(char const* label) {
+    listed const& program = program_named(label);
+    auto const traced = program.trace();
+    auto const rules = mt::layout_rules{}.shard("batch", {"ax"}).shard("layers", {"ax"});
     add(*mt::lower(*traced, program.entry, mesh, rules, {}, mt::capabilities_of<Device>),
         inputs_of(*traced, program.entry));
   }

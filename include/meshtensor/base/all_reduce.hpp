@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the algorithm of this library's own all_reduce: in steps if it is small, else by parts. Transports execute
-// it, and plans count its bytes, by these functions.
+// Chooses the algorithm of this library's own all_reduce: in steps if it is small, else by parts; and of its reduce:
+// straight to the root, or by parts. Transports execute them, and plans count their bytes, by these functions.
 #pragma once
 
 #include <bit>
@@ -42,6 +42,21 @@ constexpr std::int64_t all_reduce_bytes(std::int64_t elements, dtype type, int m
     return reduction_steps(members).received(index) * elements * static_cast<std::int64_t>(bytes_of(traveling(type)));
   std::int64_t const mine = part_of(elements, members, index).count;
   return ((members - 1) * mine + (elements - mine)) * static_cast<std::int64_t>(bytes_of(type));
+}
+
+/// Whether the blocks of a reduce go straight to the root. Large ones are reduced by parts, so that no link carries all
+/// of them.
+constexpr bool goes_to_root(std::int64_t elements, dtype type, int members) {
+  return elements < members || elements * static_cast<std::int64_t>(bytes_of(type)) <= bytes_in_steps;
+}
+
+/// Bytes that a member of a reduce receives: its own part from each, and at the root every other part, reduced; or all
+/// blocks at the root.
+constexpr std::int64_t reduce_bytes(std::int64_t elements, dtype type, int members, int index, bool is_root) {
+  std::int64_t const mine = part_of(elements, members, index).count, others = members - 1;
+  std::int64_t const n = goes_to_root(elements, type, members) ? (is_root ? others * elements : 0)
+                                                               : others * mine + (is_root ? elements - mine : 0);
+  return n * static_cast<std::int64_t>(bytes_of(type));
 }
 
 }  // namespace meshtensor

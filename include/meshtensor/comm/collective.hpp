@@ -17,7 +17,7 @@
 
 namespace meshtensor {
 
-enum class collective : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, move };
+enum class collective : std::uint8_t { all_reduce, reduce_scatter, reduce, all_gather, all_to_all, broadcast, move };
 /// The members that take part: ranks of a communicator, in the order of the mesh axes. `index` is this rank's place.
 /// The array must outlive every request made with it.
 struct group {
@@ -31,7 +31,8 @@ struct group {
 ///
 /// all_reduce      out = x[0] op x[1] op … op x[p-1], in this order or, if it is small, in that of reduction_steps;
 ///                 `in` may be `out`
-/// reduce_scatter  part m along `split` of that
+/// reduce_scatter  part m along `split` of x[0] op x[1] op … op x[p-1]
+/// reduce          the same, whole, for member `root`; the other members' `out` is room as large, without a result
 /// all_gather      all blocks one after the other along `join`
 /// all_to_all      part m along `split` of each member j, placed j-th along `join`
 /// broadcast       the block of member `root`; `in` may be `out`, and is read on the root only
@@ -61,13 +62,15 @@ struct collective_call {
 };
 
 constexpr char const* text_of(collective kind) {
-  constexpr char const* names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "move"};
+  constexpr char const* names[] = {"all_reduce", "reduce_scatter", "reduce", "all_gather",
+                                   "all_to_all", "broadcast",      "move"};
   return names[static_cast<int>(kind)];
 }
 
-constexpr bool reduces(collective kind) { return kind <= collective::reduce_scatter; }
+constexpr bool reduces(collective kind) { return kind <= collective::reduce; }
 constexpr bool splits(collective kind) { return kind == collective::reduce_scatter || kind == collective::all_to_all; }
 constexpr bool joins(collective kind) { return kind == collective::all_gather || kind == collective::all_to_all; }
+constexpr bool has_root(collective kind) { return kind == collective::reduce || kind == collective::broadcast; }
 
 /// `all_reduce sum f32[4, 8]`
 inline std::string text_of(collective_call const& call) {
@@ -112,7 +115,7 @@ constexpr diagnostic check(collective_call const& call, int count) {
     if (splits(call.kind) && call.split == call.join)
       return report << "dim " << call.join << " is to be split and joined", report;
   }
-  if (call.kind == collective::broadcast && (call.root < 0 || call.root >= count))
+  if (has_root(call.kind) && (call.root < 0 || call.root >= count))
     return report << "the root is member " << call.root << " of " << count, report;
   if (call.kind == collective::move) {
     if (call.moves == nullptr) return report << "nothing says who holds what", report;
@@ -257,6 +260,8 @@ constexpr std::int64_t received_bytes_of(collective_call const& call, int count,
     case collective::all_reduce:
       return all_reduce_bytes(elements_of(call), call.type, count, index, goes_in_steps(call));
     case collective::broadcast: return index == call.root ? 0 : block;
+    case collective::reduce:
+      return reduce_bytes(elements_of(call), call.type, count, index, index == call.root);
     case collective::move: {
       std::int64_t n = 0;
       for (int j = 0; j < count; ++j) n += j == index ? 0 : comm::moved_elements(*call.moves, call.first, j, index);

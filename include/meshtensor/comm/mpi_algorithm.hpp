@@ -23,6 +23,7 @@ enum class mpi_function : std::uint8_t {
   iallreduce,
   ireduce_scatter_block,
   ibcast,
+  igatherv,
   ireduce_scatter,
   isend_irecv,
   steps  // of isend_irecv: see reduction_steps
@@ -31,7 +32,7 @@ enum class mpi_function : std::uint8_t {
 /// The algorithm of one collective: pack, first call, fold or unpack, second call.
 struct mpi_algorithm {
   mpi_function first = mpi_function::none;
-  mpi_function second = mpi_function::none;  // of a partitioned all_reduce: gathers the reduced parts
+  mpi_function second = mpi_function::none;  // of an all_reduce or a reduce by parts: gathers the reduced parts
   bool packs = false;                        // the slices for the members are not contiguous in the block
   bool folds = false;                        // received data is reduced here
   bool unpacks = false;                      // received data is not contiguous in the result
@@ -62,7 +63,8 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
   auto const size = static_cast<std::int64_t>(bytes_of(call.type));
   if (count == 1 || is_empty(call, count)) return form;
   bool const native = made == reductions::native && may_be_native(call);
-  bool const even = call.kind == collective::all_reduce ? n % count == 0 : has_even_parts(call, count);
+  bool const by_parts = call.kind == collective::all_reduce || call.kind == collective::reduce;
+  bool const even = by_parts ? n % count == 0 : has_even_parts(call, count);
   std::int64_t const counts = even ? 0 : aligned(4 * count * static_cast<std::int64_t>(sizeof(int)));
   // Member 0 has the largest parts: they say how the slices of all lie, and what suffices for all.
   form.packs = splits(call.kind) && !taken(call, count, 0, 0).contiguous();
@@ -92,6 +94,18 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
       form.folds = !native;
       form.counts_bytes = counts;
       form.received_bytes = native ? 0 : aligned(result_bytes_of(call, count, 0) * count);
+      break;
+    case collective::reduce:  // in one order, whoever makes all other reductions: an MPI library may choose one by root
+      form.folds = true;
+      form.counts_bytes = aligned(4 * count * static_cast<std::int64_t>(sizeof(int)));
+      if (goes_to_root(n, call.type, count)) {
+        form.first = mpi_function::isend_irecv;
+        form.received_bytes = aligned(n * count * size);
+      } else {
+        form.first = even ? mpi_function::ialltoall : mpi_function::ialltoallv;
+        form.second = mpi_function::igatherv;
+        form.received_bytes = aligned(part_of(n, count, 0).count * count * size);
+      }
       break;
     case collective::all_gather:
       form.first = even ? mpi_function::iallgather : mpi_function::iallgatherv;

@@ -22,7 +22,9 @@ namespace comm {
 inline void deliver(collective_call const& call, int count, int index, sources_of_members sources, void* out) {
   switch (call.kind) {
     case collective::all_reduce:
-    case collective::reduce_scatter: {
+    case collective::reduce_scatter:
+    case collective::reduce: {
+      if (call.kind == collective::reduce && index != call.root) return;
       strided_slice const from = taken(call, count, index, index);
       auto const size = static_cast<std::int64_t>(bytes_of(call.type));
       for (std::int64_t begin = 0, at = from.offset; begin < from.bytes; begin += from.run, at += from.stride)

@@ -191,7 +191,7 @@ class reporter : speller {
       if (n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter)
         kind += std::string(" ") + text_of(static_cast<reduction>(n.function));
       line_of_exchange const one{kind, axes(axes_of_collective(n)), origin(n), runs.of[n.region],
-                                 runs.of[n.region] * e.bytes};
+                                 bytes_in_step(m_, numbers(), n, runs.of[n.region])};
       auto const same = std::find_if(lines.begin(), lines.end(), [&](auto const& l) {
         return l.kind == one.kind && l.over == one.over && l.where == one.where;
       });

@@ -210,6 +210,15 @@ struct collective_attributes {
     return {axes_of_collective(n), joins_only ? no_id : static_cast<dim_id>(n.attribute[1]),
             static_cast<dim_id>(n.attribute[joins_only ? 1 : 2]), n.attribute[3] != 0};
   }
+  /// Of an all_gather or a reduce_scatter of a slice along the dim of the loop around, which the slice lacks: that dim.
+  /// The one gives all processors the slice of the one that holds it; the other gives it their sum.
+  static constexpr dim_id of_slices(module const& m, node const& n) {
+    collective_attributes const c = of(n);
+    dim_id const along = n.kind == primitive::all_gather       ? c.join
+                         : n.kind == primitive::reduce_scatter ? c.split
+                                                               : dim_id{no_id};
+    return along == no_id || m.operand_value(n, 0).dims.has(along) ? dim_id{no_id} : along;
+  }
   constexpr attributes packed() const {
     bool const joins_only = split == no_id;
     return {{static_cast<id>(axes), joins_only ? join : split, joins_only ? no_id : join, ends_behind_loop}};

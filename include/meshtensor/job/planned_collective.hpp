@@ -20,6 +20,7 @@ struct planned_collective {
   movement moves;                           // of a move: who holds what
   number_id first = no_id, around = no_id;  // of a move: rows of the table of numbers
   std::int64_t least = 0, most = -1;        // of a slice or a pad: `first` must be between them
+  std::vector<interval> slices;             // of slices of a loop's stack: those that each member holds
   std::vector<int> members;
   group with;
   std::vector<name> axes;  // the mesh axes that the members span
@@ -77,10 +78,12 @@ class collective_planner {
         break;
       case primitive::reduce_scatter:
         c->call.kind = collective::reduce_scatter;
+        if (is_of_slices(*c, n, collective::reduce, m_.result_value(n).layout)) break;
         split(c->call, block, how.split);
         break;
       case primitive::all_gather:
         c->call.kind = collective::all_gather;
+        if (is_of_slices(*c, n, collective::broadcast, m_.operand_value(n, 0).layout)) break;
         join(c->call, block, held(m_.result_value(n)), how.join);
         break;
       case primitive::all_to_all:
@@ -92,6 +95,12 @@ class collective_planner {
       default: throw error("R01", {"no collective for ", text_of(n.kind)});
     }
     return c;
+  }
+  /// Sets the member that holds the slice of an iteration.
+  static void set_root(planned_collective& c, std::int64_t index) {
+    auto const held = std::ranges::find_if(
+        c.slices, [&](interval const& s) { return index >= s.begin && index < s.begin + s.count; });
+    c.call.root = static_cast<int>(held - c.slices.begin());
   }
   /// Sets the numbers of a step in a move. errors R10 a shift by no number; a slice or a pad beyond its dim
   void set_numbers(planned_collective& c, node const& n, double const* numbers) const {
@@ -126,6 +135,15 @@ class collective_planner {
     return all;
   }
 
+  /// Whether a collective is one of slices of a loop's stack; then sets its kind, and who holds which.
+  bool is_of_slices(planned_collective& c, node const& n, collective kind, placement const& layout) const {
+    dim_id const along = collective_attributes::of_slices(m_, n);
+    if (along == no_id) return false;
+    c.call.kind = kind;
+    for (int rank : c.members)
+      c.slices.push_back(numbers_.slices_held(along, layout, [&](int a) { return mesh_.coordinate(rank, a); }));
+    return true;
+  }
   void split(collective_call& call, view const& block, dim_id dim) const {
     call.split = block.find(dim), call.split_grain = numbers_.grain[dim];
   }

@@ -64,9 +64,19 @@ class rank_context {
   /// Bytes of its part of a value.
   std::int64_t bytes(value_id v) const { return bytes_[v]; }
   planned_collective const& exchange(node_id which) const { return *collectives_[which]; }
-  /// The same for a step: of a move, with the numbers of the step. errors R10 a slice or a pad beyond its dim
+  /// Whether a value of a loop's body is here in the present iteration: a slice of a stack that is sharded along the
+  /// loop's dim is on one processor only.
+  bool is_here(value_id v) const {
+    placement const& layout = m_.values[v].layout;
+    if (layout.axes_of(placement::of_loop) == 0) return true;
+    dim_id const along = loop::of(m_.nodes[node_owning(m_, m_.values[v].region)]).dim;
+    interval const held = p_.numbers.slices_held(along, layout, [&](int a) { return mesh_.coordinate(rank_, a); });
+    return context.index >= held.begin && context.index < held.begin + held.count;
+  }
+  /// The same for a step: of a move, with the numbers of the step; of a slice, with the iteration's root. errors R10 a slice or a pad beyond its dim
   planned_collective const& exchange_now(node_id which) {
     planned_collective& c = *collectives_[which];
+    if (!c.slices.empty()) collective_planner::set_root(c, context.index);
     if (c.first != no_id) collective_planner(m_, p_, mesh_, rank_).set_numbers(c, m_.nodes[which], context.numbers);
     return c;
   }

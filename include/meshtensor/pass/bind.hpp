@@ -44,6 +44,11 @@ struct binding {
     if (block_of[d].whole == 0) return held(d, position);
     return {0, held(block_of[d].whole - 1, v.dims.find(block_of[d].blocks - 1)).count};
   }
+  /// The part of a loop's iterations whose slices a rank holds, if they lie as `layout` says.
+  template <class Place>
+  constexpr interval slices_held(dim_id loop_dim, placement const& layout, Place place) const {
+    return part_held(extent[loop_dim], grain[loop_dim], layout, placement::of_loop, [&](int a) { return axis[a]; }, place);
+  }
   /// The largest part of the dim at `position`; the first rank holds it.
   constexpr std::int64_t local(value const& v, int position) const {
     int const d = v.dims.at[position];

@@ -106,10 +106,37 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
   switch (n.kind) {
     case primitive::all_reduce:
       return {p, all_reduce_bytes(elements, v.type, static_cast<int>(p), 0, goes_in_steps(elements * each))};
-    case primitive::reduce_scatter: return {p, (p - 1) * numbers.local_size(m.result_value(n)) * each};
+    case primitive::reduce_scatter:
+      if (collective_attributes::of_slices(m, n) != no_id)
+        return {p, reduce_bytes(elements, v.type, static_cast<int>(p), 0, true)};
+      return {p, (p - 1) * numbers.local_size(m.result_value(n)) * each};
     case primitive::move: return {p, detail::most_moved(m, numbers, n, p) * each};
+    case primitive::all_gather:
+      if (collective_attributes::of_slices(m, n) != no_id) return {p, elements * each};
+      [[fallthrough]];
     default: return {p, detail::most_received(m, numbers, n, p) * each};
   }
+}
+
+/// The bytes that the rank receives in one step that receives most, if the node runs so many times. Of a loop's slices
+/// a rank gets those that it does not hold, and gives away all sums but its own.
+constexpr std::int64_t bytes_in_step(module const& m, binding const& numbers, node const& n, std::int64_t times) {
+  planned_exchange const e = exchange_of(m, numbers, n);
+  dim_id const along = collective_attributes::of_slices(m, n);
+  if (along == no_id || e.members < 2) return times * e.bytes;
+  bool const gathers = n.kind == primitive::all_gather;
+  placement const& layout = gathers ? m.operand_value(n, 0).layout : m.result_value(n).layout;
+  std::int64_t const loops = times / numbers.extent[along];
+  if (gathers) {
+    std::int64_t const least =
+        numbers.slices_held(along, layout, [&](int a) { return numbers.axis[a] - 1; }).count;
+    return loops * (numbers.extent[along] - least) * e.bytes;
+  }
+  value const& v = m.operand_value(n, 0);
+  std::int64_t const most = numbers.slices_held(along, layout, [](int) { return 0; }).count;
+  std::int64_t const elsewhere =
+      reduce_bytes(numbers.local_size(v), v.type, static_cast<int>(e.members), 0, false);
+  return loops * (most * e.bytes + (numbers.extent[along] - most) * elsewhere);
 }
 
 /// The collectives of one step over more than one rank, and the bytes that one rank receives from others; `exchanges`
@@ -146,9 +173,9 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
     dtype const type = m.operand_value(n, 0).type;
     bool const in_steps = goes_in_steps(together[i] * static_cast<std::int64_t>(bytes_of(type)));
     t.exchanges += times;
-    t.bytes +=
-        times *
-        (p.joined[i] == 0 ? e.bytes : all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps));
+    t.bytes += p.joined[i] == 0
+                   ? bytes_in_step(m, p.numbers, n, times)
+                   : times * all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps);
   }
   return t;
 }

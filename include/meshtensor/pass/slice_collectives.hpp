@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves collectives over a loop's stacked results into the loop: one for each slice, as soon as it is computed.
+// Moves collectives over what a loop stacks into the loop: one for each slice.
 // before: partitioned.  after: the gradients of a layer are sent while those of the next one are computed, and a loop
-// stacks reduced values instead of partial sums.
-// why: after the loop, all of them would be waited for at once.
+// stacks reduced values instead of partial sums; parameters that are sharded are gathered layer by layer.
+// why: outside of the loop all would be waited for at once, and all layers would be in memory at once.
 #pragma once
 
 #include "meshtensor/pass/rebuild.hpp"
@@ -13,30 +13,39 @@ namespace detail {
 struct collective_slicer {
   meshtensor::module const& from;
   rebuild w;
-  std::uint8_t uses[max_values];
+  id uses[max_values];
+  id slices[max_values];    // of a value: how many of its uses are by loops over layers, slice by slice
   id of_slice[max_values];  // of a slice that a body returns: the collective after the loop that moves to it, plus 1
+  id of_argument[max_values];  // of a slice that a body takes: the last gather before the loop that moves to it, plus 1
+  id argument[max_values];     // of such a slice: the new argument, plus 1
   bool moved[max_nodes];
 
   constexpr collective_slicer(module const& source, module& target)
-      : from(source), w(source, target), uses{}, of_slice{}, moved{} {
+      : from(source), w(source, target), uses{}, slices{}, of_slice{}, of_argument{}, argument{}, moved{} {
     count_uses();
     for (int i = 0; i < from.node_count; ++i)
       if (value_id const slice = slice_for(from.nodes[i]); slice != no_id)
         of_slice[slice] = static_cast<id>(i + 1), moved[i] = true;
+    find_gathers();
     for (int i = 0; i < from.node_count && w.m.report.empty(); ++i) {
       node const& n = from.nodes[i];
       if (moved[i]) {
-        stands_for(n);
-      } else {
-        w.copy(n);
-        for (int k = 0; k < n.results.count; ++k)
-          if (of_slice[from.result(n, k)] != 0) begin(from.result(n, k));
+        if (n.kind == primitive::all_gather) w.replace(from.result(n), w[from.operand(n, 0)]);
+        else stands_for(n);
+        continue;
       }
+      bool const is_loop = n.kind == primitive::repeat;
+      if (is_loop) show_arguments(n, true);
+      w.copy(n);
+      if (is_loop) show_arguments(n, false);
+      for (int k = 0; k < n.results.count; ++k)
+        if (of_slice[from.result(n, k)] != 0) begin(from.result(n, k));
+      if (n.kind == primitive::argument && of_argument[from.result(n)] != 0) gather(from.result(n));
     }
   }
 
  private:
-  constexpr void use(value_id v) { uses[v] = static_cast<std::uint8_t>(uses[v] < 2 ? uses[v] + 1 : 2); }
+  constexpr void use(value_id v) { ++uses[v]; }
   constexpr void count_uses() {
     for (int i = 0; i < from.node_count; ++i)
       for (int k = 0; k < from.nodes[i].operands.count; ++k) use(from.operand(from.nodes[i], k));
@@ -44,16 +53,105 @@ struct collective_slicer {
       for (int k = 0; k < from.regions[r].results.count; ++k) use(from.link(from.regions[r].results, k));
   }
 
+  /// Whether a value is a variable's, perhaps in another dtype or placement.
+  constexpr bool is_of_variable(value_id v) const {
+    node const* n = &from.nodes[from.values[v].node];
+    while (n->operands.count == 1 && n->regions.count == 0) n = &from.nodes[from.operand_value(*n, 0).node];
+    return n->kind == primitive::read;
+  }
   /// Whether a loop runs over slices of variables: over layers, which are few and large, not over positions of a
   /// sequence.
   constexpr bool goes_over_layers(node const& owner) const {
     loop const l = loop::of(owner);
-    for (int k = l.carries; k < l.carries + l.stacked; ++k) {
-      node const* n = &from.nodes[from.operand_value(owner, k).node];
-      while (n->operands.count == 1 && n->regions.count == 0) n = &from.nodes[from.operand_value(*n, 0).node];
-      if (n->kind == primitive::read) return true;
-    }
+    for (int k = l.carries; k < l.carries + l.stacked; ++k)
+      if (is_of_variable(from.operand(owner, k))) return true;
     return false;
+  }
+
+  /// Finds the gathers of variables of which only loops over layers take slices. Slices of one dim are small: they are
+  /// gathered together.
+  constexpr void find_gathers() {
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      if (n.kind != primitive::repeat) continue;
+      loop const l = loop::of(n);
+      for (int k = l.carries; k < l.carries + l.stacked; ++k) {
+        value_id const stack = from.operand(n, k), slice = argument_of(n, k);
+        if (is_of_variable(stack) && from.values[slice].dims.count >= 2 && !is_given(n, slice))
+          ++slices[stack];
+      }
+    }
+    for (int i = from.node_count; i-- > 0;) {  // of several gathers one after the other the last one comes first
+      node const& n = from.nodes[i];
+      if (n.kind != primitive::all_gather || uses[from.result(n)] == 0) continue;
+      moved[i] = slices[from.result(n)] == uses[from.result(n)];
+      if (moved[i]) ++slices[from.operand(n, 0)];
+    }
+    for (int i = 0; i < from.node_count; ++i) {
+      node const& n = from.nodes[i];
+      if (n.kind != primitive::repeat) continue;
+      loop const l = loop::of(n);
+      for (int k = l.carries; k < l.carries + l.stacked; ++k)
+        if (node_id const maker = from.operand_value(n, k).node;
+            moved[maker] && from.nodes[maker].kind == primitive::all_gather)
+          of_argument[argument_of(n, k)] = static_cast<id>(maker + 1);
+    }
+  }
+  constexpr value_id argument_of(node const& owner, int operand) const {
+    return from.link(from.regions[from.region_of(owner, 0)].arguments, operand);
+  }
+  constexpr bool is_given(node const& owner, value_id v) const {
+    list const results = from.regions[from.region_of(owner, 0)].results;
+    for (int k = 0; k < results.count; ++k)
+      if (from.link(results, k) == v) return true;
+    return false;
+  }
+  /// Users of the slice get the gathered one; the loop itself gets its argument.
+  constexpr void show_arguments(node const& owner, bool shown) {
+    list const arguments = from.regions[from.region_of(owner, 0)].arguments;
+    for (int k = 0; k < arguments.count; ++k) {
+      value_id const slice = from.link(arguments, k);
+      if (argument[slice] == 0) continue;
+      value_id const was = w[slice];
+      w.replace(slice, static_cast<value_id>(argument[slice] - 1));
+      argument[slice] = shown ? static_cast<id>(was + 1) : no_id;
+    }
+  }
+  /// Gathers a slice behind its argument. Of several gathers those along the loop's dim are one, from the processor that
+  /// holds the slice, and come first.
+  constexpr void gather(value_id slice) {
+    value const& taken = from.values[slice];
+    id_list<max_axes, node_id> chain{};
+    for (node_id g = static_cast<node_id>(of_argument[slice] - 1);
+         moved[g] && from.nodes[g].kind == primitive::all_gather && chain.count < max_axes;
+         g = from.operand_value(from.nodes[g], 0).node)
+      chain.add(g);
+    value_id v = w[slice];
+    argument[slice] = static_cast<id>(v + 1);
+    value_id const stack = from.operand(from.nodes[chain.at[chain.count - 1]], 0);
+    placement now = of_dims(from.values[stack], taken.dims);
+    w.m.values[v].layout = now, w.m.values[v].origin = 0;
+    auto const along = [&](node_id g) { return collective_attributes::of(from.nodes[g]).join; };
+    auto const add = [&](node const& like, unsigned axes, dim_id join) {
+      for (int a = 0; a < max_axes; ++a)
+        if ((axes >> a & 1u) != 0) now.unshard(a);
+      v = w.b.add_again(like, taken, ids(&v, 1));
+      set_attributes(w.m.nodes[w.m.values[v].node], collective_attributes{.axes = axes, .join = join}.packed());
+      w.m.values[v].layout = now;
+    };
+    unsigned owners = 0;
+    for (int a = 0; a < max_axes; ++a)
+      if (now.sharded_at(a) == placement::of_loop) owners |= 1u << a;
+    for (int k = 0; k < chain.count && owners != 0; ++k)
+      if (!taken.dims.has(along(chain.at[k]))) {
+        add(from.nodes[chain.at[k]], owners, along(chain.at[k]));
+        owners = 0;
+      }
+    for (int k = chain.count; k-- > 0;)
+      if (taken.dims.has(along(chain.at[k])))
+        add(from.nodes[chain.at[k]], collective_attributes::of(from.nodes[chain.at[k]]).axes, along(chain.at[k]));
+    w.m.values[v].origin = taken.origin;
+    w.replace(slice, v);
   }
 
   /// The factor that a number scales: g of `g * rate`. It has the product's placement, even if that is partial:
@@ -75,14 +173,15 @@ struct collective_slicer {
   /// The slice to which a collective can move: a loop stacks its operand, perhaps scaled, and none of these values has
   /// another use. Slices of one dim stay stacked and are sent as one.
   constexpr value_id slice_for(node const& n) const {
-    if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter) return no_id;
+    if (n.kind != primitive::all_reduce && n.kind != primitive::reduce_scatter && n.kind != primitive::local_slice)
+      return no_id;
     value_id const stack = unscaled(n);
     value const& whole = from.values[stack];
     node const& owner = from.nodes[whole.node];
     if (owner.kind != primitive::repeat || uses[stack] != 1) return no_id;
     loop const l = loop::of(owner);
     if (whole.index < l.carries + l.sums || !goes_over_layers(owner)) return no_id;
-    if (n.kind == primitive::reduce_scatter && collective_attributes::of(n).split == l.dim) return no_id;
+    if (n.kind == primitive::local_slice && collective_attributes::of(n).split != l.dim) return no_id;
     region_id const body = from.region_of(owner, 0);
     value_id const slice = from.link(from.regions[body].results, whole.index);
     node const& maker = from.nodes[from.values[slice].node];
@@ -92,6 +191,7 @@ struct collective_slicer {
 
   constexpr void begin(value_id slice) {
     node const& c = from.nodes[of_slice[slice] - 1];
+    if (c.kind == primitive::local_slice) return;  // each processor stacks the slices of its part
     value_id const operand = w[slice];
     value const v = w.m.values[operand];
     value_id const made = w.b.add_again(c, v, ids(&operand, 1));
@@ -107,11 +207,14 @@ struct collective_slicer {
     }
     w.replace(from.result(c), w[from.operand(c, 0)]);
   }
-  /// The placement of `v`, for a tensor of these dims.
+  /// The placement of `v`, for a tensor of these dims: `v` itself, or a slice of it.
   static constexpr placement of_dims(value const& v, shape const& dims) {
     placement p = v.layout;
-    for (int a = 0; a < max_axes; ++a)
-      if (p.shards(a)) p.shard(dims.find(v.dims.at[p.sharded_at(a)]), a, p.order(a));
+    for (int a = 0; a < max_axes; ++a) {
+      if (!p.shards(a)) continue;
+      int const at = dims.find(v.dims.at[p.sharded_at(a)]);
+      p.shard(at < 0 ? placement::of_loop : at, a, p.order(a));
+    }
     return p;
   }
 };

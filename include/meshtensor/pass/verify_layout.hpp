@@ -42,6 +42,7 @@ struct layout_verifier {
       if (!p.shards(a)) continue;
       if (p.is_partial(a)) return "a mesh axis shards a value that is partial over it";
       int const d = p.sharded_at(a);
+      if (d == placement::of_loop) continue;
       if (d >= v.dims.count) return "a mesh axis shards a dim that the value does not have";
       places[d] |= 1u << p.order(a), ++count[d];
     }
@@ -71,6 +72,8 @@ struct layout_verifier {
       case primitive::kernel: return check_owner(n);
       default:
         if (is_collective(n.kind) || n.kind == primitive::local_slice) return check_collective(n);
+        for (int k = 0; k < n.operands.count; ++k)
+          if (is_held_by_one(at(m.operand(n, k)))) return "an operation reads a slice that only one processor holds";
         sharding const rule = sharding_of(m, n);
         for (int a = 0; a < m.axis_count; ++a)
           if (char const* fault = check_axis(n, rule, a)) return fault;
@@ -149,8 +152,8 @@ struct layout_verifier {
     bool const reduces = n.kind == primitive::all_reduce || n.kind == primitive::reduce_scatter;
     bool const takes = n.kind == primitive::all_gather || n.kind == primitive::all_to_all;
     bool const gives = n.kind != primitive::all_reduce && n.kind != primitive::all_gather;
-    int const to = gives ? x.dims.find(c.split) : -1;
-    int const from = takes ? x.dims.find(c.join) : -1;
+    int const to = gives ? place_of_dim(n, c.split) : -1;
+    int const from = takes ? place_of_dim(n, c.join) : -1;
     if ((gives && to < 0) || (takes && from < 0)) return "a collective along a dim that its operand does not have";
     int members = 0;
     for (int a = 0; a < m.axis_count; ++a) members += static_cast<int>(mask >> a & 1u);
@@ -171,6 +174,15 @@ struct layout_verifier {
     return nullptr;
   }
 
+  /// The position of a dim in a collective's operand, also if it is the dim of the loop around; -1: neither.
+  constexpr int place_of_dim(node const& n, dim_id dim) const {
+    if (int const at = m.operand_value(n, 0).dims.find(dim); at >= 0) return at;
+    node_id const owner = node_owning(m, n.region);
+    bool const is_loop = owner != no_id && m.nodes[owner].kind == primitive::repeat;
+    return is_loop && loop::of(m.nodes[owner]).dim == dim ? placement::of_loop : -1;
+  }
+  static constexpr bool is_held_by_one(placement const& p) { return p.axes_of(placement::of_loop) != 0; }
+
   constexpr char const* check_move(node const& n, value const& x, value const& y) const {
     move_attributes const a = move_attributes::of(n);
     if (a.axes != axes_between(x.layout, y.layout, a.first == no_id ? -1 : x.dims.find(a.from)))
@@ -185,14 +197,17 @@ struct layout_verifier {
 
   // ---- regions ----
 
-  /// Whether `whole` has the placement of `part` with one more dim in front, replicated or sharded.
-  constexpr bool stacks(placement const& whole, placement const& part) const {
-    for (int a = 0; a < m.axis_count; ++a)
-      if (whole.part(a) != part.part(a) ||
-          (whole.sharded_at(a) == 0 ? part.shards(a)
-                                    : part.sharded_at(a) != (whole.shards(a) ? whole.sharded_at(a) - 1 : -1) ||
-                                          part.order(a) != whole.order(a)))
-        return false;
+  /// Whether `whole` has the placement of `part` with one more dim in front. If an axis shards that dim, the part is
+  /// held by the processor with the iteration's index; or, where a loop stacks it, by all.
+  constexpr bool stacks(placement const& whole, placement const& part, bool is_given) const {
+    for (int a = 0; a < m.axis_count; ++a) {
+      if (whole.part(a) != part.part(a)) return false;
+      if (is_given && whole.sharded_at(a) == 0 && !part.shards(a)) continue;
+      int const in_part = !whole.shards(a)           ? -1
+                          : whole.sharded_at(a) == 0 ? placement::of_loop
+                                                     : whole.sharded_at(a) - 1;
+      if (part.sharded_at(a) != in_part || part.order(a) != whole.order(a)) return false;
+    }
     return true;
   }
   // A sum that starts at zero may stay partial while it is only added to.
@@ -211,7 +226,7 @@ struct layout_verifier {
       for (int i = 0; i < g.arguments.count; ++i) {
         value_id const outer = m.operand(n, operand_of_argument(n, k, i)), inner = m.link(g.arguments, i);
         bool const stacked = repeats && i >= l.carries && i < l.carries + l.stacked;
-        if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
+        if (stacked ? !stacks(at(outer), at(inner), false) : !(at(outer) == at(inner)))
           return "an argument's placement differs from its operand's";
         if (at(outer).has_partial() && n.kind != primitive::kernel && !(i < carries && is_zero(outer)))
           return "an operand of a region is partial";
@@ -222,7 +237,7 @@ struct layout_verifier {
         bool const stacked = repeats && i >= l.carries + l.sums;
         if (i < carries && !(at(inner) == at(m.link(g.arguments, i))))
           return "a carry's placement changes in an iteration";
-        if (stacked ? !stacks(at(outer), at(inner)) : !(at(outer) == at(inner)))
+        if (stacked ? !stacks(at(outer), at(inner), true) : !(at(outer) == at(inner)))
           return "a result's placement differs from its region's result";
         for (int a = 0; a < m.axis_count && repeats && i >= carries && !stacked; ++a)
           if (at(inner).part(a) == reduction::max || at(inner).part(a) == reduction::min)

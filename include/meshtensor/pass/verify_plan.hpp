@@ -29,6 +29,7 @@ struct plan_verifier {
   planned_contents::content of[max_values];  // what a value's memory must contain when it is read
   planned_contents::content initial[max_variables], last[max_variables];  // of a variable: before and after the step
   bool is_written[max_variables];
+  bool is_elsewhere[max_values];  // a slice of the iteration that another processor holds
 
   constexpr plan_verifier(module const& source, plan const& planned, int entry)
       : m(source),
@@ -41,7 +42,8 @@ struct plan_verifier {
         of{},
         initial{},
         last{},
-        is_written{} {
+        is_written{},
+        is_elsewhere{} {
     for (int v = 0; v < m.value_count; ++v) at[v] = p.offset[v];
     run(static_cast<region_id>(entry));
     if (memory.flights != 0) say("a collective starts and has no wait", memory.flight[0].node);
@@ -76,6 +78,7 @@ struct plan_verifier {
   }
 
   constexpr void read(value_id v) {
+    if (is_elsewhere[v]) return;
     if (memory.is_arriving(where(v))) return say("the result of a collective is read before the wait for it", now);
     if (!memory.holds(of[v])) say("a value is read after its buffer was overwritten", now);
   }
@@ -180,7 +183,7 @@ struct plan_verifier {
     if (where(x).meets(where(y)) && (n.kind != primitive::all_reduce || at[root(x)] != at[root(y)]))
       return say("a collective writes its result over its operand", now);
     write(y);
-    if (!memory.begin({started, !goes_with_others, where(x), where(y)}))
+    if (!memory.begin({started, !goes_with_others, is_elsewhere[x] ? range{} : where(x), where(y)}))
       return say("too many collectives are in flight for this check", now);
     if (p.joined[started] == started + 1) send(started);
     if (ends_behind_loop(n) && !is_placed(y, place::filled)) end(started);
@@ -217,13 +220,17 @@ struct plan_verifier {
   struct stack {  // a stacked operand or result: the slices of the iterations that are simulated, and the rest
     content slice[iterations], rest;
   };
-  constexpr range slice_of(value_id whole, value_id one, std::int64_t index) {
-    std::int64_t const from = at[root(whole)] + index * bytes(one);
+  /// How many slices of a stack a processor holds. The one is simulated whose slices come first.
+  constexpr std::int64_t held(value_id whole) const { return p.numbers.local(m.values[whole], 0); }
+  /// The slice of the iteration that comes at `t`, which is below `held`.
+  constexpr range slice_of(value_id whole, value_id one, loop const& l, std::int64_t t) {
+    std::int64_t const from = at[root(whole)] + (l.reversed ? held(whole) - 1 - t : t) * bytes(one);
     return {from, from + bytes(one)};
   }
   /// The slices of all iterations but the first `ran`.
   constexpr range rest_of(value_id whole, value_id one, loop const& l, std::int64_t ran) {
     range const r = where(whole);
+    if (ran > held(whole)) ran = held(whole);
     return l.reversed ? range{r.from, r.to - ran * bytes(one)} : range{r.from + ran * bytes(one), r.to};
   }
   constexpr void repeat(node const& n) {
@@ -233,7 +240,6 @@ struct plan_verifier {
     std::int64_t const trips = p.numbers.extent[l.dim], ran = trips < iterations ? trips : iterations;
     auto argument = [&](int i) { return m.link(body.arguments, i); };
     auto given = [&](int i) { return m.link(body.results, i); };
-    auto index = [&](std::int64_t t) { return l.reversed ? trips - 1 - t : t; };
     int const stacked_end = l.carries + l.stacked, first_out = l.carries + l.sums;
     stack in[max_operands] = {}, out[max_operands] = {};
 
@@ -241,33 +247,34 @@ struct plan_verifier {
       if (i >= l.carries) read(m.operand(n, i));
       if (i < l.carries) copy(argument(i), m.operand(n, i));
       else if (i >= stacked_end) rename(argument(i), m.operand(n, i));
-      else enter(in[i - l.carries], m.operand(n, i), argument(i), l, ran, trips);
+      else enter(in[i - l.carries], m.operand(n, i), argument(i), l, ran);
     }
     for (int i = l.carries; i < first_out; ++i) write(m.result(n, i));
     for (std::int64_t t = 0; t < ran && found.report.empty(); ++t) {
       for (int i = l.carries; i < stacked_end; ++i) {
-        at[argument(i)] = slice_of(m.operand(n, i), argument(i), index(t)).from;
+        is_elsewhere[argument(i)] = t >= held(m.operand(n, i));
+        if (is_elsewhere[argument(i)]) continue;
+        at[argument(i)] = slice_of(m.operand(n, i), argument(i), l, t).from;
         of[argument(i)] = in[i - l.carries].slice[t];
       }
       for (int i = first_out; i < body.results.count; ++i) {
         if (is_filled_by(m, p, m.region_of(n, 0), given(i)))
-          at[root(given(i))] = slice_of(m.result(n, i), given(i), index(t)).from;
+          at[root(given(i))] = slice_of(m.result(n, i), given(i), l, t).from;
         out[i - first_out].rest = memory.add(rest_of(m.result(n, i), given(i), l, t + 1));
       }
       run(m.region_of(n, 0));
       if (!found.report.empty()) return;
       now = self;
-      put_away(n, l, out, index(t), t);
+      put_away(n, l, out, t);
     }
     if (found.report.empty()) leave(n, l, in, out, ran);
   }
-  constexpr void enter(stack& s, value_id whole, value_id one, loop const& l, std::int64_t ran, std::int64_t trips) {
-    for (std::int64_t t = 0; t < ran; ++t)
-      s.slice[t] = memory.add(slice_of(whole, one, l.reversed ? trips - 1 - t : t));
+  constexpr void enter(stack& s, value_id whole, value_id one, loop const& l, std::int64_t ran) {
+    for (std::int64_t t = 0; t < ran && t < held(whole); ++t) s.slice[t] = memory.add(slice_of(whole, one, l, t));
     s.rest = memory.add(rest_of(whole, one, l, ran));
   }
   /// The end of an iteration: sums are added to, slices stored to their stacks, and carries handed on.
-  constexpr void put_away(node const& n, loop const& l, stack* out, std::int64_t index, std::int64_t t) {
+  constexpr void put_away(node const& n, loop const& l, stack* out, std::int64_t t) {
     region const& body = m.regions[m.region_of(n, 0)];
     int const first_out = l.carries + l.sums;
     for (int i = l.carries; i < first_out; ++i) {
@@ -277,7 +284,8 @@ struct plan_verifier {
     }
     for (int i = first_out; i < body.results.count; ++i) {
       value_id const v = m.link(body.results, i);
-      range const to = slice_of(m.result(n, i), v, index);
+      if (t >= held(m.result(n, i))) continue;
+      range const to = slice_of(m.result(n, i), v, l, t);
       if (at[root(v)] == to.from) {
         if (!memory.holds(of[v])) say("a slice is written over before the iteration ends", now);
         out[i - first_out].slice[t] = of[v];
@@ -310,7 +318,7 @@ struct plan_verifier {
     for (int i = first_out; i < n.results.count; ++i) {
       stack const& s = out[i - first_out];
       value_id const whole = m.result(n, i), one = m.link(body.results, i);
-      for (std::int64_t t = 0; t < ran; ++t)
+      for (std::int64_t t = 0; t < ran && t < held(whole); ++t)
         if (!memory.holds(s.slice[t]))
           say("a later iteration writes over a slice that an earlier one has stacked", now);
       write(rest_of(whole, one, l, ran));

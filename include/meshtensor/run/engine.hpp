@@ -91,8 +91,11 @@ class engine {
 
   /// What a processor does in memory by itself, without the device's kernels.
   void move(instruction const& i, rank_context& p, external_buffers& o);
+  /// Null: another processor holds the slice.
   static std::byte* slice_of(rank_context const& p, value_id stack, value_id slice) {
-    return p.pointer(stack) + p.context.index * p.bytes(slice);
+    view const& held = p.windows()[stack];
+    std::int64_t const index = p.context.index - held.origin[0];
+    return index < 0 || index >= held.extent[0] ? nullptr : p.pointer(stack) + index * p.bytes(slice);
   }
   /// A slice may lie where it is to go: in a stack that a loop reads and gives.
   static void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {

@@ -148,7 +148,9 @@ void engine<Device>::move(instruction const& i, rank_context& p, external_buffer
     case bind_window: return bind_to_window(i, p);
     case copy: return copy_bytes(p.pointer(i.to_value()), p.pointer(i.from_value()), p.bytes(i.from_value()));
     case copy_to_slice:
-      return copy_bytes(slice_of(p, i.to_value(), i.from_value()), p.pointer(i.from_value()), p.bytes(i.from_value()));
+      if (std::byte* const to = slice_of(p, i.to_value(), i.from_value()))
+        copy_bytes(to, p.pointer(i.from_value()), p.bytes(i.from_value()));
+      return;
     case copy_to_store: return copy_bytes(o.variables[i.to], p.pointer(i.from_value()), p.bytes(i.from_value()));
     case copy_to_output:
       if (o.given[i.node] != nullptr) copy_bytes(o.given[i.node], p.pointer(i.from_value()), p.bytes(i.from_value()));

@@ -128,6 +128,10 @@ struct placement {
 
   constexpr bool operator==(placement const&) const = default;
 
+  /// In a loop's body, the position of the dim that the loop runs over. An axis that shards it cuts the loop's stack, and
+  /// only the processor with the iteration's index holds the value.
+  static constexpr int of_loop = 14;
+
   /// The position of the dim that an axis shards, or -1.
   constexpr int sharded_at(int axis) const { return static_cast<int>(bits >> shift(axis) & 15) - 1; }
   constexpr bool shards(int axis) const { return (bits >> shift(axis) & 15) != 0; }
@@ -172,7 +176,7 @@ struct placement {
     int const at = shift(axis) + first;
     bits = (bits & ~(mask << at)) | static_cast<std::uint64_t>(value) << at;
   }
-  static_assert(max_axes * width < 64 && max_dims_of_one < 16);
+  static_assert(max_axes * width < 64 && max_dims_of_one < of_loop && of_loop < 15);
 };
 
 /// The number of parts into which a mesh cuts the dim at `position` of a value.

@@ -21,7 +21,13 @@ using generator = std::mt19937_64;
 
 inline constexpr mt::collective kinds[] = {mt::collective::all_reduce, mt::collective::reduce_scatter,
                                            mt::collective::all_gather, mt::collective::all_to_all,
-                                           mt::collective::broadcast,  mt::collective::move};
+                                           mt::collective::broadcast,  mt::collective::move,
+                                           mt::collective::reduce};
+
+/// Whether a result is right, or the member has none.
+inline bool is_right(mt::collective_call const& call, int index, bytes const& result, bytes const& right) {
+  return (call.kind == mt::collective::reduce && index != call.root) || result == right;
+}
 inline constexpr mt::dtype types[] = {mt::f64, mt::f32, mt::bf16, mt::i32, mt::i64, mt::u8, mt::boolean};
 
 inline int below(generator& g, int n) { return static_cast<int>(g() % static_cast<std::uint64_t>(n)); }
@@ -84,7 +90,7 @@ inline mt::collective_call any_call(generator& g, mt::collective kind, mt::dtype
       call = mt::of_member(call, p, 0);
     }
   }
-  if (kind == mt::collective::broadcast) call.root = below(g, p);
+  if (mt::has_root(kind)) call.root = below(g, p);
   if (kind == mt::collective::move) {
     moves = any_movement(g, p);
     call.moves = &moves, call.dims = moves.dims, call.first = below(g, 12) - 5;

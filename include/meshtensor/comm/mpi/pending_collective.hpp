@@ -322,10 +322,13 @@ class mpi_pending_collectives {
     std::int64_t const n = elements_of(f.call);
     std::int64_t sent = 0, received = 0;
     for (int j = 0; j < f.count; ++j) {
-      bool const reduces_parts = f.call.kind == collective::all_reduce;
-      std::int64_t const to =
-          reduces_parts ? part_of(n, f.count, j).count : taken(f.call, f.count, f.index, j).bytes / size;
-      std::int64_t const from = reduces_parts        ? part_of(n, f.count, f.index).count
+      bool const to_root = f.call.kind == collective::reduce && f.form.second == mpi_function::none;
+      bool const reduces_parts = f.form.second != mpi_function::none;
+      std::int64_t const to = to_root         ? (j == f.call.root ? n : 0)
+                              : reduces_parts ? part_of(n, f.count, j).count
+                                              : taken(f.call, f.count, f.index, j).bytes / size;
+      std::int64_t const from = to_root              ? (f.index == f.call.root ? n : 0)
+                                : reduces_parts      ? part_of(n, f.count, f.index).count
                                 : joins(f.call.kind) ? placed(f.call, f.count, j, f.index).bytes / size
                                                      : taken(f.call, f.count, j, f.index).bytes / size;
       counts[j] = static_cast<int>(to), counts[f.count + j] = static_cast<int>(sent);
@@ -344,9 +347,10 @@ class mpi_pending_collectives {
     std::int64_t const block = bytes_of(f.call);
     auto const size = static_cast<std::int64_t>(bytes_of(f.call.type));
     if (f.form.folds) {
-      bool const scatters = f.call.kind == collective::reduce_scatter;
-      interval const part = scatters ? interval{0, result_bytes_of(f.call, f.count, f.index) / size}
-                                     : part_of(block / size, f.count, f.index);
+      bool const is_empty = f.call.kind == collective::reduce && f.index != f.call.root;
+      interval const part = f.form.second != mpi_function::none ? part_of(block / size, f.count, f.index)
+                            : is_empty                          ? interval{0, 0}
+                                       : interval{0, result_bytes_of(f.call, f.count, f.index) / size};
       fold(f.call.op, f.call.type, f.out + part.begin * size, part.count, f.count,
            [&](int j) -> void const* { return f.received + j * part.count * size; });
     } else if (f.call.kind == collective::move) {
@@ -384,7 +388,14 @@ class mpi_pending_collectives {
       mpi_pending& f = pending_[next];
       MPI_Datatype const type = moved(f.call.type);
       MPI_Request* const pending = post(static_cast<int>(next));
-      if (int const* const counts = reinterpret_cast<int const*>(f.counts); f.form.counts_bytes != 0)
+      int const* const counts = reinterpret_cast<int const*>(f.counts);
+      if (f.form.second == mpi_function::igatherv) {
+        bool const is_root = f.index == f.call.root;
+        std::byte* const mine = f.out + counts[f.count + f.index] * static_cast<std::int64_t>(bytes_of(f.call.type));
+        must(MPI_Igatherv(is_root ? MPI_IN_PLACE : mine, counts[f.index], type, f.out, counts, counts + f.count, type,
+                          f.call.root, over.second, pending),
+             "MPI_Igatherv");
+      } else if (f.form.counts_bytes != 0)
         must(MPI_Iallgatherv(MPI_IN_PLACE, 0, type, f.out, counts, counts + f.count, type, over.second, pending),
              "MPI_Iallgatherv");
       else

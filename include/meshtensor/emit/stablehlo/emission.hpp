@@ -63,14 +63,30 @@ class emission {
   }
   /// The global index of the shard's first element along a dim, i64; none: 0.
   std::optional<value> origin(meshtensor::value const& v, int place) {
+    return origin(v.layout, place, b.local(v, place));
+  }
+  std::optional<value> origin(placement const& layout, int place, std::int64_t length) {
     std::optional<value> part;
-    for (int o = 0, a = 0; (a = v.layout.axis_at(place, o)) >= 0; ++o) {
+    for (int o = 0, a = 0; (a = layout.axis_at(place, o)) >= 0; ++o) {
       if (mesh.axes[a].extent == 1) continue;
       value const here = coordinate(a);
       part = part ? binary(w, "add", {scaled(w, *part, static_cast<double>(mesh.axes[a].extent)), here}) : here;
     }
     if (!part) return {};
-    return scaled(w, *part, static_cast<double>(b.local(v, place)));
+    return scaled(w, *part, static_cast<double>(length));
+  }
+  /// The place of the iteration's slice in this rank's part of a stack, and whether it has one: both i64 and i1; no
+  /// condition: each rank has all.
+  struct local_slice {
+    value place;
+    std::optional<value> is_here;
+  };
+  local_slice slice_of_iteration(std::optional<value> const& first, std::int64_t length) {
+    if (!first) return {index, {}};
+    value const place = binary(w, "subtract", {index, *first});
+    value const begins = compare(w, "GE", {place, like(w, place, 0)});
+    value const ends = compare(w, "LT", {place, like(w, place, static_cast<double>(length))});
+    return {place, binary(w, "and", {begins, ends})};
   }
   /// The global indices along a value's dim at `place`, as a tensor of this type that counts them in its dim `along`.
   value positions(meshtensor::value const& v, int place, type const& t, int along) {

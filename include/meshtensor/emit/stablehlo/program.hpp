@@ -214,7 +214,7 @@ class program_writer : speller {
       value_id const argument = m_.link(r.arguments, i);
       bool const stacked = i >= l.carries && i < l.carries + l.stacked;
       e_.at(argument) = i < l.carries ? inside[static_cast<std::size_t>(i + 1)]
-                        : stacked     ? row(e_.operand(n, i), zero, argument)
+                        : stacked     ? row(e_.operand(n, i), m_.operand_value(n, i), zero, argument)
                                       : e_.operand(n, i);
     }
     region(m_.region_of(n, 0));
@@ -223,27 +223,32 @@ class program_writer : speller {
       value const &made = e_.at(m_.link(r.results, i)), &before = inside[static_cast<std::size_t>(i + 1)];
       next.push_back(i < l.carries            ? made
                      : i < l.carries + l.sums ? binary(w_, "add", {before, made})
-                                              : with_row(before, made, zero));
+                                              : with_row(before, m_.result_value(n, i), made, zero));
     }
     return next;
   }
-  /// The current iteration's row of a stacked value; the value with that row replaced.
-  value row(value const& stacked, value const& zero, value_id argument) {
-    return w_.op("reshape", {part(w_, stacked, places(stacked, zero), row_of(stacked))}, e_.type_of(argument));
+  /// The current iteration's row of a stacked value; the value with that row replaced. If another rank has the row, some
+  /// row; the value as it is.
+  value row(value const& stacked, meshtensor::value const& v, value const& zero, value_id argument) {
+    auto const mine = e_.slice_of_iteration(e_.origin(v, 0), e_.b.local(v, 0));
+    return w_.op("reshape", {part(w_, stacked, places(stacked, mine.place, zero), row_of(stacked))},
+                 e_.type_of(argument));
   }
-  value with_row(value const& stacked, value const& made, value const& zero) {
+  value with_row(value const& stacked, meshtensor::value const& v, value const& made, value const& zero) {
+    auto const mine = e_.slice_of_iteration(e_.origin(v, 0), e_.b.local(v, 0));
     std::vector<value> operands{stacked, w_.op("reshape", {made}, {made.type.element, row_of(stacked)})};
-    for (value const& place : places(stacked, zero)) operands.push_back(place);
-    return w_.op("dynamic_update_slice", operands, stacked.type);
+    for (value const& place : places(stacked, mine.place, zero)) operands.push_back(place);
+    value const replaced = w_.op("dynamic_update_slice", operands, stacked.type);
+    return mine.is_here ? select(w_, {*mine.is_here, replaced, stacked}) : replaced;
   }
   static extents row_of(value const& stacked) {
     extents shape = stacked.type.shape;
     shape[0] = 1;
     return shape;
   }
-  std::vector<value> places(value const& stacked, value const& zero) const {
+  static std::vector<value> places(value const& stacked, value const& place, value const& zero) {
     std::vector<value> first(stacked.type.shape.size(), zero);
-    first[0] = e_.index;
+    first[0] = place;
     return first;
   }
 
