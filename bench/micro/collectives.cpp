@@ -37,7 +37,7 @@ void collective(benchmark::State& state, mt::collective kind, int ranks) {
   std::vector<std::vector<float>> in, out;
   for (int r = 0; r < ranks; ++r) {
     in.emplace_back(static_cast<std::size_t>(mt::elements_of(call)), 1.0F);
-    out.emplace_back(static_cast<std::size_t>(mt::result_bytes_of(call, ranks) / 4));
+    out.emplace_back(static_cast<std::size_t>(mt::result_bytes_of(call, ranks, r) / 4));
     world.member(r).prepare({members.data(), ranks, r});
   }
   for (auto _ : state)

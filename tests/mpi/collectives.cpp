@@ -85,7 +85,8 @@ TEST_CASE("every kind and dtype, bit for bit") {
         auto const blocks = calls::blocks_of(call, g(), p);
         auto const& mine = blocks[static_cast<std::size_t>(world.rank())];
         auto const right = oracle(call, p, blocks, world.rank());
-        CHECK_MESSAGE(calls::is_right(call, world.rank(), result(world, every.all, call, mine), right), mt::text_of(call));
+        CHECK_MESSAGE(calls::is_right(call, world.rank(), result(world, every.all, call, mine), right),
+                      mt::text_of(call));
         if (kind == mt::collective::all_reduce || kind == mt::collective::broadcast)
           CHECK_MESSAGE(in_place(world, every.all, call, mine) == right, mt::text_of(call));
       }

@@ -25,12 +25,9 @@ struct sent {
 inline void add_planned(sent& all, mt::collective_call const& call, int p, int me, std::int64_t times,
                         std::int64_t first = 0) {
   using f = mt::comm::mpi_function;
-  std::map<f, char const*> const names{{f::iallgather, "iallgather"},
-                                       {f::iallgatherv, "iallgatherv"},
-                                       {f::ialltoall, "ialltoall"},
-                                       {f::ialltoallv, "ialltoallv"},
-                                       {f::ibcast, "ibcast"},
-                                       {f::igatherv, "igatherv"}};
+  std::map<f, char const*> const names{{f::iallgather, "iallgather"}, {f::iallgatherv, "iallgatherv"},
+                                       {f::ialltoall, "ialltoall"},   {f::ialltoallv, "ialltoallv"},
+                                       {f::ibcast, "ibcast"},         {f::igatherv, "igatherv"}};
   mt::comm::mpi_algorithm const form = mt::comm::mpi_algorithm_of(call, p, mt::reductions::ordered);
   if (form.first == f::isend_irecv) {  // one message for each pair that exchanges anything
     auto const between = [&](int from, int to) -> std::int64_t {

@@ -260,8 +260,7 @@ constexpr std::int64_t received_bytes_of(collective_call const& call, int count,
     case collective::all_reduce:
       return all_reduce_bytes(elements_of(call), call.type, count, index, goes_in_steps(call));
     case collective::broadcast: return index == call.root ? 0 : block;
-    case collective::reduce:
-      return reduce_bytes(elements_of(call), call.type, count, index, index == call.root);
+    case collective::reduce: return reduce_bytes(elements_of(call), call.type, count, index, index == call.root);
     case collective::move: {
       std::int64_t n = 0;
       for (int j = 0; j < count; ++j) n += j == index ? 0 : comm::moved_elements(*call.moves, call.first, j, index);

@@ -21,7 +21,7 @@ class instruction_printer {
     for (instruction const& i : all) {
       if (i.kind == instruction_kind::end) depth_ -= 2;
       lines += std::string(depth_, ' ') + text_of(i.kind) + words(i) + "\n";
-      if (i.kind == instruction_kind::begin_loop || i.kind == instruction_kind::begin_call) depth_ += 2;
+      if (begins(i.kind)) depth_ += 2;
     }
     return lines;
   }
@@ -30,7 +30,7 @@ class instruction_printer {
   /// `%7@128`: at byte 128 of the arena; `%7`: in the memory of another value or outside of the arena.
   std::string at(value_id v) const {
     std::string const value = "%" + std::to_string(v);
-    return p_.where[p_.root[v]] == place::arena ? value + "@" + std::to_string(p_.offset[p_.root[v]]) : value;
+    return is_in_arena(p_.where[p_.root[v]]) ? value + "@" + std::to_string(p_.offset[p_.root[v]]) : value;
   }
   std::string all(list values) const {
     std::string r;
@@ -48,6 +48,7 @@ class instruction_printer {
       case bind_input: return move(m_.names[name_of(n)].text(), at(i.to_value()));
       case bind_variable: return move(variable(static_cast<variable_id>(i.from)), at(i.to_value()));
       case bind_slice:
+      case bind_turn:
       case copy:
       case copy_to_slice:
       case accumulate: return sized(move(at(i.from_value()), at(i.to_value())));
@@ -61,6 +62,8 @@ class instruction_printer {
       case begin_loop:
         return " " + m_.dim_name(loop::of(n).dim).text() + ", " + std::to_string(i.trips) + " times" +
                (i.reversed ? ", reversed" : "");
+      case begin_first:
+      case begin_next: return "";
       case begin_call: return " " + m_.names[name_of(n)].text();
       case end: return "";
       default: return move(at(i.from_value()), at(i.to_value()));

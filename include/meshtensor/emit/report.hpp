@@ -30,7 +30,7 @@ inline std::vector<value_id> held_at_fullest(module const& m, plan const& p) {
   liveness const& life = plan_again->life;
   std::vector<value_id> all;
   for (int v = 0; v < m.value_count; ++v)
-    if (p.root[v] == v && p.where[v] == place::arena && life.begin[v] <= time && time <= life.end[v])
+    if (p.root[v] == v && is_in_arena(p.where[v]) && life.begin[v] <= time && time <= life.end[v])
       all.push_back(static_cast<value_id>(v));
   return all;
 }
@@ -241,7 +241,7 @@ class reporter : speller {
     for (value_id v : held_at_fullest(m_, p_)) {
       std::string const what = type(v) + "  " + maker(v);
       auto const same = std::find_if(all.begin(), all.end(), [&](held const& h) { return h.what == what; });
-      std::int64_t const size = numbers().local_bytes(m_.values[v]);
+      std::int64_t const size = numbers().local_bytes(m_.values[v]) * (p_.where[v] == place::turns ? 2 : 1);
       if (same == all.end()) all.push_back({what, size, 1});
       else same->bytes += size, ++same->count;
     }

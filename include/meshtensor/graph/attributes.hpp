@@ -204,11 +204,13 @@ struct collective_attributes {
   dim_id split = no_id;           // the dim that becomes sharded: reduce_scatter, all_to_all, local_slice
   dim_id join = no_id;            // the dim that becomes unsharded: all_gather, all_to_all
   bool ends_behind_loop = false;  // all_reduce: whether it is waited for after its loop; set by `overlap`
+  bool starts_ahead = false;      // all_gather: whether it starts one iteration ahead; set by `overlap`
 
   static constexpr collective_attributes of(node const& n) {
     bool const joins_only = n.kind == primitive::all_gather;
     return {axes_of_collective(n), joins_only ? no_id : static_cast<dim_id>(n.attribute[1]),
-            static_cast<dim_id>(n.attribute[joins_only ? 1 : 2]), n.attribute[3] != 0};
+            static_cast<dim_id>(n.attribute[joins_only ? 1 : 2]), !joins_only && n.attribute[3] != 0,
+            joins_only && n.attribute[3] != 0};
   }
   /// Of an all_gather or a reduce_scatter of a slice along the dim of the loop around, which the slice lacks: that dim.
   /// The one gives all processors the slice of the one that holds it; the other gives it their sum.
@@ -221,12 +223,16 @@ struct collective_attributes {
   }
   constexpr attributes packed() const {
     bool const joins_only = split == no_id;
-    return {{static_cast<id>(axes), joins_only ? join : split, joins_only ? no_id : join, ends_behind_loop}};
+    return {{static_cast<id>(axes), joins_only ? join : split, joins_only ? no_id : join,
+             ends_behind_loop || starts_ahead}};
   }
 };
 
 /// Whether an all_reduce is waited for after its loop. It reduces one slice of a stacked output, in place; each
 /// iteration's all_reduce is also waited for when the next iteration's starts.
+constexpr bool starts_ahead(node const& n) {
+  return n.kind == primitive::all_gather && collective_attributes::of(n).starts_ahead;
+}
 constexpr bool ends_behind_loop(node const& n) {
   return n.kind == primitive::all_reduce && collective_attributes::of(n).ends_behind_loop;
 }

@@ -45,12 +45,16 @@ class rank_context {
     if (memory == memory_) return;
     memory_ = memory;
     for (int v = 0; v < m_.value_count; ++v)
-      if (p_.where[v] == place::arena) base_[static_cast<std::size_t>(v)] = memory + p_.offset[v];
+      if (is_in_arena(p_.where[v])) base_[static_cast<std::size_t>(v)] = memory + p_.offset[v];
   }
 
   int rank() const { return rank_; }
   std::byte* pointer(value_id v) const { return base_[p_.root[v]]; }
-  /// Sets the address of the root of `v`, which lies outside the arena.
+  /// The address of a value of which the arena has two, in an iteration.
+  std::byte* turn(value_id v, std::int64_t index, std::int64_t bytes_of_one) const {
+    return memory_ + p_.offset[p_.root[v]] + (index % 2) * bytes_of_one;
+  }
+  /// Sets the address of the root of `v`, which lies outside the arena, or of which the arena has two.
   void set_pointer(value_id v, std::byte* where) { base_[p_.root[v]] = where; }
   view at(value_id v) const {
     view r = views_[v];
@@ -73,7 +77,8 @@ class rank_context {
     interval const held = p_.numbers.slices_held(along, layout, [&](int a) { return mesh_.coordinate(rank_, a); });
     return context.index >= held.begin && context.index < held.begin + held.count;
   }
-  /// The same for a step: of a move, with the numbers of the step; of a slice, with the iteration's root. errors R10 a slice or a pad beyond its dim
+  /// The same for a step: of a move, with the numbers of the step; of a slice, with the iteration's root.
+  /// errors R10 a slice or a pad beyond its dim
   planned_collective const& exchange_now(node_id which) {
     planned_collective& c = *collectives_[which];
     if (!c.slices.empty()) collective_planner::set_root(c, context.index);

@@ -47,7 +47,8 @@ struct binding {
   /// The part of a loop's iterations whose slices a rank holds, if they lie as `layout` says.
   template <class Place>
   constexpr interval slices_held(dim_id loop_dim, placement const& layout, Place place) const {
-    return part_held(extent[loop_dim], grain[loop_dim], layout, placement::of_loop, [&](int a) { return axis[a]; }, place);
+    return part_held(
+        extent[loop_dim], grain[loop_dim], layout, placement::of_loop, [&](int a) { return axis[a]; }, place);
   }
   /// The largest part of the dim at `position`; the first rank holds it.
   constexpr std::int64_t local(value const& v, int position) const {

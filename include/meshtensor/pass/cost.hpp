@@ -128,14 +128,12 @@ constexpr std::int64_t bytes_in_step(module const& m, binding const& numbers, no
   placement const& layout = gathers ? m.operand_value(n, 0).layout : m.result_value(n).layout;
   std::int64_t const loops = times / numbers.extent[along];
   if (gathers) {
-    std::int64_t const least =
-        numbers.slices_held(along, layout, [&](int a) { return numbers.axis[a] - 1; }).count;
+    std::int64_t const least = numbers.slices_held(along, layout, [&](int a) { return numbers.axis[a] - 1; }).count;
     return loops * (numbers.extent[along] - least) * e.bytes;
   }
   value const& v = m.operand_value(n, 0);
   std::int64_t const most = numbers.slices_held(along, layout, [](int) { return 0; }).count;
-  std::int64_t const elsewhere =
-      reduce_bytes(numbers.local_size(v), v.type, static_cast<int>(e.members), 0, false);
+  std::int64_t const elsewhere = reduce_bytes(numbers.local_size(v), v.type, static_cast<int>(e.members), 0, false);
   return loops * (most * e.bytes + (numbers.extent[along] - most) * elsewhere);
 }
 
@@ -173,9 +171,8 @@ constexpr exchanged traffic_of(module const& m, plan const& p) {
     dtype const type = m.operand_value(n, 0).type;
     bool const in_steps = goes_in_steps(together[i] * static_cast<std::int64_t>(bytes_of(type)));
     t.exchanges += times;
-    t.bytes += p.joined[i] == 0
-                   ? bytes_in_step(m, p.numbers, n, times)
-                   : times * all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps);
+    t.bytes += p.joined[i] == 0 ? bytes_in_step(m, p.numbers, n, times)
+                                : times * all_reduce_bytes(together[i], type, static_cast<int>(e.members), 0, in_steps);
   }
   return t;
 }

@@ -11,6 +11,7 @@ enum class instruction_kind : std::uint8_t {
   bind_input,      // `to` lies where the caller feeds the input
   bind_variable,   // `to` lies in the store's memory of variable `from`
   bind_slice,      // `to` is the slice of `from` that belongs to the iteration
+  bind_turn,       // `to` lies in its first place in even iterations, else `bytes` behind it
   bind_window,     // `to` is a strided view of `from`, which begins where the node's numbers say
   launch,          // runs a kernel of the device; `to` numbers the kernels of a list
   copy,            // `from` to `to`
@@ -24,16 +25,23 @@ enum class instruction_kind : std::uint8_t {
   wait,            // waits for the collective of node `from`
   exchange,        // starts a collective and waits for it
   begin_loop,      // repeats what follows up to its end, `trips` times
+  begin_first,     // what follows up to its end is done for the first of the iterations, before the loop
+  begin_next,      // what follows up to its end is done for the next iteration, if there is one
   begin_call,      // what follows up to its end is one composite; says no more than its name
   end,             // of the innermost loop or call
 };
 
 constexpr char const* text_of(instruction_kind kind) {
   constexpr char const* texts[] = {
-      "bind_input",    "bind_variable", "bind_slice",     "bind_window", "launch",     "copy",
-      "copy_to_slice", "copy_to_store", "copy_to_output", "copy_part",   "zero",       "accumulate",
-      "start",         "wait",          "exchange",       "begin_loop",  "begin_call", "end"};
+      "bind_input",    "bind_variable", "bind_slice",     "bind_turn",   "bind_window", "launch",     "copy",
+      "copy_to_slice", "copy_to_store", "copy_to_output", "copy_part",   "zero",        "accumulate", "start",
+      "wait",          "exchange",      "begin_loop",     "begin_first", "begin_next",  "begin_call", "end"};
   return texts[static_cast<int>(kind)];
+}
+
+/// Whether what follows up to an `end` belongs to the instruction.
+constexpr bool begins(instruction_kind kind) {
+  return kind >= instruction_kind::begin_loop && kind <= instruction_kind::begin_call;
 }
 
 struct instruction {
@@ -42,7 +50,7 @@ struct instruction {
   id from, to;   // values; bind_variable and copy_to_store: one is a variable; launch: `to` is a number of its own;
                  // wait: `from` is the node that it waits for
   std::int64_t bytes;  // of what is copied, zeroed, added or bound as a slice, on the first processor: none has more
-  std::int64_t trips;  // of a loop
+  std::int64_t trips;  // of a loop, and of begin_first and begin_next in it
   bool reversed;       // a loop from the last index to the first
 
   constexpr value_id from_value() const { return static_cast<value_id>(from); }

@@ -48,7 +48,9 @@ struct instruction_lister {
       case primitive::wait: {
         node const& started = awaited(m, n);
         if (!p.numbers.is_alone(started)) give(wait, which, m.values[m.result(started)].node, m.result(n));
-        return;
+        if (!starts_ahead(p.numbers, started)) return;
+        start_ahead(m.values[m.result(started)].node, begin_next);
+        return bind_to_turn(node_owning(m, started.region), m.result(started));
       }
       case primitive::composite:
         if (is_whole(n)) break;
@@ -74,9 +76,32 @@ struct instruction_lister {
   constexpr void collective_of(node_id which, node const& n) {
     value_id const from = m.operand(n, 0), to = m.result(n);
     if (p.numbers.is_alone(n)) return copy_value(which, from, to);
+    if (starts_ahead(n)) return;
     // Slices that are reduced elsewhere than in their stack are there for one iteration only.
     bool const ends_here = ends_behind_loop(n) && placed(to) != place::filled;
     give(ends_here ? exchange : start, which, from, to);
+  }
+
+  constexpr void bind_to_turn(node_id which, value_id v) {
+    give(bind_turn, which, no_id, v, planned_bytes(p.numbers, m.values[v]));
+  }
+  /// Starts a collective of a loop's slices for an iteration to come.
+  constexpr void start_ahead(node_id collective, instruction_kind when) {
+    node const& n = m.nodes[collective];
+    node_id const which = node_owning(m, n.region);
+    node const& owner = m.nodes[which];
+    loop const l = loop::of(owner);
+    value_id const slice = m.operand(n, 0);
+    add(instruction{when, which, no_id, no_id, 0, p.numbers.extent[l.dim], l.reversed});
+    give(bind_slice, which, m.operand(owner, place_of(m.nodes[m.values[slice].node])), slice, bytes(slice));
+    bind_to_turn(which, m.result(n));
+    give(start, collective, slice, m.result(n));
+    give(end, which, no_id, no_id);
+  }
+  template <class F>
+  constexpr void each_ahead(region_id r, F f) const {
+    for (int i = 0; i < p.steps.count[r]; ++i)
+      if (node_id const at = p.steps.nodes[p.steps.first[r] + i]; starts_ahead(p.numbers, m.nodes[at])) f(at);
   }
 
   constexpr void loop_of(node_id which, node const& n) {
@@ -89,11 +114,13 @@ struct instruction_lister {
 
     for (int i = 0; i < l.carries; ++i) copy_value(which, m.operand(n, i), argument(i));
     for (int i = l.carries; i < first_out; ++i) give(zero, which, no_id, m.result(n, i), bytes(m.result(n, i)));
+    each_ahead(body_id, [&](node_id c) { start_ahead(c, begin_first); });
     add(instruction{begin_loop, which, no_id, no_id, 0, p.numbers.extent[l.dim], l.reversed});
     for (int i = l.carries; i < l.carries + l.stacked; ++i)
       give(bind_slice, which, m.operand(n, i), argument(i), bytes(argument(i)));
     for (int i = first_out; i < body.results.count; ++i)
       if (is_filled_by(m, p, body_id, given(i))) give(bind_slice, which, m.result(n, i), given(i), bytes(given(i)));
+    each_ahead(body_id, [&](node_id c) { bind_to_turn(which, m.result(m.nodes[c])); });
     region(body_id);
     for (int i = l.carries; i < first_out; ++i) give(accumulate, which, given(i), m.result(n, i), bytes(given(i)));
     for (int i = first_out; i < body.results.count; ++i)

@@ -10,12 +10,16 @@ namespace meshtensor {
 enum class place : std::uint8_t {
   nowhere,   // never run
   arena,     // in the arena, at an offset
+  turns,     // in the arena, twice in a row: a loop's iterations take turns
   variable,  // in the store's own memory
   input,     // in memory fed by the caller
   slice,     // a slice of a stacked operand: its address advances with the iteration
   filled,    // the slice of a stacked result that the iteration computes in place: advances, too
   window,    // a strided view of another value: address and strides are computed when its slice node runs
 };
+
+/// Whether the arena has room for it.
+constexpr bool is_in_arena(place where) { return where == place::arena || where == place::turns; }
 
 struct plan {
   binding numbers;
@@ -33,6 +37,15 @@ struct plan {
 /// the body may be in a slice of an outer loop's result; then it is copied like any other value.
 constexpr bool is_filled_by(module const& m, plan const& p, region_id body, value_id v) {
   return p.where[p.root[v]] == place::filled && m.nodes[m.values[p.root[v]].node].region == body;
+}
+
+/// Whether a collective of several processors starts one iteration ahead of its use.
+constexpr bool starts_ahead(binding const& numbers, node const& n) { return starts_ahead(n) && !numbers.is_alone(n); }
+
+/// Each value begins at a multiple of it.
+inline constexpr std::int64_t plan_alignment = 64;
+constexpr std::int64_t planned_bytes(binding const& numbers, value const& v) {
+  return (numbers.local_bytes(v) + plan_alignment - 1) / plan_alignment * plan_alignment;
 }
 
 namespace detail {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits every collective into a start and a wait, and moves them apart.
 // before: fused.  after: a collective starts as soon as its operand is ready, and its wait comes just before the first
-// use of its result; the wait for a slice that a loop stacks comes after the loop.
+// use of its result; the wait for a slice that a loop stacks comes after the loop. A slice that a loop takes from a
+// stack is gathered one iteration ahead.
 // why: communication that overlaps computation costs nothing. All ranks have the same order, so nothing can deadlock.
 #pragma once
 
@@ -69,6 +70,19 @@ struct overlapper {
            !is_collective(maker.kind);  // nor an argument: a loop's arguments are never partial
   }
 
+  /// Whether it may start one iteration ahead: it gathers a slice of the loop's stacked operand, for the body alone.
+  constexpr bool may_start_ahead(node const& n) const {
+    node const& maker = from.nodes[from.operand_value(n, 0).node];
+    id const user = first_use[from.result(n)];
+    if (n.kind != primitive::all_gather || maker.kind != primitive::argument || maker.region != n.region) return false;
+    if (used_twice[from.operand(n, 0)] || user == 0) return false;
+    node_id const owner = node_owning(from, n.region);
+    node const& o = from.nodes[owner];
+    loop const l = loop::of(o);
+    int const place = place_of(maker);
+    return o.kind == primitive::repeat && place >= l.carries && place < l.carries + l.stacked && user != owner + 1;
+  }
+
   constexpr void use(value_id v, int by) {
     used_twice[v] = first_use[v] != 0;
     first_use[v] = static_cast<id>(by + 1);
@@ -113,9 +127,9 @@ struct overlapper {
 
   constexpr void begin(node const& n) {
     node_id const made = w.copy(n);
-    if (!ends_late(n)) return;
     collective_attributes c = collective_attributes::of(n);
-    c.ends_behind_loop = true;
+    c.ends_behind_loop = ends_late(n), c.starts_ahead = may_start_ahead(n);
+    if (!c.ends_behind_loop && !c.starts_ahead) return;
     set_attributes(w.m.nodes[made], c.packed());
   }
   constexpr void wait(value_id v) {

@@ -12,7 +12,6 @@ namespace meshtensor {
 namespace detail {
 
 struct planner {
-  static constexpr std::int64_t alignment = 64;
   meshtensor::module const& m;
   plan& p;
   liveness life;
@@ -65,6 +64,7 @@ struct planner {
       life.within[m.result(n)] = static_cast<id>(m.operand(n, 0) + 1);
       return live_in(m.result(n), place::window);
     }
+    if (starts_ahead(p.numbers, n)) return life.touch(m.result(n));  // it has its place since the loop began
     if (life.renames(n)) {
       life.same(m.result(n), m.operand(n, 0));
       return life.touch(m.result(n));
@@ -130,8 +130,10 @@ struct planner {
       else life.same(argument, m.operand(n, i));
     }
     for (int i = l.carries; i < n.results.count; ++i) give(m.result(n, i));
+    each_ahead(n, [&](value_id v) { live_in(v, place::turns); });
     region(m.region_of(n, 0));
     ++life.now;  // the end of an iteration, when its results are stored
+    each_ahead(n, [&](value_id v) { life.touch(v); });
     for (int i = 0; i < n.operands.count; ++i) life.touch(m.operand(n, i)), life.touch(m.link(body.arguments, i));
     for (int i = 0; i < body.results.count; ++i) life.look(m.link(body.results, i));
     for (int i = 0; i < n.results.count; ++i) {
@@ -140,11 +142,19 @@ struct planner {
     }
   }
 
+  /// Calls f(value) for what the body of a loop gathers one iteration ahead.
+  template <class F>
+  constexpr void each_ahead(node const& owner, F f) const {
+    region_id const body = m.region_of(owner, 0);
+    for (int i = 0; i < p.steps.count[body]; ++i)
+      if (node const& n = m.nodes[p.steps.nodes[p.steps.first[body] + i]]; starts_ahead(p.numbers, n)) f(m.result(n));
+  }
+
   // Best fit, in the order in which values are born.
   free_list arena{};
 
   constexpr std::int64_t bytes(int v) const {
-    return (p.numbers.local_bytes(m.values[v]) + alignment - 1) / alignment * alignment;
+    return planned_bytes(p.numbers, m.values[v]) * (p.where[v] == place::turns ? 2 : 1);
   }
 
   constexpr void place_all() {
@@ -154,7 +164,7 @@ struct planner {
       if (p.root[v] != v) continue;
       if (p.where[v] == place::variable) p.variable_bytes += p.numbers.local_bytes(m.values[v]);
       if (p.where[v] == place::input) p.input_bytes += p.numbers.local_bytes(m.values[v]);
-      if (p.where[v] != place::arena) continue;
+      if (!is_in_arena(p.where[v])) continue;
       next_born[v] = born[life.begin[v]], born[life.begin[v]] = static_cast<id>(v + 1);
       if (life.end[v] <= life.now) next_dying[v] = dies[life.end[v]], dies[life.end[v]] = static_cast<id>(v + 1);
     }

@@ -14,8 +14,8 @@ struct collective_slicer {
   meshtensor::module const& from;
   rebuild w;
   id uses[max_values];
-  id slices[max_values];    // of a value: how many of its uses are by loops over layers, slice by slice
-  id of_slice[max_values];  // of a slice that a body returns: the collective after the loop that moves to it, plus 1
+  id slices[max_values];       // of a value: how many of its uses are by loops over layers, slice by slice
+  id of_slice[max_values];     // of a slice that a body returns: the collective after the loop that moves to it, plus 1
   id of_argument[max_values];  // of a slice that a body takes: the last gather before the loop that moves to it, plus 1
   id argument[max_values];     // of such a slice: the new argument, plus 1
   bool moved[max_nodes];
@@ -77,8 +77,7 @@ struct collective_slicer {
       loop const l = loop::of(n);
       for (int k = l.carries; k < l.carries + l.stacked; ++k) {
         value_id const stack = from.operand(n, k), slice = argument_of(n, k);
-        if (is_of_variable(stack) && from.values[slice].dims.count >= 2 && !is_given(n, slice))
-          ++slices[stack];
+        if (is_of_variable(stack) && from.values[slice].dims.count >= 2 && !is_given(n, slice)) ++slices[stack];
       }
     }
     for (int i = from.node_count; i-- > 0;) {  // of several gathers one after the other the last one comes first
@@ -117,8 +116,8 @@ struct collective_slicer {
       argument[slice] = shown ? static_cast<id>(was + 1) : no_id;
     }
   }
-  /// Gathers a slice behind its argument. Of several gathers those along the loop's dim are one, from the processor that
-  /// holds the slice, and come first.
+  /// Gathers a slice behind its argument. Of several gathers those along the loop's dim are one, from the processor
+  /// that holds the slice, and come first.
   constexpr void gather(value_id slice) {
     value const& taken = from.values[slice];
     id_list<max_axes, node_id> chain{};

@@ -29,6 +29,9 @@ struct plan_verifier {
   planned_contents::content of[max_values];  // what a value's memory must contain when it is read
   planned_contents::content initial[max_variables], last[max_variables];  // of a variable: before and after the step
   bool is_written[max_variables];
+  // What starts one iteration ahead: the iteration that runs, the slice of the next one, and what has arrived.
+  std::int64_t turn;
+  planned_contents::content ahead[max_values], arrived[max_values];
   bool is_elsewhere[max_values];  // a slice of the iteration that another processor holds
 
   constexpr plan_verifier(module const& source, plan const& planned, int entry)
@@ -43,6 +46,9 @@ struct plan_verifier {
         initial{},
         last{},
         is_written{},
+        turn{},
+        ahead{},
+        arrived{},
         is_elsewhere{} {
     for (int v = 0; v < m.value_count; ++v) at[v] = p.offset[v];
     run(static_cast<region_id>(entry));
@@ -177,6 +183,11 @@ struct plan_verifier {
     value_id const x = m.operand(n, 0), y = m.result(n);
     node_id const started = now;
     if (p.numbers.is_alone(n)) return copy(y, x);
+    if (starts_ahead(n)) return;
+    begin(n, started);
+  }
+  constexpr void begin(node const& n, node_id started) {
+    value_id const x = m.operand(n, 0), y = m.result(n);
     bool const goes_with_others = p.joined[started] != 0;
     if (!goes_with_others) end(started);
     read(x);
@@ -203,10 +214,40 @@ struct plan_verifier {
   constexpr void wait(node const& n) {
     node const& c = awaited(m, n);
     node_id const started = m.values[m.result(c)].node;
+    if (starts_ahead(p.numbers, c)) {
+      at[root(m.result(c))] = turn_of(m.result(c), turn);
+      of[m.result(c)] = arrived[m.result(c)];
+    }
     rename(m.result(n), m.operand(n, 0));
     if (!p.numbers.is_alone(c)) end(started);
     for (int i = 0; i < memory.flights; ++i)
       if (memory.flight[i].node == started) return say("a wait comes before its collective is sent", now);
+    if (starts_ahead(p.numbers, c)) start_ahead(started, turn + 1);
+  }
+
+  // Collectives of a loop's slices that start one iteration ahead of their wait.
+  constexpr std::int64_t turn_of(value_id v, std::int64_t t) const {
+    return p.offset[root(v)] + t % 2 * planned_bytes(p.numbers, m.values[v]);
+  }
+  /// Starts it for the iteration that comes at `t`, if that one is simulated; its result of before stays in its place.
+  constexpr void start_ahead(node_id collective, std::int64_t t) {
+    node const& n = m.nodes[collective];
+    node const& owner = m.nodes[node_owning(m, n.region)];
+    loop const l = loop::of(owner);
+    std::int64_t const trips = p.numbers.extent[l.dim];
+    if (t >= iterations || t >= trips) return;
+    value_id const x = m.operand(n, 0), y = m.result(n);
+    value_id const whole = m.operand(owner, place_of(m.nodes[m.values[x].node]));
+    std::int64_t const x_now = at[root(x)], y_now = at[root(y)];
+    content const x_holds = of[x], y_holds = of[y];
+    bool const was_elsewhere = is_elsewhere[x];
+    is_elsewhere[x] = t >= held(whole);
+    if (!is_elsewhere[x]) at[root(x)] = slice_of(whole, x, l, t).from, of[x] = ahead[x];
+    at[root(y)] = turn_of(y, t);
+    begin(n, collective);
+    arrived[y] = of[y];
+    at[root(x)] = x_now, at[root(y)] = y_now;
+    of[x] = x_holds, of[y] = y_holds, is_elsewhere[x] = was_elsewhere;
   }
 
   constexpr void call(node const& n) {
@@ -250,8 +291,16 @@ struct plan_verifier {
       else enter(in[i - l.carries], m.operand(n, i), argument(i), l, ran);
     }
     for (int i = l.carries; i < first_out; ++i) write(m.result(n, i));
+    std::int64_t const outer_turn = turn;
+    for (int i = l.carries; i < stacked_end; ++i) ahead[argument(i)] = in[i - l.carries].slice[0];
+    region_id const inside = m.region_of(n, 0);
+    for (int i = 0; i < p.steps.count[inside]; ++i)
+      if (node_id const c = p.steps.nodes[p.steps.first[inside] + i]; starts_ahead(p.numbers, m.nodes[c]))
+        start_ahead(c, 0);
     for (std::int64_t t = 0; t < ran && found.report.empty(); ++t) {
+      turn = t;
       for (int i = l.carries; i < stacked_end; ++i) {
+        if (t + 1 < ran) ahead[argument(i)] = in[i - l.carries].slice[t + 1];
         is_elsewhere[argument(i)] = t >= held(m.operand(n, i));
         if (is_elsewhere[argument(i)]) continue;
         at[argument(i)] = slice_of(m.operand(n, i), argument(i), l, t).from;
@@ -267,6 +316,7 @@ struct plan_verifier {
       now = self;
       put_away(n, l, out, t);
     }
+    turn = outer_turn;
     if (found.report.empty()) leave(n, l, in, out, ran);
   }
   constexpr void enter(stack& s, value_id whole, value_id one, loop const& l, std::int64_t ran) {

@@ -86,6 +86,7 @@ class engine {
   /// Runs up to the end of a body, and gives the place of that end.
   std::size_t run_body(std::size_t at);
   std::size_t run_loop(std::size_t at);
+  std::size_t run_ahead(std::size_t at);
 
   void launch(instruction const& i);
 

@@ -90,6 +90,8 @@ std::size_t engine<Device>::do_at(std::size_t at) {
   instruction const& i = list_[at];
   switch (i.kind) {
     case instruction_kind::begin_loop: return run_loop(at);
+    case instruction_kind::begin_first:
+    case instruction_kind::begin_next: return run_ahead(at);
     case instruction_kind::begin_call: return run_body(at + 1) + 1;
     case instruction_kind::launch: launch(i); break;
     case instruction_kind::start: exchange_->start(processors_, i.node, i.from_value(), i.to_value()); break;
@@ -127,6 +129,22 @@ std::size_t engine<Device>::run_loop(std::size_t at) {
 }
 
 template <class Device>
+std::size_t engine<Device>::run_ahead(std::size_t at) {
+  instruction const& i = list_[at];
+  std::int64_t const before = processors_[0].context.index;
+  std::int64_t const index = i.kind == instruction_kind::begin_first ? (i.reversed ? i.trips - 1 : 0)
+                             : i.reversed                            ? before - 1
+                                                                     : before + 1;
+  if (index >= 0 && index < i.trips) {
+    for (rank_context& p : processors_) p.context.index = index;
+    at = run_body(at + 1);
+    for (rank_context& p : processors_) p.context.index = before;
+  }
+  while (list_[at].kind != instruction_kind::end) ++at;
+  return at + 1;
+}
+
+template <class Device>
 void engine<Device>::launch(instruction const& i) {
   node const& n = m_.nodes[i.node];
   for (std::size_t k = 0; k < processors_.size(); ++k) {
@@ -145,6 +163,7 @@ void engine<Device>::move(instruction const& i, rank_context& p, external_buffer
     case bind_input: return p.set_pointer(i.to_value(), o.fed[i.node]);
     case bind_variable: return p.set_pointer(i.to_value(), o.variables[i.from]);
     case bind_slice: return p.set_pointer(i.to_value(), slice_of(p, i.from_value(), i.to_value()));
+    case bind_turn: return p.set_pointer(i.to_value(), p.turn(i.to_value(), p.context.index, i.bytes));
     case bind_window: return bind_to_window(i, p);
     case copy: return copy_bytes(p.pointer(i.to_value()), p.pointer(i.from_value()), p.bytes(i.from_value()));
     case copy_to_slice:

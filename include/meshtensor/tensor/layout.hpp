@@ -128,8 +128,8 @@ struct placement {
 
   constexpr bool operator==(placement const&) const = default;
 
-  /// In a loop's body, the position of the dim that the loop runs over. An axis that shards it cuts the loop's stack, and
-  /// only the processor with the iteration's index holds the value.
+  /// In a loop's body, the position of the dim that the loop runs over. An axis that shards it cuts the loop's stack,
+  /// and only the processor with the iteration's index holds the value.
   static constexpr int of_loop = 14;
 
   /// The position of the dim that an axis shards, or -1.

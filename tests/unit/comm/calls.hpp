@@ -19,10 +19,9 @@ namespace mt = meshtensor;
 using bytes = std::vector<std::byte>;
 using generator = std::mt19937_64;
 
-inline constexpr mt::collective kinds[] = {mt::collective::all_reduce, mt::collective::reduce_scatter,
-                                           mt::collective::all_gather, mt::collective::all_to_all,
-                                           mt::collective::broadcast,  mt::collective::move,
-                                           mt::collective::reduce};
+inline constexpr mt::collective kinds[] = {
+    mt::collective::all_reduce, mt::collective::reduce_scatter, mt::collective::all_gather, mt::collective::all_to_all,
+    mt::collective::broadcast,  mt::collective::move,           mt::collective::reduce};
 
 /// Whether a result is right, or the member has none.
 inline bool is_right(mt::collective_call const& call, int index, bytes const& result, bytes const& right) {

@@ -10,6 +10,7 @@
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/random.hpp"
+#include "meshtensor/op/reduce.hpp"
 #include "meshtensor/op/softmax.hpp"
 
 namespace {

@@ -34,7 +34,7 @@ std::string broken_law(mt::lowering const& low) {
     auto const law = [&](char const* text) {
       return std::string(text) + ": " + text_of(i.kind) + " of " + mt::text_of(n);
     };
-    depth += (i.kind == kind::begin_loop || i.kind == kind::begin_call) - (i.kind == kind::end);
+    depth += mt::begins(i.kind) - (i.kind == kind::end);
     if (depth < 0) return law("an end without a beginning");
     if (i.kind == kind::launch && ++launched[i.node] > 1) return law("a kernel is launched twice");
     if (i.kind == kind::launch && i.to + 1u != launched.size()) return law("kernels are not numbered in their order");
@@ -55,7 +55,8 @@ std::string broken_law(mt::lowering const& low) {
   }
   if (depth != 0) return "a beginning without an end";
   for (auto const& [which, times] : started)
-    if (times != 1 || awaited[which] == 0) return std::string(mt::text_of(m.nodes[which])) + " has no wait";
+    if (times != (mt::starts_ahead(p.numbers, m.nodes[which]) ? 2 : 1) || awaited[which] == 0)
+      return std::string(mt::text_of(m.nodes[which])) + " has no wait";
   for (int r = 0; r < m.region_count; ++r) {
     auto const where = m.regions[r].kind;
     if (where == mt::region_kind::kernel || where == mt::region_kind::gradient) continue;

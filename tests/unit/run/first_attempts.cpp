@@ -12,8 +12,6 @@ namespace net {
 inline constexpr struct batch : mt::dim<"batch"> {} batch;
 inline constexpr struct in : mt::dim<"in", 6> {} in;
 inline constexpr struct joined : mt::dim<"joined", 12> {} joined;
-inline constexpr struct major : mt::dim<"major", 2> {} major;
-inline constexpr struct minor : mt::dim<"minor", 6> {} minor;
 inline constexpr struct data : mt::axis<"data"> {} data;
 inline constexpr struct model : mt::axis<"model", 2> {} model;
 struct mesh : mt::mesh<data, model> {};

@@ -349,7 +349,7 @@ class mpi_pending_collectives {
     if (f.form.folds) {
       bool const is_empty = f.call.kind == collective::reduce && f.index != f.call.root;
       interval const part = f.form.second != mpi_function::none ? part_of(block / size, f.count, f.index)
-                            : is_empty                          ? interval{0, 0}
+                            : is_empty ? interval{0, 0}
                                        : interval{0, result_bytes_of(f.call, f.count, f.index) / size};
       fold(f.call.op, f.call.type, f.out + part.begin * size, part.count, f.count,
            [&](int j) -> void const* { return f.received + j * part.count * size; });

@@ -29,10 +29,10 @@ inline std::string groups(mesh_shape const& mesh, unsigned mask) {
 /// The slice of the iteration, from the rank that holds it: the sum of its bits and of zeros elsewhere, for StableHLO
 /// has no broadcast from a rank that changes.
 inline value slice_of_one(emission& e, node const& n, dim_id along, std::string const& with) {
-  type const t = e.result_type(n), bits = {t.element == "i1" ? "i1" : "ui" + std::to_string(8 * bytes_of(e.m.result_value(n).type)), t.shape};
+  type const t = e.result_type(n),
+             bits = {t.element == "i1" ? "i1" : "ui" + std::to_string(8 * bytes_of(e.m.result_value(n).type)), t.shape};
   placement const& layout = e.m.operand_value(n, 0).layout;
-  std::int64_t const length =
-      e.b.slices_held(along, layout, [](int) { return 0; }).count;
+  std::int64_t const length = e.b.slices_held(along, layout, [](int) { return 0; }).count;
   auto const mine = e.slice_of_iteration(e.origin(layout, placement::of_loop, length), length);
   value x = e.operand(n);
   if (!mine.is_here) return x;
@@ -53,8 +53,10 @@ inline value exchange(emission& e, node const& n) {
   auto const place = [&](dim_id dim) { return std::to_string(e.dims(n).find(dim)) + " : i64, "; };
   type const t = e.result_type(n);
   std::string const region = combining(static_cast<reduction>(n.function), t.element);
-  if (dim_id const along = collective_attributes::of_slices(e.m, n); along != no_id)  // a sum of which one rank needs all
-    return n.kind == primitive::all_gather ? slice_of_one(e, n, along, with) : e.w.op("all_reduce", {x}, t, with, region);
+  if (dim_id const along = collective_attributes::of_slices(e.m, n);
+      along != no_id)  // a sum of which one rank needs all
+    return n.kind == primitive::all_gather ? slice_of_one(e, n, along, with)
+                                           : e.w.op("all_reduce", {x}, t, with, region);
   switch (n.kind) {
     case primitive::all_reduce: return e.w.op("all_reduce", {x}, t, with, region);
     case primitive::reduce_scatter:
