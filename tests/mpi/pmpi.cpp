@@ -117,15 +117,15 @@ TEST_CASE("a move sends what changes hands, and nothing else") {
   }
   moves.find_alike();
   mt::collective_call call;
-  call.kind = collective::move, call.moves = &moves, call.dims = 2, call.first = 2;
+  call.kind = collective::move, call.moves = &moves, call.dims = 2, call.at.first = 2;
   call = mt::of_member(call, p, me);
   auto t = of(world, call);
   CHECK(t.functions == made{{"irecv", 1}, {"isend", 1}});
   CHECK(t.bytes == 2 * 24 * 4);
   CHECK(t.bytes == mt::received_bytes_of(call, p, me));
-  call.first = 0;
+  call.at.first = 0;
   CHECK(of(world, call).functions == made{});
-  moves.kind = mt::shift_kind::cut, call.first = -2;
+  moves.kind = mt::shift_kind::cut, call.at.first = -2;
   t = of(world, call);
   CHECK(t.bytes == (me == 0 ? 0 : 2 * 24 * 4));
 }

@@ -20,10 +20,10 @@ struct sent {
   std::map<std::string, std::int64_t> received;
 };
 
-/// Adds the calls that the table gives for one collective of member `me` of `p`, as often as it runs; `first` is the
-/// number of a move.
+/// Adds the calls that the table gives for one collective of member `me` of `p`, as often as it runs; `at` are the
+/// positions of a move.
 inline void add_planned(sent& all, mt::collective_call const& call, int p, int me, std::int64_t times,
-                        std::int64_t first = 0) {
+                        mt::positions at = {}) {
   using f = mt::comm::mpi_function;
   std::map<f, char const*> const names{{f::iallgather, "iallgather"}, {f::iallgatherv, "iallgatherv"},
                                        {f::ialltoall, "ialltoall"},   {f::ialltoallv, "ialltoallv"},
@@ -32,7 +32,7 @@ inline void add_planned(sent& all, mt::collective_call const& call, int p, int m
   if (form.first == f::isend_irecv) {  // one message for each pair that exchanges anything
     auto const between = [&](int from, int to) -> std::int64_t {
       if (call.kind == mt::collective::move)
-        return mt::comm::moved_elements(*call.moves, first, from, to) *
+        return mt::comm::moved_elements(*call.moves, at, from, to) *
                static_cast<std::int64_t>(mt::bytes_of(call.type));
       if (call.kind == mt::collective::reduce) return to == call.root ? mt::bytes_of(call) : 0;
       return mt::comm::taken(call, p, from, to).bytes;
@@ -66,8 +66,8 @@ inline void add_planned(sent& all, mt::collective_call const& call, int p, int m
 }
 
 /// The same for a planned one: a slice of a loop's stack has another root in each iteration.
-inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t times, std::int64_t first = 0) {
-  if (c.slices.empty()) return add_planned(all, c.call, c.with.count, c.with.index, times, first);
+inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t times, mt::positions at = {}) {
+  if (c.slices.empty()) return add_planned(all, c.call, c.with.count, c.with.index, times, at);
   std::int64_t trips = 0;
   for (mt::interval const& s : c.slices) trips += s.count;
   mt::collective_call call = c.call;
@@ -116,9 +116,10 @@ struct trial {
       mt::rank_context const& mine = run.held()[0];
       auto const which = static_cast<mt::node_id>(i);
       if (mt::shifts(n)) {
-        auto const first = mt::known_number(low.graph, low.planned.numbers, mt::move_attributes::of(n).first);
-        REQUIRE(first);
-        add_planned(planned, mine.exchange(which), times.of[n.region], static_cast<std::int64_t>(*first));
+        auto const a = mt::move_attributes::of(n);
+        auto const at = mt::known_positions(low.graph, low.planned.numbers, a.first, a.step);
+        REQUIRE(at);
+        add_planned(planned, mine.exchange(which), times.of[n.region], *at);
       } else if (alone) add_planned(planned, mine.exchange(which), times.of[n.region]);
       else add_planned(planned, mt::joined_exchange(low.graph, low.planned, mine, which), times.of[n.region]);
     }

@@ -109,6 +109,34 @@ TEST_CASE("slice, pad, concat") {
   at_least(12000, t.tried);
 }
 
+// The dims of the operand and of the result are as those above: a slice, or a pad, with steps of 2 has room.
+TEST_CASE("slice and pad with a step") {
+  tally t;
+  auto const last = [](graph& g, char const* dim) {
+    mt::number_id const extent = g.b.add_number({mt::number_row::extent, mt::function::copy, g.dim(dim), mt::no_id, 0});
+    mt::number_id const minus = g.b.literal(-1);
+    return g.b.add_number({mt::number_row::expression, mt::function::add, extent, minus, 0});
+  };
+  for (int step : {2, -1, -2}) {
+    hold(
+        "slice with a step",
+        [&](graph& g, mt::value_id x, mt::value_id) {
+          mt::number_id const first = step > 0 ? g.b.literal(0) : last(g, "b");
+          return mt::slice(g.b, x, g.dim("b"), g.same("e", "a"), first, g.b.literal(step));
+        },
+        t);
+    hold(
+        "pad with a step",
+        [&](graph& g, mt::value_id x, mt::value_id) {
+          mt::number_id const first = step > 0 ? g.b.literal(0) : last(g, "b");
+          return mt::pad(g.b, x, g.dim("a"), g.same("e", "b"), first, g.b.literal(1), g.b.literal(step));
+        },
+        t);
+  }
+  t.say("slice and pad with a step");
+  at_least(30000, t.tried);
+}
+
 TEST_CASE("roll, shift, reverse") {
   tally t;
   for (auto kind : {mt::shift_kind::wrap, mt::shift_kind::cut, mt::shift_kind::reverse})

@@ -162,12 +162,15 @@ struct movements {
     auto before = slice(x, length, past, 1);
     auto around = pad(turned, length, longer, 4, 1);
     auto two = concat(turned, length, later, memory, both);
+    auto const step = (mt::extent(longer) - 1) / mt::extent(past);
+    auto each = pad(slice(around, longer, past, mt::extent(longer) - 1, -1) * 3, past, longer, 0, 1, step);
     auto spread = broadcast(mean(before, joined), to(heads, past, batch));
     auto written = put(turned, mean(before, past), length, 4);
-    auto loss = weighed(two) + weighed(around) * 0.5 + weighed(spread * sum(parts, length)) + weighed(before) +
-                weighed(written * written);
+    auto loss = weighed(two) + weighed(around) * 0.5 + weighed(each * around) + weighed(spread * sum(parts, length)) +
+                weighed(before) + weighed(written * written);
     s.output("two", two);
     s.output("around", around);
+    s.output("each", each);
     s.output("written", written);
     s.output("dx", gradient(loss, x));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shifts along a dim as runs of elements that stay together: cut off at the ends, wrapped around, or reversed.
+// Shifts along a dim as runs of elements that stay together: cut off at the ends, wrapped around, reversed, or with a
+// step.
 #pragma once
 
 #include <cstdint>
@@ -9,41 +10,70 @@
 
 namespace meshtensor {
 
-/// Element o of the result is element o + first of the operand (cut, wrap) or first - o (reverse). Beyond the operand's
-/// ends there are none (cut, reverse), or its other end follows (wrap).
-enum class shift_kind : std::uint8_t { cut, wrap, reverse };
+/// The elements first, first + step, … of a dim. The step is not 0.
+struct positions {
+  std::int64_t first = 0, step = 1;
 
-/// Elements to, to + 1, … of a result that are elements from, from + step, … of an operand, `count` of them.
-struct shifted_run {
-  std::int64_t to, from, count;
-  int step;
+  constexpr bool operator==(positions const&) const = default;
+  constexpr std::int64_t operator[](std::int64_t k) const { return first + step * k; }
 };
+
+/// cut      element o of the result is element first + step·o of the operand
+/// wrap     element o is element first + o; beyond one end of the operand the other one follows
+/// reverse  element o is element first - o
+/// spread   element first + step·i of the result is element i of the operand
+///
+/// All other elements of the result come from nowhere.
+enum class shift_kind : std::uint8_t { cut, wrap, reverse, spread };
+
+/// Elements to, to + to_step, … of a result that are elements from, from + from_step, … of an operand, `count` of them.
+struct shifted_run {
+  std::int64_t to, from, count, to_step, from_step;
+};
+
+/// The numbers k in `among` for which at[k] is in `wanted`.
+constexpr interval places_within(positions at, interval among, interval wanted) {
+  if (wanted.count == 0) return {among.begin, 0};
+  std::int64_t const last = wanted.begin + wanted.count - 1, end = among.begin + among.count;
+  std::int64_t const low = at.step > 0 ? wanted.begin - at.first : at.first - last;
+  std::int64_t const high = at.step > 0 ? last - at.first : at.first - wanted.begin;
+  std::int64_t const by = at.step > 0 ? at.step : -at.step;
+  auto const rounded_down = [&](std::int64_t n) { return n / by - (n % by < 0 ? 1 : 0); };
+  std::int64_t begin = rounded_down(low + by - 1), until = rounded_down(high) + 1;
+  if (begin < among.begin) begin = among.begin;
+  if (until > end) until = end;
+  return {begin, begin < until ? until - begin : 0};
+}
+
+/// Whether the first `count` positions lie among `extent` elements.
+constexpr bool are_within(positions at, std::int64_t count, std::int64_t extent) {
+  return places_within(at, {0, count}, {0, extent}).count == count;
+}
 
 /// Calls f(shifted_run) for the elements of the result in `target` that come from elements of the operand in `source`;
 /// `extent` is that of the operand's dim.
 template <class F>
-constexpr void each_run(shift_kind kind, std::int64_t first, std::int64_t extent, interval source, interval target,
-                        F&& f) {
-  std::int64_t const last = target.begin + target.count, end = source.begin + source.count;
-  auto const between = [&](std::int64_t begin, std::int64_t until, auto from) {
-    if (begin < target.begin) begin = target.begin;
-    if (until > last) until = last;
-    if (begin < until) f(shifted_run{begin, from(begin), until - begin, kind == shift_kind::reverse ? -1 : 1});
+constexpr void each_run(shift_kind kind, positions at, std::int64_t extent, interval source, interval target, F&& f) {
+  auto const give = [&](positions from) {
+    interval const k = places_within(from, target, source);
+    if (k.count != 0) f(shifted_run{k.begin, from[k.begin], k.count, 1, from.step});
   };
-  if (kind == shift_kind::reverse)
-    return between(first - end + 1, first - source.begin + 1, [&](std::int64_t o) { return first - o; });
-  if (kind == shift_kind::cut)
-    return between(source.begin - first, end - first, [&](std::int64_t o) { return o + first; });
-  std::int64_t const once = (first % extent + extent) % extent;
-  for (std::int64_t by : {once, once - extent})
-    between(source.begin - by, end - by, [&](std::int64_t o) { return o + by; });
+  if (kind == shift_kind::cut) return give(at);
+  if (kind == shift_kind::reverse) return give({at.first, -1});
+  if (kind == shift_kind::spread) {
+    interval const k = places_within(at, source, target);
+    if (k.count != 0) f(shifted_run{at[k.begin], k.begin, k.count, at.step, 1});
+    return;
+  }
+  std::int64_t const once = (at.first % extent + extent) % extent;
+  for (std::int64_t by : {once, once - extent}) give({by, 1});
 }
 
 /// How many elements of the result in `target` come from elements of the operand in `source`.
-constexpr std::int64_t count_shifted(shift_kind kind, std::int64_t first, std::int64_t extent, interval source,
+constexpr std::int64_t count_shifted(shift_kind kind, positions at, std::int64_t extent, interval source,
                                      interval target) {
   std::int64_t count = 0;
-  each_run(kind, first, extent, source, target, [&](shifted_run const& r) { count += r.count; });
+  each_run(kind, at, extent, source, target, [&](shifted_run const& r) { count += r.count; });
   return count;
 }
 

@@ -54,7 +54,7 @@ struct collective_call {
   std::int64_t split_grain = 1, join_grain = 1;  // of the parts
   int root = 0;
   movement const* moves = nullptr;  // must outlive every request made with the call
-  std::int64_t first = 0;           // of a move: see each_run
+  positions at;                     // of a move: see each_run
   std::byte around[8] = {};         // of a move: an element
   std::int64_t together = 0;  // bytes of the message of an all_reduce, with what is joined to it; 0: those of the block
   char const* file = nullptr;  // for errors: the program's source file or, without a line, the purpose of the call
@@ -263,7 +263,7 @@ constexpr std::int64_t received_bytes_of(collective_call const& call, int count,
     case collective::reduce: return reduce_bytes(elements_of(call), call.type, count, index, index == call.root);
     case collective::move: {
       std::int64_t n = 0;
-      for (int j = 0; j < count; ++j) n += j == index ? 0 : comm::moved_elements(*call.moves, call.first, j, index);
+      for (int j = 0; j < count; ++j) n += j == index ? 0 : comm::moved_elements(*call.moves, call.at, j, index);
       return n * static_cast<std::int64_t>(bytes_of(call.type));
     }
     case collective::reduce_scatter: return result_bytes_of(call, count, index) * (count - 1);

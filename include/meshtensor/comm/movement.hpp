@@ -54,7 +54,7 @@ namespace comm {
 /// What one member sends another: the elements of a box, which begin here in the receiver's and the sender's box.
 struct moved_piece {
   std::int64_t extent[max_dims_of_one], to[max_dims_of_one], from[max_dims_of_one];
-  bool reversed;  // along `movement::along`, where `from` is the last element of the piece
+  std::int64_t to_step = 1, from_step = 1;  // along `movement::along`, where they may be negative
 
   std::int64_t elements(int dims) const {
     std::int64_t n = 1;
@@ -63,9 +63,9 @@ struct moved_piece {
   }
 };
 
-/// Calls f(moved_piece) for what goes from `sender` to `receiver`, at most two; `first` as in each_run.
+/// Calls f(moved_piece) for what goes from `sender` to `receiver`, at most two; `at` as in each_run.
 template <class F>
-void each_piece(movement const& m, std::int64_t first, int sender, int receiver, F&& f) {
+void each_piece(movement const& m, positions at, int sender, int receiver, F&& f) {
   auto const s = static_cast<std::size_t>(sender), r = static_cast<std::size_t>(receiver);
   if (m.copy[s] != m.copy[r]) return;
   box const &from = m.from[s], &to = m.to[r];
@@ -79,26 +79,27 @@ void each_piece(movement const& m, std::int64_t first, int sender, int receiver,
   }
   if (m.along < 0) return f(p);
   int const d = m.along;
-  each_run(m.kind, first, m.extent, {from.origin[d], from.extent[d]}, {to.origin[d], to.extent[d]},
+  each_run(m.kind, at, m.extent, {from.origin[d], from.extent[d]}, {to.origin[d], to.extent[d]},
            [&](shifted_run const& run) {
              p.extent[d] = run.count, p.to[d] = run.to - to.origin[d], p.from[d] = run.from - from.origin[d];
-             p.reversed = run.step < 0;
+             p.to_step = run.to_step, p.from_step = run.from_step;
              f(p);
            });
 }
 
 /// Copies a piece from one dense box to another, for elements of so many bytes. `at_to` and `at_from` are where it
-/// begins in them; zeros: a box that is the piece itself.
+/// begins in them; zeros: a box that is the piece itself. The steps are those along `along`.
 inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t bytes, std::byte* to,
-                       std::int64_t const* to_extent, std::int64_t const* at_to, std::byte const* from,
-                       std::int64_t const* from_extent, std::int64_t const* at_from, bool reversed) {
+                       std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
+                       std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
+                       std::int64_t from_step) {
   std::int64_t to_stride[max_dims_of_one], from_stride[max_dims_of_one], index[max_dims_of_one] = {};
   for (std::int64_t d = dims, t = bytes, s = bytes; d-- > 0;) {
     to_stride[d] = t, from_stride[d] = s;
     to += at_to[d] * t, from += at_from[d] * s;
     t *= to_extent[d], s *= from_extent[d];
   }
-  if (reversed) from_stride[along] = -from_stride[along];
+  if (along >= 0) to_stride[along] *= to_step, from_stride[along] *= from_step;
   int inner = dims;  // dims behind it are one run in both
   std::int64_t run = bytes;
   while (inner > 0 && to_stride[inner - 1] == run && from_stride[inner - 1] == run) run *= p.extent[--inner];
@@ -120,43 +121,43 @@ inline constexpr std::int64_t at_begin[max_dims_of_one] = {};
 inline void copy_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to, int sender,
                        void const* from) {
   copy_piece(p, m.dims, m.along, bytes, static_cast<std::byte*>(to), m.to[static_cast<std::size_t>(receiver)].extent,
-             p.to, static_cast<std::byte const*>(from), m.from[static_cast<std::size_t>(sender)].extent, p.from,
-             p.reversed);
+             p.to, p.to_step, static_cast<std::byte const*>(from), m.from[static_cast<std::size_t>(sender)].extent,
+             p.from, p.from_step);
 }
 /// The same from its sender's block to a message, and from a message to its receiver's block.
 inline void pack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, std::byte* message, int sender,
                        void const* from) {
-  copy_piece(p, m.dims, m.along, bytes, message, p.extent, at_begin, static_cast<std::byte const*>(from),
-             m.from[static_cast<std::size_t>(sender)].extent, p.from, p.reversed);
+  copy_piece(p, m.dims, m.along, bytes, message, p.extent, at_begin, 1, static_cast<std::byte const*>(from),
+             m.from[static_cast<std::size_t>(sender)].extent, p.from, p.from_step);
 }
 inline void unpack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to,
                          std::byte const* message) {
   copy_piece(p, m.dims, m.along, bytes, static_cast<std::byte*>(to), m.to[static_cast<std::size_t>(receiver)].extent,
-             p.to, message, p.extent, at_begin, false);
+             p.to, p.to_step, message, p.extent, at_begin, 1);
 }
 
 /// The elements that go from `sender` to `receiver`.
-inline std::int64_t moved_elements(movement const& m, std::int64_t first, int sender, int receiver) {
+inline std::int64_t moved_elements(movement const& m, positions at, int sender, int receiver) {
   std::int64_t n = 0;
-  each_piece(m, first, sender, receiver, [&](moved_piece const& p) { n += p.elements(m.dims); });
+  each_piece(m, at, sender, receiver, [&](moved_piece const& p) { n += p.elements(m.dims); });
   return n;
 }
 
 /// Whether every element that a member gets comes from some member.
-inline bool is_covered(movement const& m, std::int64_t first, int receiver) {
+inline bool is_covered(movement const& m, positions at, int receiver) {
   if (m.along < 0) return true;
   box const& to = m.to[static_cast<std::size_t>(receiver)];
   interval const target{to.origin[m.along], to.extent[m.along]};
-  return count_shifted(m.kind, first, m.extent, {0, m.extent}, target) == target.count;
+  return count_shifted(m.kind, at, m.extent, {0, m.extent}, target) == target.count;
 }
 
 /// Fills a member's result with an element, where nothing may come to it.
-inline void fill_uncovered(movement const& m, std::int64_t first, int receiver, std::int64_t bytes,
-                           std::byte const* around, void* out) {
-  if (is_covered(m, first, receiver)) return;
+inline void fill_uncovered(movement const& m, positions at, int receiver, std::int64_t bytes, std::byte const* around,
+                           void* out) {
+  if (is_covered(m, at, receiver)) return;
   auto* const to = static_cast<std::byte*>(out);
   std::int64_t const all = m.to[static_cast<std::size_t>(receiver)].elements(m.dims) * bytes;
-  for (std::int64_t at = 0; at < all; at += bytes) std::memcpy(to + at, around, static_cast<std::size_t>(bytes));
+  for (std::int64_t o = 0; o < all; o += bytes) std::memcpy(to + o, around, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace comm

@@ -42,9 +42,9 @@ inline void deliver(collective_call const& call, int count, int index, sources_o
     case collective::move: {
       movement const& m = *call.moves;
       auto const size = static_cast<std::int64_t>(bytes_of(call.type));
-      fill_uncovered(m, call.first, index, size, call.around, out);
+      fill_uncovered(m, call.at, index, size, call.around, out);
       for (int j = 0; j < count; ++j)
-        each_piece(m, call.first, j, index,
+        each_piece(m, call.at, j, index,
                    [&](moved_piece const& p) { copy_piece(m, p, size, index, out, j, sources(j)); });
     }
   }

@@ -238,13 +238,15 @@ auto rename(A const& a, F from, T into) {
   return at_once([](auto const& x, auto f, auto t) { return rename(x, f, t); }, a, from, into);
 }
 template <named_array A, dim_type F, dim_type T>
-auto slice(A const& a, F from, T part, number const& first) {
-  return at_once([](auto const& x, auto f, auto t, auto const& n) { return slice(x, f, t, n); }, a, from, part, first);
+auto slice(A const& a, F from, T part, number const& first, number const& step = 1) {
+  return at_once([](auto const& x, auto f, auto t, auto const& n, auto const& k) { return slice(x, f, t, n, k); }, a,
+                 from, part, first, step);
 }
 template <named_array A, dim_type F, dim_type T>
-auto pad(A const& a, F from, T wide, number const& first, number const& around = 0) {
-  return at_once([](auto const& x, auto f, auto t, auto const& n, auto const& v) { return pad(x, f, t, n, v); }, a,
-                 from, wide, first, around);
+auto pad(A const& a, F from, T wide, number const& first, number const& around = 0, number const& step = 1) {
+  return at_once(
+      [](auto const& x, auto f, auto t, auto const& n, auto const& v, auto const& k) { return pad(x, f, t, n, v, k); },
+      a, from, wide, first, around, step);
 }
 template <named_array A, named_array P, dim_type D>
 auto put(A const& a, P const& part, D along, number const& position) {

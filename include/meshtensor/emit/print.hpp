@@ -188,9 +188,10 @@ class printer : speller {
     move_attributes const a = move_attributes::of(n);
     std::string r = text_of(n) + ("(" + refs(n.operands) + ")") + " over " + axes(a.axes);
     if (a.first == no_id) return r;
-    constexpr char const* how[] = {" from ", " around from ", " back from "};
+    constexpr char const* how[] = {" from ", " around from ", " back from ", " at "};
     r += " along " + dim(a.from) + (a.to == a.from ? "" : " -> " + dim(a.to));
-    return r + how[static_cast<int>(a.how)] + number(a.first);
+    r += how[static_cast<int>(a.how)] + number(a.first);
+    return a.step == no_id ? r : r + " by " + number(a.step);
   }
   // Prints an operation as its declaration says.
   std::string operation(node const& n) const {

@@ -8,14 +8,20 @@
 
 namespace meshtensor {
 
-/// The attributes of a node as it stores them, in four slots. The structs below and those in op/ name what is in which
-/// slot, in the order of the primitive's declaration: `of` reads a node, `packed` gives the slots of a node to be made.
+/// The attributes of a node as it stores them, in `max_attributes` slots. The structs below and those in op/ name what
+/// is in which slot, in the order of the primitive's declaration: `of` reads a node, `packed` gives the slots of a node
+/// to be made.
 struct attributes {
-  id at[4];
+  id at[max_attributes];
 };
 
 constexpr void set_attributes(node& n, attributes const& a) {
-  for (int i = 0; i < 4; ++i) n.attribute[i] = a.at[i];
+  for (int i = 0; i < max_attributes; ++i) n.attribute[i] = a.at[i];
+}
+constexpr attributes attributes_of(node const& n) {
+  attributes a{};
+  for (int i = 0; i < max_attributes; ++i) a.at[i] = n.attribute[i];
+  return a;
 }
 
 // ---- inputs and outputs ----
@@ -176,6 +182,7 @@ struct move_attributes {
   number_id around;  // the value of elements that come from nowhere
   unsigned axes;     // a mask of the mesh axes whose processors exchange
   shift_kind how;
+  number_id step = no_id;  // that of `cut` and `spread`; no_id: 1
 
   static constexpr move_attributes of(node const& n) {
     return {static_cast<dim_id>(n.attribute[0]),
@@ -183,9 +190,10 @@ struct move_attributes {
             static_cast<number_id>(n.attribute[2]),
             static_cast<number_id>(n.attribute[3]),
             n.function & 63u,
-            static_cast<shift_kind>(n.function >> 6)};
+            static_cast<shift_kind>(n.function >> 6),
+            static_cast<number_id>(n.attribute[4])};
   }
-  constexpr attributes packed() const { return {{from, to, first, around}}; }
+  constexpr attributes packed() const { return {{from, to, first, around, step}}; }
   constexpr std::uint8_t function() const { return static_cast<std::uint8_t>(axes | static_cast<unsigned>(how) << 6); }
   static_assert(max_axes <= 6);
 };

@@ -118,8 +118,7 @@ struct builder : table_builder {
 
   /// Adds a copy of node `n` with other operands; `n` has one result and owns no region.
   constexpr value_id add_again(node const& n, value const& result, ids operands) {
-    value_id const made = add(n.kind, n.function, operands, result.type, result.dims,
-                              {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    value_id const made = add(n.kind, n.function, operands, result.type, result.dims, attributes_of(n));
     node& again = m.nodes[m.values[made].node];
     again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
     return made;

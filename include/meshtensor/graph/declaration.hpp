@@ -63,7 +63,7 @@ struct count_range {
 
 struct declaration {
   count_range operands{1, 1}, results{1, 1}, regions{0, 0};
-  attribute_declaration attributes[4]{};
+  attribute_declaration attributes[max_attributes]{};
   std::uint8_t functions = 1;  // node::function is below it
   bool effect = false;         // its nodes have node::effect: no pass removes or merges them
   bool entry_only = false;     // its nodes stand in entries only, not in loops or other regions

@@ -18,7 +18,7 @@ struct inference {
   value const* operands[most_operands];
   int count;
   std::uint8_t function;
-  id attributes[4];
+  id attributes[max_attributes];
   dtype type;  // before `infer`: the requested one; after: that of the result
   shape dims;  // likewise
 
@@ -59,7 +59,7 @@ constexpr inference inference_of(module const& m, ids operands, std::uint8_t fun
   i.m = &m, i.function = function, i.type = type, i.dims = dims;
   for (value_id o : operands)
     if (i.count < inference::most_operands) i.operands[i.count++] = &m.values[o];
-  for (int a = 0; a < 4; ++a) i.attributes[a] = attributes[a];
+  for (int a = 0; a < max_attributes; ++a) i.attributes[a] = attributes[a];
   return i;
 }
 
@@ -76,7 +76,7 @@ constexpr diagnostic& add_facts(diagnostic& d, module const& m, inference const&
   int count = 0;
   for (int k = 0; k < i.count; ++k)
     if ((i.operands_at_fault >> k & 1u) != 0) add_type(d << (count++ == 0 ? " (" : ", "), m, i[k].type, i.dims_of(k));
-  for (int a = 0; a < 4; ++a)
+  for (int a = 0; a < max_attributes; ++a)
     if ((i.attributes_at_fault >> a & 1u) != 0)
       d << (count++ == 0 ? " ('" : ", '") << m.dim_name(i.attributes[a]) << "'";
   return count == 0 ? d : d << ")";

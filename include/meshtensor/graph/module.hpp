@@ -32,6 +32,8 @@ struct list_of {
 };
 using list = list_of<value_id>;
 
+inline constexpr int max_attributes = 5;
+
 struct node {
   primitive kind;
   std::uint8_t function;  // elementwise: a function; reduce: a kind of reduction; random: a distribution; elsewhere 0
@@ -39,9 +41,9 @@ struct node {
   region_id region;
   path_id path;
   site_id site;
-  id ordinal;       // random: its index in its path; path and ordinal identify it
-  id copy;          // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
-  id attribute[4];  // what they mean: graph/attributes.hpp, and the struct of attributes of each operation in op/
+  id ordinal;                    // random: its index in its path; path and ordinal identify it
+  id copy;                       // of a layer that may be recomputed: only nodes of the same copy are merged; 0: none
+  id attribute[max_attributes];  // what they mean: graph/attributes.hpp, and the structs of operations in op/
   list operands, results;
   list_of<region_id> regions;
 };

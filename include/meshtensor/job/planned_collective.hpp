@@ -17,10 +17,9 @@ namespace meshtensor {
 /// A collective as one rank takes part in it.
 struct planned_collective {
   collective_call call;
-  movement moves;                           // of a move: who holds what
-  number_id first = no_id, around = no_id;  // of a move: rows of the table of numbers
-  std::int64_t least = 0, most = -1;        // of a slice or a pad: `first` must be between them
-  std::vector<interval> slices;             // of slices of a loop's stack: those that each member holds
+  movement moves;                                         // of a move: who holds what
+  number_id first = no_id, step = no_id, around = no_id;  // of a move: rows of the table of numbers
+  std::vector<interval> slices;                           // of slices of a loop's stack: those that each member holds
   std::vector<int> members;
   group with;
   std::vector<name> axes;  // the mesh axes that the members span
@@ -104,16 +103,10 @@ class collective_planner {
   }
   /// Sets the numbers of a step in a move. errors R10 a shift by no number; a slice or a pad beyond its dim
   void set_numbers(planned_collective& c, node const& n, double const* numbers) const {
-    c.call.first = whole_number(numbers[c.first]);
-    if (c.most >= c.least && (c.call.first < c.least || c.call.first > c.most)) {
-      move_attributes const a = move_attributes::of(n);
-      std::int64_t const from = numbers_.extent[a.from], to = numbers_.extent[a.to];
-      if (from >= to)
-        throw error("R10", {"a slice of '", m_.dim_name(a.from), "' from ", c.call.first, " on, ", to,
-                            " long, reaches beyond its extent, ", from});
-      throw error("R10", {"'", m_.dim_name(a.from), "', ", from, " long, padded from ", -c.call.first,
-                          " on, reaches beyond the extent of '", m_.dim_name(a.to), "', ", to});
-    }
+    c.call.at = positions_of(numbers, c.first, c.step);
+    move_attributes const a = move_attributes::of(n);
+    if (a.from != a.to)
+      require_within(m_, c.call.at, a.how, a.from, numbers_.extent[a.from], a.to, numbers_.extent[a.to]);
     if (c.around == no_id) return;
     with_element(c.call.type, [&]<class E>() {
       E const element = element_of<E>(numbers[c.around]);
@@ -168,9 +161,7 @@ class collective_planner {
     }
     m.find_alike();
     c.call.kind = collective::move, c.call.moves = &m;
-    c.first = a.first, c.around = a.around;
-    std::int64_t const longer = m.extent - numbers_.extent[a.to];
-    if (a.from != a.to) c.least = std::min<std::int64_t>(0, longer), c.most = std::max<std::int64_t>(0, longer);
+    c.first = a.first, c.step = a.step, c.around = a.around;
   }
   static box box_of(view const& v) {
     box b;

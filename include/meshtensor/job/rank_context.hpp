@@ -31,7 +31,7 @@ class rank_context {
     for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
     for (int i = 0; i < m.node_count; ++i)
       if (node const& n = m.nodes[i]; declared(m, n).buffer == buffer_use::window && is_window(m.result(n)))
-        std::ranges::copy(views_[m.operand(n, 0)].stride, views_[m.result(n)].stride);
+        set_strides(views_[m.result(n)], n, views_[m.operand(n, 0)]);
     for (view const& v : views_) bytes_.push_back(v.bytes());
     base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
     collectives_.resize(static_cast<std::size_t>(m.node_count));
@@ -92,6 +92,13 @@ class rank_context {
   view window_of(value const& v) const { return window_of_rank(p_.numbers, mesh_, v, rank_); }
 
  private:
+  /// The strides of a window, a slice whose step is known.
+  void set_strides(view& window, node const& n, view const& of) const {
+    slice_attributes const a = slice_attributes::of(n);
+    std::ranges::copy(of.stride, window.stride);
+    window.stride[of.find(a.from)] *= *known_step(m_, p_.numbers, a.step);
+  }
+
   meshtensor::module const& m_;
   plan const& p_;
   mesh_shape mesh_;

@@ -47,7 +47,7 @@ inline constexpr operation operation_of = [] {
 }();
 
 /// Rules of the primitive `extension`, which call those of the operation. `node::function` is the operation's row in
-/// the table of extensions; the operation decides what the four attributes mean.
+/// the table of extensions; the operation decides what the attributes mean.
 struct extension_rule {
   static constexpr primitive kind = primitive::extension;
   static constexpr declaration declares{.operands = {0, inference::most_operands}};
@@ -59,7 +59,7 @@ struct extension_rule {
     operation const& o = of(m, n);
     if (o.sharding != nullptr) return o.sharding(m, n);
     meshtensor::sharding whole{};
-    for (int a = 0; a < 4; ++a)
+    for (int a = 0; a < max_attributes; ++a)
       if (o.declares.attributes[a].kind == attribute_kind::dim && n.attribute[a] != id{no_id})
         whole.keeps_whole(n.attribute[a]);
     return whole;
@@ -150,15 +150,16 @@ constexpr auto extension(line const& where, to_dims<D...>, H const&... operands)
 template <class Rule, dim_type... D, std::size_t Count, handle... H>
 constexpr auto extension(line const& where, to_dims<D...>, number const (&behind)[Count], H const&... operands) {
   constexpr std::size_t dims = sizeof...(D);
-  static_assert(dims + Count <= 4, "meshtensor T14: an operation has at most 4 attributes, its dims among them");
-  static_assert(detail::takes_numbers(Rule::declares, dims, dims + Count <= 4 ? Count : 0),
+  static_assert(dims + Count <= max_attributes,
+                "meshtensor T14: an operation has at most 5 attributes, its dims among them");
+  static_assert(detail::takes_numbers(Rule::declares, dims, dims + Count <= max_attributes ? Count : 0),
                 "meshtensor T14: the attributes behind the dims are numbers, counts and flags: declare them as such");
   return detail::record<Rule, D...>(
       where,
       [&](builder& b) {
         value_id const inside[] = {operands.id...};
         attributes all{{b.dim(D::label, D::rule)...}};
-        for (std::size_t a = 0; a < Count && dims + a < 4; ++a)
+        for (std::size_t a = 0; a < Count && dims + a < max_attributes; ++a)
           all.at[dims + a] = detail::slot_of(b, Rule::declares.attributes[dims + a].kind, behind[a]);
         return add_extension<Rule>(b, inside, all);
       },

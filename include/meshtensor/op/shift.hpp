@@ -54,13 +54,13 @@ struct shift_rule {
     view const &x = e.operands[0], &y = e.results[0];
     shift_attributes const a = shift_attributes::of(e.n);
     int const along = y.find(a.dim);
-    std::int64_t const first = whole_number(e.context.numbers[a.first]);
+    positions const at{whole_number(e.context.numbers[a.first])};
     interval const all{0, y.extent[along]};
-    if (count_shifted(static_cast<shift_kind>(e.n.function), first, all.count, all, all) != all.count)
+    if (count_shifted(static_cast<shift_kind>(e.n.function), at, all.count, all, all) != all.count)
       detail::fill_elements(y, e.context.numbers[a.around]);
-    each_run(static_cast<shift_kind>(e.n.function), first, all.count, all, all, [&](shifted_run const& r) {
+    each_run(static_cast<shift_kind>(e.n.function), at, all.count, all, all, [&](shifted_run const& r) {
       view from = x, to = y;
-      from.stride[along] *= r.step, to.extent[along] = r.count;
+      from.stride[along] *= r.from_step, to.extent[along] = r.count;
       detail::copy_by_name(from, r.from * x.stride[along], to, r.to * y.stride[along], no_id, no_id, to.extent);
     });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a dim: slice takes a range, pad surrounds with a value, concat joins two. Each names a new dim, because the
-// extent changes.
+// Parts of a dim: slice takes a range, or each k-th element, pad surrounds with a value, concat joins two. Each names a
+// new dim, because the extent changes.
 #pragma once
 
 #include "meshtensor/op/detail/moved.hpp"
@@ -9,26 +9,32 @@
 
 namespace meshtensor {
 
-constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first);
-constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around);
+/// A row `no_id` for the step: 1.
+constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id step = no_id);
+constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around,
+                       number_id step = no_id);
 
 struct slice_attributes {
   dim_id from, to;  // dims
   number_id first;  // the position of the slice along `from`: a row of the table of numbers
+  number_id step;   // likewise; no_id: 1
 
   static constexpr slice_attributes of(id const* slots) {
-    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2])};
+    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2]),
+            static_cast<number_id>(slots[3])};
   }
   static constexpr slice_attributes of(node const& n) { return of(n.attribute); }
-  constexpr attributes packed() const { return {{from, to, first}}; }
+  constexpr attributes packed() const { return {{from, to, first, step}}; }
 };
 
 struct slice_rule {
   static constexpr primitive kind = primitive::slice;
-  static constexpr declaration declares{
-      .attributes = {{attribute_kind::dim}, {attribute_kind::dim}, {attribute_kind::number}},
-      .buffer = buffer_use::window,
-      .text = "{0} -> {1} from {2}"};
+  static constexpr declaration declares{.attributes = {{attribute_kind::dim},
+                                                       {attribute_kind::dim},
+                                                       {attribute_kind::number},
+                                                       {attribute_kind::number, true}},
+                                        .buffer = buffer_use::window,
+                                        .text = "{0} -> {1} from {2}[ by {3}]"};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
     slice_attributes const a = slice_attributes::of(i.attributes);
@@ -43,30 +49,30 @@ struct slice_rule {
   }
   static constexpr bool partition(auto& p, node const& n) {
     slice_attributes const a = slice_attributes::of(n);
-    return detail::move_along(p, n, {a.from, a.to, a.first, no_id, 0, shift_kind::cut});
+    return detail::move_along(p, n, {a.from, a.to, a.first, no_id, 0, shift_kind::cut, a.step});
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const dy = d.cotangent(d.b.m.result(n));
     slice_attributes const a = slice_attributes::of(n);
-    d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, a.to, a.from, a.first, d.b.literal(0)));
+    d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, a.to, a.from, a.first, d.b.literal(0), a.step));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     slice_attributes const a = slice_attributes::of(e.n);
-    detail::copy_by_name(x, start_of(e), y, 0, a.from, a.to, y.extent);
-  }
-  /// The offset in its operand, in elements, of the slice.
-  template <class = lazy>
-  static std::int64_t start_of(evaluation const& e) {
-    view const& x = e.operands[0];
-    slice_attributes const a = slice_attributes::of(e.n);
+    positions const at = positions_in(e);
     int const along = x.find(a.from);
-    std::int64_t const first = whole_number(e.context.numbers[a.first]);
-    if (first < 0 || first + e.results[0].extent[along] > x.extent[along])
-      throw error("R10", {"a slice of '", e.m.dim_name(a.from), "' from ", first, " on, ", e.results[0].extent[along],
-                          " long, reaches beyond its extent, ", x.extent[along]});
-    return first * x.stride[along];
+    view stepped = x;
+    stepped.stride[along] *= at.step;
+    detail::copy_by_name(stepped, at.first * x.stride[along], y, 0, a.from, a.to, y.extent);
+  }
+  /// The elements of its operand that it takes. errors R10 there are none such, or the step is 0
+  static positions positions_in(evaluation const& e) {
+    slice_attributes const a = slice_attributes::of(e.n);
+    int const along = e.operands[0].find(a.from);
+    positions const at = positions_of(e.context.numbers, a.first, a.step);
+    require_within(e.m, at, shift_kind::cut, a.from, e.operands[0].extent[along], a.to, e.results[0].extent[along]);
+    return at;
   }
 };
 
@@ -74,20 +80,24 @@ struct pad_attributes {
   dim_id from, to;   // dims
   number_id first;   // the position of the operand along `to`: a row of the table of numbers
   number_id around;  // the value of the other elements: likewise
+  number_id step;    // likewise; no_id: 1
 
   static constexpr pad_attributes of(id const* slots) {
     return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2]),
-            static_cast<number_id>(slots[3])};
+            static_cast<number_id>(slots[3]), static_cast<number_id>(slots[4])};
   }
   static constexpr pad_attributes of(node const& n) { return of(n.attribute); }
-  constexpr attributes packed() const { return {{from, to, first, around}}; }
+  constexpr attributes packed() const { return {{from, to, first, around, step}}; }
 };
 
 struct pad_rule {
   static constexpr primitive kind = primitive::pad;
-  static constexpr declaration declares{
-      .attributes = {{attribute_kind::dim}, {attribute_kind::dim}, {attribute_kind::number}, {attribute_kind::number}},
-      .text = "{0} -> {1} at {2} around {3}"};
+  static constexpr declaration declares{.attributes = {{attribute_kind::dim},
+                                                       {attribute_kind::dim},
+                                                       {attribute_kind::number},
+                                                       {attribute_kind::number},
+                                                       {attribute_kind::number, true}},
+                                        .text = "{0} -> {1} at {2}[ by {4}] around {3}"};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
     pad_attributes const a = pad_attributes::of(i.attributes);
@@ -102,33 +112,31 @@ struct pad_rule {
   }
   static constexpr bool partition(auto& p, node const& n) {
     pad_attributes const a = pad_attributes::of(n);
-    number_id const first = detail::negative(p.b, a.first);
-    return detail::move_along(p, n, {a.from, a.to, first, a.around, 0, shift_kind::cut});
+    return detail::move_along(p, n, {a.from, a.to, a.first, a.around, 0, shift_kind::spread, a.step});
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const dy = d.cotangent(d.b.m.result(n));
     pad_attributes const a = pad_attributes::of(n);
-    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.from, a.first));
+    d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.from, a.first, a.step));
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
     pad_attributes const a = pad_attributes::of(e.n);
-    std::int64_t const first = start_of(e);
-    detail::fill_elements(y, e.context.numbers[a.around]);
-    detail::copy_by_name(x, 0, y, first, a.from, a.to, x.extent);
-  }
-  /// The offset in its result, in elements, of the padded operand.
-  template <class = lazy>
-  static std::int64_t start_of(evaluation const& e) {
-    view const& y = e.results[0];
-    pad_attributes const a = pad_attributes::of(e.n);
+    positions const at = positions_in(e);
     int const along = y.find(a.to);
-    std::int64_t const first = whole_number(e.context.numbers[a.first]);
-    if (first < 0 || first + e.operands[0].extent[along] > y.extent[along])
-      throw error("R10", {"'", e.m.dim_name(a.from), "', ", e.operands[0].extent[along], " long, padded from ", first,
-                          " on, reaches beyond the extent of '", e.m.dim_name(a.to), "', ", y.extent[along]});
-    return first * y.stride[along];
+    view stepped = y;
+    stepped.stride[along] *= at.step;
+    detail::fill_elements(y, e.context.numbers[a.around]);
+    detail::copy_by_name(x, 0, stepped, at.first * y.stride[along], a.from, a.to, x.extent);
+  }
+  /// The elements of its result that are those of its operand. errors R10 there are none such, or the step is 0
+  static positions positions_in(evaluation const& e) {
+    pad_attributes const a = pad_attributes::of(e.n);
+    int const along = e.results[0].find(a.to);
+    positions const at = positions_of(e.context.numbers, a.first, a.step);
+    require_within(e.m, at, shift_kind::spread, a.from, e.operands[0].extent[along], a.to, e.results[0].extent[along]);
+    return at;
   }
 };
 
@@ -181,9 +189,9 @@ struct concat_rule {
     placement along{};
     for (int o = 0, axis = 0; (axis = z.axis_at(place, o)) >= 0; ++o) along.shard(0, axis);
     value_id const x = p.placed_operand(n, 0, p.implied_of(n, 0)), y = p.placed_operand(n, 1, p.implied_of(n, 1));
-    number_id const end = b.add_number(extent_row(a.first)), zero = b.literal(0), behind = detail::negative(b, end);
-    value_id const first = add_move(b, x, {a.first, a.to, zero, zero, 0, shift_kind::cut}, z);
-    value_id const second = add_move(b, y, {a.second, a.to, behind, zero, 0, shift_kind::cut}, z);
+    number_id const end = b.add_number(extent_row(a.first)), zero = b.literal(0);
+    value_id const first = add_move(b, x, {a.first, a.to, zero, zero, 0, shift_kind::spread}, z);
+    value_id const second = add_move(b, y, {a.second, a.to, end, zero, 0, shift_kind::spread}, z);
     value_id const position = p.placed(iota(b, a.to, dtype::i64), along);
     value_id const bound = constant(b, number::of_row(&b, end), dtype::i64);
     value_id const is_first = p.placed(elementwise(b, function::less, {position, bound}), along);
@@ -211,11 +219,12 @@ struct concat_rule {
   }
 };
 
-constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first) {
-  return add_node<slice_rule>(b, {x}, slice_attributes{from, to, first}.packed());
+constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id step) {
+  return add_node<slice_rule>(b, {x}, slice_attributes{from, to, first, step}.packed());
 }
-constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around) {
-  return add_node<pad_rule>(b, {x}, pad_attributes{from, to, first, around}.packed());
+constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around,
+                       number_id step) {
+  return add_node<pad_rule>(b, {x}, pad_attributes{from, to, first, around, step}.packed());
 }
 /// `x` along `dx`, then `y` along `dy`, as one tensor along `to`; other dims that one of them lacks are broadcast.
 constexpr value_id concat(builder& b, value_id x, dim_id dx, value_id y, dim_id dy, dim_id to) {
@@ -229,38 +238,51 @@ constexpr value_id concat(builder& b, value_id x, dim_id dx, value_id y, dim_id 
 
 // ---- what users call ----
 
-/// Takes the elements `first`, `first` + 1, … of `x` along `from`, as many as `to` has: `slice(x, length, past, 1)`.
+namespace detail {
+/// The row of a step; no_id: 1.
+constexpr number_id step_row(builder& b, number const& step) {
+  bool const is_one = step.count == 1 && step.items[0].kind == number::item::literal && step.items[0].value == 1;
+  return is_one ? number_id{no_id} : b.add_number(step);
+}
+}  // namespace detail
+
+/// Takes the elements `first`, `first` + `step`, … of `x` along `from`, as many as `to` has: `slice(x, length, past,
+/// 1)`, or each second one: `slice(x, length, half, 0, 2)`. The step may be negative.
 ///
 /// dims    those of `x`, `to` in the place of `from`
 /// layout  if one of both dims is sharded, ranks exchange what changes hands
 /// grad    the cotangent, padded with zeros
-/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent
+/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 the slice reaches beyond the extent, or the step is 0
 template <handle H, dim_type From, dim_type To>
-constexpr auto slice(H const& x, From from, To to, number const& first, line const& where = {}) {
+constexpr auto slice(H const& x, From from, To to, number const& first, number const& step = 1,
+                     line const& where = {}) {
   return detail::record<slice_rule, From, To>(
       where,
       [&](builder& b) {
         dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
-        return slice(b, x.id, old_dim, new_dim, b.add_number(first));
+        number_id const first_number = b.add_number(first), step_number = detail::step_row(b, step);
+        return slice(b, x.id, old_dim, new_dim, first_number, step_number);
       },
       x);
 }
 
-/// Pads `x` along `from`: its elements become the elements `first`, `first` + 1, … along `to`; all others are `around`.
+/// Pads `x` along `from`: its elements become the elements `first`, `first` + `step`, … along `to`; all others are
+/// `around`. With a step of 2, `pad(x, half, length, 0, 0, 2)` puts a zero behind each element. The step may be
+/// negative.
 ///
 /// dims    those of `x`, `to` in the place of `from`
 /// layout  if one of both dims is sharded, ranks exchange what changes hands
 /// grad    the slice of the cotangent
-/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`
+/// errors  T01 `x` lacks `from`; T03 `x` has `to` already; R10 `x` reaches beyond the extent of `to`, or the step is 0
 template <handle H, dim_type From, dim_type To>
-constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0,
+constexpr auto pad(H const& x, From from, To to, number const& first, number const& around = 0, number const& step = 1,
                    line const& where = {}) {
   return detail::record<pad_rule, From, To>(
       where,
       [&](builder& b) {
         dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
         number_id const first_number = b.add_number(first), value_around = b.add_number(around);
-        return pad(b, x.id, old_dim, new_dim, first_number, value_around);
+        return pad(b, x.id, old_dim, new_dim, first_number, value_around, detail::step_row(b, step));
       },
       x);
 }

@@ -120,7 +120,7 @@ struct needed_dims {
       node const& n = m.nodes[i];
       if (n.kind == primitive::read) row[m.variables[variable_of(n)].number] = true;
       declaration const& d = declared(m, n);
-      for (int a = 0; a < 4; ++a) {
+      for (int a = 0; a < max_attributes; ++a) {
         if (d.attributes[a].kind == attribute_kind::dim) at[n.attribute[a]] = true;
         if (d.attributes[a].kind == attribute_kind::number && n.attribute[a] != id{no_id}) row[n.attribute[a]] = true;
       }
@@ -296,6 +296,25 @@ constexpr std::optional<double> known_number(module const& m, binding const& b, 
   auto const x = known_number(m, b, first), y = second == no_id ? std::optional(0.0) : known_number(m, b, second);
   if (!x || !y) return {};
   return apply<double>(n.f, *x, *y);
+}
+
+/// A number rounded down, if it is known before the first step and can be a position.
+constexpr std::optional<std::int64_t> known_position(module const& m, binding const& b, number_id row) {
+  auto const x = known_number(m, b, row);
+  if (!x || !(*x >= -0x1p53 && *x <= 0x1p53)) return {};
+  auto const whole = static_cast<std::int64_t>(*x);
+  return whole - (static_cast<double>(whole) > *x ? 1 : 0);
+}
+/// The step of a slice or a pad, likewise, if it is not 0; no_id: 1.
+constexpr std::optional<std::int64_t> known_step(module const& m, binding const& b, number_id row) {
+  if (row == no_id) return 1;
+  auto const step = known_position(m, b, row);
+  return step && *step != 0 ? step : std::nullopt;
+}
+constexpr std::optional<positions> known_positions(module const& m, binding const& b, number_id first, number_id step) {
+  auto const at = known_position(m, b, first), by = known_step(m, b, step);
+  if (!at || !by) return {};
+  return positions{*at, *by};
 }
 
 /// Faults that no extent can cure.

@@ -74,8 +74,7 @@ class region_copy {
     id_list<max_operands, region_id> owned{};
     for (int k = 0; k < n.operands.count; ++k) operands.add((*this)[m_.operand(n, k)]);
     b_.region = region_of(n.region);
-    node_id const made =
-        b_.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    node_id const made = b_.add_node(n.kind, n.function, operands, attributes_of(n));
     for (int k = 0; k < n.results.count; ++k) {
       value const v = m_.result_value(n, k);
       replace(m_.result(n, k), b_.add_result(made, v.type, v.dims));

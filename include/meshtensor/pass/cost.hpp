@@ -62,13 +62,14 @@ constexpr std::int64_t most_received(module const& m, binding const& numbers, no
   }
   return most;
 }
-/// The same for a move: of its result, what comes from elsewhere. If the number by which it shifts is not known yet,
+/// The same for a move: of its result, what comes from elsewhere. If the numbers by which it shifts are not known yet,
 /// all.
 constexpr std::int64_t most_moved(module const& m, binding const& numbers, node const& n, std::int64_t p) {
   move_attributes const a = move_attributes::of(n);
   value const &x = m.operand_value(n, 0), &y = m.result_value(n);
   int const along = a.first == no_id ? -1 : x.dims.find(a.from);
-  auto const first = a.first == no_id ? std::optional(0.0) : known_number(m, numbers, a.first);
+  std::optional<positions> const at =
+      a.first == no_id ? std::optional<positions>(positions{}) : known_positions(m, numbers, a.first, a.step);
   std::int64_t most = 0;
   for (std::int64_t member = 0; member < p; ++member) {
     auto const place = [&](int axis) -> std::int64_t {
@@ -78,18 +79,17 @@ constexpr std::int64_t most_moved(module const& m, binding const& numbers, node 
         if ((a.axes >> b & 1u) != 0) rest /= numbers.axis[b];
       return rest % numbers.axis[axis];
     };
-    std::int64_t own = first ? 1 : 0, all = 1;
+    std::int64_t own = at ? 1 : 0, all = 1;
     for (int d = 0; d < x.dims.count; ++d) {
       interval const s = numbers.part(x, d, place), t = numbers.part(y, d, place);
-      if (d != along || !first) {
+      if (d != along || !at) {
         std::int64_t const begin = s.begin > t.begin ? s.begin : t.begin;
         std::int64_t const end = s.begin + s.count < t.begin + t.count ? s.begin + s.count : t.begin + t.count;
         own *= end > begin ? end - begin : 0, all *= t.count;
         continue;
       }
       std::int64_t const extent = numbers.extent[a.from];
-      own *= count_shifted(a.how, static_cast<std::int64_t>(*first), extent, s, t);
-      all *= count_shifted(a.how, static_cast<std::int64_t>(*first), extent, {0, extent}, t);
+      own *= count_shifted(a.how, *at, extent, s, t), all *= count_shifted(a.how, *at, extent, {0, extent}, t);
     }
     most = all - own > most ? all - own : most;
   }

@@ -24,7 +24,8 @@ constexpr std::uint64_t fingerprint(module const& m) {
     mix(m.variables[i].path, m.variables[i].type, m.variables[i].start, m.variables[i].number);
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
-    mix(n.kind, n.function, n.region, n.path, n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]);
+    mix(n.kind, n.function, n.region, n.path);
+    for (id a : n.attribute) mix(a);
     mix(n.operands.first, n.operands.count, n.results.first, n.results.count);
   }
   for (int i = 0; i < m.link_count; ++i) mix(m.links[i]);

@@ -91,12 +91,13 @@ struct liveness {
     if (within[r] != 0) look(static_cast<value_id>(within[r] - 1));
   }
   /// Whether a slice of a region's argument is a view, without a copy: only einsums and composites that run whole read
-  /// it, in its own region, and they take any strides. If a put updates the argument, the slice is copied: the put
-  /// would have to wait for its readers.
+  /// it, in its own region, and they take any positive strides. If a put updates the argument, the slice is copied: the
+  /// put would have to wait for its readers.
   constexpr bool is_window(node const& n) const {
     if (declared(m, n).buffer != buffer_use::window) return false;
     value_id const of = m.operand(n, 0);
-    return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)];
+    return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)] &&
+           known_step(m, p.numbers, slice_attributes::of(n).step).value_or(0) > 0;
   }
   /// Whether the result is an alias of the operand. A collective over one rank is one, unless its operand outlives the
   /// step or the iteration and its result replaces such a value: then it copies, as it does over several ranks.

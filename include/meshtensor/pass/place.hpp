@@ -50,8 +50,7 @@ struct placement_rules : placed_copies {
   }
 
   constexpr node_id make(node const& n, id_list<> const& operands) {
-    node_id const made =
-        b.add_node(n.kind, n.function, operands, {{n.attribute[0], n.attribute[1], n.attribute[2], n.attribute[3]}});
+    node_id const made = b.add_node(n.kind, n.function, operands, attributes_of(n));
     m.nodes[made].effect = n.effect, m.nodes[made].ordinal = n.ordinal, m.nodes[made].copy = n.copy;
     return made;
   }

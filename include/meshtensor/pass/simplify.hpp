@@ -110,6 +110,8 @@ struct simplification {
     std::uint32_t h = mixed(static_cast<std::uint32_t>(n.kind) * 256u + n.function, n.region);
     if (n.kind == primitive::argument) return mixed(h, meaning(n));
     h = mixed(mixed(h, n.attribute[0] * 65536u + n.attribute[1]), n.attribute[2] * 65536u + n.attribute[3]);
+    static_assert(max_attributes == 5);
+    h = mixed(h, n.attribute[4]);
     for (int i = 0; i < n.operands.count; ++i) h = mixed(h, m.operand(n, i));
     return h;
   }
@@ -117,7 +119,7 @@ struct simplification {
     if (a.kind != b.kind || a.function != b.function || a.region != b.region) return false;
     if (a.kind == primitive::argument) return meaning(a) == meaning(b);
     if (a.copy != b.copy || a.ordinal != b.ordinal || a.operands.count != b.operands.count) return false;
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < max_attributes; ++i)
       if (a.attribute[i] != b.attribute[i]) return false;
     for (int i = 0; i < a.operands.count; ++i)
       if (m.operand(a, i) != m.operand(b, i)) return false;

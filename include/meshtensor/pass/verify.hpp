@@ -158,8 +158,8 @@ struct verifier {
     if (d.effect && !n.effect) return "a write, an output or a watch has no effect";
     if (d.entry_only && !in_entry) return "an input, an output, a read or a write is not in an entry";
     if (n.kind == primitive::argument && in_entry) return "an argument stands in an entry";
-    for (int a = 0; a < 4; ++a)
-      if (!exists(d.attributes[a], n.attribute[a], n.attribute[a < 3 ? a + 1 : a]))
+    for (int a = 0; a < max_attributes; ++a)
+      if (!exists(d.attributes[a], n.attribute[a], n.attribute[a + 1 < max_attributes ? a + 1 : a]))
         return missing(d.attributes[a].kind);
     return n.kind == primitive::write ? write_once(n) : nullptr;
   }

@@ -185,8 +185,10 @@ template <class Device>
 void engine<Device>::bind_to_window(instruction const& i, rank_context& p) {
   node const& n = m_.nodes[i.node];
   load(p, n);
-  std::int64_t const first = slice_rule::start_of({m_, n, operands_.data(), results_.data(), p.context});
-  p.set_pointer(i.to_value(), operands_[0].as<std::byte>() + first * bytes_of(operands_[0].type));
+  view const& x = operands_[0];
+  positions const at = slice_rule::positions_in({m_, n, operands_.data(), results_.data(), p.context});
+  std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(n).from)];
+  p.set_pointer(i.to_value(), x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type)));
 }
 
 template <class Device>

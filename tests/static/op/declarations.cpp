@@ -47,10 +47,10 @@ static_assert(each_rule([]<class R>(mt::primitive) {
 static_assert(each_rule([]<class R>(mt::primitive p) {
   mt::declaration const& d = R::declares;
   for (char const* c = d.text; *c != '\0'; ++c)
-    if (*c == '{' &&
-        (c[1] < '0' || c[1] > '3' || c[2] != '}' || d.attributes[c[1] - '0'].kind == mt::attribute_kind::unused))
+    if (*c == '{' && (c[1] < '0' || c[1] >= '0' + mt::max_attributes || c[2] != '}' ||
+                      d.attributes[c[1] - '0'].kind == mt::attribute_kind::unused))
       return false;
-  for (int a = 1; a < 4 && p != mt::primitive::all_reduce; ++a)
+  for (int a = 1; a < mt::max_attributes && p != mt::primitive::all_reduce; ++a)
     if (d.attributes[a].kind != mt::attribute_kind::unused && d.attributes[a - 1].kind == mt::attribute_kind::unused)
       return false;
   return true;

@@ -34,11 +34,11 @@ inline int below(generator& g, int n) { return static_cast<int>(g() % static_cas
 /// A move of some tensor between two placements on p members: along some dims it is cut into parts, before and after.
 inline mt::movement any_movement(generator& g, int p) {
   mt::movement m;
-  m.dims = 1 + below(g, 3), m.kind = static_cast<mt::shift_kind>(below(g, 3)), m.along = below(g, m.dims + 1) - 1;
+  m.dims = 1 + below(g, 3), m.kind = static_cast<mt::shift_kind>(below(g, 4)), m.along = below(g, m.dims + 1) - 1;
   std::int64_t before[8], after[8];
   for (int d = 0; d < m.dims; ++d) before[d] = after[d] = 1 + below(g, below(g, 3) == 0 ? 70 : 7);
   if (m.along < 0) m.kind = mt::shift_kind::cut;
-  else if (m.kind == mt::shift_kind::cut) after[m.along] = 1 + below(g, 9);
+  else if (m.kind == mt::shift_kind::cut || m.kind == mt::shift_kind::spread) after[m.along] = 1 + below(g, 9);
   m.extent = m.along < 0 ? 0 : before[m.along];
   // The members are a grid of two axes; each shards a dim, or not.
   int const rows = p % 2 == 0 ? 2 : 1;
@@ -92,7 +92,9 @@ inline mt::collective_call any_call(generator& g, mt::collective kind, mt::dtype
   if (mt::has_root(kind)) call.root = below(g, p);
   if (kind == mt::collective::move) {
     moves = any_movement(g, p);
-    call.moves = &moves, call.dims = moves.dims, call.first = below(g, 12) - 5;
+    call.moves = &moves, call.dims = moves.dims, call.at.first = below(g, 12) - 5;
+    bool const has_step = moves.kind == mt::shift_kind::cut || moves.kind == mt::shift_kind::spread;
+    if (has_step && moves.along >= 0) call.at.step = (1 + below(g, 3)) * (below(g, 2) == 0 ? 1 : -1);
     if (type != mt::boolean) call.around[0] = std::byte{7};
     call = mt::of_member(call, p, 0);
   }
@@ -151,7 +153,13 @@ inline bytes expected_of_move(mt::collective_call const& call, int p, std::vecto
       at[d] = mine.origin[d] + rest % mine.extent[d];
     if (m.along >= 0) {
       std::int64_t& a = at[m.along];
-      a = m.kind == mt::shift_kind::reverse ? call.first - a : a + call.first;
+      if (m.kind == mt::shift_kind::spread) {
+        std::int64_t from = 0;
+        while (from < m.extent && call.at.first + call.at.step * from != a) ++from;
+        a = from;
+      } else {
+        a = m.kind == mt::shift_kind::reverse ? call.at.first - a : call.at.first + call.at.step * a;
+      }
       if (m.kind == mt::shift_kind::wrap) a = (a % m.extent + m.extent) % m.extent;
     }
     std::byte const* found = call.around;

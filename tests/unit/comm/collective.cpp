@@ -89,13 +89,13 @@ TEST_CASE("a move receives what it does not have") {
   }
   moves.find_alike();
   mt::collective_call call;
-  call.kind = collective::move, call.moves = &moves, call.dims = 2, call.first = 1;
+  call.kind = collective::move, call.moves = &moves, call.dims = 2, call.at.first = 1;
   call = mt::of_member(call, 3, 0);
   CHECK(call.extent[0] == 5);
   CHECK(mt::received_bytes_of(call, 3, 0) == 16);  // a row of four floats
   CHECK(mt::received_bytes_of(call, 3, 1) == 16);
   CHECK(mt::received_bytes_of(call, 3, 2) == 0);
-  call.first = 14;
+  call.at.first = 14;
   CHECK(mt::received_bytes_of(call, 3, 0) == 0);
   CHECK(mt::check(call, 3).empty());
   refuses(call, 2, "its boxes are those of another number of members than 2");

@@ -136,6 +136,8 @@ TEST_CASE("movement") {
   static_assert(std::is_same_v<decltype(parts), mt::array<double, b, a> const>);
   CHECK(parts(b(1), a(0)) == 3);
   CHECK(all_of(slice(x, b, part, 1)) == numbers{2, 3, 5, 6});
+  CHECK(all_of(slice(x, b, part, 0, 2)) == numbers{1, 3, 4, 6});
+  CHECK(all_of(pad(x, b, a_and_b, 4, 9, -2)) == numbers{3, 9, 2, 9, 1, 6, 9, 5, 9, 4});
   CHECK(all_of(pad(x, b, c, 1)) == numbers{0, 1, 2, 3, 0, 4, 5, 6});
   CHECK(all_of(pad(x, b, a_and_b, 0, 9)) == numbers{1, 2, 3, 9, 9, 4, 5, 6, 9, 9});
   CHECK(all_of(concat(mt::array<double, a>({7, 8}), a, mt::array<double, b>({1, 2, 3}), b, a_and_b)) ==

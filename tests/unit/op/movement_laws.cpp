@@ -36,6 +36,10 @@ TEST_CASE("movement") {
 TEST_CASE("parts") {
   hold_for_one("slice", [](auto, auto x, auto, auto...) { return slice(x, b, part, 1); });
   hold_for_one("pad", [](auto, auto x, auto, auto...) { return pad(x, b, wide, 2, 7); });
+  hold_for_one("slice with a step", [](auto, auto x, auto, auto...) { return slice(x, b, part, 0, 2); });
+  hold_for_one("slice backwards", [](auto, auto x, auto, auto...) { return slice(x, b, part, 2, -1); });
+  hold_for_one("pad with a step", [](auto, auto x, auto, auto...) { return pad(x, b, wide, 1, 7, 2); });
+  hold_for_one("pad backwards", [](auto, auto x, auto, auto...) { return pad(x, b, wide, 4, 7, -2); });
   hold_for_one("put", [](auto, auto x, auto, auto...) { return put(x, sum(x * x, b), b, 1); });
   hold("put repeats what one side lacks", [](auto, auto x, auto y, auto...) { return put(x, sum(y, b), a, 1); });
   hold_for_one("put at an index", [](auto s, auto x, auto, auto...) { return put(x, sum(x * x, b), b, rows(s)); });

@@ -282,6 +282,36 @@ TEST_CASE("movement") {
         numbers{1, 4, 2, 5, 3, 6});
 }
 
+TEST_CASE("slices and pads with a step") {
+  CHECK(of([](auto, auto x) { return slice(x, b, part, 0, 2); }, one_to_six) == numbers{1, 3, 4, 6});
+  CHECK(of([](auto, auto x) { return slice(x, b, part, 2, -1); }, one_to_six) == numbers{3, 2, 6, 5});
+  CHECK(of([](auto, auto x) { return slice(x, b, part, 2, -2); }, one_to_six) == numbers{3, 1, 6, 4});
+  CHECK(of([](auto, auto x) { return slice(x, b, first, 1, 70); }, one_to_six) == numbers{2, 5});
+  CHECK(of([](auto s, auto x) { return slice(x, b, part, s.step(), s.step() + 2.5); }, one_to_six) ==
+        numbers{1, 3, 4, 6});  // known only when the step runs, rounded down
+  CHECK(of([](auto, auto x) { return pad(x, b, wide, 1, 9, 2); }, one_to_six) ==
+        numbers{9, 1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6});
+  CHECK(of([](auto, auto x) { return pad(x, b, wide, 5, 0, -2); }, one_to_six) ==
+        numbers{0, 3, 0, 2, 0, 1, 0, 6, 0, 5, 0, 4});
+  CHECK(of([](auto, auto x) { return slice(pad(x, b, wide, 0, 9, 2), wide, row, 0, 2); }, one_to_six) == one_to_six);
+  CHECK(of([](auto, auto x) { return gradient(sum(slice(x * x, b, part, 0, 2)), x); }, one_to_six) ==
+        numbers{2, 0, 6, 8, 0, 12});
+  CHECK(of([](auto s, auto x) { return gradient(sum(pad(x * x, b, wide, 5, 7, -2) * iota(s, wide, mt::f64)), x); },
+           one_to_six) == numbers{10, 12, 6, 40, 30, 12});
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, part, 1, 2); }, one_to_six),
+                       "meshtensor R10: a slice of 'b' from 1 on in steps of 2, 2 long, reaches beyond its extent, 3",
+                       mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, part, 0, -1); }, one_to_six),
+                       "meshtensor R10: a slice of 'b' from 0 on in steps of -1, 2 long, reaches beyond its extent, 3",
+                       mt::error);
+  CHECK_THROWS_WITH_AS(
+      of([](auto, auto x) { return pad(x, b, wide, 0, 0, 3); }, one_to_six),
+      "meshtensor R10: 'b', 3 long, padded from 0 on in steps of 3, reaches beyond the extent of 'wide', 6", mt::error);
+  char const* const none = "meshtensor R10: the step of a slice or a pad is 0: give another whole number";
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return slice(x, b, first, 0, 0); }, one_to_six), none, mt::error);
+  CHECK_THROWS_WITH_AS(of([](auto, auto x) { return pad(x, b, wide, 0, 0, 0.5); }, one_to_six), none, mt::error);
+}
+
 TEST_CASE("parts") {
   CHECK(of([](auto, auto x) { return slice(x, b, part, 1); }, one_to_six) == numbers{2, 3, 5, 6});
   CHECK(of([](auto, auto x) { return pad(x, b, wide, 2, 9); }, one_to_six) ==

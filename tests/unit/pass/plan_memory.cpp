@@ -166,13 +166,15 @@ std::pair<bool, bool> each_in_place() {
 }
 
 /// Some places of what each layer has: read by a product, 1: and by a function, 2: and stacked, 3: in a kernel alone.
-template <int Also>
+/// A step of 0 is 2, but known only when the program runs.
+template <int Also, int Step = 1>
 struct looks_at_some {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
     auto kept = s.parameter("kept", layers, places, in, mt::normal(1));
     auto [y, all] = repeat(s / "blocks", layers, x, kept, [&](mt::scope auto, auto h, auto whole) {
-      auto const part = slice(whole, places, some, 5);
+      mt::number const step = Step == 0 ? 2 + 0 * s.step() : mt::number(Step);
+      auto const part = slice(whole, places, some, Step < 0 ? 25 : 5, step);
       auto next = h;
       if constexpr (Also == 3) next = next + sum(tanh(part), some) * 0.01;
       else next = next + einsum(tanh(einsum(h, part, mt::to(batch, some))), part, mt::to(batch, in)) * 0.01;
@@ -183,9 +185,9 @@ struct looks_at_some {
     s.output("y", y), s.output("all", all);
   }
 };
-template <int Also>
+template <int Also, int Step = 1>
 bool is_window() {
-  planned<looks_at_some<Also>> s;
+  planned<looks_at_some<Also, Step>> s;
   s.check_steps();
   mt::module const& m = s.low->graph;
   for (int i = 0; i < m.node_count; ++i)
@@ -201,6 +203,9 @@ TEST_CASE("a slice of what a loop is given is no copy where products alone read 
   CHECK(!is_window<1>());
   CHECK(!is_window<2>());
   CHECK(!is_window<3>());
+  CHECK(is_window<0, 2>());
+  CHECK(!is_window<0, 0>());
+  CHECK(!is_window<0, -1>());
 }
 
 TEST_CASE("a loop writes one place of each slice of a state where it is, unless what was there is still needed") {

@@ -51,7 +51,7 @@ inline bool same_collective(collective_call const& a, collective_call const& b) 
          (!splits(a.kind) || (a.split == b.split && a.split_grain == b.split_grain)) &&
          (!joins(a.kind) || (a.join == b.join && a.joined == b.joined && a.join_grain == b.join_grain)) &&
          (a.kind != collective::broadcast || a.root == b.root) &&
-         (a.kind != collective::move || (a.first == b.first && *a.moves == *b.moves));
+         (a.kind != collective::move || (a.at == b.at && *a.moves == *b.moves));
 }
 
 /// An all_reduce of no elements, used as a barrier.

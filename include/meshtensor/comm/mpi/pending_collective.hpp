@@ -285,33 +285,33 @@ class mpi_pending_collectives {
   void move(int slot) {
     mpi_pending& f = (*this)[slot];
     movement const& m = *f.call.moves;
-    std::int64_t const first = f.call.first, size = static_cast<std::int64_t>(bytes_of(f.call.type));
+    std::int64_t const size = static_cast<std::int64_t>(bytes_of(f.call.type));
     MPI_Datatype const type = moved(f.call.type);
     ++f.open;  // complete only after all its messages have been started
     std::byte* next = f.received;
     for (int j = 0; j < f.count; ++j) {
-      std::int64_t const n = j == f.index ? 0 : moved_elements(m, first, j, f.index);
+      std::int64_t const n = j == f.index ? 0 : moved_elements(m, f.call.at, j, f.index);
       if (n != 0) must(MPI_Irecv(next, static_cast<int>(n), type, j, 0, f.over->first, post(slot)), "MPI_Irecv");
       next += n * size;
     }
     next = f.packed;
     auto* const packed = reinterpret_cast<std::byte**>(f.counts);  // the message to each member
     for (int j = 0; j < f.count; ++j) {
-      std::int64_t const n = j == f.index ? 0 : moved_elements(m, first, f.index, j);
+      std::int64_t const n = j == f.index ? 0 : moved_elements(m, f.call.at, f.index, j);
       packed[j] = nullptr;
       if (n == 0) continue;
       std::byte*& message = packed[m.alike[static_cast<std::size_t>(j)]];
       if (message == nullptr) {
         message = next;
-        each_piece(m, first, f.index, j, [&](moved_piece const& p) {
+        each_piece(m, f.call.at, f.index, j, [&](moved_piece const& p) {
           pack_piece(m, p, size, next, f.index, f.in);
           next += p.elements(m.dims) * size;
         });
       }
       must(MPI_Isend(message, static_cast<int>(n), type, j, 0, f.over->first, post(slot)), "MPI_Isend");
     }
-    fill_uncovered(m, first, f.index, size, f.call.around, f.out);
-    each_piece(m, first, f.index, f.index,
+    fill_uncovered(m, f.call.at, f.index, size, f.call.around, f.out);
+    each_piece(m, f.call.at, f.index, f.index,
                [&](moved_piece const& p) { copy_piece(m, p, size, f.index, f.out, f.index, f.in); });
     if (--f.open == 0) advance(f);
   }
@@ -357,7 +357,7 @@ class mpi_pending_collectives {
       std::byte const* from = f.received;
       for (int j = 0; j < f.count; ++j)
         if (j != f.index)
-          each_piece(*f.call.moves, f.call.first, j, f.index, [&](moved_piece const& p) {
+          each_piece(*f.call.moves, f.call.at, j, f.index, [&](moved_piece const& p) {
             unpack_piece(*f.call.moves, p, size, f.index, f.out, from);
             from += p.elements(f.call.dims) * size;
           });

@@ -14,34 +14,57 @@ namespace meshtensor::hlo {
 inline std::int64_t known_place(emission const& e, node const& n, number_id row) {
   auto const number = e.known(row);
   if (!number) e.refuse(n, "a slice whose offset changes between steps");
-  return static_cast<std::int64_t>(*number);
+  return whole_number(*number);
+}
+inline positions known_places(emission const& e, node const& n, number_id first, number_id step) {
+  auto const at = e.known(first), by = step == no_id ? std::optional(1.0) : e.known(step);
+  if (!at || !by) e.refuse(n, "a slice whose offset or step changes between steps");
+  double const numbers[] = {*at, *by};
+  return positions_of(numbers, number_id{0}, number_id{1});
+}
+
+/// The elements of `x` along dim `k` at `count` positions, all of which it has.
+inline value taken(emission& e, value const& x, std::size_t k, positions at, std::int64_t count) {
+  bool const is_reversed = at.step < 0;
+  extents from(x.type.shape.size()), to = x.type.shape, steps(from.size(), 1);
+  from[k] = is_reversed ? at[count - 1] : at.first, to[k] = (is_reversed ? at.first : at[count - 1]) + 1;
+  steps[k] = is_reversed ? -at.step : at.step;
+  type t = x.type;
+  t.shape[k] = count;
+  value const y = e.w.op("slice", {x}, t,
+                         "start_indices = " + array_text(from) + ", limit_indices = " + array_text(to) +
+                             ", strides = " + array_text(steps));
+  return is_reversed ? e.w.op("reverse", {y}, t, "dimensions = array<i64: " + std::to_string(k) + ">") : y;
+}
+/// The opposite: the elements of `x` along dim `k` at such positions among `extent` elements, the others `around`.
+inline value spread(emission& e, value x, std::size_t k, positions at, std::int64_t extent, value const& around) {
+  std::int64_t const count = x.type.shape[k], last = at[count - 1];
+  if (at.step < 0) x = e.w.op("reverse", {x}, x.type, "dimensions = array<i64: " + std::to_string(k) + ">");
+  extents low(x.type.shape.size()), high = low, inside = low;
+  low[k] = std::min(at.first, last), high[k] = extent - 1 - std::max(at.first, last);
+  inside[k] = std::abs(at.step) - 1;
+  type t = x.type;
+  t.shape[k] = extent;
+  return e.w.op("pad", {x, around}, t,
+                "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
+                    ", interior_padding = " + array_text(inside));
 }
 
 inline value slice(emission& e, node const& n) {
   slice_attributes const a = slice_attributes::of(n);
-  type const t = e.result_type(n);
-  extents first(t.shape.size()), end = t.shape;
-  auto const k = static_cast<std::size_t>(e.dims(n).find(a.from));
-  first[k] = known_place(e, n, a.first), end[k] += first[k];
-  if (first[k] < 0 || end[k] > e.operand(n).type.shape[k])
-    throw error("R10", "a slice reaches beyond the extent of its dim");
-  return e.w.op("slice", {e.operand(n)}, t,
-                "start_indices = " + array_text(first) + ", limit_indices = " + array_text(end) +
-                    ", strides = " + array_text(extents(first.size(), 1)));
+  positions const at = known_places(e, n, a.first, a.step);
+  require_within(e.m, at, shift_kind::cut, a.from, e.b.extent[a.from], a.to, e.b.extent[a.to]);
+  return taken(e, e.operand(n), static_cast<std::size_t>(e.dims(n).find(a.from)), at, e.b.extent[a.to]);
 }
 
 inline value pad(emission& e, node const& n) {
   pad_attributes const a = pad_attributes::of(n);
   auto const around = e.known(a.around);
   if (!around) e.refuse(n, "a pad whose value changes between steps");
-  type const t = e.result_type(n);
-  extents low(t.shape.size()), high = low;
-  auto const k = static_cast<std::size_t>(e.result_dims(n).find(a.to));
-  low[k] = known_place(e, n, a.first), high[k] = t.shape[k] - low[k] - e.operand(n).type.shape[k];
-  if (low[k] < 0 || high[k] < 0) throw error("R10", "a pad reaches beyond the extent of its dim");
-  return e.w.op("pad", {e.operand(n), constant(e.w, {t.element, {}}, *around)}, t,
-                "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
-                    ", interior_padding = " + array_text(extents(low.size())));
+  positions const at = known_places(e, n, a.first, a.step);
+  require_within(e.m, at, shift_kind::spread, a.from, e.b.extent[a.from], a.to, e.b.extent[a.to]);
+  value const outside = constant(e.w, {e.result_type(n).element, {}}, *around);
+  return spread(e, e.operand(n), static_cast<std::size_t>(e.result_dims(n).find(a.to)), at, e.b.extent[a.to], outside);
 }
 
 inline value concat(emission& e, node const& n) {

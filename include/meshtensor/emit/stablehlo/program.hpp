@@ -227,8 +227,8 @@ class program_writer : speller {
     }
     return next;
   }
-  /// The current iteration's row of a stacked value; the value with that row replaced. If another rank has it: some row,
-  /// and the value as it is.
+  /// The current iteration's row of a stacked value; the value with that row replaced. Of a row that another rank has:
+  /// some row, and the value as it is.
   value row(value const& stacked, meshtensor::value const& v, value const& zero, value_id argument) {
     auto const mine = e_.slice_of_iteration(e_.origin(v, 0), e_.b.local(v, 0));
     return w_.op("reshape", {part(w_, stacked, places(stacked, mine.place, zero), row_of(stacked))},

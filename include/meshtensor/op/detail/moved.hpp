@@ -20,6 +20,26 @@ inline std::int64_t whole_number(double position) {
   return 0;
 }
 
+/// The positions that a slice or a pad with a step takes; a row for no step: 1. errors R10 the step is 0, or see above
+inline positions positions_of(double const* numbers, number_id first, number_id step) {
+  positions const at{whole_number(numbers[first]), step == no_id ? 1 : whole_number(numbers[step])};
+  if (at.step == 0) throw error("R10", {"the step of a slice or a pad is 0: give another whole number"});
+  return at;
+}
+
+/// errors R10 a slice (cut) or a pad (spread) from one dim to another reaches beyond the longer one
+inline void require_within(module const& m, positions at, shift_kind how, dim_id from, std::int64_t from_extent,
+                           dim_id to, std::int64_t to_extent) {
+  bool const is_slice = how == shift_kind::cut;
+  if (is_slice ? are_within(at, to_extent, from_extent) : are_within(at, from_extent, to_extent)) return;
+  std::string const steps = at.step == 1 ? "" : " in steps of " + std::to_string(at.step);
+  if (is_slice)
+    throw error("R10", {"a slice of '", m.dim_name(from), "' from ", at.first, " on", steps, ", ", to_extent,
+                        " long, reaches beyond its extent, ", from_extent});
+  throw error("R10", {"'", m.dim_name(from), "', ", from_extent, " long, padded from ", at.first, " on", steps,
+                      ", reaches beyond the extent of '", m.dim_name(to), "', ", to_extent});
+}
+
 /// The mesh axes along which processors exchange something when a value in placement `x` becomes one in placement `y`:
 /// those that shard the dim at `along`, or another dim in another way, or that cut what such an axis cuts.
 constexpr unsigned axes_between(placement const& x, placement const& y, int along) {

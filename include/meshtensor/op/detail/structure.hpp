@@ -114,8 +114,9 @@ struct move_rule {
   static constexpr declaration declares{.attributes = {{attribute_kind::dim},
                                                        {attribute_kind::dim},
                                                        {attribute_kind::number, true},
+                                                       {attribute_kind::number, true},
                                                        {attribute_kind::number, true}},
-                                        .functions = 3 << 6};
+                                        .functions = 255};
   static constexpr char const* verify(module const& m, node const& n) {
     move_attributes const a = move_attributes::of(n);
     value const &x = m.operand_value(n, 0), &y = m.result_value(n);

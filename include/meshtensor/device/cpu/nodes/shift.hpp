@@ -19,18 +19,18 @@ class shift_kernel final : public node_kernel {
     shift_attributes const a = shift_attributes::of(e.n);
     auto const how = static_cast<shift_kind>(e.n.function);
     int const along = y.find(a.dim);
-    std::int64_t const first = whole_number(e.context.numbers[a.first]);
+    positions const at{whole_number(e.context.numbers[a.first])};
     auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
     interval const all{0, y.extent[along]};
-    if (count_shifted(how, first, all.count, all, all) != all.count)
+    if (count_shifted(how, at, all.count, all, all) != all.count)
       with_element(y.type, [&]<class E>() {
         constexpr std::int64_t nowhere[max_dims_of_one] = {};
         E const element = element_of<E>(e.context.numbers[a.around]);
         strided_copy(y, nowhere, y.extent, bytes).run(&element, y.data, &team);
       });
-    each_run(how, first, all.count, all, all, [&](shifted_run const& r) {
+    each_run(how, at, all.count, all, all, [&](shifted_run const& r) {
       view from = x, to = y;
-      from.stride[along] *= r.step, to.extent[along] = r.count;
+      from.stride[along] *= r.from_step, to.extent[along] = r.count;
       copy_by_name(from, to, no_id, no_id, to.extent)
           .run(x.as<std::byte>() + r.from * x.stride[along] * bytes, y.as<std::byte>() + r.to * y.stride[along] * bytes,
                &team);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slice: copies from an offset that may change with every step.
+// slice: copies from an offset, in steps; both may change with every step of the program.
 #pragma once
 
 #include "meshtensor/device/cpu/copy.hpp"
@@ -13,16 +13,24 @@ class slice_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const&) { return true; }
   static std::unique_ptr<node_kernel> prepare(node_setup const& s) { return std::make_unique<slice_kernel>(s); }
-  explicit slice_kernel(node_setup const& s)
-      : copy_(copy_by_name(s.operands[0], s.result, slice_attributes::of(s.n).from, slice_attributes::of(s.n).to,
-                           s.result.extent)) {}
+  explicit slice_kernel(node_setup const& s) { prepare_step(s.n, s.operands[0], s.result, 1); }
   void run(evaluation const& e, std::byte*, thread_team& team) override {
-    std::int64_t const first = slice_rule::start_of(e) * static_cast<std::int64_t>(bytes_of(e.operands[0].type));
-    copy_.run(e.operands[0].as<std::byte>() + first, e.results[0].data, &team);
+    view const& x = e.operands[0];
+    positions const at = slice_rule::positions_in(e);
+    if (at.step != step_) prepare_step(e.n, x, e.results[0], at.step);
+    std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(e.n).from)];
+    copy_.run(x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type)), e.results[0].data, &team);
   }
 
  private:
+  void prepare_step(node const& n, view x, view const& y, std::int64_t step) {
+    slice_attributes const a = slice_attributes::of(n);
+    x.stride[x.find(a.from)] *= step, step_ = step;
+    copy_ = copy_by_name(x, y, a.from, a.to, y.extent);
+  }
+
   strided_copy copy_;
+  std::int64_t step_ = 1;
 };
 
 }  // namespace MESHTENSOR_ARCH
