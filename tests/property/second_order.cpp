@@ -49,6 +49,7 @@ std::vector<tried> const programs_tried = {
     {"penalised", true, few},
     {"bent", true, few},
     {"powers", true, few},
+    {"routed", true, few},
 };
 
 /// The text of a header without the library's own details.

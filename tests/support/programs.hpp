@@ -563,6 +563,28 @@ struct powers {
   }
 };
 
+inline constexpr struct experts_dim : mt::dim<"experts", 6> {} experts;
+inline constexpr struct choices_dim : mt::dim<"choices", 2> {} choices;
+inline constexpr struct slots_dim : mt::dim<"slots", 2> {} slots;
+
+/// A mixture of experts whose experts drop tokens, and one whose experts are the program's own.
+struct routed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto [y, balance, dropped] =
+        mt::nn::mixture_of_experts(s / "experts", x, length, model, experts, choices, slots, head);
+    auto [token, weight, other, none] = mt::nn::route(s / "again", x + y, length, model, experts, choices, slots);
+    auto sent = gather(y, token, length) * s.parameter("scale", experts, model);
+    auto z = scatter_add(sent * weight, token, length, to(batch, length, model));
+    auto loss = weighed(y + z) + 0.1 * balance + 0.2 * other;
+    s.output("y", y);
+    s.output("token", token);
+    s.output("dropped", dropped);
+    s.output("loss", loss);
+    mt::adam{.learning_rate = 1e-2}.minimize(s / "optimizer", loss);
+  }
+};
+
 // ---- state ----
 
 /// Running statistics, values that are swapped, and one that keeps another's earlier value.

@@ -6,6 +6,7 @@
 #include "meshtensor/nn/attention.hpp"
 #include "meshtensor/nn/average.hpp"
 #include "meshtensor/nn/dropout.hpp"
+#include "meshtensor/nn/experts.hpp"
 #include "meshtensor/nn/linear.hpp"
 #include "meshtensor/nn/loss.hpp"
 #include "meshtensor/nn/norm.hpp"

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixture of experts: a router sends each token to its best experts, each of which has room for a number of tokens.
+#pragma once
+
+#include <tuple>
+
+#include "meshtensor/nn/linear.hpp"
+#include "meshtensor/nn/loss.hpp"
+#include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/slice.hpp"
+#include "meshtensor/op/softmax.hpp"
+#include "meshtensor/op/sort.hpp"
+
+namespace meshtensor::nn {
+
+namespace detail {
+
+constexpr shape slots_rule(shape const& x, shape const& queue, shape const& slots) {
+  return united(without(x, queue), slots);
+}
+
+/// `x` [queue, experts, …] added up in the slots at `place`, a position in the queue of each expert.
+template <handle X, handle Place, class Queue, class Slots>
+constexpr auto in_slots(X const& x, Place const& place, Queue, Slots along) {
+  builder& b = *x.owner;
+  using result = result_dims_t<slots_rule, typename X::dim_list, dims<Queue>, dims<Slots>>;
+  shape const like = slots_rule(b.m.values[x.id].dims, meshtensor::detail::shape_of(b, dims<Queue>{}),
+                                meshtensor::detail::shape_of(b, dims<Slots>{}));
+  return meshtensor::detail::wrap<X::type, result>(
+      b, scatter_add(b, x.id, place.id, meshtensor::detail::dim_of(b, along), like));
+}
+
+}  // namespace detail
+
+/// Sends each token to the experts that a learned router prefers for it: `auto [token, weight, balance, dropped] =
+/// route(s / "router", x, length, d_model, experts, choices, slots)`. Each expert has a queue for each index of the
+/// other dims of `x`, such as a batch: first come the tokens in their order along `queue` that prefer it most, then
+/// those that prefer it second, and so on. The first of a queue, as many as `slots` has, are served; the others are
+/// dropped, whatever the mesh.
+///
+///   token    [experts, slots] and the other dims, i32: the position along `queue` of the token in a slot; -1: none
+///   weight   as `token`: the router's probability of the expert for that token, in the accumulator's type. With two
+///            choices or more, those of a token are divided by their sum.
+///   balance  the loss that is 1 if all experts are preferred alike, and up to their number if not: experts · Σ_e (the
+///            share of tokens that prefer e most) · (the mean probability of e), averaged over the queues
+///   dropped  the share of choices for which there was no slot
+///
+/// parameters  gate [model, experts], normal with standard deviation 1/√model
+/// layout      `experts` and a dim of `x` sharded over one axis: replicate `experts` in the router's scope
+/// grad        of `weight` and `balance`, by the probabilities
+/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+/// source      Fedus et al., arXiv:2101.03961, section 2.2; Lepikhin et al., arXiv:2006.16668, algorithm 1
+inline constexpr library_layer route = [](scope auto s, auto x, auto queue, auto model, auto experts, auto choices,
+                                          auto slots) {
+  using X = decltype(x);
+  constexpr bool fits = has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>;
+  if constexpr (!fits)
+    static_assert(
+        is_valid<meshtensor::detail::wrong<"T01 route: the operand lacks a dim", X, decltype(queue), decltype(model)>>);
+  if constexpr (fits) {
+    auto const gate = s.parameter("gate", model, experts, normal(1 / sqrt(extent(model))));
+    auto const scores =
+        meshtensor::detail::einsum_by<detail::mapped_rule, dims<decltype(model)>, dims<decltype(experts)>>(
+            detail::summable(x), detail::summable(gate));
+    auto const probability = softmax(scores, experts);
+    constexpr dtype wide = decltype(probability)::type;
+
+    auto const preferred = slice(argsort(probability, experts, sort_order::descending), experts, choices, 0);
+    auto const chosen = one_hot(preferred, experts, boolean);
+    auto const counted = cast<dtype::i32>(chosen);
+    auto const ahead = cumulative_sum(counted, queue, {.exclusive = true}) +
+                       cumulative_sum(sum(counted, queue), choices, {.exclusive = true});
+    auto const place = max(select(chosen, ahead, -1), choices);
+    auto const taken = place >= 0;
+
+    auto const number_of_token = iota(s, queue, i32) + 1;
+    auto const token = detail::in_slots(select(taken, number_of_token, 0), place, queue, slots) - 1;
+    auto const gates = select(taken, probability, 0);
+    number const several = minimum(extent(choices) - 1, 1);  // 0 for one choice, else 1
+    auto const share = gates / (sum(gates, experts) * several + (1 - several));
+    auto const weight = detail::in_slots(share, place, queue, slots);
+
+    auto const favourite = cast<wide>(one_hot(argmax(probability, experts), experts, boolean));
+    auto const balance = mean(sum(mean(favourite, queue) * mean(probability, queue), experts)) * extent(experts);
+    auto const dropped = mean(sum(cast<wide>(place >= extent(slots)), experts)) / extent(choices);
+    return std::tuple(token, weight, balance, dropped);
+  } else {
+    return std::tuple(x, x, x, x);
+  }
+};
+
+namespace detail {
+
+/// y = x W + b along one dim, with a weight and a bias of each expert's own.
+inline constexpr library_layer linear_of_each = [](scope auto s, auto x, auto experts, auto from, auto into) {
+  auto const weight = s.parameter("weight", experts, from, into, normal(1 / sqrt(extent(from))));
+  auto const bias = s.parameter("bias", experts, into, zeros);
+  return meshtensor::detail::einsum_by<mapped_rule, dims<decltype(from)>, dims<decltype(into)>>(x, weight) + bias;
+};
+inline constexpr library_layer feed_forward_of_each = [](scope auto s, auto x, auto experts, auto model, auto hidden) {
+  auto const up = linear_of_each(s / "up", x, experts, model, hidden);
+  return linear_of_each(s / "down", gelu(up), experts, hidden, model);
+};
+
+/// Calls `trace` in a scope.
+inline constexpr library_layer within = [](scope auto, auto trace) { return trace(); };
+
+}  // namespace detail
+
+/// Several feed_forward networks of which each token takes only the `choices` that a learned router prefers for it:
+/// `auto [y, balance, dropped] = mixture_of_experts(s / "experts", x, length, d_model, experts, choices, slots, d_ff)`.
+/// Add `balance`, times a factor such as 0.01, to the loss, so that all experts are used. `slots` is how many tokens an
+/// expert serves for each index of the other dims of `x`; a token without a slot at any of its experts becomes zero, so
+/// add `y` to `x`. For networks of your own, use `route` and
+///
+///   gather(x, token, length)  →  experts of your own  →  scatter_add(made * weight, token, length, to(batch, …))
+///
+/// parameters  router/gate [model, experts]; expert/up/weight [experts, model, hidden], expert/up/bias [experts,
+///             hidden], expert/down/weight, expert/down/bias
+/// dims        of y: those of `x`; balance and dropped have none, see `route`
+/// layout      `experts` sharded over an axis of its own: each processor serves its experts, and y is a partial sum.
+///             Over the axis of another dim of `x`, a batch: add in<"router", replicate<experts>> and in<"expert",
+///             replicate<batch>>. Tokens go to their experts in one all_to_all, and come back in another.
+/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+/// source      Shazeer et al., arXiv:1701.06538; Lepikhin et al., arXiv:2006.16668; Fedus et al., arXiv:2101.03961
+inline constexpr library_layer mixture_of_experts = [](scope auto s, auto x, auto queue, auto model, auto experts,
+                                                       auto choices, auto slots, auto hidden) {
+  using X = decltype(x);
+  if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
+    auto const [token, weight, balance, dropped] = route(s / "router", x, queue, model, experts, choices, slots);
+    auto const sent = detail::within(s / "router", [&] { return gather(x, token, queue); });
+    auto const made = detail::feed_forward_of_each(s / "expert", sent, experts, model, hidden);
+    auto const y = detail::within(s / "router", [&] {
+      builder& b = *x.owner;
+      auto const weighted = made * cast<X::type>(weight);
+      dim_id const along = meshtensor::detail::dim_of(b, queue);
+      return handle_t<X::type, typename X::dim_list>(
+          &b, scatter_add(b, weighted.id, token.id, along, b.m.values[x.id].dims));
+    });
+    return std::tuple(y, balance, dropped);
+  } else {
+    static_assert(is_valid<meshtensor::detail::wrong<"T01 mixture_of_experts: the operand lacks a dim", X,
+                                                     decltype(queue), decltype(model)>>);
+    return std::tuple(x, x, x);
+  }
+};
+
+}  // namespace meshtensor::nn
