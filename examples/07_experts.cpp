@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains a language model with a mixture of 8 experts on 1, 2, 3, 4 and 8 processors: the losses are the same.
+// Run it alone, for threads as processors, or with mpirun -n 4.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <meshtensor/job/main.hpp>
+#include <meshtensor/meshtensor.hpp>
+
+namespace mt = meshtensor;
+
+namespace language {
+using namespace mt::nn;
+
+inline constexpr struct batch : mt::dim<"batch", 12> {} batch;
+inline constexpr struct length : mt::dim<"length", 16> {} length;
+inline constexpr struct memory : mt::dim<"memory", 16> {} memory;
+inline constexpr struct vocab : mt::dim<"vocab", 16> {} vocab;
+inline constexpr struct d_model : mt::dim<"d_model", 16> {} d_model;
+inline constexpr struct heads : mt::dim<"heads", 4> {} heads;
+inline constexpr struct d_head : mt::dim<"d_head", 4> {} d_head;
+inline constexpr struct d_ff : mt::dim<"d_ff", 16> {} d_ff;
+inline constexpr struct experts : mt::dim<"experts", 8> {} experts;
+inline constexpr struct choices : mt::dim<"choices", 2> {} choices;  // experts that a word asks for
+inline constexpr struct slots : mt::dim<"slots", 5> {
+} slots;  // of an expert in a sentence: 1.25 · length · 2 / experts
+
+// Lepikhin et al., arXiv:2006.16668: the feed-forward layer of a Transformer becomes a mixture of experts.
+inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
+  auto normed = layer_norm(s / "norm_1", x, d_model);
+  auto a = x + causal_attention(s / "attention", normed, length, memory, d_model, heads, d_head);
+  auto [y, balance, dropped] = mixture_of_experts(s / "experts", layer_norm(s / "norm_2", a, d_model), length, d_model,
+                                                  experts, choices, slots, d_ff);
+  return std::tuple(a + y, balance, dropped);
+};
+
+struct train_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto text = s.input("text", mt::i32, batch, length);
+    auto next = s.input("next", mt::i32, batch, length);
+    auto x = embed(s / "words", text, vocab, d_model) + s.parameter("positions", length, d_model);
+    auto [y, balance, dropped] = block(s / "block", x);
+    auto logits = linear(s / "logits", layer_norm(s / "norm", y, d_model), d_model, vocab);
+    auto loss = mean(cross_entropy(logits, next, vocab));
+    mt::adam{.learning_rate = 0.01}.minimize(s / "optimizer", loss + 0.01 * balance);
+    s.output("loss", loss);
+    s.output("dropped", dropped);
+  }
+};
+
+// Sentences and experts are spread over the same processors. Words go to their experts in one all_to_all, and come back
+// in another: the router has its sentences and all experts, an expert has its words of all sentences.
+inline constexpr struct data : mt::axis<"data"> {} data;
+struct mesh : mt::mesh<data> {};
+struct layout : mt::layout<mt::shard<batch, data>, mt::shard<experts, data>, mt::in<"router", mt::replicate<experts>>,
+                           mt::in<"expert", mt::replicate<batch>>> {};
+
+// Each sentence is in one of two languages, in each of which a word says which is next. Returns the losses.
+std::vector<float> train(mt::job const& job, int processors) {
+  mt::store weights(job);
+  mt::executable<train_step, mesh, layout> step(weights, data(processors));
+  std::mt19937 generator(1);
+  mt::array<std::int32_t, batch, length> text, next;
+  std::vector<float> losses;
+  for (int i = 0; i < 40; ++i) {
+    for (int b = 0; b < 12; ++b) {
+      unsigned word = generator() % 16, factor = generator() % 2 == 0 ? 5 : 13;
+      for (int t = 0; t < 16; ++t) {
+        text(batch(b), length(t)) = static_cast<std::int32_t>(word);
+        word = (word * factor + 3) % 16;
+        next(batch(b), length(t)) = static_cast<std::int32_t>(word);
+      }
+    }
+    auto const result = step(mt::feed<"text">(text), mt::feed<"next">(next));
+    losses.push_back(result.get<"loss">());
+    if (i % 13 == 0)
+      mt::print(job, "{} processors, step {:>2}: loss {:.4f}, {:>4.1f} % of choices dropped\n", processors, i,
+                losses.back(), 100 * static_cast<float>(result.get<"dropped">()));
+  }
+  return losses;
+}
+
+int compare(mt::job const& job) {
+  auto const alone = train(mt::job::in_lockstep(), 1);
+  std::vector<int> const threads{2, 3, 4, 8}, ranks{job.ranks()};
+  float most = 0;
+  for (int const processors : job.ranks() == 1 ? threads : ranks) {
+    auto const losses = train(job, processors);
+    for (std::size_t i = 0; i < losses.size(); ++i) most = std::max(most, std::abs(losses[i] - alone[i]));
+  }
+  mt::print(job, "the losses differ by {:.0e} at most\n", most);
+  return most < 1e-3f && alone.back() < 1 ? 0 : 1;  // without a model of its context, a word leaves a loss of log 2
+}
+}  // namespace language
+
+int main(int argc, char** argv) { return mt::run_main(argc, argv, language::compare); }
