@@ -103,8 +103,18 @@ inline constexpr library_layer feed_forward_of_each = [](scope auto s, auto x, a
   return linear_of_each(s / "down", gelu(up), experts, hidden, model);
 };
 
-/// Calls `trace` in a scope.
-inline constexpr library_layer within = [](scope auto, auto trace) { return trace(); };
+/// The tokens of `x` in their slots; and what the experts made of them, weighted and added up for each token.
+inline constexpr library_layer dispatched = [](scope auto, auto x, auto token, auto queue) {
+  return gather(x, token, queue);
+};
+inline constexpr library_layer combined = [](scope auto, auto made, auto token, auto weight, auto x, auto queue) {
+  using X = decltype(x);
+  builder& b = *x.owner;
+  auto const weighted = made * cast<X::type>(weight);
+  dim_id const along = meshtensor::detail::dim_of(b, queue);
+  return handle_t<X::type, typename X::dim_list>(&b,
+                                                 scatter_add(b, weighted.id, token.id, along, b.m.values[x.id].dims));
+};
 
 }  // namespace detail
 
@@ -129,15 +139,9 @@ inline constexpr library_layer mixture_of_experts = [](scope auto s, auto x, aut
   using X = decltype(x);
   if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
     auto const [token, weight, balance, dropped] = route(s / "router", x, queue, model, experts, choices, slots);
-    auto const sent = detail::within(s / "router", [&] { return gather(x, token, queue); });
+    auto const sent = detail::dispatched(s / "router", x, token, queue);
     auto const made = detail::feed_forward_of_each(s / "expert", sent, experts, model, hidden);
-    auto const y = detail::within(s / "router", [&] {
-      builder& b = *x.owner;
-      auto const weighted = made * cast<X::type>(weight);
-      dim_id const along = meshtensor::detail::dim_of(b, queue);
-      return handle_t<X::type, typename X::dim_list>(
-          &b, scatter_add(b, weighted.id, token.id, along, b.m.values[x.id].dims));
-    });
+    auto const y = detail::combined(s / "router", made, token, weight, x, queue);
     return std::tuple(y, balance, dropped);
   } else {
     static_assert(is_valid<meshtensor::detail::wrong<"T01 mixture_of_experts: the operand lacks a dim", X,

@@ -110,7 +110,8 @@ struct by_loops {
       ++load[index(order[index(t)][0])], ++share[index(order[index(t)][0])];
     }
     for (std::int64_t e = 0; e < n.experts; ++e)
-      balance += mean[index(e)] * share[index(e)] / static_cast<double>(n.length * n.length) * n.experts;
+      balance +=
+          mean[index(e)] * share[index(e)] / static_cast<double>(n.length * n.length) * static_cast<double>(n.experts);
     std::vector<std::int64_t> served(index(n.experts));
     for (std::int64_t c = 0; c < n.choices; ++c)
       for (std::int64_t t = 0; t < n.length; ++t) {
@@ -199,13 +200,13 @@ void check_gradients(trial::program& p) {
 }  // namespace
 
 TEST_CASE("loads of three to one, and experts that nobody prefers") {
-  for (std::int64_t const slots : {1, 4, 6}) {
-    sizes const n{2, 8, 5, 4, 1, slots, 3};
+  for (std::int64_t const room : {1, 4, 6}) {
+    sizes const n{2, 8, 5, 4, 1, room, 3};
     trial::program p = program_of(n);
     steer(p, n, {0, 0, 1, 0, 0, 1, 0, 0});
     by_loops const found = check_values(p, n);
     CHECK(found.load == std::vector<std::int64_t>{12, 4, 0, 0});
-    CHECK(found.dropped == (slots == 1 ? 0.75 : slots == 4 ? 0.25 : 0));
+    CHECK(found.dropped == (room == 1 ? 0.75 : room == 4 ? 0.25 : 0));
     check_gradients(p);
   }
 }
