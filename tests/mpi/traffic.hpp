@@ -32,8 +32,7 @@ inline void add_planned(sent& all, mt::collective_call const& call, int p, int m
   if (form.first == f::isend_irecv) {  // one message for each pair that exchanges anything
     auto const between = [&](int from, int to) -> std::int64_t {
       if (call.kind == mt::collective::move)
-        return mt::comm::moved_elements(*call.moves, at, from, to) *
-               static_cast<std::int64_t>(mt::bytes_of(call.type));
+        return mt::comm::moved_elements(*call.moves, at, from, to) * static_cast<std::int64_t>(mt::bytes_of(call.type));
       if (call.kind == mt::collective::reduce) return to == call.root ? mt::bytes_of(call) : 0;
       return mt::comm::taken(call, p, from, to).bytes;
     };

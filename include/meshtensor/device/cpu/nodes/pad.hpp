@@ -23,7 +23,7 @@ class pad_kernel final : public node_kernel {
       E const element = element_of<E>(e.context.numbers[pad_attributes::of(e.n).around]);
       around_.run(&element, y.data, &team);
     });
-    positions const at = pad_rule::positions_in(e);
+    auto const at = pad_rule::positions_in(e);
     if (at.step != step_) prepare_step(e.n, e.operands[0], y, at.step);
     std::int64_t const first = at.first * y.stride[y.find(pad_attributes::of(e.n).to)];
     part_.run(e.operands[0].data, y.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(y.type)), &team);

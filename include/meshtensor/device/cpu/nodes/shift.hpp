@@ -19,7 +19,7 @@ class shift_kernel final : public node_kernel {
     shift_attributes const a = shift_attributes::of(e.n);
     auto const how = static_cast<shift_kind>(e.n.function);
     int const along = y.find(a.dim);
-    positions const at{whole_number(e.context.numbers[a.first])};
+    meshtensor::positions const at{whole_number(e.context.numbers[a.first])};
     auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
     interval const all{0, y.extent[along]};
     if (count_shifted(how, at, all.count, all, all) != all.count)

@@ -16,7 +16,7 @@ class slice_kernel final : public node_kernel {
   explicit slice_kernel(node_setup const& s) { prepare_step(s.n, s.operands[0], s.result, 1); }
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     view const& x = e.operands[0];
-    positions const at = slice_rule::positions_in(e);
+    auto const at = slice_rule::positions_in(e);
     if (at.step != step_) prepare_step(e.n, x, e.results[0], at.step);
     std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(e.n).from)];
     copy_.run(x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type)), e.results[0].data, &team);
