@@ -88,6 +88,19 @@ TEST_CASE("every program of the catalogue is emitted, alone and on a mesh") {
   }
 }
 
+TEST_CASE("layers that are spread over processors are emitted") {
+  for (std::string const label : {"mlp", "language_model in f32"}) {
+    CAPTURE(label);
+    property::listed const& p = property::program_named(label);
+    auto const traced = p.trace();
+    probe::stablehlo_cases cases(folder(), *traced, p.entry, {});
+    auto const rules = mt::layout_rules{}.shard("batch", {"ax"}).shard("layers", {"ax"});
+    std::string const name = label.substr(0, label.find(' '));
+    CHECK(cases.add(name + "_layers_apart", mt::mesh_shape{}.add("ax", 2), rules));
+    CHECK(cases.add(name + "_layers_apart_fused", mt::mesh_shape{}.add("ax", 2), rules, {.fuses = true}));
+  }
+}
+
 TEST_CASE("what has no form yet is refused in one sentence") {
   CHECK_THROWS_WITH_AS(whole_text(meshtensor_test::traced<meshtensor_test::branching>),
                        doctest::Contains("R01: there is no StableHLO for cond yet (node %"), mt::error);
