@@ -103,7 +103,7 @@ TEST_CASE("a move to several members, and two in flight between the same ones") 
   shift.along = 0, shift.extent = p;
   from_last.find_alike(), shift.find_alike();
   mt::collective_call call;
-  call.kind = mt::collective::move, call.type = mt::i32, call.dims = 1, call.extent[0] = 1, call.first = -1;
+  call.kind = mt::collective::move, call.type = mt::i32, call.dims = 1, call.extent[0] = 1, call.at.first = -1;
   for (int step = 0; step < 20; ++step) {
     std::int32_t x[2] = {world.rank() + 100 * step, world.rank() - 100 * step}, y[3] = {-1, -1, -1};
     auto first = call, second = call;

@@ -114,7 +114,7 @@ class local_member {
       pending_collective const& f = *pending_[r.slot_];
       look_for_the_gone(f);
       if (first) waited.restart();
-      if (world_.at(rank_).sleep(seen, limits_.endless() ? clock::time_point::max() : clock::now() + one_sleep))
+      if (world_.at(rank_).doze(seen, limits_.endless() ? clock::time_point::max() : clock::now() + one_sleep))
         continue;
       auto const so_far = waited.look();
       bool const ends = limits_.end.count() != 0 && so_far >= limits_.end;

@@ -34,8 +34,8 @@ class rank_state {
   }
   std::uint64_t events() const { return events_.load(); }
   /// Waits until there are more events than `seen`: yields a few times, which is quicker than sleep if they come soon,
-  /// then sleeps. False if the deadline comes first.
-  bool sleep(std::uint64_t seen, std::chrono::steady_clock::time_point deadline) {
+  /// then sleeps. Simulated MPI libraries have a macro named `sleep`. False if the deadline comes first.
+  bool doze(std::uint64_t seen, std::chrono::steady_clock::time_point deadline) {
     for (int i = 0; i < yields; ++i) {
       if (events_.load() != seen) return true;
       std::this_thread::yield();

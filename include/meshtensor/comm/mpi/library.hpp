@@ -20,7 +20,8 @@ inline void must(int code, char const* function) {
   throw error("R25", {function, " failed with code ", code, ": ", text});
 }
 
-/// Initialises MPI, and later finalises it, unless MPI was initialised before.
+/// Initialises MPI, and later finalises it, unless MPI was initialised before. An MPI library that takes calls from one
+/// thread only, at whatever level, gets them from one: messages are then polled (`takes_turns`).
 class mpi_session {
  public:
   mpi_session() {
@@ -32,9 +33,6 @@ class mpi_session {
     int level = 0;
     must(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
     owned_ = true;
-    if (level >= MPI_THREAD_FUNNELED) return;
-    MPI_Finalize();
-    throw error("R25", "this MPI library does not support processes with threads (MPI_THREAD_FUNNELED)");
   }
   mpi_session(mpi_session const&) = delete;
   mpi_session& operator=(mpi_session const&) = delete;

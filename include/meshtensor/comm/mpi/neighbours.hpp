@@ -33,8 +33,8 @@ class mpi_neighbours {
   /// of memory: an unnamed file of the first of them, which the others open.
   void meet(MPI_Comm talk, std::vector<process_id> const& processes, int rank, bool agree) {
     process_id const& here = processes[static_cast<std::size_t>(rank)];
-    for (std::size_t r = 0; r < processes.size(); ++r)
-      if (static_cast<int>(r) != rank && processes[r].place == here.place)
+    for (std::size_t r = 0; r < processes.size(); ++r)  // ranks within this process, of a simulator, end with it
+      if (processes[r].place == here.place && processes[r].number != here.number)
         others_.push_back({static_cast<int>(r), processes[r], process_end(processes[r].number)});
     if (!agree) return;
     bool const first = others_.empty() || rank < others_[0].rank;
