@@ -287,7 +287,7 @@ class Module:
 
     def action(self, n):
         kind, operands = enumerator(n["kind"]), ", ".join(self.refs(self.links(n["operands"])))
-        a = [int(n["attribute"][k]) for k in range(4)]
+        a = attributes_of(n)
         reduction = REDUCTIONS[int(n["function"])] if int(n["function"]) < len(REDUCTIONS) else "?"
         if kind == "input":
             return f"input({self.label(a[0])})"
@@ -391,6 +391,10 @@ def grouped(items, groups):
     return "; ".join(texts)
 
 
+def attributes_of(n):
+    return [int(n["attribute"][k]) for k in range(n["attribute"].type.range()[1] + 1)]
+
+
 def operation_text(n):
     """The function of an elementwise node, else the primitive."""
     kind = enumerator(n["kind"])
@@ -473,7 +477,7 @@ class NodePrinter(Printer):
         links = {what: range(int(n[what]["first"]), int(n[what]["first"]) + int(n[what]["count"]))
                  for what in ("operands", "results", "regions")}
         parts = [f"{what} links[{l.start}..{l.stop})" for what, l in links.items() if len(l) != 0]
-        attributes = [int(n["attribute"][k]) for k in range(4)]
+        attributes = attributes_of(n)
         parts += ["attributes " + ", ".join(map(str, attributes))] if any(attributes) else []
         return f"{operation_text(n)} in region {int(n['region'])}" + "".join(", " + p for p in parts)
 

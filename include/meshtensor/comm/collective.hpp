@@ -54,7 +54,7 @@ struct collective_call {
   std::int64_t split_grain = 1, join_grain = 1;  // of the parts
   int root = 0;
   movement const* moves = nullptr;  // must outlive every request made with the call
-  positions at;                     // of a move: see each_run
+  positions at = {};                // of a move: see each_run
   std::byte around[8] = {};         // of a move: an element
   std::int64_t together = 0;  // bytes of the message of an all_reduce, with what is joined to it; 0: those of the block
   char const* file = nullptr;  // for errors: the program's source file or, without a line, the purpose of the call
