@@ -30,7 +30,8 @@ struct train {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, d);
     auto y = mt::repeat(s / "blocks", layers, x, [](mt::scope auto r, auto now) {
-      auto up = r.parameter("up", d, ff, mt::normal(0.1)), bias = r.parameter("bias", ff, mt::normal(0.1));
+      auto up = r.parameter("up", d, ff, mt::normal(0.1));
+      auto bias = r.parameter("bias", ff, mt::normal(0.1));
       return now + einsum(tanh(einsum(now, up, to(batch, ff)) + bias), r.parameter("down", ff, d, mt::normal(0.1)),
                           to(batch, d));
     });
