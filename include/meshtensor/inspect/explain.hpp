@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the plan of an executable, also for a mesh whose processors are not here.
+// Prints the plan of an executable, and draws who holds what; also for a mesh whose processors are not here.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "meshtensor/emit/graphviz.hpp"
+#include "meshtensor/emit/picture.hpp"
 #include "meshtensor/emit/report.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/executable.hpp"
@@ -21,6 +22,11 @@ std::string explain(executable<Args...> const& e) {
          "beside it, in this process: " + detail::rounded(use.workspace) +
          "B of workspace for kernels, libraries and messages, " + detail::rounded(use.process) +
          "B of code, libraries and plans\n";
+}
+/// Which rank holds which elements, and what each move sends where: see emit/picture.hpp.
+template <class... Args>
+std::string pictures(executable<Args...> const& e) {
+  return pictures(e.graph(), e.planned(), e.processors_mesh());
 }
 
 /// The plan of an executable on a mesh that need not be here. It starts no processors and allocates none of the plan's
@@ -57,6 +63,10 @@ class draft {
 template <class Executable>
 std::string explain(draft<Executable> const& d) {
   return report(d.graph(), d.planned(), d.processors_mesh());
+}
+template <class Executable>
+std::string pictures(draft<Executable> const& d) {
+  return pictures(d.graph(), d.planned(), d.processors_mesh());
 }
 
 }  // namespace meshtensor
