@@ -86,16 +86,56 @@ class reporter : speller {
     std::vector<bool> used(max_dims);
     for (int v = 0; v < m_.value_count; ++v)
       for (int i = 0; i < m_.values[v].dims.count; ++i) used[m_.values[v].dims.at[i]] = true;
+    std::string made;  // by the partition, and by operations for themselves
     for (int d = 0; d < m_.dim_count; ++d) {
       if (!used[static_cast<std::size_t>(d)]) continue;
-      text_ += (first ? "" : ", ") + dim(d) + " = " + std::to_string(numbers().extent[d]);
-      first = false;
+      dim_row const& row = m_.dims[d];
+      std::string const extent = dim(d) + " = " + std::to_string(numbers().extent[d]);
+      if (row.kind == dim_row::blocks) {
+        made += "         " + extent + ": the parts of " + dim(row.first) + " over " +
+                axes(static_cast<unsigned>(row.value)) + "\n";
+      } else if (row.kind == dim_row::in_block) {
+        made += "         " + extent + ": the elements of the largest of them\n";
+      } else if (written(d) != d) {
+        made += "         " + extent + ": a second name of " + dim(row.first) + "\n";
+      } else {
+        text_ += (first ? "" : ", ") + extent;
+        first = false;
+      }
     }
-    text_ += "\n";
+    text_ += "\n" + made;
     for (int a = 0; a < m_.axis_count; ++a)
       if (mesh_.axes[a].extent > 1 && !spreads(a))
         text_ += "note     nothing is spread over the axis '" + axis(a) + "': its processors all do the same\n";
     uneven_dims();
+  }
+  /// The parts of a dim that the program names, over a list of axes.
+  struct cut_dim {
+    dim_id dim;
+    std::vector<int> axes;  // the major one first
+
+    bool operator==(cut_dim const&) const = default;
+  };
+  /// The dim as the program names it; the partition and some operations make others of it.
+  dim_id written(int d) const {
+    dim_row const& row = m_.dims[d];
+    bool const is_made = row.kind == dim_row::blocks || row.kind == dim_row::in_block ||
+                         (row.kind == dim_row::same && dim(d).find("/again") != std::string::npos);
+    return is_made ? written(row.first) : static_cast<dim_id>(d);
+  }
+  /// How the dim at a position of a value is cut; of the elements of a part, how the dim of all parts is.
+  cut_dim cut_of(value const& v, int position) const {
+    int const d = v.dims.at[position];
+    int const at = numbers().block_of[d].whole == 0 ? position : v.dims.find(numbers().block_of[d].blocks - 1);
+    cut_dim c{written(d), {}};
+    for (int o = 0, a = 0; at >= 0 && (a = v.layout.axis_at(at, o)) >= 0; ++o)
+      if (numbers().axis[a] > 1) c.axes.push_back(a);
+    return c;
+  }
+  bool has(value const& v, cut_dim const& c) const {
+    for (int i = 0; i < v.dims.count; ++i)
+      if (cut_of(v, i) == c) return true;
+    return false;
   }
   /// `16 | 15`
   std::string parts_text(value const& v, int position) const {
@@ -110,21 +150,51 @@ class reporter : speller {
       text += (k == 0 ? "" : " | ") + std::to_string(parts[k].count);
     return parts.size() <= most ? text : text + " | ...";
   }
-  /// The dims whose parts differ: once for each dim and placement of it.
+  /// The operations of a step, and the bytes of parameters and state, of a rank with the largest part, of tensors that
+  /// are cut so.
+  std::pair<double, double> work_and_bytes(cut_dim const& c) const {
+    double flops = 0, bytes = 0;
+    run_counts const runs = run_counts_of(m_, numbers());
+    for (int i = 0; i < m_.node_count; ++i) {
+      node const& n = m_.nodes[i];
+      bool concerned = false;
+      for (int k = 0; k < n.operands.count && !concerned; ++k) concerned = has(m_.operand_value(n, k), c);
+      for (int k = 0; k < n.results.count && !concerned; ++k) concerned = has(m_.values[m_.result(n, k)], c);
+      if (concerned) flops += static_cast<double>(runs.of[n.region] * flops_of(m_, numbers(), n));
+    }
+    for (int i = 0; i < m_.variable_count; ++i) {
+      value like{};
+      like.type = m_.variables[i].type, like.dims = m_.variables[i].dims, like.layout = m_.variables[i].layout;
+      if (has(like, c)) bytes += static_cast<double>(numbers().local_bytes(like));
+    }
+    return {flops, bytes};
+  }
+  /// The dims whose parts differ, and what the largest part costs: once for each dim and list of axes.
   void uneven_dims() {
-    std::vector<std::string> told;
+    std::vector<cut_dim> told;
     for (int v = 0; v < m_.value_count; ++v)
       for (int i = 0; i < m_.values[v].dims.count; ++i) {
         value const& x = m_.values[v];
         int const d = x.dims.at[i];
         if (numbers().is_even(x, i) || numbers().block_of[d].whole != 0) continue;
+        cut_dim const c = cut_of(x, i);
+        if (std::ranges::find(told, c) != told.end()) continue;
+        told.push_back(c), is_uneven_ = true;
+        std::string over;
+        for (int a : c.axes) over += (over.empty() ? "" : ", ") + axis(a) + " = " + std::to_string(numbers().axis[a]);
+        auto const largest = static_cast<double>(numbers().local(x, i));
         double const mean = static_cast<double>(numbers().extent[d]) / static_cast<double>(numbers().parts(x, i));
-        std::string line = "note     '" + dim(d) + "' (" + std::to_string(numbers().extent[d]) + ") lies as " +
-                           parts_text(x, i) + ": the largest part is " +
-                           ratio(static_cast<double>(numbers().local(x, i)) / mean) + " times the mean\n";
-        if (std::ranges::find(told, line) != told.end()) continue;
-        text_ += line, told.push_back(std::move(line));
-        is_uneven_ = true;
+        text_ += "note     '" + dim(c.dim) + "' (" + std::to_string(numbers().extent[d]) + ") over " + over +
+                 " lies as " + parts_text(x, i) + "\n         the largest part is " +
+                 std::to_string(numbers().local(x, i)) + ", the mean " + ratio(mean) + ": " + ratio(largest / mean) +
+                 " times";
+        auto const more = [&](double all) { return static_cast<std::int64_t>(all * (largest - mean) / largest + 0.5); };
+        auto const [flops, stored] = work_and_bytes(c);
+        std::string costs;
+        if (more(flops) > 0) costs = "computes " + quantity(more(flops), "flop");
+        if (more(stored) > 0) costs += (costs.empty() ? "stores " : " and stores ") + bytes(more(stored));
+        text_ += costs.empty() ? "; nothing is computed or stored along it\n"
+                               : "; its rank " + costs + " more than the mean\n";
       }
   }
   bool spreads(int a) const {

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/inspect/explain.hpp"
 #include "meshtensor/run/by_transport.hpp"
@@ -32,6 +35,38 @@ mt::layout_rules two_d() {
   return rules;
 }
 bool has(std::string const& text, std::string const& part) { return text.find(part) != text.npos; }
+
+inline constexpr struct place_dim : mt::dim<"place"> {} place;
+inline constexpr struct units_dim : mt::dim<"units", 7> {} units;
+
+/// Operations that make dims of their own: parts of `place`, and a second `place`.
+struct running_sums {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, place);
+    s.output("sums", cumulative_sum(x, place));
+    s.output("sorted", std::get<0>(sort(x, place)));
+  }
+};
+struct scale_units {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", s.input("x", mt::f32, place, units) * s.parameter("gain", units));
+  }
+};
+struct pass_on {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", s.input("x", mt::f32, place)); }
+};
+template <class Program>
+std::string report_of(mt::mesh_shape const& mesh, mt::layout_rules const& rules, std::int64_t places) {
+  static auto const program = mt::on_heap([] { return mt::trace<Program>(); });
+  std::array const extents{place(places)};
+  auto const l = mt::lower(*program, mt::entry_name<Program>(), mesh, rules, extents);
+  return mt::report(l->graph, l->planned, mesh);
+}
+int count_of(std::string const& text, std::string const& part) {
+  int n = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++n;
+  return n;
+}
 
 }  // namespace
 
@@ -130,10 +165,68 @@ TEST_CASE("what unequal parts cost") {
   auto const l = lowered(mesh_of(4, 1), rules, 10);
   std::string const text = mt::report(l->graph, l->planned, mesh_of(4, 1));
   CAPTURE(text);
-  CHECK(has(text, "note     'batch' (10) lies as 3 | 3 | 2 | 2: the largest part is 1.20 times the mean\n"));
+  // Of three rows that a rank has, half a row is more than the mean.
+  auto const all = mt::work_of(l->graph, l->planned.numbers);
+  std::int64_t along = 0;  // all but the update of parameters, which are whole
+  for (std::int64_t rows : {10, 20}) {
+    auto const alone = mt::work_of(lowered({}, {}, rows)->graph, lowered({}, {}, rows)->planned.numbers);
+    along = alone.products + alone.others - along;
+  }
+  CHECK(along > 0);
+  CHECK(all.products + all.others > along * 3 / 10);
+  CHECK(has(text,
+            "note     'batch' (10) over data = 4 lies as 3 | 3 | 2 | 2\n"
+            "         the largest part is 3, the mean 2.50: 1.20 times; its rank computes " +
+                mt::detail::rounded((along + 10) / 20) + "flop more than the mean\n"));
   CHECK(has(text, "that is the busiest one: it does 1."));
+  auto const root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+  std::ifstream page(root / "docs" / "layouts.md");
+  std::string shown;
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with("note     'batch'") || line.starts_with("         the largest part")) shown += line + "\n";
+  CHECK(!shown.empty());
+  CHECK(has(text, shown));
   auto const even = lowered(mesh_of(4, 1), rules, 12);
   CHECK(!has(mt::report(even->graph, even->planned, mesh_of(4, 1)), "times the mean"));
+}
+
+TEST_CASE("notes of unequal parts name the dim as the program does, its axes and the cost") {
+  auto const by_place = mt::layout_rules{}.shard("place", {"data"});
+  std::string text = report_of<running_sums>(mesh_of(4, 1), by_place, 10);
+  CAPTURE(text);
+  CHECK(has(text,
+            "dims     place = 10\n"
+            "         place/again = 10: a second name of place\n"
+            "         place/blocks = 4: the parts of place over data\n"
+            "         place/in_block = 3: the elements of the largest of them\n"));
+  // For each of its three elements, a sum up to it, its part of the total, and what the others before it have.
+  CHECK(
+      has(text,
+          "note     'place' (10) over data = 4 lies as 3 | 3 | 2 | 2\n"
+          "         the largest part is 3, the mean 2.50: 1.20 times; its rank computes 2 flop more than the mean\n"));
+  CHECK(count_of(text, "note ") == 1);
+  text = report_of<running_sums>(mesh_of(2, 3), mt::layout_rules{}.shard("place", {"data", "model"}), 10);
+  CAPTURE(text);
+  CHECK(has(text, "place/blocks = 6: the parts of place over data, model\n"));
+  CHECK(
+      has(text,
+          "note     'place' (10) over data = 2, model = 3 lies as 2 | 2 | 1 | 2 | 2 | 1\n"
+          "         the largest part is 2, the mean 1.67: 1.20 times; its rank computes 1 flop more than the mean\n"));
+
+  text =
+      report_of<scale_units>(mesh_of(2, 4), mt::layout_rules{}.shard("place", {"data"}).shard("units", {"model"}), 5);
+  CAPTURE(text);
+  CHECK(
+      has(text,
+          "note     'place' (5) over data = 2 lies as 3 | 2\n"
+          "         the largest part is 3, the mean 2.50: 1.20 times; its rank computes 1 flop more than the mean\n"));
+  CHECK(has(text,
+            "note     'units' (7) over model = 4 lies as 2 | 2 | 2 | 1\n"
+            "         the largest part is 2, the mean 1.75: 1.14 times; its rank computes 1 flop and stores 1 B more "
+            "than the mean\n"));
+
+  CHECK(has(report_of<pass_on>(mesh_of(4, 1), by_place, 10),
+            "the largest part is 3, the mean 2.50: 1.20 times; nothing is computed or stored along it\n"));
 }
 
 TEST_CASE("a draft needs no processors, and says the same as the executable") {
