@@ -218,7 +218,7 @@ struct collective_attributes {
     bool const joins_only = n.kind == primitive::all_gather;
     return {axes_of_collective(n), joins_only ? no_id : static_cast<dim_id>(n.attribute[1]),
             static_cast<dim_id>(n.attribute[joins_only ? 1 : 2]), !joins_only && n.attribute[3] != 0,
-            joins_only && n.attribute[3] != 0};
+            joins_only && n.attribute[2] != 0};
   }
   /// Of an all_gather or a reduce_scatter of a slice along the dim of the loop around, which the slice lacks: that dim.
   /// The one gives all processors the slice of the one that holds it; the other gives it their sum.
@@ -230,9 +230,8 @@ struct collective_attributes {
     return along == no_id || m.operand_value(n, 0).dims.has(along) ? dim_id{no_id} : along;
   }
   constexpr attributes packed() const {
-    bool const joins_only = split == no_id;
-    return {{static_cast<id>(axes), joins_only ? join : split, joins_only ? no_id : join,
-             ends_behind_loop || starts_ahead}};
+    if (split == no_id && join != no_id) return {{static_cast<id>(axes), join, starts_ahead}};
+    return {{static_cast<id>(axes), split, join, ends_behind_loop}};
   }
 };
 

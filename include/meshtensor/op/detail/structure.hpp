@@ -101,7 +101,7 @@ struct reduce_scatter_rule : collective_rule {
 struct all_gather_rule : collective_rule {
   static constexpr primitive kind = primitive::all_gather;
   static constexpr declaration declares{
-      .attributes = {{attribute_kind::axes}, {attribute_kind::dim}, {}, {attribute_kind::flag}}};
+      .attributes = {{attribute_kind::axes}, {attribute_kind::dim}, {attribute_kind::flag}}};
 };
 struct all_to_all_rule : collective_rule {
   static constexpr primitive kind = primitive::all_to_all;
