@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions and reductions: integers in floats are summed without rounding, so every layout gives the same bits.
 // timeout: 300
+#include "meshtensor/op/grouped_einsum.hpp"
 #include "property/graph.hpp"
 
 using namespace property;
@@ -43,6 +44,16 @@ mt::value_id einsum_of(graph& g, product const& p, mt::dtype type, mt::id_list<>
 
 how sums() { return {.filling = fill_kind::integers, .drawn = 10}; }
 
+/// x, y and the index by the groups e: rows with a matrix each, a vector each, batched; sums of groups, of rows and of
+/// what only one of the three has.
+struct grouped {
+  char const *x, *y, *index, *result;
+};
+constexpr grouped groupings[] = {{"ab", "ebc", "a", "ac"},    {"ecb", "ab", "a", "ca"},  {"abc", "ecd", "ab", "abd"},
+                                 {"abc", "ecd", "ba", "ad"},  {"ab", "ebc", "ac", "ac"}, {"ab", "ac", "a", "ebc"},
+                                 {"abc", "abd", "ba", "ced"}, {"ab", "bc", "b", "ae"},   {"ab", "eb", "a", "ba"},
+                                 {"ab", "e", "a", ""},        {"ab", "ab", "a", "e"},    {"a", "b", "c", "ceab"}};
+
 constexpr char const* subsets[] = {"a", "b", "c", "ab", "ac", "bc", "abc"};
 
 }  // namespace
@@ -58,6 +69,22 @@ TEST_CASE("einsum") {
     }
   t.say("einsum");
   at_least(13000, t.tried);
+}
+
+TEST_CASE("grouped_einsum and its gradients") {
+  tally t;
+  for (grouped const& p : groupings)
+    for (mt::dtype type : {mt::dtype::f64, mt::dtype::i32}) {
+      graph g;
+      mt::value_id const x = g.input("x", type, p.x), y = g.input("y", type, p.y);
+      mt::value_id const index = g.input("index", mt::dtype::i32, p.index);
+      mt::value_id const z = mt::grouped_einsum(g.b, x, y, index, g.dim("e"), g.dims(p.result));
+      g.output("z", z);
+      if (type == mt::dtype::f64) g.output_gradients(z, {x, y});
+      check_graph(g, sums(), t);
+    }
+  t.say("grouped_einsum and its gradients");
+  at_least(16000, t.tried);
 }
 
 TEST_CASE("gradients of einsum") {

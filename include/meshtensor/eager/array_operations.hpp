@@ -280,6 +280,12 @@ auto scatter_add(A const& a, I const& index, D along, to_dims<T...> result) {
   return at_once([](auto const& x, auto const& i, auto d, auto t) { return scatter_add(x, i, d, t); }, a, index, along,
                  result);
 }
+template <named_array A, named_array B, named_array I, dim_type D, dim_type... T>
+auto grouped_einsum(A const& a, B const& b, I const& index, D groups, to_dims<T...> result) {
+  return at_once(
+      [](auto const& x, auto const& y, auto const& i, auto d, auto t) { return grouped_einsum(x, y, i, d, t); }, a, b,
+      index, groups, result);
+}
 template <named_array I, dim_type D, dtype T>
 auto one_hot(I const& index, D along, dtype_constant<T> type) {
   return at_once([](auto const& i, auto d, auto t) { return one_hot(i, d, t); }, index, along, type);

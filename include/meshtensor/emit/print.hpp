@@ -205,9 +205,8 @@ class printer : speller {
       case fusion_role::reduction: return kind_of_sum(n) + "(" + operands + ")" + lost(n);
       default: break;
     }
-    if (d.work == work_kind::product) return called + "(" + operands + ")" + lost(n);
-    std::string const more = words(d, n);
-    return called + "(" + operands + (operands.empty() || more.empty() ? "" : ", ") + more + ")";
+    std::string const more = words(d, n), given = operands + (operands.empty() || more.empty() ? "" : ", ") + more;
+    return called + "(" + given + ")" + (d.work == work_kind::product ? lost(n) : "");
   }
   // The declaration's text, such as `along {0}[ at {1}]`, with a node's attributes filled in.
   std::string words(declaration const& d, node const& n) const {

@@ -28,8 +28,9 @@ enum class primitive : std::uint8_t {
   elementwise,
   // contraction and reduction: the result's dims are those that are kept
   einsum,
-  reduce,  // function: a reduction
-  argmax,  // position of the greatest element along a dim, the lowest on a tie, i64
+  grouped_einsum,  // with a mask of groups, which operand 2 numbers
+  reduce,          // function: a reduction
+  argmax,          // position of the greatest element along a dim, the lowest on a tie, i64
   // movement
   broadcast,
   transpose,
@@ -84,7 +85,8 @@ constexpr char const* text_of(primitive p) {
   // clang-format off
   constexpr char const* names[] = {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
-      "random", "elementwise", "einsum", "reduce", "argmax", "broadcast", "transpose", "rename", "reshape",
+      "random", "elementwise", "einsum", "grouped_einsum", "reduce", "argmax", "broadcast", "transpose", "rename",
+      "reshape",
       "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add",
       "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",

@@ -60,6 +60,7 @@ class recording_interpreter final : public interpreter {
                       applies(n, function::subtract);
     double size = work == work_kind::product ? 1 : 0;
     for (int i = 0; i < n.operands.count && (adds || size != 0); ++i) {
+      if (!adds && m_.operand_value(n, i).type != m_.result_value(n).type) continue;  // an index
       double const x = largest(at(m_.operand(n, i)));
       size = adds ? std::max(size, x) : size * x;
     }

@@ -8,6 +8,7 @@
 #include "meshtensor/op/detail/structure.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/extension.hpp"
+#include "meshtensor/op/grouped_einsum.hpp"
 #include "meshtensor/op/movement.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reshard.hpp"
@@ -27,6 +28,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::random: return f.template operator()<random_rule>();
     case primitive::elementwise: return f.template operator()<elementwise_rule>();
     case primitive::einsum: return f.template operator()<einsum_rule>();
+    case primitive::grouped_einsum: return f.template operator()<grouped_einsum_rule>();
     case primitive::reduce: return f.template operator()<reduce_rule>();
     case primitive::argmax: return f.template operator()<argmax_rule>();
     case primitive::broadcast: return f.template operator()<broadcast_rule>();

@@ -2,10 +2,19 @@
 // The laws of contractions and reductions.
 #include "unit/op/laws.hpp"
 
+#include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/grouped_einsum.hpp"
 #include "meshtensor/op/softmax.hpp"
 
 using namespace laws;
 using mt::to;
+
+namespace {
+inline constexpr struct d_dim : mt::dim<"d", 3> {} d;
+
+// -1, 1, 3 for b = 0, 1, 2: some of them out of range.
+constexpr auto groups(auto s) { return iota(s, b, mt::i32) * 2 - 1; }
+}  // namespace
 
 TEST_CASE("einsum") {
   hold("matrix product", [](auto, auto x, auto y, auto... more) { return einsum(x, y, to(a, c, more...)); });
@@ -15,6 +24,26 @@ TEST_CASE("einsum") {
   hold("three operands", [](auto, auto x, auto y, auto... more) { return einsum(x, y, x, to(c, more...)); });
   hold_for_one("one operand", [](auto, auto x, auto, auto... more) { return einsum(x, to(b, more...)); });
   hold_for_one("one operand twice", [](auto, auto x, auto, auto... more) { return einsum(x, x, to(a, more...)); });
+}
+
+TEST_CASE("grouped_einsum") {
+  hold("a vector for each row", [](auto s, auto x, auto y, auto... more) {
+    return grouped_einsum(x, y, iota(s, a, mt::i32) * 2, c, to(a, more...));
+  });
+  hold("a number for each row, behind it",
+       [](auto s, auto x, auto y, auto... more) { return grouped_einsum(y, x, groups(s), a, to(c, more..., b)); });
+  hold("rows that are summed",
+       [](auto s, auto x, auto y, auto... more) { return grouped_einsum(y, x, groups(s), a, to(more..., c)); });
+  hold("sums of groups",
+       [](auto s, auto x, auto y, auto... more) { return grouped_einsum(x, y, groups(s), d, to(a, d, more..., c)); });
+  hold("sums of groups over a dim that only one operand has",
+       [](auto s, auto x, auto y, auto... more) { return grouped_einsum(x, y, groups(s), d, to(d, c, more...)); });
+  hold("the index of another tensor, with a dim of its own", [](auto, auto x, auto y, auto... more) {
+    return grouped_einsum(sum(x, b), y, argmax(x, b), b, to(a, more..., c));
+  });
+  hold("a dim that only the index has", [](auto s, auto x, auto y, auto... more) {
+    return grouped_einsum(x, sum(y, b), iota(s, d, mt::i64) + 1, c, to(b, d, more...));
+  });
 }
 
 TEST_CASE("reductions") {

@@ -7,6 +7,7 @@
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/grouped_einsum.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
@@ -334,6 +335,24 @@ TEST_CASE("parts") {
         numbers{30, 20, 10, 60, 50, 40});
   CHECK(of([](auto s, auto x) { return put(x, rename(x * 10, b, row), b, iota(s, row, mt::i32) / 2); }, one_to_six) ==
         numbers{20, 30, 3, 50, 60, 6});  // of two that go to one place the last stays
+}
+
+TEST_CASE("grouped_einsum") {
+  // Rows [1 2 3] and [4 5 6] by groups of matrices: 1 and 0, then 2, which is out of range.
+  CHECK(of([](auto s, auto x) { return grouped_einsum(x, rename(x, a, part), 1 - iota(s, a, mt::i32), part, to(a)); },
+           one_to_six) == numbers{32, 32});
+  CHECK(of([](auto s, auto x) { return grouped_einsum(x, rename(x, a, part), iota(s, a, mt::u8) + 1, part, to(a, b)); },
+           one_to_six) == numbers{4, 10, 18, 0, 0, 0});
+  // The elements of each row, squared and summed in the groups 0, 0 and 2; group 1 is empty.
+  CHECK(of([](auto s, auto x) { return grouped_einsum(x, x, iota(s, b, mt::i64) / 2 * 2, row, to(a, row)); },
+           one_to_six) == numbers{5, 0, 9, 41, 0, 36});
+  CHECK(of([](auto s, auto x) { return grouped_einsum(x, x, iota(s, b, mt::i64) - 1, row, to(row)); }, one_to_six) ==
+        numbers{29, 45, 0});
+  CHECK(of<mt::dtype::i32>(
+            [](auto s, auto x) {
+              return grouped_einsum(x, rename(rename(x, a, part), b, row), iota(s, row, mt::i32) % 2, part, to(a, b));
+            },
+            one_to_six) == numbers{9, 18, 27, 36, 45, 54});  // 1 + 5 + 3
 }
 
 TEST_CASE("lookup") {

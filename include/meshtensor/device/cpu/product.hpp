@@ -56,7 +56,8 @@ inline void make_dense(std::int64_t rows, std::int64_t& row, std::int64_t column
 class pair_product {
  public:
   /// No product if a dim that the result lacks is in one operand only, or if too many dims cannot be merged.
-  static std::optional<pair_product> make(view a, view b, view const& c, int threads) {
+  /// accumulate: adds the product to what the result holds.
+  static std::optional<pair_product> make(view a, view b, view const& c, int threads, bool accumulate = false) {
     for (view const* x : {&a, &b})
       for (int i = 0; i < x->count; ++i)
         if (c.find(x->dim[i]) < 0 && (a.find(x->dim[i]) < 0 || b.find(x->dim[i]) < 0)) return {};
@@ -69,6 +70,7 @@ class pair_product {
     if (!stands_together(b, a, c, order)) b = p.copy_b_.emplace(b, a, c, order).packed;
     matmul_problem problem;
     if (!describe(a, b, c, order, problem)) return {};
+    problem.accumulate = accumulate;
     p.plan_.emplace(problem, threads);
     p.plan_bytes_ = (static_cast<std::int64_t>(p.plan_->workspace_bytes()) + 63) / 64 * 64;
     return p;

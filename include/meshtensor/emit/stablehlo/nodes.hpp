@@ -28,6 +28,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::random: return random(e, n);
     case primitive::elementwise: return elementwise(e, n);
     case primitive::einsum: return einsum(e, n);
+    case primitive::grouped_einsum: return grouped_einsum(e, n);
     case primitive::reduce: {
       auto const kind = static_cast<reduction>(n.function);
       return reduce(e.w, kind, e.operand(n), lost(e.dims(n), e.result_dims(n)));

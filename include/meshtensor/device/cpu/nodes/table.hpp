@@ -7,6 +7,7 @@
 #include "meshtensor/device/cpu/nodes/cumulative_sum.hpp"
 #include "meshtensor/device/cpu/nodes/einsum.hpp"
 #include "meshtensor/device/cpu/nodes/gather.hpp"
+#include "meshtensor/device/cpu/nodes/grouped_einsum.hpp"
 #include "meshtensor/device/cpu/nodes/pad.hpp"
 #include "meshtensor/device/cpu/nodes/put.hpp"
 #include "meshtensor/device/cpu/nodes/scatter_add.hpp"
@@ -24,6 +25,7 @@ template <class F>
 constexpr decltype(auto) with_kernel(primitive p, F&& f) {
   switch (p) {
     case primitive::einsum: return f.template operator()<einsum_kernel>();
+    case primitive::grouped_einsum: return f.template operator()<grouped_einsum_kernel>();
     case primitive::transpose:
     case primitive::broadcast: return f.template operator()<transpose_kernel>();
     case primitive::slice: return f.template operator()<slice_kernel>();

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// grouped_einsum: an einsum in which an index chooses the matrix of each row.
+#pragma once
+
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/lookup.hpp"
+
+namespace meshtensor {
+
+constexpr value_id grouped_einsum(builder& b, value_id x, value_id y, value_id index, dim_id groups, shape const& to);
+
+struct grouped_einsum_attributes {
+  dim_id groups;  // of one operand or of the result, along which the index gives positions
+
+  static constexpr grouped_einsum_attributes of(id const* slots) { return {static_cast<dim_id>(slots[0])}; }
+  static constexpr grouped_einsum_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{groups}}; }
+};
+
+/// The einsum of operands 0 and 1 and of a mask, which is 1 where operand 2, the index, equals the position along
+/// `groups`. One of the operands has `groups`, and the index chooses a part of it for each row; or the result has it,
+/// and the terms of each group are summed. The gradients of both are again such nodes.
+struct grouped_einsum_rule {
+  static constexpr primitive kind = primitive::grouped_einsum;
+  static constexpr declaration declares{
+      .operands = {3, 3}, .attributes = {{attribute_kind::dim}}, .work = work_kind::product, .text = "by {0}"};
+  static constexpr void infer(inference& i) {
+    dim_id const groups = grouped_einsum_attributes::of(i.attributes).groups;
+    i.expect(i.is_integer(2), "T02 grouped_einsum: the index is not an integer", 4);
+    i.expect(i[0].type == i[1].type, "T02 the dtypes of the operands differ: cast one of them", 3);
+    i.expect(!i.has_type(0, dtype::boolean), "T04 arithmetic on bool: cast the operand", 1);
+    i.expect(!i.dims_of(2).has(groups), "T03 grouped_einsum: the index has the dim of the groups: rename it", 4, 1);
+    int const places = i.dims_of(0).has(groups) + i.dims_of(1).has(groups) + i.dims.has(groups);
+    i.expect(places != 0, "T01 grouped_einsum: neither an operand nor the result has the dim of the groups", 3, 1);
+    i.expect(places < 2, "T03 grouped_einsum: more than one of the operands and the result has the dim of the groups",
+             3, 1);
+    shape const known = i.united_dims();
+    for (int k = 0; k < i.dims.count; ++k)
+      i.expect(i.dims.at[k] == groups || known.has(i.dims.at[k]),
+               "T01 grouped_einsum: no operand has a dim that the result names", 7);
+    i.give(i[0].type, i.dims);
+  }
+
+  // As for einsum: each rank computes the products of the rows, sums and groups that it has.
+  static constexpr meshtensor::sharding sharding(module const&, node const&) {
+    return meshtensor::sharding{}
+        .contracted(reduction::sum)
+        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 3);
+  }
+
+  /// Two for every point of all dims but the groups: each row meets one of them.
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    bool seen[max_dims] = {};
+    seen[grouped_einsum_attributes::of(n).groups] = true;
+    std::int64_t points = 1;
+    for (int k = 0; k < n.operands.count; ++k) {
+      value const& v = m.operand_value(n, k);
+      for (int i = 0; i < v.dims.count; ++i) {
+        if (!seen[v.dims.at[i]]) points *= extents.local(v, i);
+        seen[v.dims.at[i]] = true;
+      }
+    }
+    return points * 2;
+  }
+
+  // As for einsum. The groups are known wherever the index is.
+  static constexpr void gradient(differentiation& d, node const& n) {
+    builder& b = d.b;
+    value_id const dy = d.cotangent(b.m.result(n)), index = b.m.operand(n, 2);
+    dim_id const groups = grouped_einsum_attributes::of(n).groups;
+    for (int i = 0; i < 2; ++i) {
+      value_id const x = b.m.operand(n, i), other = b.m.operand(n, 1 - i);
+      if (!d.differentiable(x)) continue;
+      shape known = united(b.m.values[dy].dims, united(b.m.values[other].dims, b.m.values[index].dims));
+      if (!known.has(groups)) known.add(groups);
+      dtype const type = b.m.values[x].type;
+      shape const dims = b.m.values[x].dims, reachable = without(dims, without(dims, known));
+      value_id term = grouped_einsum(b, dy, d.forward(other), d.forward(index), groups, reachable);
+      if (!(reachable == dims)) term = b.add(primitive::broadcast, {term}, type, dims);
+      d.contribute(x, term);
+    }
+  }
+
+  template <class = lazy>
+  static void evaluate(evaluation const& e) {
+    with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
+  }
+
+ private:
+  template <class E>
+  static void evaluate_as(evaluation const& e) {
+    view const &a = e.operands[0], &b = e.operands[1], &index = e.operands[2], &y = e.results[0];
+    int const groups = grouped_einsum_attributes::of(e.n).groups, in_a = a.find(groups), in_b = b.find(groups);
+    view const& table = in_a >= 0 ? a : in_b >= 0 ? b : y;
+    int const along = table.find(groups);
+    std::int64_t const step_a = in_a >= 0 ? a.stride[in_a] : 0, step_b = in_b >= 0 ? b.stride[in_b] : 0;
+    bool const in_result = in_a < 0 && in_b < 0;
+    walk<4> w;
+    std::uint16_t dims[2 * max_dims_of_one];
+    auto add = [&](view const& v) {
+      for (int i = 0; i < v.count; ++i) {
+        bool known = v.dim[i] == groups && !in_result;
+        for (int k = 0; k < w.count; ++k) known = known || dims[k] == v.dim[i];
+        if (known) continue;
+        require(w.count < 2 * max_dims_of_one, "T07: a grouped_einsum has at most 16 dims");
+        dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
+      }
+    };
+    add(y);
+    int const kept = w.count;
+    add(a), add(b), add(index);
+    w.bind(0, a, dims), w.bind(1, b, dims), w.bind(2, index, dims), w.bind(3, y, dims);
+    std::int64_t inner = 1, outer = 1;
+    for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
+    if (inner == 0) w.count = kept;  // sums of no terms
+    for (std::int64_t o = 0; o < outer; ++o) {
+      sum_t<E> sum = 0;
+      std::int64_t const where = w.offset[3];
+      for (std::int64_t k = 0; k < inner; ++k, w.next()) {
+        std::int64_t const global = with_element(index.type, [&]<class I>() {
+          return static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[w.offset[2]]));
+        });
+        std::int64_t const local = global - table.origin[along];
+        bool const here = local >= 0 && local < table.extent[along] && global < table.total[along];
+        if (!here || (in_result && local != w.index[along])) continue;
+        sum += static_cast<sum_t<E>>(a.as<E>()[w.offset[0] + local * step_a]) *
+               static_cast<sum_t<E>>(b.as<E>()[w.offset[1] + local * step_b]);
+      }
+      if (inner == 0) w.next();
+      y.as<E>()[where] = static_cast<E>(sum);
+    }
+  }
+};
+
+/// out[to] = Σ over all other dims of x · y · (1 where the index is the position along `groups`, else 0).
+constexpr value_id grouped_einsum(builder& b, value_id x, value_id y, value_id index, dim_id groups, shape const& to) {
+  return add_node<grouped_einsum_rule>(b, {x, y, index}, grouped_einsum_attributes{groups}.packed(), {dtype::f32, to});
+}
+
+// ---- what users call ----
+
+/// An einsum in which an index chooses the matrix of each row: `grouped_einsum(x, weight, expert, experts, to(token,
+/// d_ff))` of x [token, d_model], weight [experts, d_model, d_ff] and expert [token] multiplies each row of `x` by
+/// weight[expert[token]]. It is `einsum(x, gather(weight, expert, experts), to(token, d_ff))`, without a matrix for
+/// each row: rows of one group are multiplied together, however many there are, in whatever order. A row whose index is
+/// out of range gives zeros. If the result has the dim of the groups, the terms of each group are summed:
+/// `grouped_einsum(x, dy, expert, experts, to(experts, d_model, d_ff))`.
+///
+/// dims    those of `to`, in its order
+/// layout  groups sharded over an axis: each processor does the rows of its groups, the result is a partial sum; so it
+///         is where a summed dim is sharded; sharded rows stay where they are
+/// grad    grouped_einsums of the cotangent with the other operand
+/// errors  T01 no operand has a dim of the result, or nothing has the dim of the groups; T02 the dtypes differ, the
+///         index is not an integer; T03 the index has the dim of the groups, or more than one of the operands and the
+///         result has it
+/// source  Gale et al., MegaBlocks, arXiv:2211.15841; Tan et al., ScatterMoE, arXiv:2403.08245
+template <handle X, handle Y, handle Index, dim_type D, dim_type... To>
+constexpr auto grouped_einsum(X const& x, Y const& y, Index const& index, D groups, to_dims<To...>,
+                              line const& where = {}) {
+  constexpr bool traced = detail::is_any<typename X::dim_list> || detail::is_any<typename Y::dim_list> ||
+                          detail::is_any<typename Index::dim_list>;
+  constexpr bool alike = X::type == Y::type;
+  constexpr int places = has_dim<X, D> + has_dim<Y, D> + has_dim_v<dims<To...>, D>;
+  constexpr bool known = ((detail::dim_of_any<To, X, Y, Index> || detail::same_dim<To, D>) && ...);
+  if constexpr (!of_integer<Index>)
+    static_assert(is_valid<detail::wrong<"T02 grouped_einsum: the index is not an integer", Index>>);
+  if constexpr (!alike)
+    static_assert(is_valid<detail::wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
+  if constexpr (of_bool<X>) static_assert(is_valid<detail::wrong<"T04 arithmetic on bool: cast the operand", X>>);
+  if constexpr (!traced) {
+    if constexpr (has_dim<Index, D>)
+      static_assert(
+          is_valid<detail::wrong<"T03 grouped_einsum: the index has the dim of the groups: rename it", Index, D>>);
+    if constexpr (places == 0)
+      static_assert(is_valid<detail::wrong<"T01 grouped_einsum: neither an operand nor the result has the dim of the "
+                                           "groups",
+                                           X, Y, D>>);
+    if constexpr (places > 1)
+      static_assert(is_valid<detail::wrong<"T03 grouped_einsum: more than one of the operands and the result has the "
+                                           "dim of the groups",
+                                           X, Y, D>>);
+    if constexpr (!known)
+      static_assert(
+          is_valid<
+              detail::wrong<"T01 grouped_einsum: no operand has a dim that the result names", X, Y, Index, To...>>);
+  }
+  detail::recording r(detail::owner_of(x, y, index), where);
+  constexpr bool fits = traced || (places == 1 && known && !has_dim<Index, D>);
+  if constexpr (fits && alike && of_integer<Index> && !of_bool<X>) {
+    shape const wanted = detail::shape_of(r.b, dims<To...>{});
+    return detail::wrap<X::type, dims<To...>>(
+        r.b, grouped_einsum(r.b, x.id, y.id, index.id, detail::dim_of(r.b, groups), wanted));
+  } else {
+    return detail::wrap<X::type, dims<To...>>(r.b, x.id);
+  }
+}
+/// Rejects the dims of a result that do not stand in `to(...)`.
+template <handle X, handle Y, class Index, dim_type D, dim_type... To>
+constexpr auto grouped_einsum(X const& x, Y const&, Index const&, D, To...) {
+  static_assert(is_valid<detail::wrong<"T10 grouped_einsum(x, matrices, index, groups, mt::to(dims of the result)): "
+                                       "the dims of the result stand in mt::to(...)",
+                                       D, To...>>);
+  return x;
+}
+
+}  // namespace meshtensor
