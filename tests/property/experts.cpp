@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mixture of experts under every layout: loads of three to one, experts without tokens, tokens without a slot,
-// extents that no mesh divides. Experts and batch over one axis: tokens travel in one all_to_all each way.
+// extents that no mesh divides; and experts that drop nothing. Experts and batch over one axis: tokens travel in one
+// all_to_all each way.
 // timeout: 300
 // passes: start-up
 #include "meshtensor/meshtensor.hpp"
@@ -35,12 +36,23 @@ struct train {
     mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
   }
 };
+struct dropless {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f64, batch, length, d_model);
+    auto h = x * s.parameter("scale", d_model, mt::ones);
+    auto [y, balance] = mt::nn::dropless_mixture_of_experts(s / "experts", h, length, d_model, experts, choices, d_ff);
+    auto loss = mean((h + y) * (h + y * 2)) + 0.1 * balance;
+    s.output("y", y);
+    s.output("loss", loss);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
 }  // namespace mixture
 
+template <class Program = mixture::train>
 std::unique_ptr<mt::module> traced() {
-  return mt::on_heap([] { return mt::trace<mt::precision<mixture::train, mt::dtype::f64>>(); });
+  return mt::on_heap([] { return mt::trace<mt::precision<Program, mt::dtype::f64>>(); });
 }
-mt::name const entry = mt::entry_name<mixture::train>();
 
 /// Tokens of an example point in two directions, six in one and two in the other.
 void steer(mt::block& x) {
@@ -65,13 +77,28 @@ mt::layout_rules parallel_over(std::initializer_list<char const*> axes) {
   return rules.replicate("experts", "router").replicate("batch", "expert");
 }
 
+/// Tries layouts of a subject: some of each kind, some by scope, and those with experts and batch over the same axes.
+void try_layouts(subject& s, tally& t) {
+  auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
+  rng c{1 + sample_number()};
+  for (auto const& mesh : meshtensor_test::meshes()) {
+    meshtensor_test::some_layouts(dims, mesh, share_of(96), c,
+                                  [&](mt::layout_rules const& rules) { s.check_layout(mesh, rules, t); });
+    for (int i = 0; i < share_of(24); ++i)
+      s.check_layout(mesh, meshtensor_test::drawn_layout(dims, scopes, mesh, c), t);
+    s.check_layout(mesh, parallel_over({"ax"}), t);
+    if (mesh.count > 1) s.check_layout(mesh, parallel_over({"ax", "by"}), t);
+    if (mesh.count > 1) s.check_layout(mesh, parallel_over({"by"}), t);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("under every layout") {
   auto const m = traced();
   tally t;
   for (std::int64_t const chosen : {1, 2}) {
-    subject s(*m, entry, {{mt::name("choices"), chosen}});
+    subject s(*m, mt::entry_name<mixture::train>(), {{mt::name("choices"), chosen}});
     s.steps = 2, s.tolerance = 1e-9;
     s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
     steer(s.inputs.at("x"));
@@ -80,19 +107,24 @@ TEST_CASE("under every layout") {
     MESSAGE("dropped: " << dropped << " of all choices");
     if (chosen == 1) CHECK(dropped == 0.25);  // of each example two of the six that one expert gets: it has four slots
     CHECK(dropped >= 0.05);
-    auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
-    rng c{1 + sample_number()};
-    for (auto const& mesh : meshtensor_test::meshes()) {
-      meshtensor_test::some_layouts(dims, mesh, share_of(96), c,
-                                    [&](mt::layout_rules const& rules) { s.check_layout(mesh, rules, t); });
-      for (int i = 0; i < share_of(24); ++i)
-        s.check_layout(mesh, meshtensor_test::drawn_layout(dims, scopes, mesh, c), t);
-      s.check_layout(mesh, parallel_over({"ax"}), t);
-      if (mesh.count > 1) s.check_layout(mesh, parallel_over({"ax", "by"}), t);
-      if (mesh.count > 1) s.check_layout(mesh, parallel_over({"by"}), t);
-    }
+    try_layouts(s, t);
   }
   t.say("a mixture of experts");
+  at_least(400, t.tried);
+}
+
+TEST_CASE("experts that drop nothing, under every layout") {
+  auto const m = traced<mixture::dropless>();
+  tally t;
+  for (std::int64_t const chosen : {1, 2}) {
+    subject s(*m, mt::entry_name<mixture::dropless>(), {{mt::name("choices"), chosen}});
+    s.steps = 2, s.tolerance = 1e-9;
+    s.fill(fill_kind::reals, rng{11}, -1.5, 1.5, 11);
+    steer(s.inputs.at("x"));
+    s.expect();
+    try_layouts(s, t);
+  }
+  t.say("experts that drop nothing");
   at_least(400, t.tried);
 }
 

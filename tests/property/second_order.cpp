@@ -50,6 +50,7 @@ std::vector<tried> const programs_tried = {
     {"bent", true, few},
     {"powers", true, few},
     {"routed", true, few},
+    {"grouped", true, few},
 };
 
 /// The text of a header without the library's own details.

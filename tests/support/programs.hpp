@@ -585,6 +585,23 @@ struct routed {
   }
 };
 
+/// A mixture of experts that drop nothing, and the sums of each expert's tokens.
+struct grouped {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, length, model);
+    auto [y, balance] = mt::nn::dropless_mixture_of_experts(s / "experts", x, length, model, experts, choices, head);
+    auto [expert, weight, other] = mt::nn::choose_experts(s / "again", x + y, length, model, experts, choices);
+    auto of_each = grouped_einsum(x + y, weight, expert, experts, to(experts, batch, model));
+    auto z = grouped_einsum(of_each, weight, expert, experts, to(batch, length, model));
+    auto loss = weighed(y + z) + 0.1 * balance + 0.2 * other;
+    s.output("y", y);
+    s.output("expert", expert);
+    s.output("of_each", of_each);
+    s.output("loss", loss);
+    mt::adam{.learning_rate = 1e-2}.minimize(s / "optimizer", loss);
+  }
+};
+
 // ---- state ----
 
 /// Running statistics, values that are swapped, and one that keeps another's earlier value.

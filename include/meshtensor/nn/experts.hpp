@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixture of experts: a router sends each token to its best experts, each of which has room for a number of tokens.
+// Mixture of experts: a router sends each token to its best experts. Each expert has room for a number of tokens, or
+// serves all that choose it.
 #pragma once
 
 #include <tuple>
@@ -8,6 +9,7 @@
 #include "meshtensor/nn/loss.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/grouped_einsum.hpp"
 #include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
@@ -18,6 +20,19 @@ namespace detail {
 
 constexpr shape slots_rule(shape const& x, shape const& queue, shape const& slots) {
   return united(without(x, queue), slots);
+}
+
+/// The router's probability of each expert for each token.
+template <handle X, handle Gate, class Model, class Experts>
+constexpr auto probability_of_experts(X const& x, Gate const& gate, Model, Experts along) {
+  return softmax(meshtensor::detail::einsum_by<mapped_rule, dims<Model>, dims<Experts>>(summable(x), summable(gate)),
+                 along);
+}
+/// See `route`.
+template <handle P, class Queue, class Experts>
+constexpr auto balance_of(P const& probability, Queue queue, Experts experts) {
+  auto const favourite = cast<P::type>(one_hot(argmax(probability, experts), experts, boolean));
+  return mean(sum(mean(favourite, queue) * mean(probability, queue), experts)) * extent(experts);
 }
 
 /// `x` [queue, experts, …] added up in the slots at `place`, a position in the queue of each expert.
@@ -60,10 +75,7 @@ inline constexpr library_layer route = [](scope auto s, auto x, auto queue, auto
         is_valid<meshtensor::detail::wrong<"T01 route: the operand lacks a dim", X, decltype(queue), decltype(model)>>);
   if constexpr (fits) {
     auto const gate = s.parameter("gate", model, experts, normal(1 / sqrt(extent(model))));
-    auto const scores =
-        meshtensor::detail::einsum_by<detail::mapped_rule, dims<decltype(model)>, dims<decltype(experts)>>(
-            detail::summable(x), detail::summable(gate));
-    auto const probability = softmax(scores, experts);
+    auto const probability = detail::probability_of_experts(x, gate, model, experts);
     constexpr dtype wide = decltype(probability)::type;
 
     auto const preferred = slice(argsort(probability, experts, sort_order::descending), experts, choices, 0);
@@ -81,8 +93,7 @@ inline constexpr library_layer route = [](scope auto s, auto x, auto queue, auto
     auto const share = gates / (sum(gates, experts) * several + (1 - several));
     auto const weight = detail::in_slots(share, place, queue, slots);
 
-    auto const favourite = cast<wide>(one_hot(argmax(probability, experts), experts, boolean));
-    auto const balance = mean(sum(mean(favourite, queue) * mean(probability, queue), experts)) * extent(experts);
+    auto const balance = detail::balance_of(probability, queue, experts);
     auto const dropped = mean(sum(cast<wide>(place >= extent(slots)), experts)) / extent(choices);
     return std::tuple(token, weight, balance, dropped);
   } else {
@@ -147,6 +158,115 @@ inline constexpr library_layer mixture_of_experts = [](scope auto s, auto x, aut
     static_assert(is_valid<meshtensor::detail::wrong<"T01 mixture_of_experts: the operand lacks a dim", X,
                                                      decltype(queue), decltype(model)>>);
     return std::tuple(x, x, x);
+  }
+};
+
+/// The experts that a learned router prefers for each token, however many tokens prefer one: `auto [expert, weight,
+/// balance] = choose_experts(s / "router", x, length, d_model, experts, choices)`. The opposite of `route`: nothing is
+/// dropped, and the result says which experts a token has instead of which tokens an expert has.
+///
+///   expert   the dims of `x` without `model`, then `choices`, i64: the best expert first
+///   weight   as `expert`: the router's probability of that expert for that token, in the accumulator's type. With two
+///            choices or more, those of a token are divided by their sum.
+///   balance  as for `route`
+///
+/// parameters  gate [model, experts], normal with standard deviation 1/√model
+/// layout      as for `route`
+/// grad        of `weight` and `balance`, by the probabilities
+/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+inline constexpr library_layer choose_experts = [](scope auto s, auto x, auto queue, auto model, auto experts,
+                                                   auto choices) {
+  using X = decltype(x);
+  if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
+    auto const gate = s.parameter("gate", model, experts, normal(1 / sqrt(extent(model))));
+    auto const probability = detail::probability_of_experts(x, gate, model, experts);
+    auto const expert = slice(argsort(probability, experts, sort_order::descending), experts, choices, 0);
+    auto const gates = gather(probability, expert, experts);
+    number const several = minimum(extent(choices) - 1, 1);  // 0 for one choice, else 1
+    auto const weight = gates / (sum(gates, choices) * several + (1 - several));
+    return std::tuple(expert, weight, detail::balance_of(probability, queue, experts));
+  } else {
+    static_assert(is_valid<meshtensor::detail::wrong<"T01 choose_experts: the operand lacks a dim", X, decltype(queue),
+                                                     decltype(model)>>);
+    return std::tuple(x, x, x);
+  }
+};
+
+namespace detail {
+
+constexpr shape grouped_rule(shape const& x, shape const& index, shape const& from, shape const& into) {
+  return united(united(without(x, from), index), into);
+}
+
+/// `linear_of_each` for the expert of each row.
+inline constexpr library_layer grouped_linear = [](scope auto s, auto x, auto expert, auto experts, auto from,
+                                                   auto into) {
+  using X = decltype(x);
+  auto const weight = s.parameter("weight", experts, from, into, normal(1 / sqrt(extent(from))));
+  auto const bias = s.parameter("bias", experts, into, zeros);
+  builder& b = *x.owner;
+  using from_dims = dims<decltype(from)>;
+  using into_dims = dims<decltype(into)>;
+  using result =
+      result_dims_t<grouped_rule, typename X::dim_list, typename decltype(expert)::dim_list, from_dims, into_dims>;
+  shape const to =
+      grouped_rule(b.m.values[x.id].dims, b.m.values[expert.id].dims, meshtensor::detail::shape_of(b, from_dims{}),
+                   meshtensor::detail::shape_of(b, into_dims{}));
+  auto const product = meshtensor::detail::wrap<X::type, result>(
+      b, grouped_einsum(b, x.id, weight.id, expert.id, meshtensor::detail::dim_of(b, experts), to));
+  return product + gather(bias, expert, experts);
+};
+
+/// The same, weighed, and summed over the choices: with the dims of `like`.
+inline constexpr library_layer combined_grouped_linear = [](scope auto s, auto x, auto expert, auto share, auto like,
+                                                            auto experts, auto from, auto into) {
+  using X = decltype(x);
+  auto const weight = s.parameter("weight", experts, from, into, normal(1 / sqrt(extent(from))));
+  auto const bias = s.parameter("bias", experts, into, zeros);
+  builder& b = *x.owner;
+  dim_id const groups = meshtensor::detail::dim_of(b, experts);
+  auto const sum_of = [&](auto const& rows, auto const& table) {
+    return handle_t<X::type, typename decltype(like)::dim_list>(
+        &b, grouped_einsum(b, rows.id, table.id, expert.id, groups, b.m.values[like.id].dims));
+  };
+  return sum_of(x * share, weight) + sum_of(share, bias);
+};
+
+inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, auto expert, auto share, auto experts,
+                                                         auto model, auto hidden) {
+  auto const up = grouped_linear(s / "up", x, expert, experts, model, hidden);
+  return combined_grouped_linear(s / "down", gelu(up), expert, cast<decltype(x)::type>(share), x, experts, hidden,
+                                 model);
+};
+
+}  // namespace detail
+
+/// A mixture_of_experts that drops no token: an expert serves all that choose it, `auto [y, balance] =
+/// dropless_mixture_of_experts(s / "experts", x, length, d_model, experts, choices, d_ff)`. The parameters have the
+/// same names, so one can take the other's place; with `length` slots both give the same. The arithmetic is that of
+/// `choices` networks for each token, whatever the loads. For networks of your own, use `choose_experts` and
+/// `grouped_einsum`.
+///
+/// parameters  router/gate [model, experts]; expert/up/weight [experts, model, hidden], expert/up/bias [experts,
+///             hidden], expert/down/weight, expert/down/bias
+/// dims        of y: those of `x`; balance has none, see `route`
+/// layout      `hidden` sharded over an axis: each processor does its part of every expert, whatever the loads, and y
+///             is a partial sum. Tokens sharded, by any of their dims: each processor serves its tokens. `experts`
+///             sharded: each processor serves its experts, but hidden values are summed over the axis, too: rather
+///             shard `hidden`.
+/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+/// source      Gale et al., arXiv:2211.15841; Tan et al., arXiv:2403.08245
+inline constexpr library_layer dropless_mixture_of_experts = [](scope auto s, auto x, auto queue, auto model,
+                                                                auto experts, auto choices, auto hidden) {
+  using X = decltype(x);
+  if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
+    auto const [expert, weight, balance] = choose_experts(s / "router", x, queue, model, experts, choices);
+    auto const y = detail::grouped_feed_forward(s / "expert", x, expert, weight, experts, model, hidden);
+    return std::tuple(y, balance);
+  } else {
+    static_assert(is_valid<meshtensor::detail::wrong<"T01 dropless_mixture_of_experts: the operand lacks a dim", X,
+                                                     decltype(queue), decltype(model)>>);
+    return std::tuple(x, x);
   }
 };
 

@@ -40,19 +40,36 @@ struct descended {
 struct in_f64 : mt::precision<descended, mt::f64> {};
 struct in_bf16 : mt::precision<descended, mt::f32, mt::bf16> {};
 
+/// The same of experts that drop nothing.
+struct dropless {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, length, model);
+    auto const [y, balance] =
+        mt::nn::dropless_mixture_of_experts(s / "experts", x, length, model, experts, choices, hidden);
+    auto const loss = sum(y * (y * 0.5 + 0.3)) + mt::cast<s.compute>(balance) * 0.7;
+    s.output("y", y);
+    s.output("balance", balance);
+    s.output("dropped", balance * 0);
+    s.output("loss", loss);
+    s.output("dx", gradient(loss, x));
+    mt::sgd{.learning_rate = s.number("rate", 1)}.minimize(s / "optimizer", loss);
+  }
+};
+struct dropless_in_f64 : mt::precision<dropless, mt::f64> {};
+struct dropless_in_bf16 : mt::precision<dropless, mt::f32, mt::bf16> {};
+
 struct sizes {
   std::int64_t batch, length, model, experts, choices, slots, hidden;
 };
+constexpr std::int64_t no_slots = -1;  // nothing is dropped
 
 template <class Program = in_f64>
 trial::program program_of(sizes const& n) {
-  trial::program p = trial::program::of<Program>({{mt::name("batch"), n.batch},
-                                                  {mt::name("length"), n.length},
-                                                  {mt::name("model"), n.model},
-                                                  {mt::name("experts"), n.experts},
-                                                  {mt::name("choices"), n.choices},
-                                                  {mt::name("slots"), n.slots},
-                                                  {mt::name("hidden"), n.hidden}});
+  std::vector<mt::dim_extent> extents{{mt::name("batch"), n.batch},     {mt::name("length"), n.length},
+                                      {mt::name("model"), n.model},     {mt::name("experts"), n.experts},
+                                      {mt::name("choices"), n.choices}, {mt::name("hidden"), n.hidden}};
+  if (n.slots != no_slots) extents.push_back({mt::name("slots"), n.slots});
+  trial::program p = trial::program::of<Program>(extents);
   p.fill_at_random(-1, 1);
   p.settings.named["rate"] = 0;
   p.run();  // makes the variables
@@ -261,6 +278,32 @@ TEST_CASE("bf16: the router computes in f32") {
   trial::program p = program_of<in_bf16>(n);
   steer(p, n, {0, 0, 1, 0, 0, 1, 0, 3});
   check_values(p, n, 0.05);
+}
+
+TEST_CASE("experts that drop nothing") {
+  for (std::int64_t const chosen : {1, 2, 3}) {
+    sizes const n{2, 8, 5, 4, chosen, no_slots, 3};
+    trial::program p = program_of<dropless_in_f64>(n);
+    steer(p, n, {0, 0, 1, 0, 0, 1, 0, 0});
+    by_loops const found = check_values(p, n);
+    CHECK(found.load == std::vector<std::int64_t>{12, 4, 0, 0});
+    check_gradients(p);
+  }
+  sizes const n{2, 8, 4, 4, 2, no_slots, 3};
+  trial::program p = program_of<dropless_in_bf16>(n);
+  steer(p, n, {0, 0, 1, 0, 0, 1, 0, 3});
+  check_values(p, n, 0.05);
+}
+
+TEST_CASE("the parameters of experts that drop nothing are those of the others") {
+  trial::program const p = program_of({2, 4, 3, 4, 2, 4, 3}),
+                       q = program_of<dropless_in_f64>({2, 4, 3, 4, 2, no_slots, 3});
+  REQUIRE(p.variables.size() == q.variables.size());
+  for (auto const& [name, b] : p.variables) {
+    INFO(name);
+    REQUIRE(q.variables.contains(name));
+    CHECK(q.variables.at(name).size() == b.size());
+  }
 }
 
 TEST_CASE("more choices than experts") {
