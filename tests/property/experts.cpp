@@ -128,6 +128,36 @@ TEST_CASE("experts that drop nothing, under every layout") {
   at_least(400, t.tried);
 }
 
+TEST_CASE("experts in parts: tokens are gathered, and results reduced to where they came from") {
+  auto const m = traced<mixture::dropless>();
+  mt::mesh_shape const mesh = mt::mesh_shape{}.add("ax", 4);
+  mt::layout_rules rules{};
+  for (char const* in : {"expert", "optimizer"}) rules.shard(mt::name("d_ff"), {mt::name("ax")}, mt::name::of(in));
+  rules.shard("batch", {"ax"}).replicate("batch", "expert");
+  auto const p = partitioned(*m, mesh, rules);
+  CHECK(mt::verify_layout(*p).view() == "");
+  auto const numbers = mt::bind(*p, mesh, std::vector<mt::dim_extent>{{mt::name("choices"), 2}});
+  REQUIRE(numbers.ok());
+  int gathered = 0, scattered = 0;
+  for (int i = 0; i < p->node_count; ++i) {
+    mt::node const& n = p->nodes[i];
+    if (!mt::is_collective(n.kind)) continue;
+    std::int64_t const brought = numbers.local_size(p->operand_value(n, 0));
+    bool const of_tokens = numbers.local_size(p->result_value(n)) % (8 * 3) == 0 || brought % (8 * 3) == 0;
+    if (of_tokens && n.kind == mt::primitive::all_gather) {
+      ++gathered;
+      CHECK(brought == 2 * 8 * 3);
+    }
+    if (of_tokens && n.kind == mt::primitive::reduce_scatter) {
+      ++scattered;
+      CHECK(brought == 5 * 8 * 3);
+    }
+    if (n.kind == mt::primitive::all_reduce) CHECK(brought <= 3 * 7);  // of the router, biases and scalars
+  }
+  CHECK(gathered == 2);
+  CHECK(scattered == 2);
+}
+
 TEST_CASE("experts and batch over one axis: one all_to_all each way, forward and backward") {
   auto const m = traced();
   for (std::int64_t const size : {2, 3, 4, 6, 8}) {

@@ -217,26 +217,36 @@ inline constexpr library_layer grouped_linear = [](scope auto s, auto x, auto ex
   return product + gather(bias, expert, experts);
 };
 
-/// The same, weighed, and summed over the choices: with the dims of `like`.
-inline constexpr library_layer combined_grouped_linear = [](scope auto s, auto x, auto expert, auto share, auto like,
-                                                            auto experts, auto from, auto into) {
-  using X = decltype(x);
+/// Rows times the matrices of their experts, summed over the choices: with the dims of `like`.
+template <handle Rows, handle Table, handle Expert, class Experts, handle Like>
+constexpr auto sum_of_choices(Rows const& rows, Table const& table, Expert const& expert, Experts experts,
+                              Like const& like) {
+  builder& b = *rows.owner;
+  return handle_t<Like::type, typename Like::dim_list>(
+      &b, grouped_einsum(b, rows.id, table.id, expert.id, meshtensor::detail::dim_of(b, experts),
+                         b.m.values[like.id].dims));
+}
+/// The weighed products of the second layer without its bias, and the bias.
+inline constexpr library_layer grouped_linear_in_parts = [](scope auto s, auto x, auto expert, auto like, auto experts,
+                                                            auto from, auto into) {
   auto const weight = s.parameter("weight", experts, from, into, normal(1 / sqrt(extent(from))));
   auto const bias = s.parameter("bias", experts, into, zeros);
-  builder& b = *x.owner;
-  dim_id const groups = meshtensor::detail::dim_of(b, experts);
-  auto const sum_of = [&](auto const& rows, auto const& table) {
-    return handle_t<X::type, typename decltype(like)::dim_list>(
-        &b, grouped_einsum(b, rows.id, table.id, expert.id, groups, b.m.values[like.id].dims));
-  };
-  return sum_of(x * share, weight) + sum_of(share, bias);
+  return std::tuple(sum_of_choices(x, weight, expert, experts, like), bias);
 };
 
 inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, auto expert, auto share, auto experts,
                                                          auto model, auto hidden) {
-  auto const up = grouped_linear(s / "up", x, expert, experts, model, hidden);
-  return combined_grouped_linear(s / "down", gelu(up), expert, cast<decltype(x)::type>(share), x, experts, hidden,
-                                 model);
+  auto const inner = gelu(grouped_linear(s / "up", x, expert, experts, model, hidden)) * share;
+  return grouped_linear_in_parts(s / "down", inner, expert, x, experts, hidden, model);
+};
+
+// Where tokens lie as in the router's scope: they go to the experts, and what comes back is a partial sum there.
+inline constexpr library_layer sent_whole = [](scope auto, auto x) {
+  using X = decltype(x);
+  return handle_t<X::type, typename X::dim_list>(x.owner, elementwise(*x.owner, function::copy, x.id));
+};
+inline constexpr library_layer with_bias = [](scope auto, auto made, auto bias, auto expert, auto share, auto experts) {
+  return made + sum_of_choices(share, bias, expert, experts, made);
 };
 
 }  // namespace detail
@@ -251,9 +261,9 @@ inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, a
 ///             hidden], expert/down/weight, expert/down/bias
 /// dims        of y: those of `x`; balance has none, see `route`
 /// layout      `hidden` sharded over an axis: each processor does its part of every expert, whatever the loads, and y
-///             is a partial sum. Tokens sharded, by any of their dims: each processor serves its tokens. `experts`
-///             sharded: each processor serves its experts, but hidden values are summed over the axis, too: rather
-///             shard `hidden`.
+///             is a partial sum. Tokens sharded, by any of their dims: each processor serves its tokens; add
+///             in<"expert", replicate<batch>> if `hidden` is sharded over the same axis there. `experts` sharded: each
+///             processor serves its experts, but hidden values are summed over the axis, too: rather shard `hidden`.
 /// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
 /// source      Gale et al., arXiv:2211.15841; Tan et al., arXiv:2403.08245
 inline constexpr library_layer dropless_mixture_of_experts = [](scope auto s, auto x, auto queue, auto model,
@@ -261,8 +271,11 @@ inline constexpr library_layer dropless_mixture_of_experts = [](scope auto s, au
   using X = decltype(x);
   if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
     auto const [expert, weight, balance] = choose_experts(s / "router", x, queue, model, experts, choices);
-    auto const y = detail::grouped_feed_forward(s / "expert", x, expert, weight, experts, model, hidden);
-    return std::tuple(y, balance);
+    auto const share = cast<X::type>(weight);
+    auto const sent = detail::sent_whole(s / "router", x);
+    auto const [made, bias] = detail::grouped_feed_forward(
+        s / "expert", sent, expert, detail::sent_whole(s / "router", share), experts, model, hidden);
+    return std::tuple(detail::with_bias(s / "router", made, bias, expert, share, experts), balance);
   } else {
     static_assert(is_valid<meshtensor::detail::wrong<"T01 dropless_mixture_of_experts: the operand lacks a dim", X,
                                                      decltype(queue), decltype(model)>>);

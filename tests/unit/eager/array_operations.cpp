@@ -161,6 +161,9 @@ TEST_CASE("lookup") {
   mt::array<std::int64_t, batch> const into({1, 1, 0, 5});
   CHECK(all_of(scatter_add(rows, into, b, to(b, a))) == numbers{5, 6, 4, 6, 0, 0});
   CHECK(all_of(scatter_add(rows, into, b, to(b))) == numbers{11, 10, 0});
+  mt::array<std::int64_t, batch> const group({1, 0, 2, 1});
+  CHECK(all_of(grouped_einsum(rows, mt::array<double, b, a>({1, 0, 0, 1, 1, 1}), group, b, to(batch))) ==
+        numbers{2, 3, 11, 8});
   auto const places = mt::iota(b, mt::i64);
   static_assert(std::is_same_v<decltype(places), mt::array<std::int64_t, b> const>);
   CHECK(all_of(places) == numbers{0, 1, 2});

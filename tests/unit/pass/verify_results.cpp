@@ -45,6 +45,13 @@ bool may_give(mt::module const& m, mt::node const& n, mt::value const& was, mt::
     case mt::primitive::call: return same_dims;
     case mt::primitive::elementwise: return same_dims && (same_type || mt::applies(n, mt::function::cast));
     case mt::primitive::einsum: return same_type && is_subset(dims, all);
+    case mt::primitive::grouped_einsum: {  // the groups stand in one of the operands or in the result
+      mt::dim_id const groups = mt::grouped_einsum_attributes::of(n).groups;
+      bool const by_operand = x().dims.has(groups) || m.operand_value(n, 1).dims.has(groups);
+      mt::shape known = all;
+      if (!known.has(groups)) known.add(groups);
+      return same_type && is_subset(dims, known) && dims.has(groups) != by_operand;
+    }
     case mt::primitive::reduce: return same_type && is_subsequence(dims, x().dims);
     case mt::primitive::broadcast: return same_type && is_subset(x().dims, dims);
     case mt::primitive::transpose: return same_type && is_subset(x().dims, dims) && is_subset(dims, x().dims);
