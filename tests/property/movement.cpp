@@ -219,6 +219,32 @@ TEST_CASE("put at an index") {
   at_least(5000, t.tried);
 }
 
+// There is one start, or one for each index of a dim of the operand, or of a dim that it lacks; some are out of range.
+TEST_CASE("slices that start at a tensor") {
+  tally t;
+  // b has twice the extent of a and c, or more, except on one processor.
+  for (char const* by : {"", "c", "i"}) {
+    auto const start = [by](graph& g) { return g.input("i", *by == 'c' ? mt::dtype::i64 : mt::dtype::i32, by); };
+    hold(
+        "slice",
+        [&](graph& g, mt::value_id x, mt::value_id) {
+          mt::dim_id const part = g.same("e", "a");
+          return mt::slice_at(g.b, x, g.dim("b"), part, start(g));
+        },
+        t);
+    hold(
+        "put",
+        [&](graph& g, mt::value_id x, mt::value_id) {
+          mt::dim_id const part = g.same("e", "a");
+          mt::value_id const some = opposite(g.b, mt::slice(g.b, x, g.dim("b"), part, g.b.literal(0)));
+          return mt::put_at(g.b, x, some, g.dim("b"), part, start(g));
+        },
+        t);
+  }
+  t.say("slices that start at a tensor");
+  at_least(1, t.tried);
+}
+
 TEST_CASE("values made without operands: by position, by counter") {
   tally t;
   for (mt::dtype type : {mt::dtype::f64, mt::dtype::f32, mt::dtype::bf16, mt::dtype::i32, mt::dtype::i64}) {

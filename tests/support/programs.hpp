@@ -208,7 +208,11 @@ struct lookups {
     auto rows = gather(table, text, vocab);
     auto by_product = einsum(one_hot(text, vocab, s.real()), table, to(batch, length, model));
     auto counted = scatter_add(rows, text, vocab, to(vocab, model));
-    auto loss = weighed(rows) + weighed(by_product * 2) + weighed(counted) * 0.01;
+    auto start = min(text, length);
+    auto window = slice(rows, length, past, start);
+    auto written = put(rows, window * window, length, past, start);
+    auto loss = weighed(rows) + weighed(by_product * 2) + weighed(counted) * 0.01 + weighed(window) * 0.1 +
+                weighed(written * written) * 0.1;
     s.output("rows", rows);
     s.output("difference", rows - by_product);
     mt::sgd{.learning_rate = 0.5}.minimize(s / "optimizer", loss);

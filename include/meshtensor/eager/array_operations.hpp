@@ -242,6 +242,10 @@ auto slice(A const& a, F from, T part, number const& first, number const& step =
   return at_once([](auto const& x, auto f, auto t, auto const& n, auto const& k) { return slice(x, f, t, n, k); }, a,
                  from, part, first, step);
 }
+template <named_array A, dim_type F, dim_type T, named_array I>
+auto slice(A const& a, F from, T part, I const& start) {
+  return at_once([](auto const& x, auto f, auto t, auto const& i) { return slice(x, f, t, i); }, a, from, part, start);
+}
 template <named_array A, dim_type F, dim_type T>
 auto pad(A const& a, F from, T wide, number const& first, number const& around = 0, number const& step = 1) {
   return at_once(
@@ -257,6 +261,11 @@ template <named_array A, named_array P, dim_type D, named_array I>
 auto put(A const& a, P const& part, D along, I const& index) {
   return at_once([](auto const& x, auto const& p, auto d, auto const& i) { return put(x, p, d, i); }, a, part, along,
                  index);
+}
+template <named_array A, named_array P, dim_type F, dim_type T, named_array I>
+auto put(A const& a, P const& part, F from, T to, I const& start) {
+  return at_once([](auto const& x, auto const& p, auto f, auto t, auto const& i) { return put(x, p, f, t, i); }, a,
+                 part, from, to, start);
 }
 template <named_array A, dim_type DA, named_array B, dim_type DB, dim_type T>
 auto concat(A const& a, DA da, B const& b, DB db, T joined) {

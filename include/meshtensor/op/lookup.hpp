@@ -7,7 +7,7 @@
 
 namespace meshtensor {
 
-constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim);
+constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order = {});
 constexpr value_id scatter_add(builder& b, value_id x, value_id index, dim_id dim, shape const& like);
 
 namespace detail {
@@ -47,7 +47,9 @@ struct gather_rule {
     i.expect(i.dims_of(0).has(dim), "T01 gather: the table lacks the dim", 1, 1);
     i.expect(i.is_integer(1), "T02 gather: the index is not an integer", 2);
     i.expect(!i.dims_of(1).has(dim), "T03 gather: the index has the dim that is looked up: rename it", 2, 1);
-    i.give(i[0].type, united(i.dims_of(1), without(i.dims_of(0), shape{}.add(dim))));
+    shape const dims = united(i.dims_of(1), without(i.dims_of(0), shape{}.add(dim)));
+    bool const reorders = i.dims.includes(dims) && dims.includes(i.dims);
+    i.give(i[0].type, reorders ? i.dims : dims);
   }
   // Each rank looks into its own part of the table and gives zeros for the rest: a partial sum.
   static constexpr meshtensor::sharding sharding(module const&, node const&) {
@@ -124,9 +126,9 @@ struct scatter_add_rule {
 };
 
 /// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
-/// matched by name.
-constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim) {
-  return add_node<gather_rule>(b, {table, index}, lookup_attributes{dim}.packed());
+/// matched by name. `order`: the dims of the result in another order.
+constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order) {
+  return add_node<gather_rule>(b, {table, index}, lookup_attributes{dim}.packed(), {dtype::f32, order});
 }
 /// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
 /// that only `x` has is summed.

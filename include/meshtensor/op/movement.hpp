@@ -5,4 +5,5 @@
 #include "meshtensor/op/put.hpp"
 #include "meshtensor/op/reshape.hpp"
 #include "meshtensor/op/slice.hpp"
+#include "meshtensor/op/slice_at.hpp"
 #include "meshtensor/op/transpose.hpp"

@@ -137,6 +137,9 @@ TEST_CASE("movement") {
   CHECK(parts(b(1), a(0)) == 3);
   CHECK(all_of(slice(x, b, part, 1)) == numbers{2, 3, 5, 6});
   CHECK(all_of(slice(x, b, part, 0, 2)) == numbers{1, 3, 4, 6});
+  mt::array<std::int64_t, a> const start({1, 0});
+  CHECK(all_of(slice(x, b, part, start)) == numbers{2, 3, 4, 5});
+  CHECK(all_of(put(x, slice(x, b, part, start) * 10, b, part, start)) == numbers{1, 20, 30, 40, 50, 6});
   CHECK(all_of(pad(x, b, a_and_b, 4, 9, -2)) == numbers{3, 9, 2, 9, 1, 6, 9, 5, 9, 4});
   CHECK(all_of(pad(x, b, c, 1)) == numbers{0, 1, 2, 3, 0, 4, 5, 6});
   CHECK(all_of(pad(x, b, a_and_b, 0, 9)) == numbers{1, 2, 3, 9, 9, 4, 5, 6, 9, 9});

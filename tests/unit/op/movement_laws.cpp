@@ -56,6 +56,22 @@ TEST_CASE("parts") {
                  auto const all = broadcast(rename(x * x, b, d), to(d, c, more..., a)) * (iota(s, c, mt::f64) + 1);
                  return put(x, all, b, (iota(s, c, mt::i32) * 2 + iota(s, d, mt::i32)) % 3);
                });
+  hold_for_one("slice at a tensor", [](auto s, auto x, auto, auto...) { return slice(x, b, part, sum(rows(s))); });
+  hold_for_one("slice at a start for each index, some out of range",
+               [](auto s, auto x, auto, auto...) { return slice(x, b, part, rows(s) * 2 - 1); });
+  hold_for_one("slice at several starts",
+               [](auto s, auto x, auto, auto...) { return slice(x, b, part, iota(s, d, mt::i64)); });
+  hold("slice at the start of another tensor",
+       [](auto, auto x, auto y, auto...) { return slice(x * sum(y, c), a, c_1, argmax(y, c) % 2); });
+  hold_for_one("put of a slice at a tensor", [](auto s, auto x, auto, auto...) {
+    return put(x, slice(x * x, b, part, 1), b, part, sum(rows(s)) - 2);
+  });
+  hold_for_one("put of a slice at a start for each index",
+               [](auto s, auto x, auto, auto...) { return put(x, slice(x * x, b, part, 1), b, part, rows(s)); });
+  hold_for_one("put of slices that overlap", [](auto s, auto x, auto, auto...) {
+    auto const each = iota(s, d, mt::i32);
+    return put(x, slice(x * x, b, part, each) * mt::cast<mt::f64>(each + 1), b, part, 2 - each);
+  });
   hold("concat", [](auto, auto x, auto y, auto...) { return concat(sum(x * y, c), a, y, c, joined); });
   hold("concat repeats what one side lacks", [](auto, auto x, auto y, auto...) { return concat(x, a, y, c, joined); });
 }

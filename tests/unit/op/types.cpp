@@ -83,6 +83,12 @@ struct everything {
 
     is(put(y, p, length, iota(s, part, i32)), f32, batch, length, vocab);
     is(put(x, sum(x, length), length, argmax(sum(x, head), length)), f32, batch, length, heads, head);
+    auto const start = argmax(sum(y, vocab), length);
+    is(slice(x, length, part, start), f32, batch, part, heads, head);
+    is(slice(w, vocab, part, chosen), f32, heads, head, part, batch, length);
+    is(put(y, p, length, part, start), f32, batch, length, vocab);
+    is(put(sum(y, vocab), p, length, part, sum(start)), f32, batch, length, vocab);
+    is(put(sum(y, vocab, batch), p, length, part, start), f32, length, vocab);
     is(put(sum(y, vocab), sum(y, length), length, 0), f32, batch, length, vocab);
 
     is(gather(w, chosen, vocab), f32, batch, length, heads, head);
@@ -104,6 +110,8 @@ struct everything {
     is_any(rename(a, length, memory), f32);
     is_any(softmax(a, head), f32);
     is_any(gather(w, any_tensor<i32>(chosen), vocab), f32);
+    is_any(slice(a, length, part, start), f32);
+    is_any(put(a, slice(a, length, part, start), length, part, start), f32);
     is(sum(a), f32);
     is(einsum(a, w, to(batch, length, vocab)), f32, batch, length, vocab);
     is(transpose(a, to(heads, head, batch, length)), f32, heads, head, batch, length);

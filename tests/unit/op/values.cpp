@@ -55,6 +55,25 @@ constexpr auto slope_of(auto s, auto x, auto const& y) {
   return gradient(sum(y * (mt::cast<mt::f64>(mt::iota(s, b, mt::i32)) + 1)), x);
 }
 
+/// 0 as a tensor without dims.
+constexpr auto zero(auto s) {
+  auto const place = mt::iota(s, first, mt::i32);
+  return sum(place);
+}
+
+/// A slice that starts at a tensor, and its gradient, are those of a slice at a number.
+template <int At>
+void same_as_at_a_number() {
+  CHECK(of([](auto s, auto x) { return slice(x, b, part, At) - slice(x, b, part, zero(s) + At); }, one_to_six) ==
+        numbers(4));
+  CHECK(of(
+            [](auto s, auto x) {
+              auto const y = slice(x * x, b, part, At), z = slice(x * x, b, part, zero(s) + At);
+              return gradient(sum(y * y), x) - gradient(sum(z * z), x);
+            },
+            one_to_six) == numbers(6));
+}
+
 struct product {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f64, a, b);
@@ -353,6 +372,36 @@ TEST_CASE("grouped_einsum") {
               return grouped_einsum(x, rename(rename(x, a, part), b, row), iota(s, row, mt::i32) % 2, part, to(a, b));
             },
             one_to_six) == numbers{9, 18, 27, 36, 45, 54});  // 1 + 5 + 3
+}
+
+TEST_CASE("slices that start at a tensor") {
+  CHECK(of([](auto s, auto x) { return slice(x, b, part, zero(s) + 1); }, one_to_six) == numbers{2, 3, 5, 6});
+  CHECK(of([](auto s, auto x) { return slice(x, b, part, zero(s) + 7); }, one_to_six) == numbers{2, 3, 5, 6});
+  CHECK(of([](auto s, auto x) { return slice(x, b, part, zero(s) - 4); }, one_to_six) == numbers{1, 2, 4, 5});
+  CHECK(of([](auto s, auto x) { return slice(x, b, part, iota(s, a, mt::u8)); }, one_to_six) == numbers{1, 2, 5, 6});
+  CHECK(of([](auto s, auto x) { return slice(x, b, part, iota(s, row, mt::i64)); }, one_to_six) ==
+        numbers{1, 2, 2, 2, 3, 3, 4, 5, 5, 5, 6, 6});  // [a, part, row]
+  CHECK(of([](auto s, auto x) { return put(x, slice(x, b, part, 0) * 10, b, part, zero(s) + 1); }, one_to_six) ==
+        numbers{1, 10, 20, 4, 40, 50});
+  CHECK(of([](auto s, auto x) { return put(x, slice(x, b, part, 0) * 10, b, part, zero(s) + 9); }, one_to_six) ==
+        numbers{1, 10, 20, 4, 40, 50});
+  CHECK(of([](auto s, auto x) { return put(x, slice(x, b, part, 0) * 10, b, part, iota(s, a, mt::i32)); },
+           one_to_six) == numbers{10, 20, 3, 4, 40, 50});
+  // Of slices that overlap, the last one stays.
+  CHECK(of(
+            [](auto s, auto x) {
+              auto const each = iota(s, row, mt::i32);
+              return put(x, mt::cast<mt::f64>(each + 1) * slice(x, b, part, 0), b, part, each);
+            },
+            one_to_six) == numbers{1, 3, 6, 4, 12, 15});
+  CHECK(of<mt::dtype::boolean>([](auto s, auto x) { return slice(x, b, part, zero(s) + 1); }, {1, 0, 1, 0, 0, 1}) ==
+        numbers{0, 1, 0, 1});
+  CHECK(of<mt::dtype::u8>([](auto s, auto x) { return slice(x, b, part, zero(s) + 1); }, one_to_six) ==
+        numbers{2, 3, 5, 6});
+  same_as_at_a_number<0>();
+  same_as_at_a_number<1>();
+  CHECK(of([](auto s, auto x) { return slope_of(s, x, put(x, slice(x * x, b, part, 0), b, part, zero(s) + 1)); },
+           one_to_six) == numbers{5, 12, 0, 17, 30, 0});  // 1 + 2 · 2 x₀, 3 · 2 x₁
 }
 
 TEST_CASE("lookup") {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slices that start at a tensor: slice takes one, put overwrites one. Both are composed of a lookup at the positions
+// start, start + 1, …, so they have the sharding, the gradients and the kernels of gather and put.
+#pragma once
+
+#include "meshtensor/op/put.hpp"
+#include "meshtensor/op/slice.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// The `infer` of a slice at a tensor; operands: x, start; attributes: from, to.
+struct slice_at {
+  static constexpr void infer(inference& i) {
+    shape const &x = i.dims_of(0), &start = i.dims_of(1);
+    slice_attributes const a = slice_attributes::of(i.attributes);
+    i.expect(x.has(a.from), "T01 slice: the operand lacks the dim", 1, 1);
+    i.expect(i.is_integer(1), "T02 slice: the start is not an integer", 2);
+    i.expect(a.from != a.to, "T03 slice: a part has another extent, so it needs another dim", 0, 2);
+    i.expect(!x.has(a.to), "T03 slice: the operand already has a dim of the new name", 1, 2);
+    i.expect(!start.has(a.from) && !start.has(a.to), "T03 slice: the start has a dim of the slice: rename it", 2, 3);
+    i.give(i[0].type, united(replaced(x, a.from, a.to), start));
+  }
+};
+/// The `infer` of a put of such a slice; operands: x, part, start; attributes: from, to.
+struct put_at {
+  static constexpr void infer(inference& i) {
+    shape const &x = i.dims_of(0), &part = i.dims_of(1), &start = i.dims_of(2);
+    slice_attributes const a = slice_attributes::of(i.attributes);
+    i.expect(x.has(a.from), "T01 put: the operand lacks the dim", 1, 1);
+    i.expect(part.has(a.to), "T01 put: the part lacks the dim of the slice", 2, 2);
+    i.expect(i[0].type == i[1].type, "T02 the dtypes of the operands differ: cast one of them", 3);
+    i.expect(i.is_integer(2), "T02 put: the start is not an integer", 4);
+    i.expect(!x.has(a.to), "T03 put: the operand has the dim of the slice: rename it", 1, 2);
+    i.expect(!part.has(a.from), "T03 put: the part has the dim along which it is put", 2, 1);
+    i.expect(!start.has(a.from) && !start.has(a.to), "T03 put: the start has a dim of the slice: rename it", 4, 3);
+    i.give(i[0].type, united(x, without(without(part, start), shape{}.add(a.to))));
+  }
+};
+/// Whether `infer` finds no fault; a fault is the program's error.
+template <class Rule>
+constexpr bool fits(builder& b, std::initializer_list<value_id> operands, slice_attributes const& a) {
+  inference i = inference_of(b.m, ids(operands.begin(), operands.size()), 0, a.packed().at, dtype::f32, {});
+  Rule::infer(i);
+  if (i.fault == nullptr) return true;
+  diagnostic d{};
+  b.note(add_facts(d << i.fault, b.m, i));
+  return false;
+}
+
+/// The positions of a slice as long as `to`, along a dim `along` of the same extent. A start out of range is moved to
+/// the nearest one at which the slice ends within `from`.
+constexpr value_id slice_positions(builder& b, value_id start, dim_id from, dim_id to, dim_id along) {
+  dtype type = b.m.values[start].type;
+  if (type == dtype::u8) start = cast(b, start, type = dtype::i32);  // positions past 255 exist
+  number const all = number::of_row(&b, b.add_number(extent_row(from)));
+  number const part = number::of_row(&b, b.add_number(extent_row(to)));
+  value_id const last = constant(b, all - part, type), zero = constant(b, 0, type);
+  value_id const not_behind = elementwise(b, function::minimum, start, last);
+  value_id const first = elementwise(b, function::maximum, not_behind, zero);
+  return add(b, first, iota(b, along, type));
+}
+
+/// T05 if the compiler knows that a slice is longer than what it is a slice of.
+template <class From, class To>
+constexpr void require_shorter() {
+  constexpr bool known = From::rule.kind == extent_rule::fixed && To::rule.kind == extent_rule::fixed;
+  if constexpr (known && To::rule.value > From::rule.value)
+    static_assert(is_valid<wrong<"T05 the slice is longer than the dim that it is taken from", To, From>>);
+}
+
+}  // namespace detail
+
+// Inside, the slice has a dim of its own, which no layout shards: so `from` and `to` may be sharded over one axis.
+
+/// The slice of `x` at `start`, as long as `to`, along `from`. Dims that `start` and `x` both have are matched by name.
+constexpr value_id slice_at(builder& b, value_id x, dim_id from, dim_id to, value_id start) {
+  if (!detail::fits<detail::slice_at>(b, {x, start}, {from, to, no_id, no_id})) return x;
+  dim_id const along = b.dim_like(to);
+  shape const order = united(replaced(b.m.values[x].dims, from, along), b.m.values[start].dims);
+  value_id const index = detail::slice_positions(b, start, from, to, along);
+  return rename(b, gather(b, x, index, from, order), along, to);
+}
+/// `x` with its slice at `start` along `from` overwritten by `part`, which has `to` in the place of `from`.
+constexpr value_id put_at(builder& b, value_id x, value_id part, dim_id from, dim_id to, value_id start) {
+  if (!detail::fits<detail::put_at>(b, {x, part, start}, {from, to, no_id, no_id})) return x;
+  dim_id const along = b.dim_like(to);
+  value_id const index = detail::slice_positions(b, start, from, to, along);
+  return put_rows(b, x, rename(b, part, to, along), index, from);
+}
+
+// ---- what users call ----
+
+/// Takes a slice of `x` along `from`, as long as `to`, that starts at a tensor of integers: `slice(x, length, window,
+/// start)`. With a dim that `x` has, too, each index of it has its own start: `start` [batch]. A start out of range is
+/// moved to the nearest one within: 0, or the extent of `from` minus that of `to`.
+///
+/// dims    those of `x`, `to` in the place of `from`, then other dims of the start
+/// layout  `from` sharded over an axis: each processor takes what it has, the slice is a partial sum
+/// grad    of `x`: the cotangent, added at the slice; of the start: none
+/// errors  T01 `x` lacks `from`; T02 the start is not an integer; T03 `x` has `to` already, the start has one of them;
+///         T05 `to` is longer than `from`
+template <handle H, dim_type From, dim_type To, handle Start>
+constexpr auto slice(H const& x, From from, To to, Start const& start, line const& where = {}) {
+  detail::require_shorter<From, To>();
+  return detail::record<detail::slice_at, From, To>(
+      where,
+      [&](builder& b) {
+        dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
+        return slice_at(b, x.id, old_dim, new_dim, start.id);
+      },
+      x, start);
+}
+
+/// Overwrites a slice of `x` that starts at a tensor of integers: `put(x, slice(x, length, window, start) * 2, length,
+/// window, start)`. With a dim that `x` has, too, each index of it has its own start; a dim that `x` lacks enumerates
+/// slices of `part`, and where they overlap, the last one counts, in the order of the dims of `part`. A start out of
+/// range is moved as by `slice`. A state is updated in place, as by the other forms of `put`.
+///
+/// dims    those of `x`, then other dims of `part`, except `to`, that the start lacks; dims that one of them lacks are
+///         broadcast
+/// layout  that of `x`; each processor writes the elements in its part; along `to` the part is whole on each
+/// grad    of `x`: the cotangent, zero in the slice; of `part`: the slice of the cotangent, where it is not overwritten
+///         later; of the start: none
+/// errors  T01 `x` lacks `from`, or `part` `to`; T02 the dtypes differ, the start is not an integer; T03 `x` has `to`,
+///         `part` has `from`, the start has one of them; T05 `to` is longer than `from`
+template <handle H, handle P, dim_type From, dim_type To, handle Start>
+constexpr auto put(H const& x, P const& part, From from, To to, Start const& start, line const& where = {}) {
+  detail::require_shorter<From, To>();
+  return detail::record<detail::put_at, From, To>(
+      where,
+      [&](builder& b) {
+        dim_id const old_dim = detail::dim_of(b, from), new_dim = detail::dim_of(b, to);
+        return put_at(b, x.id, part.id, old_dim, new_dim, start.id);
+      },
+      x, part, start);
+}
+
+/// Rejects a number as the start.
+template <handle H, handle P, dim_type From, dim_type To, number_like N>
+constexpr auto put(H const& x, P const&, From, To, N const&, line const& = {}) {
+  static_assert(
+      is_valid<
+          detail::wrong<"T10 put(x, part, length, window, start) starts at a tensor of integers; at a number it is "
+                        "put(x, part, length, iota(s, window, mt::i32) + number)",
+                        H, P, From, To>>);
+  return x;
+}
+
+}  // namespace meshtensor
