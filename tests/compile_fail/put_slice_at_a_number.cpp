@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slice is put at a tensor; at a number it is a put of rows.
+// A slice is put at a tensor; at a number rows are put.
 // expect: T10 put(x, part, length, window, start) starts at a tensor of integers
 #include "compile_fail/first_attempt.hpp"
 

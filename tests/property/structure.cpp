@@ -218,12 +218,12 @@ TEST_CASE("a slice that starts at a tensor: what is sent has the extent of the s
   layout_rules const by_both = layout_rules{}.shard("length", {"data"}).shard("past", {"data"});
   using texts = std::vector<std::string>;
   CHECK(sent(*taken, by_length) == texts{"all_reduce sum [batch, past, model] over data"});
-  CHECK(sent(*taken, by_past) == texts{"all_gather [batch, past, model] over data"});  // of the cotangent
+  CHECK(sent(*taken, by_past) == texts{"all_gather [batch, past/again, model] over data"});  // of the cotangent
   CHECK(sent(*taken, by_both) ==
-        texts{"all_gather [batch, past, model] over data", "reduce_scatter sum [batch, past, model] over data"});
+        texts{"all_gather [batch, past/again, model] over data", "reduce_scatter sum [batch, past, model] over data"});
   CHECK(sent(*taken, layout_rules{}.shard("batch", {"data"}).shard("model", {"model_axis"})) == texts{});
   CHECK(sent(*put, by_length) == texts{});
-  CHECK(sent(*put, by_both) == texts{"all_gather [batch, past, model] over data"});
+  CHECK(sent(*put, by_both) == texts{"all_gather [batch, past/again, model] over data"});
   CHECK(sent(*put, layout_rules{}.shard("batch", {"data"}).shard("model", {"model_axis"})) == texts{});
 }
 

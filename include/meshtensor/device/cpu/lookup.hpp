@@ -10,7 +10,8 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
 /// The loops of a gather, scatter_add or put, over the dims of `rows`, the block that is gathered, added or put.
-/// Innermost dims that are contiguous in both `rows` and the table, and that the index lacks, form one row.
+/// Innermost dims that are contiguous in both `rows` and the table, and that the index lacks, form one row. Rows that
+/// lie one after the other in both, because their indices are consecutive numbers, are one run.
 class row_lookup {
  public:
   row_lookup() = default;
@@ -31,29 +32,49 @@ class row_lookup {
       index_[count_++] = x < 0 ? 0 : index.stride[x];
       number_ *= rows.extent[i];
     }
+    int const last = count_ - 1;
+    has_runs_ =
+        count_ > 0 && table_[last] == 0 && index_[last] != 0 && along_stride_ == width_ && rows_[last] == width_;
   }
 
   std::int64_t number() const { return number_; }
   std::int64_t width() const { return width_; }
 
-  /// Calls f(whether the index is in this shard of the table, offset in the table, offset in the rows) for rows [first,
-  /// last).
+  /// Calls f(whether the indices are in this shard of the table, offset in the table, offset in the rows, count) for
+  /// rows [first, last), `count` of them at a time: 1, or a run.
   void each(view const& index, std::int64_t first, std::int64_t last,
-            function_ref<void(bool, std::int64_t, std::int64_t)> f) const {
+            function_ref<void(bool, std::int64_t, std::int64_t, std::int64_t)> f) const {
     if (first >= last) return;
     with_element(index.type, [&]<class I>() {
+      auto const number = [&](std::int64_t at) {
+        return static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[at]));
+      };
       std::int64_t at[max_dims_of_one], rest = first, in_table = 0, in_rows = 0, in_index = 0;
       for (int d = count_; d-- > 0; rest /= extents_[d]) {
         at[d] = rest % extents_[d];
         in_table += at[d] * table_[d], in_rows += at[d] * rows_[d], in_index += at[d] * index_[d];
       }
-      for (std::int64_t i = first; i < last; ++i) {
-        auto const global = static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[in_index]));
-        std::int64_t const local = global - origin_;
-        f(local >= 0 && local < extent_ && global < total_, in_table + local * along_stride_, in_rows);
-        for (int d = count_; d-- > 0;) {  // to the next row
-          in_table += table_[d], in_rows += rows_[d], in_index += index_[d];
-          if (++at[d] < extents_[d]) break;
+      std::int64_t const end = std::min(extent_, total_ - origin_);
+      std::int64_t counted = -1, run = 1;  // the offset in the index of the last run, and its length
+      for (std::int64_t i = first; i < last;) {
+        std::int64_t const global = number(in_index), local = global - origin_;
+        std::int64_t count = 1;
+        if (has_runs_) {
+          int const d = count_ - 1;
+          if (counted != in_index) {
+            std::int64_t const most = extents_[d] - at[d];
+            counted = in_index, run = 1;
+            while (run < most && global < total_ && number(in_index + run * index_[d]) == global + run) ++run;
+          }
+          count = std::min(run, last - i);
+          if (local < 0) count = std::min(count, -local);
+          else if (local < end) count = std::min(count, end - local);
+        }
+        f(local >= 0 && local < end, in_table + local * along_stride_, in_rows, count);
+        i += count;
+        for (std::int64_t step = count, d = count_; d-- > 0; step = 1) {  // to the next row
+          in_table += step * table_[d], in_rows += step * rows_[d], in_index += step * index_[d];
+          if ((at[d] += step) < extents_[d]) break;
           in_table -= at[d] * table_[d], in_rows -= at[d] * rows_[d], in_index -= at[d] * index_[d], at[d] = 0;
         }
       }
@@ -64,12 +85,13 @@ class row_lookup {
     auto const bytes = static_cast<std::int64_t>(bytes_of(y.type));
     team.parallel_for(number_, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, width_)),
                       [&](std::int64_t first, std::int64_t last) {
-                        each(index, first, last, [&](bool here, std::int64_t from, std::int64_t to) {
-                          std::byte* const out = y.as<std::byte>() + to * bytes;
-                          auto const size = static_cast<std::size_t>(width_ * bytes);
-                          if (here) std::memcpy(out, table.as<std::byte>() + from * bytes, size);
-                          else std::memset(out, 0, size);
-                        });
+                        each(index, first, last,
+                             [&](bool here, std::int64_t from, std::int64_t to, std::int64_t count) {
+                               std::byte* const out = y.as<std::byte>() + to * bytes;
+                               auto const size = static_cast<std::size_t>(count * width_ * bytes);
+                               if (here) std::memcpy(out, table.as<std::byte>() + from * bytes, size);
+                               else std::memset(out, 0, size);
+                             });
                       });
   }
   /// Rows are added in their order, whatever the number of threads: each thread adds a part of every row.
@@ -81,8 +103,8 @@ class row_lookup {
     std::int64_t const grain = number_ * width_ < 32768 ? std::max<std::int64_t>(1, width_) : 64;
     with_element(table.type, [&]<class E>() {
       team.parallel_for(width_, grain, [&](std::int64_t first, std::int64_t last) {
-        each(index, 0, number_, [&](bool here, std::int64_t to, std::int64_t from) {
-          if (here) add(table.as<E>() + to + first, x.as<E>() + from + first, last - first);
+        each_part(index, 0, number_, first, last, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+          add(table.as<E>() + to, x.as<E>() + from, count);
         });
       });
     });
@@ -93,10 +115,9 @@ class row_lookup {
   void put(view const& x, view const& index, view const& table, thread_team& team) const {
     auto const bytes = static_cast<std::int64_t>(bytes_of(table.type));
     auto const some = [&](std::int64_t row, std::int64_t end, std::int64_t first, std::int64_t last) {
-      each(index, row, end, [&](bool here, std::int64_t to, std::int64_t from) {
-        if (here)
-          std::memcpy(table.as<std::byte>() + (to + first) * bytes, x.as<std::byte>() + (from + first) * bytes,
-                      static_cast<std::size_t>((last - first) * bytes));
+      each_part(index, row, end, first, last, [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+        std::memcpy(table.as<std::byte>() + to * bytes, x.as<std::byte>() + from * bytes,
+                    static_cast<std::size_t>(count * bytes));
       });
     };
     bool meet = false;
@@ -110,6 +131,18 @@ class row_lookup {
   }
 
  private:
+  /// Calls f(offset in the table, offset in the rows, elements) for elements [begin, end) of each of the rows [first,
+  /// last) whose index is in this shard.
+  template <class F>
+  void each_part(view const& index, std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end,
+                 F f) const {
+    bool const is_whole = begin == 0 && end == width_;
+    each(index, first, last, [&](bool here, std::int64_t to, std::int64_t from, std::int64_t count) {
+      if (!here) return;
+      if (is_whole) return f(to, from, count * width_);
+      for (std::int64_t k = 0; k < count; ++k) f(to + k * width_ + begin, from + k * width_ + begin, end - begin);
+    });
+  }
   template <class E>
   static void add(E* to, E const* from, std::int64_t n) {
     using T = register_t<E>;
@@ -121,6 +154,7 @@ class row_lookup {
   }
 
   std::int64_t width_ = 1, number_ = 1, along_stride_ = 0, origin_ = 0, extent_ = 0, total_ = 0;
+  bool has_runs_ = false;
   int count_ = 0;
   std::int64_t extents_[max_dims_of_one] = {}, rows_[max_dims_of_one] = {}, table_[max_dims_of_one] = {},
                index_[max_dims_of_one] = {};
