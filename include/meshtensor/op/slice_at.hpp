@@ -49,6 +49,19 @@ constexpr bool fits(builder& b, std::initializer_list<value_id> operands, slice_
   return false;
 }
 
+/// Whether a slice as long as `to` fits into `from` whatever their extents are at start-up.
+constexpr bool always_fits(module const& m, dim_id from, dim_id to) {
+  dim_row const &whole = m.dims[from], &part = m.dims[to];
+  bool const is_shorter = part.kind == dim_row::shifted && part.first == from && part.value <= 0;
+  return is_shorter || (whole.kind == dim_row::fixed && part.kind == dim_row::fixed && part.value <= whole.value);
+}
+/// 0, 1, … along a dim as long as `to`. R10 when the step runs if it is longer than `from`: the slice of a dim of its
+/// own, which no layout shards, checks it.
+constexpr value_id offsets_in_slice(builder& b, dim_id from, dim_id to, dim_id along, dtype type) {
+  if (always_fits(b.m, from, to)) return iota(b, along, type);
+  dim_id const all = b.dim_like(from);
+  return slice(b, iota(b, all, type), all, along, b.literal(0));
+}
 /// The positions of a slice as long as `to`, along a dim `along` of the same extent. A start out of range is moved to
 /// the nearest one at which the slice ends within `from`.
 constexpr value_id slice_positions(builder& b, value_id start, dim_id from, dim_id to, dim_id along) {
@@ -59,7 +72,7 @@ constexpr value_id slice_positions(builder& b, value_id start, dim_id from, dim_
   value_id const last = constant(b, all - part, type), zero = constant(b, 0, type);
   value_id const not_behind = elementwise(b, function::minimum, start, last);
   value_id const first = elementwise(b, function::maximum, not_behind, zero);
-  return add(b, first, iota(b, along, type));
+  return add(b, first, offsets_in_slice(b, from, to, along, type));
 }
 
 /// T05 if the compiler knows that a slice is longer than what it is a slice of.
@@ -97,10 +110,11 @@ constexpr value_id put_at(builder& b, value_id x, value_id part, dim_id from, di
 /// moved to the nearest one within: 0, or the extent of `from` minus that of `to`.
 ///
 /// dims    those of `x`, `to` in the place of `from`, then other dims of the start
-/// layout  `from` sharded over an axis: each processor takes what it has, the slice is a partial sum
+/// layout  `from` sharded over an axis: each processor takes what it has, the slice is a partial sum; that axis must not
+///         shard a dim of the start (S05)
 /// grad    of `x`: the cotangent, added at the slice; of the start: none
 /// errors  T01 `x` lacks `from`; T02 the start is not an integer; T03 `x` has `to` already, the start has one of them;
-///         T05 `to` is longer than `from`
+///         T05, R10 `to` is longer than `from`
 template <handle H, dim_type From, dim_type To, handle Start>
 constexpr auto slice(H const& x, From from, To to, Start const& start, line const& where = {}) {
   detail::require_shorter<From, To>();
@@ -124,7 +138,7 @@ constexpr auto slice(H const& x, From from, To to, Start const& start, line cons
 /// grad    of `x`: the cotangent, zero in the slice; of `part`: the slice of the cotangent, where it is not overwritten
 ///         later; of the start: none
 /// errors  T01 `x` lacks `from`, or `part` `to`; T02 the dtypes differ, the start is not an integer; T03 `x` has `to`,
-///         `part` has `from`, the start has one of them; T05 `to` is longer than `from`
+///         `part` has `from`, the start has one of them; T05, R10 `to` is longer than `from`
 template <handle H, handle P, dim_type From, dim_type To, handle Start>
 constexpr auto put(H const& x, P const& part, From from, To to, Start const& start, line const& where = {}) {
   detail::require_shorter<From, To>();

@@ -61,6 +61,15 @@ constexpr auto zero(auto s) {
   return sum(place);
 }
 
+/// A slice as long as an open dim.
+struct slice_of_open_extent {
+  constexpr void operator()(mt::scope auto s) const {
+    s.output("y", slice(s.input("x", mt::f64, a, b), b, some, s.input("start", mt::i64)));
+  }
+  static constexpr struct some_dim : mt::dim<"some"> {
+  } some{};
+};
+
 /// A slice that starts at a tensor, and its gradient, are those of a slice at a number.
 template <int At>
 void same_as_at_a_number() {
@@ -398,6 +407,19 @@ TEST_CASE("slices that start at a tensor") {
         numbers{0, 1, 0, 1});
   CHECK(of<mt::dtype::u8>([](auto s, auto x) { return slice(x, b, part, zero(s) + 1); }, one_to_six) ==
         numbers{2, 3, 5, 6});
+  using open = slice_of_open_extent;
+  auto const as_long_as = [](int extent) {
+    auto p = trial::program::of<open>({open::some(extent)});
+    p.fill("x", one_to_six), p.fill("start", {1});
+    mt::block const y = p.run().at("y");
+    numbers all;
+    for (std::int64_t i = 0; i < y.size(); ++i) all.push_back(y.number_at(i));
+    return all;
+  };
+  CHECK(as_long_as(2) == numbers{2, 3, 5, 6});
+  CHECK(as_long_as(3) == one_to_six);
+  CHECK_THROWS_WITH_AS(
+      as_long_as(4), "meshtensor R10: a slice of 'b/again' from 0 on, 4 long, reaches beyond its extent, 3", mt::error);
   same_as_at_a_number<0>();
   same_as_at_a_number<1>();
   CHECK(of([](auto s, auto x) { return slope_of(s, x, put(x, slice(x * x, b, part, 0), b, part, zero(s) + 1)); },
