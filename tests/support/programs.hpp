@@ -166,12 +166,14 @@ struct movements {
     auto each = pad(slice(around, longer, past, mt::extent(longer) - 1, -1) * 3, past, longer, 0, 1, step);
     auto spread = broadcast(mean(before, joined), to(heads, past, batch));
     auto written = put(turned, mean(before, past), length, 4);
-    auto loss = weighed(two) + weighed(around) * 0.5 + weighed(each * around) + weighed(spread * sum(parts, length)) +
-                weighed(before) + weighed(written * written);
+    auto again = put(x, before * 2, length, mt::iota(s, past, mt::i32) / 2);  // of equal indices the last wins
+    auto loss = weighed(again * again) * 0.1 + weighed(two) + weighed(around) * 0.5 + weighed(each * around) +
+                weighed(spread * sum(parts, length)) + weighed(before) + weighed(written * written);
     s.output("two", two);
     s.output("around", around);
     s.output("each", each);
     s.output("written", written);
+    s.output("again", again);
     s.output("dx", gradient(loss, x));
   }
 };
@@ -215,6 +217,7 @@ struct lookups {
                 weighed(written * written) * 0.1;
     s.output("rows", rows);
     s.output("difference", rows - by_product);
+    s.output("written", written);
     mt::sgd{.learning_rate = 0.5}.minimize(s / "optimizer", loss);
   }
 };

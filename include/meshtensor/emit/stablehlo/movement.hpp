@@ -72,8 +72,9 @@ inline value concat(emission& e, node const& n) {
                 "dimension = " + std::to_string(e.result_dims(n).find(concat_attributes::of(n).to)) + " : i64");
 }
 
-/// A put at a position known before the first step, or at an index. If the index is a tensor or the dim is sharded,
-/// every element compares its position with it.
+inline value put_rows(emission& e, node const& n);
+/// A put at a position known before the first step, or at an index. If the dim is sharded, or the index has no dims but
+/// those of the result, every element compares its position with it.
 inline value put(emission& e, node const& n) {
   put_attributes const a = put_attributes::of(n);
   type const t = e.result_type(n);
@@ -83,7 +84,7 @@ inline value put(emission& e, node const& n) {
   if (position < 0 || position >= e.b.extent[a.dim]) throw error("R10", "a put reaches beyond the extent of its dim");
   if (at_index || e.origin(e.m.result_value(n), along)) {
     shape const& of_part = e.dims(n, 1);
-    if (without(of_part, e.result_dims(n)).count != 0) e.refuse(n, "a put of rows that a dim of their own tells apart");
+    if (without(of_part, e.result_dims(n)).count != 0) return put_rows(e, n);
     value const here = e.positions(e.m.result_value(n), along, {"i64", t.shape}, along);
     value const place = at_index ? e.laid(convert(e.w, e.operand(n, 2), "i64"), e.dims(n, 2), e.result_dims(n), t.shape)
                                  : like(e.w, here, static_cast<double>(position));
@@ -186,29 +187,89 @@ inline value gather(emission& e, node const& n) {
   return select(e.w, {e.laid(here, by, e.result_dims(n), found.type.shape), found, like(e.w, found, 0)});
 }
 
-// Rows out of range are dropped.
-inline value scatter_add(emission& e, node const& n) {
-  meshtensor::value const& sum = e.m.result_value(n);
-  shape const& by = e.dims(n, 1);
-  shape own{};
-  shape const rest = without(without(sum.dims, own.add(lookup_attributes::of(n).dim)), by), order = united(by, rest);
-  shape const left = without(e.dims(n), without(e.dims(n), order));
-  value rows = reduce(e.w, reduction::sum, e.operand(n), lost(e.dims(n), order));
-  extents sizes, window;
-  for (int i = 0; i < order.count; ++i)
-    sizes.push_back(rows.type.shape[static_cast<std::size_t>(left.find(order.at[i]))]);
-  rows = e.laid(rows, left, order, sizes);
-  int const along = sum.dims.find(lookup_attributes::of(n).dim);
-  value const index = places_in_part(e, e.operand(n, 1), sum, along);
-  fixed_dims const fixed = fixed_by(e, index, sum, by, along);
-  for (int i = 0; i < rest.count; ++i) window.push_back(by.count + i);
-  type const t = e.result_type(n);
-  return e.w.op("scatter", {constant(e.w, t, 0.0), fixed.positions, rows}, t,
+/// The dims of a table that a lookup does not fix, and the order in which StableHLO wants the rows of a scatter.
+struct scattered {
+  shape rest, order;
+};
+inline scattered order_of(shape const& table, shape const& by, dim_id along) {
+  shape const rest = without(without(table, shape{}.add(along)), by);
+  return {rest, united(by, rest)};
+}
+/// Combines rows with those of `into`, one for each position; rows out of range are dropped.
+inline value scatter(emission& e, value const& into, fixed_dims const& fixed, value const& rows, int dims_of_index,
+                     int dims_of_row, std::string const& region) {
+  extents window;
+  for (int i = 0; i < dims_of_row; ++i) window.push_back(dims_of_index + i);
+  return e.w.op("scatter", {into, fixed.positions, rows}, into.type,
                 "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [" + list_text(window) +
                     "], inserted_window_dims = " + fixed.sorted() + ", scatter_dims_to_operand_dims = [" +
                     list_text(fixed.places) + "], index_vector_dim = " + std::to_string(fixed.vector_dim) +
                     ">, indices_are_sorted = false, unique_indices = false",
-                combining(reduction::sum, t.element));
+                region);
+}
+
+inline value scatter_add(emission& e, node const& n) {
+  meshtensor::value const& sum = e.m.result_value(n);
+  shape const& by = e.dims(n, 1);
+  dim_id const dim = lookup_attributes::of(n).dim;
+  auto const [rest, order] = order_of(sum.dims, by, dim);
+  shape const left = without(e.dims(n), without(e.dims(n), order));
+  value rows = reduce(e.w, reduction::sum, e.operand(n), lost(e.dims(n), order));
+  extents sizes;
+  for (int i = 0; i < order.count; ++i)
+    sizes.push_back(rows.type.shape[static_cast<std::size_t>(left.find(order.at[i]))]);
+  rows = e.laid(rows, left, order, sizes);
+  int const along = sum.dims.find(dim);
+  value const index = places_in_part(e, e.operand(n, 1), sum, along);
+  type const t = e.result_type(n);
+  return scatter(e, constant(e.w, t, 0.0), fixed_by(e, index, sum, by, along), rows, by.count, rest.count,
+                 combining(reduction::sum, t.element));
+}
+
+/// A put of rows that dims of their own enumerate. Of those with one index only the last is written: XLA does not say
+/// in which order it scatters.
+inline value put_rows(emission& e, node const& n) {
+  meshtensor::value const& table = e.m.result_value(n);
+  shape const &by = e.dims(n, 2), many = without(e.dims(n, 1), table.dims);
+  dim_id const dim = put_attributes::of(n).dim;
+  int const along = table.dims.find(dim);
+  type const t = e.result_type(n);
+  value const index = places_in_part(e, e.operand(n, 2), table, along);
+
+  // The number of each row, in the order of the part; and the greatest one at each position.
+  type const numbers{"i64", index.type.shape};
+  value number = constant(e.w, numbers, 0.0);
+  for (int i = 0; i < many.count; ++i) {
+    int const place = by.find(many.at[i]);
+    auto const extent = static_cast<double>(index.type.shape[static_cast<std::size_t>(place)]);
+    number = binary(e.w, "multiply", {number, constant(e.w, numbers, extent)});
+    number = binary(e.w, "add", {number, iota(e.w, numbers, place)});
+  }
+  meshtensor::value positions = table;
+  positions.dims = without(by, many);
+  type last_type{"i64", {}};
+  for (int i = 0; i < positions.dims.count; ++i)
+    last_type.shape.push_back(index.type.shape[static_cast<std::size_t>(by.find(positions.dims.at[i]))]);
+  positions.dims.add(dim), last_type.shape.push_back(t.shape[static_cast<std::size_t>(along)]);
+  fixed_dims const at = fixed_by(e, index, positions, by, positions.dims.count - 1);
+  value const last =
+      scatter(e, constant(e.w, last_type, -1.0), at, number, by.count, 0, combining(reduction::max, "i64"));
+
+  // Rows that are not the last, or out of range, get an index that is out of range.
+  value const here = e.w.op(
+      "gather", {last, at.positions}, numbers,
+      "dimension_numbers = #stablehlo.gather<offset_dims = [], collapsed_slice_dims = " + at.sorted() +
+          ", start_index_map = [" + list_text(at.places) + "], index_vector_dim = " + std::to_string(at.vector_dim) +
+          ">, slice_sizes = " + array_text(extents(last_type.shape.size(), 1)) + ", indices_are_sorted = false");
+  value const only = select(e.w, {compare(e.w, "EQ", {here, number}), index, like(e.w, index, -1)});
+  auto const [rest, order] = order_of(table.dims, by, dim);
+  extents sizes = index.type.shape;
+  for (int i = 0; i < rest.count; ++i) sizes.push_back(t.shape[static_cast<std::size_t>(table.dims.find(rest.at[i]))]);
+  std::string const element = type{t.element, {}}.text();
+  return scatter(
+      e, e.operand(n), fixed_by(e, only, table, by, along), e.laid(e.operand(n, 1), e.dims(n, 1), order, sizes),
+      by.count, rest.count,
+      "{ ^bb0(%a: " + element + ", %b: " + element + "): \"stablehlo.return\"(%b) : (" + element + ") -> () }");
 }
 
 }  // namespace meshtensor::hlo
