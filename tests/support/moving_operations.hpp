@@ -215,6 +215,10 @@ constexpr auto greatest = [](auto, auto x) { return max(x, dim); };
 constexpr auto accumulated = [](auto, auto x) { return cumulative_sum(x, dim); };
 constexpr auto put_one = [](auto s, auto x) { return put(x, s.input("part", mt::f32, other), dim, 3); };
 constexpr auto looked_up = [](auto s, auto x) { return gather(x, s.input("index", mt::i32, index), dim); };
+constexpr auto sliced_at = [](auto s, auto x) { return slice(x, dim, to_dim, s.input("start", mt::i32)); };
+constexpr auto put_at = [](auto s, auto x) {
+  return put(x, s.input("part", mt::f32, to_dim, other), dim, to_dim, s.input("start", mt::i32));
+};
 constexpr auto ordered = [](auto, auto x) { return argsort(x, dim); };
 constexpr auto best_place = [](auto, auto x) { return argmax(x, dim); };
 constexpr auto best_values = [](auto, auto x) { return std::get<0>(top_k(x, dim, best)); };
@@ -320,6 +324,10 @@ inline std::vector<trial> const& trials() {
     add(of<of_x<sliced>>("`slice(x, dim, to, f)`", DT, {"dim", "to"}, shorter, f), "to");
     add(of<of_x<sliced_by_two>>("`slice(x, dim, to, f, s)`", DT, {"dim", "to"}, half, fs), "to");
     add(of<of_x<sliced>>("`slice(x, dim, to, f)`", D, {"dim"}, shorter, f), "to");
+    for (auto const& [cell, sharded] : {std::pair{D, std::vector{"dim"}}, {DT, std::vector{"dim", "to"}}}) {
+      add(of<of_x<sliced_at>>("`slice(x, dim, to, start)`, from a tensor on", cell, sharded, shorter), "to");
+      add(of<of_x<put_at>>("`put(x, part, dim, to, start)`, from a tensor on", cell, sharded, shorter), "to");
+    }
     add(of<of_x<padded>>("`pad(x, dim, to, f)`", DT, {"dim", "to"}, longer, f), "to");
     add(of<of_x<padded_by_two>>("`pad(x, dim, to, f, 0, s)`", DT, {"dim", "to"}, twice, fs), "to");
     add(of<of_x<padded>>("`pad(x, dim, to, f)`", D, {"dim"}, longer, f), "to");
