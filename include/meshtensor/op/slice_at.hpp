@@ -110,7 +110,7 @@ constexpr value_id put_at(builder& b, value_id x, value_id part, dim_id from, di
 /// moved to the nearest one within: 0, or the extent of `from` minus that of `to`.
 ///
 /// dims    those of `x`, `to` in the place of `from`, then other dims of the start
-/// layout  `from` sharded over an axis: each processor takes what it has, the slice is a partial sum; that axis must not
+/// layout  `from` sharded over an axis: each processor takes what it has, the slice is a partial sum; the axis must not
 ///         shard a dim of the start (S05)
 /// grad    of `x`: the cotangent, added at the slice; of the start: none
 /// errors  T01 `x` lacks `from`; T02 the start is not an integer; T03 `x` has `to` already, the start has one of them;
