@@ -325,8 +325,10 @@ inline std::vector<trial> const& trials() {
     add(of<of_x<sliced_by_two>>("`slice(x, dim, to, f, s)`", DT, {"dim", "to"}, half, fs), "to");
     add(of<of_x<sliced>>("`slice(x, dim, to, f)`", D, {"dim"}, shorter, f), "to");
     for (auto const& [cell, sharded] : {std::pair{D, std::vector{"dim"}}, {DT, std::vector{"dim", "to"}}}) {
-      add(of<of_x<sliced_at>>("`slice(x, dim, to, start)`, from a tensor on", cell, sharded, shorter), "to");
-      add(of<of_x<put_at>>("`put(x, part, dim, to, start)`, from a tensor on", cell, sharded, shorter), "to");
+      add(of<of_x<sliced_at>>("`slice(x, dim, to, start)`, from a tensor on", cell, sharded, shorter), "to").one_axis =
+          cell == DT;
+      add(of<of_x<put_at>>("`put(x, part, dim, to, start)`, from a tensor on", cell, sharded, shorter), "to").one_axis =
+          cell == DT;
     }
     add(of<of_x<padded>>("`pad(x, dim, to, f)`", DT, {"dim", "to"}, longer, f), "to");
     add(of<of_x<padded_by_two>>("`pad(x, dim, to, f, 0, s)`", DT, {"dim", "to"}, twice, fs), "to");
