@@ -79,6 +79,7 @@ class value_source {
 class store {
  public:
   explicit store(job const& p, std::uint64_t seed = 0) : job_(p.get()), seed_(seed) {}
+  explicit store(job&&, std::uint64_t seed = 0) = delete;  // a job outlives its stores: name it
 
   store(store const&) = delete;
   store& operator=(store const&) = delete;
