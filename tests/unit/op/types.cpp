@@ -93,6 +93,8 @@ struct everything {
 
     is(gather(w, chosen, vocab), f32, batch, length, heads, head);
     is(scatter_add(x, chosen, vocab, to(heads, vocab, head)), f32, heads, vocab, head);
+    is(grouped_einsum(x, w, chosen, vocab, to(batch, length, heads)), f32, batch, length, heads);
+    is(grouped_einsum(x, x, chosen, vocab, to(vocab, head)), f32, vocab, head);
     is(one_hot(chosen, vocab, bf16), bf16, batch, length, vocab);
     is(iota(s, vocab, u8), u8, vocab);
     is(uniform(s / "random", f64, to(batch)), f64, batch);
@@ -114,6 +116,7 @@ struct everything {
     is_any(put(a, slice(a, length, part, start), length, part, start), f32);
     is(sum(a), f32);
     is(einsum(a, w, to(batch, length, vocab)), f32, batch, length, vocab);
+    is(grouped_einsum(a, w, chosen, vocab, to(batch, head)), f32, batch, head);
     is(transpose(a, to(heads, head, batch, length)), f32, heads, head, batch, length);
 
     // The C library's functions and the algorithms are what they were.
