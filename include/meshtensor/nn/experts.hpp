@@ -227,7 +227,7 @@ constexpr auto sum_of_choices(Rows const& rows, Table const& table, Expert const
                          b.m.values[like.id].dims));
 }
 /// The weighed products of the second layer without its bias, and the bias.
-inline constexpr library_layer grouped_linear_in_parts = [](scope auto s, auto x, auto expert, auto like, auto experts,
+inline constexpr library_layer grouped_linear_and_bias = [](scope auto s, auto x, auto expert, auto like, auto experts,
                                                             auto from, auto into) {
   auto const weight = s.parameter("weight", experts, from, into, normal(1 / sqrt(extent(from))));
   auto const bias = s.parameter("bias", experts, into, zeros);
@@ -237,11 +237,12 @@ inline constexpr library_layer grouped_linear_in_parts = [](scope auto s, auto x
 inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, auto expert, auto share, auto experts,
                                                          auto model, auto hidden) {
   auto const inner = gelu(grouped_linear(s / "up", x, expert, experts, model, hidden)) * share;
-  return grouped_linear_in_parts(s / "down", inner, expert, x, experts, hidden, model);
+  return grouped_linear_and_bias(s / "down", inner, expert, x, experts, hidden, model);
 };
 
-// Where tokens lie as in the router's scope: they go to the experts, and what comes back is a partial sum there.
-inline constexpr library_layer sent_whole = [](scope auto, auto x) {
+// Copies a tensor under a path of its own: its layout there holds for the tensor and for its gradient, so the gradient
+// is reduced to where its tokens are.
+inline constexpr library_layer copy_in_scope = [](scope auto, auto x) {
   using X = decltype(x);
   return handle_t<X::type, typename X::dim_list>(x.owner, elementwise(*x.owner, function::copy, x.id));
 };
@@ -272,9 +273,9 @@ inline constexpr library_layer dropless_mixture_of_experts = [](scope auto s, au
   if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
     auto const [expert, weight, balance] = choose_experts(s / "router", x, queue, model, experts, choices);
     auto const share = cast<X::type>(weight);
-    auto const sent = detail::sent_whole(s / "router", x);
+    auto const sent = detail::copy_in_scope(s / "router", x);
     auto const [made, bias] = detail::grouped_feed_forward(
-        s / "expert", sent, expert, detail::sent_whole(s / "router", share), experts, model, hidden);
+        s / "expert", sent, expert, detail::copy_in_scope(s / "router", share), experts, model, hidden);
     return std::tuple(detail::with_bias(s / "router", made, bias, expert, share, experts), balance);
   } else {
     static_assert(is_valid<meshtensor::detail::wrong<"T01 dropless_mixture_of_experts: the operand lacks a dim", X,
