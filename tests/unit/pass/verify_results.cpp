@@ -57,6 +57,7 @@ bool may_give(mt::module const& m, mt::node const& n, mt::value const& was, mt::
     case mt::primitive::transpose: return same_type && is_subset(x().dims, dims) && is_subset(dims, x().dims);
     case mt::primitive::reshape:
       return same_type && (is_split(x().dims, dims, n.attribute[0]) || is_split(dims, x().dims, n.attribute[0]));
+    case mt::primitive::gather: return same_type && is_subset(dims, was.dims) && is_subset(was.dims, dims);
     case mt::primitive::scatter_add: {
       mt::shape const rest = mt::without(dims, mt::shape{}.add(n.attribute[0]));
       return same_type && dims.has(n.attribute[0]) && is_subset(rest, x().dims);
