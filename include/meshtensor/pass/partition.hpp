@@ -50,7 +50,7 @@ struct partitioner : placement_rules {
       case primitive::input: give(make(n, {}), from.result(n), implied(from.result(n), n)); break;
       case primitive::read: give(make(n, {}), from.result(n), m.variables[variable_of(n)].layout); break;
       case primitive::write: effect(n, m.variables[variable_of(n)].layout); break;
-      case primitive::output: effect(n, implied(from.operand(n, 0), n)); break;
+      case primitive::output: effect(n, shown(n)); break;
       case primitive::argument: argument(n); break;
       case primitive::repeat: repeat(n); break;
       case primitive::composite: composite(n); break;
@@ -130,6 +130,13 @@ struct partitioner : placement_rules {
     give(make(n, operands), from.result(n), to);
   }
 
+  /// The placement of an output. A tensor that is watched in a loop has the loop's dim besides: where that and another
+  /// dim claim one axis, the first rule holds.
+  constexpr placement shown(node const& n) {
+    value_id const x = from.operand(n, 0);
+    return output_attributes::of(n).with_path ? layout.settled(from.values[x].dims, n.path, {}) : implied(x, n);
+  }
+
   // The operand was computed before the argument: it is resharded where it was computed.
   constexpr void argument(node const& n) {
     node const& o = from.nodes[owner[n.region]];
@@ -153,7 +160,9 @@ struct partitioner : placement_rules {
       to = implied(old, o);
     } else {
       value_id const f = reduced_copy(old);
-      to = m.values[f].layout.has_partial() ? implied(old, o) : m.values[f].layout;
+      shape whole{};  // each iteration has a slice, without the dim of the loop
+      if (is_stacked(o, place)) whole.add(from.values[old].dims.at[0]);
+      to = m.values[f].layout.has_partial() ? implied(old, o, whole) : m.values[f].layout;
       if (is_stacked(o, place))
         for (int a = 0; a < max_axes; ++a)
           if (to.sharded_at(a) == 0) to.unshard(a);

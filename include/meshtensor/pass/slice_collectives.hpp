@@ -53,11 +53,21 @@ struct collective_slicer {
       for (int k = 0; k < from.regions[r].results.count; ++k) use(from.link(from.regions[r].results, k));
   }
 
-  /// Whether a value is a variable's, perhaps in another dtype or placement.
+  /// Whether a value is a variable's, perhaps in another dtype or placement, perhaps within a loop.
   constexpr bool is_of_variable(value_id v) const {
-    node const* n = &from.nodes[from.values[v].node];
-    while (n->operands.count == 1 && n->regions.count == 0) n = &from.nodes[from.operand_value(*n, 0).node];
-    return n->kind == primitive::read;
+    for (;;) {
+      node const& n = from.nodes[from.values[v].node];
+      if (n.kind == primitive::argument) {
+        node const& owner = from.nodes[node_owning(from, n.region)];
+        loop const l = loop::of(owner);
+        if (owner.kind != primitive::repeat || place_of(n) < l.carries + l.stacked) return false;
+        v = from.operand(owner, place_of(n));
+      } else if (n.operands.count == 1 && n.regions.count == 0) {
+        v = from.operand(n, 0);
+      } else {
+        return n.kind == primitive::read;
+      }
+    }
   }
   /// Whether a loop runs over slices of variables: over layers, which are few and large, not over positions of a
   /// sequence.

@@ -18,7 +18,13 @@ inline constexpr struct d_dim : mt::dim<"d", 32> {} d;
 inline constexpr struct ff_dim : mt::dim<"ff", 96> {} ff;
 inline constexpr struct layers_dim : mt::dim<"layers"> {} layers;
 inline constexpr struct data_axis : mt::axis<"data"> {} data;
+inline constexpr struct model_axis : mt::axis<"model"> {} model;
+inline constexpr struct rounds_dim : mt::dim<"rounds", 2> {} rounds;
+inline constexpr struct share_dim : mt::dim<"share", 5> {} share;
+inline constexpr struct experts_dim : mt::dim<"experts", 3> {} experts;
+inline constexpr struct choices_dim : mt::dim<"choices", 2> {} choices;
 struct mesh : mt::mesh<data> {};
+struct two_axes : mt::mesh<data, model> {};
 struct whole : mt::layout<mt::shard<batch, data>> {};
 /// Each layer on one processor.
 struct by_layer : mt::layout<mt::shard<batch, data>, mt::shard<layers, data>> {};
@@ -52,6 +58,35 @@ struct evaluate {
   }
   static constexpr struct ff_of_d_dim : mt::dim<"ff_of_d", 32> {
   } ff_of_d{};
+};
+
+/// Layers within microbatches, one of their values watched; and sums within a layer, over another axis.
+struct watched_parts {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, d);
+    auto [loss, slopes] = mt::accumulate(s / "model", rounds, split(x, batch, to(rounds, share)), [](auto m, auto now) {
+      auto y = mt::repeat(m / "blocks", layers, now, [](mt::scope auto r, auto h) {
+        r.watch("seen", h);
+        auto inner = tanh(einsum(h, r.parameter("up", d, ff, mt::normal(0.1)), to(share, ff)));
+        return h + tanh(einsum(inner, r.parameter("down", ff, d, mt::normal(0.1)), to(share, d)));
+      });
+      return mean(y * y);
+    });
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", slopes);
+    s.output("loss", loss);
+  }
+};
+struct routed {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, d);
+    auto y = mt::repeat(s / "blocks", layers, x, [](mt::scope auto r, auto h) {
+      auto [made, balance] = mt::nn::dropless_mixture_of_experts(r / "experts", h, batch, d, experts, choices, ff);
+      return h + made;
+    });
+    auto loss = mean(y * y);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
 };
 
 std::vector<double> sample(int rows) {
@@ -164,4 +199,38 @@ TEST_CASE("slices travel, never stacks, and no more than the formula says") {
       CHECK_MESSAGE(text.find("f32[ff_of_d, d]") != std::string::npos, text);          // two slices in memory
       CHECK_MESSAGE(text.find("f32[layers, ff_of_d, d]") == std::string::npos, text);  // and no stack
     }
+}
+
+TEST_CASE("layers within microbatches are gathered one by one, and may be watched") {
+  struct by_share : mt::layout<mt::shard<share, data>, mt::shard<layers, data>> {};
+  auto const run = [](auto layout, int processors) {
+    auto job = mt::job::as_threads();
+    mt::store weights(job);
+    mt::executable<mt::precision<watched_parts, mt::f64>, mesh, decltype(layout)> step(weights, batch(10), layers(5),
+                                                                                       data(processors));
+    std::vector<double> all;
+    for (int k = 0; k < 3; ++k) all.push_back(step(mt::feed<"x">(sample(10))).template get<"loss">());
+    auto const seen = step.watched("model/blocks/seen");
+    all.insert(all.end(), seen.begin(), seen.end());
+    std::string const text = mt::explain(step);
+    if (processors > 1) CHECK_MESSAGE(text.find("f32[layers, d, ff]  all_gather") == std::string::npos, text);
+    return all;
+  };
+  auto const alone = run(mt::layout<>{}, 1);
+  for (int processors : {2, 3, 6}) check_close(run(by_share{}, processors), alone);
+}
+
+TEST_CASE("within spread layers, sums over another axis are kept for the gradient") {
+  struct over_both : mt::layout<mt::shard<batch, data>, mt::shard<layers, data>, mt::shard<experts, model>> {};
+  auto const run = [](auto layout, int shared, int split) {
+    auto job = mt::job::as_threads();
+    mt::store weights(job);
+    mt::executable<mt::precision<routed, mt::f64>, two_axes, decltype(layout)> step(weights, batch(10), layers(3),
+                                                                                    data(shared), model(split));
+    std::vector<double> all;
+    for (int k = 0; k < 3; ++k) all.push_back(step(mt::feed<"x">(sample(10))).template get<"loss">());
+    return all;
+  };
+  auto const alone = run(mt::layout<>{}, 1, 1);
+  for (int split : {2, 3}) check_close(run(over_both{}, 2, split), alone);
 }
