@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A part has another extent, hence another dim.
-// expect: meshtensor T03: slice: a part has another extent, so it needs another dim
+// expect: T03 slice: a part has another extent, so it needs another dim
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/movement.hpp"
 
