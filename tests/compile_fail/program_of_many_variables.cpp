@@ -9,15 +9,15 @@
 namespace mt = meshtensor;
 
 namespace net {
-template <std::size_t I>
-constexpr char text[3] = {static_cast<char>('a' + I / 10), static_cast<char>('a' + I % 10), 0};
+template <std::size_t I>  // `bc/de`: paths have fewer names than there are variables
+constexpr char path[6] = {static_cast<char>('a' + I / 320),     static_cast<char>('a' + I / 32 % 10), '/',
+                          static_cast<char>('a' + I % 32 / 10), static_cast<char>('a' + I % 32 % 10), 0};
 inline constexpr struct in_dim : mt::dim<"in", 4> {} in;
 
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      [[maybe_unused]] auto const all = {
-          (s / text<I / 32>).parameter(text<I % 32>, in)...};  // fewer names than variables
+      [[maybe_unused]] auto const all = {s.parameter(path<I>, in)...};
     }(std::make_index_sequence<1025>());
   }
 };
