@@ -57,13 +57,13 @@ TEST_CASE("each rank receives the bytes of the row") {
       if (r.any_parts.size() == 1) CHECK(most == l.planned_bytes(t));
     }
   };
-  int rows = 0;
+  int tried = 0;
   for (row const& r : page)
     for (trial const& t : trials()) {
       if (r.operation != t.operation || r.sharded != t.cell) continue;
-      ++rows;
+      ++tried;
       check(t, r, mt::mesh_shape{}.add("ax", p), {"ax"});
       if (p == 4 && !t.one_axis) check(t, r, mt::mesh_shape{}.add("ax", 2).add("by", 2), {"ax", "by"});
     }
-  CHECK(rows == static_cast<int>(trials().size()));
+  CHECK(tried == static_cast<int>(trials().size()));
 }

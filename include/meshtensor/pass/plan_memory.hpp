@@ -120,6 +120,14 @@ struct planner {
     }
   }
 
+  /// Calls f(value) for what the body of a loop gathers one iteration ahead.
+  template <class F>
+  constexpr void each_ahead(node const& owner, F f) const {
+    region_id const body = m.region_of(owner, 0);
+    for (int i = 0; i < p.steps.count[body]; ++i)
+      if (node const& n = m.nodes[p.steps.nodes[p.steps.first[body] + i]]; starts_ahead(p.numbers, n)) f(m.result(n));
+  }
+
   constexpr void repeat(node const& n) {
     loop const l = loop::of(n);
     auto const& body = m.regions[m.region_of(n, 0)];
@@ -140,14 +148,6 @@ struct planner {
       if (i < l.carries) life.same(m.result(n, i), m.link(body.arguments, i));
       life.touch(m.result(n, i));
     }
-  }
-
-  /// Calls f(value) for what the body of a loop gathers one iteration ahead.
-  template <class F>
-  constexpr void each_ahead(node const& owner, F f) const {
-    region_id const body = m.region_of(owner, 0);
-    for (int i = 0; i < p.steps.count[body]; ++i)
-      if (node const& n = m.nodes[p.steps.nodes[p.steps.first[body] + i]]; starts_ahead(p.numbers, n)) f(m.result(n));
   }
 
   // Best fit, in the order in which values are born.
