@@ -109,7 +109,7 @@ check_result check(store& from, Given const&... given) {
     to.take_counts(from);
   };
   name const label = entry_name<typename program::entry>();
-  auto const traced = stored_module<program::stages::traced>::load();
+  auto const traced = stored_module<program::stages::traced, program::stages::mark>::load();
   std::unique_ptr<detail::checker> checks;
   check_result result;
   for (exchange_timing const timing : exchange_timings) {

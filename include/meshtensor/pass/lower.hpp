@@ -126,6 +126,7 @@ struct lowered : detail::whole_program<
   }
 
   static constexpr module const& traced = detail::traced<Programs>;
+  static constexpr std::uint64_t mark = Mark;
   static constexpr graph_check awaited = verify_waits(graph);
   static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);

@@ -31,8 +31,9 @@ void put_rows(Row (&table)[Capacity], int& count, std::array<Row, Count> const& 
 
 }  // namespace detail
 
-/// The rows of a module without a report.
-template <module const& M>
+/// The rows of a module without a report. A trace is one object for all programs of a name, of several source files:
+/// with its fingerprint as `Mark` each has its own rows.
+template <module const& M, std::uint64_t Mark = 0>
 struct stored_module {
   static std::unique_ptr<module const> load() {
     std::unique_ptr<module> m(new module{});

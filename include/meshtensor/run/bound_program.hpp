@@ -42,8 +42,8 @@ class bound_program {
   bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents, bool speaks = false) {
     pass_log log(speaks, entry_name<Entry>().text());
     if constexpr (!early) {
-      lowering_ = lower(*stored_module<stages::traced>::load(), entry_name<Entry>(), mesh, Layout::rules, extents,
-                        capabilities_of<Device>, &log);
+      lowering_ = lower(*stored_module<stages::traced, stages::mark>::load(), entry_name<Entry>(), mesh, Layout::rules,
+                        extents, capabilities_of<Device>, &log);
     } else {
       graph_ = stored_module<stages::graph>::load();
       log.cannot_show();
