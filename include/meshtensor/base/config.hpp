@@ -87,9 +87,11 @@ inline constexpr int max_numbers = in_proportion(2048);
 inline constexpr int max_variables = in_proportion(1024);
 inline constexpr int max_calls = 64;       // user-defined operations
 inline constexpr int max_extensions = 16;  // operations declared outside of the library
-inline constexpr int max_reshapes = 256;   // pairs of dims, or of a dim and its parts, that name the same elements
-inline constexpr int max_watched = 64;     // tensors that a program watches
-inline constexpr int max_rules = 64;       // rules of one layout
+inline constexpr int max_windows = 256;    // of convolutions and pools
+inline constexpr int max_windows_of_one = 3;
+inline constexpr int max_reshapes = 256;  // pairs of dims, or of a dim and its parts, that name the same elements
+inline constexpr int max_watched = 64;    // tensors that a program watches
+inline constexpr int max_rules = 64;      // rules of one layout
 
 /// `template <class = lazy>` marks a function that is the same for all programs, or that most programs never call: the
 /// compiler instantiates it, and what it calls for every dtype, only if it is called and not linked (see compiled/).

@@ -60,6 +60,14 @@ class printer : speller {
         case dim_row::same: all += " = " + dim(row.first); break;
         case dim_row::blocks: all += " = shards of " + dim(row.first); break;
         case dim_row::in_block: all += " = " + dim(row.first) + " / " + dim(row.second); break;
+        case dim_row::windowed: {
+          auto const places = window_count::of(row.value);
+          all += " = (" + dim(row.first) + (places.offset < 0 ? " - " : " + ") +
+                 std::to_string(places.offset < 0 ? -places.offset : places.offset) + ") / " +
+                 std::to_string(places.stride) + " + 1";
+          break;
+        }
+        case dim_row::cover: all += " = " + dim(row.first) + " reached from parts of " + dim(row.second); break;
         case dim_row::dynamic: break;
       }
     }
@@ -232,6 +240,7 @@ class printer : speller {
       case attribute_kind::number: return number(static_cast<number_id>(n.attribute[k]));
       case attribute_kind::name: return label(n.attribute[k]);
       case attribute_kind::request: return asked(n);
+      case attribute_kind::windows: return windows(n.attribute[k], n.attribute[k + 1]);
       default: return std::to_string(n.attribute[k]);
     }
   }
@@ -244,6 +253,17 @@ class printer : speller {
       r += dim(m_.asked[i].dim);
       for (int a = 0; a < m_.asked[i].count; ++a) (r += '/') += label(m_.asked[i].axes[a]);
       if (m_.asked[i].count == 0) r += " whole";
+    }
+    return r;
+  }
+  // `rows -> rows_2 by 2 window kernel from -1`, one for each window
+  std::string windows(int first, int count) const {
+    std::string r;
+    for (int i = first; i < first + count && i < m_.window_count; ++i) {
+      window_row const& w = m_.windows[i];
+      r += (i == first ? "" : ", ") + dim(w.input) + " -> " + dim(w.output) + " by " + std::to_string(w.stride) +
+           " window " + dim(w.kernel) + (w.dilation == 1 ? "" : " x " + std::to_string(w.dilation)) + " padded " +
+           number(w.low) + " + " + number(w.high);
     }
     return r;
   }

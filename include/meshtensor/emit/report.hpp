@@ -96,6 +96,9 @@ class reporter : speller {
                 axes(static_cast<unsigned>(row.value)) + "\n";
       } else if (row.kind == dim_row::in_block) {
         made += "         " + extent + ": the elements of the largest of them\n";
+      } else if (row.kind == dim_row::cover) {
+        made += "         " + extent + ": at most, of " + dim(row.first) + ", what windows reach from a part of " +
+                dim(row.second) + "\n";
       } else if (written(d) != d) {
         made += "         " + extent + ": a second name of " + dim(row.first) + "\n";
       } else {
@@ -119,7 +122,7 @@ class reporter : speller {
   /// The dim as the program names it; the partition and some operations make others of it.
   dim_id written(int d) const {
     dim_row const& row = m_.dims[d];
-    bool const is_made = row.kind == dim_row::blocks || row.kind == dim_row::in_block ||
+    bool const is_made = row.kind == dim_row::blocks || row.kind == dim_row::in_block || row.kind == dim_row::cover ||
                          (row.kind == dim_row::same && dim(d).find("/again") != std::string::npos);
     return is_made ? written(row.first) : static_cast<dim_id>(d);
   }
@@ -176,7 +179,7 @@ class reporter : speller {
       for (int i = 0; i < m_.values[v].dims.count; ++i) {
         value const& x = m_.values[v];
         int const d = x.dims.at[i];
-        if (numbers().is_even(x, i) || numbers().block_of[d].whole != 0) continue;
+        if (numbers().is_even(x, i) || numbers().block_of[d].whole != 0 || numbers().cover_of[d].whole != 0) continue;
         cut_dim const c = cut_of(x, i);
         if (std::ranges::find(told, c) != told.end()) continue;
         told.push_back(c), is_uneven_ = true;

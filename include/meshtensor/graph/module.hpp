@@ -71,11 +71,41 @@ struct region {
 
 struct dim_row {
   /// Made by the library: same: a second dim with the extent of `first`. blocks: the number of shards of `first`.
-  /// in_block: the extent of each, `first` by `second`.
-  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, same, blocks, in_block } kind;
+  /// in_block: the extent of each, `first` by `second`. cover: the elements of `first` that windows reach from a part of
+  /// `second`.
+  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed, same, blocks, in_block, cover } kind;
   name_id label;
   dim_id first, second;  // other rows
-  std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; blocks: a mask of axes
+  std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_count;
+                         // blocks: a mask of axes; cover: a packed_cover
+};
+
+/// The value of a cover: the window, and the axes that cut `second`, the first one major. Packed into one number.
+struct packed_cover {
+  id window;       // a row of the table of windows
+  bool of_inputs;  // `first` is the window's input and `second` its output, or the other way
+  placement axes;  // of a value with one dim, `second`
+
+  static constexpr packed_cover unpacked(std::int64_t value) {
+    packed_cover c{static_cast<id>(value & 0xffff), (value >> 16 & 1) != 0, {}};
+    for (std::int64_t rest = value >> 17; rest != 0; rest >>= 4) c.axes.shard(0, static_cast<int>(rest & 15) - 1);
+    return c;
+  }
+  constexpr std::int64_t packed() const {
+    std::int64_t all = 0;
+    for (int o = axes.axes_of(0); o-- > 0;) all = all << 4 | (axes.axis_at(0, o) + 1);
+    return all << 17 | (of_inputs ? 1 << 16 : 0) | window;
+  }
+};
+
+/// A window that moves along a dim: element i of `input`, o of `output` and w of `kernel` meet where
+/// i = stride · o + dilation · w - low. Positions beyond the ends of `input` are padding.
+struct window_row {
+  dim_id input, output, kernel;
+  id stride, dilation;
+  number_id low, high;  // padding at both ends: rows of the table of numbers
+
+  constexpr bool operator==(window_row const&) const = default;
 };
 
 struct axis_row {
@@ -157,7 +187,7 @@ struct reshape_row {
 
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
-      site_count, variable_count, asked_count, call_count, extension_count, reshape_count;
+      site_count, variable_count, asked_count, call_count, extension_count, reshape_count, window_count;
   node nodes[max_nodes];
   value values[max_values];
   id links[max_links];
@@ -173,6 +203,7 @@ struct module {
   call_row calls[max_calls];
   extension_row extensions[max_extensions];
   reshape_row reshapes[max_reshapes];
+  window_row windows[max_windows];
   diagnostic report;  // why a pass failed; empty: no error. Later passes return such a module unchanged
 
   template <class Id>
@@ -209,7 +240,12 @@ constexpr void copy_tables(module& to, module const& from) {
     to.extensions[to.extension_count] = from.extensions[to.extension_count];
   for (; to.reshape_count < from.reshape_count; ++to.reshape_count)
     to.reshapes[to.reshape_count] = from.reshapes[to.reshape_count];
+  for (; to.window_count < from.window_count; ++to.window_count)
+    to.windows[to.window_count] = from.windows[to.window_count];
 }
+
+/// The dim itself, or the one that it covers.
+constexpr dim_id whole_dim(module const& m, dim_id d) { return m.dims[d].kind == dim_row::cover ? m.dims[d].first : d; }
 
 /// Whether `path` is `root` or below it.
 constexpr bool is_under(module const& m, path_id path, path_id root) {

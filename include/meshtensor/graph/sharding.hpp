@@ -14,8 +14,16 @@ enum class linearity : std::uint8_t {
   together,  // they may stay partial if all are, by the same kind of reduction
 };
 
+/// A dim of operand 0 over which windows move: an axis that shards it shards `parts`, a dim of another operand or of the
+/// result, and each rank needs of `covered` what the windows reach from its part.
+struct windowed_dim {
+  std::uint8_t covered, parts;
+  bool of_inputs;  // `covered` is the window's input and `parts` its output, or the other way
+  id window;       // a row of the table of windows
+};
+
 /// A dim of an operand either passes through to the result, under its own or a new name; or is contracted: the result
-/// lacks it; or must be whole on every rank.
+/// lacks it; or must be whole on every rank; or windows move over it.
 struct sharding {
   static constexpr unsigned any = ~0u;
   static constexpr int most_whole = 2 * shape::capacity;
@@ -23,7 +31,9 @@ struct sharding {
   int whole_count;
   bool renames;  // dim `from` of the operands is dim `to` of the result
   int from, to;
-  reduction contracts;       // the result's partial kind if a contracted dim is sharded; none: such dims must be whole
+  reduction contracts;  // the result's partial kind if a contracted dim is sharded; none: such dims must be whole
+  windowed_dim windowed[max_windows_of_one];
+  int windowed_count;
   linearity partials;        // for the operands and kinds of reduction below; for all others, none
   unsigned operands, kinds;  // masks
 
@@ -39,6 +49,12 @@ struct sharding {
     from = old_name, to = new_name, renames = true;
     return *this;
   }
+  constexpr sharding& moves_window(int covered, int parts, bool of_inputs, id window) {
+    if (windowed_count < max_windows_of_one)
+      windowed[windowed_count++] = {static_cast<std::uint8_t>(covered), static_cast<std::uint8_t>(parts), of_inputs,
+                                    window};
+    return *this;
+  }
   constexpr sharding& contracted(reduction kind) {
     contracts = kind;
     return *this;
@@ -50,7 +66,16 @@ struct sharding {
   static constexpr unsigned kind(reduction r) { return 1u << static_cast<int>(r); }
 
   /// The name, in the result, of a dim of an operand.
-  constexpr int name_in_result(int dim) const { return renames && dim == from ? to : dim; }
+  constexpr int name_in_result(int operand, int dim) const {
+    if (windowed_dim const* w = window_over(operand, dim); w != nullptr) return w->parts;
+    return renames && dim == from ? to : dim;
+  }
+  /// Of a dim of operand 0 over which a window moves, that window; null: none does.
+  constexpr windowed_dim const* window_over(int operand, int dim) const {
+    for (int i = 0; operand == 0 && i < windowed_count; ++i)
+      if (windowed[i].covered == dim) return &windowed[i];
+    return nullptr;
+  }
   constexpr bool needs_whole(int dim) const {
     for (int i = 0; i < whole_count; ++i)
       if (whole[i] == dim) return true;

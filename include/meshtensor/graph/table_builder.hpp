@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <span>
 
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/tensor/dim.hpp"
@@ -63,7 +64,7 @@ struct table_builder {
     dim_row row{static_cast<dim_row::kind_t>(rule.kind), intern(label), no_id, no_id, rule.value};
     if (rule.kind > extent_rule::dynamic) {
       row.first = find_dim(rule.first, label);
-      if (rule.kind != extent_rule::shifted) row.second = find_dim(rule.second, label);
+      if (!rule.second.empty()) row.second = find_dim(rule.second, label);
     }
     return add_dim(row);
   }
@@ -163,6 +164,18 @@ struct table_builder {
       return static_cast<number_id>(i);
     }
     return add_number({number_row::named, function::copy, called, site, unless_set});
+  }
+  /// Adds rows to the table of windows, one after the other, unless they stand there already; returns the first.
+  constexpr id add_windows(std::span<window_row const> rows) {
+    int const count = static_cast<int>(rows.size());
+    for (int first = 0; first + count <= m.window_count; ++first) {
+      int k = 0;
+      while (k < count && m.windows[first + k] == rows[static_cast<std::size_t>(k)]) ++k;
+      if (k == count) return static_cast<id>(first);
+    }
+    make_room(m.window_count, count, max_windows, "G02", "windows");
+    for (window_row const& row : rows) m.windows[m.window_count++] = row;
+    return static_cast<id>(m.window_count - count);
   }
   constexpr number_id literal(double v) { return add_number({number_row::literal, function::copy, no_id, no_id, v}); }
 

@@ -33,7 +33,7 @@ inline view window_of_rank(binding const& numbers, mesh_shape const& mesh, value
   for (int i = 0; i < v.dims.count; ++i) {
     r.dim[i] = v.dims.at[i];
     interval const held = numbers.part(v, i, [&](int a) { return mesh.coordinate(rank, a); });
-    r.total[i] = numbers.extent[v.dims.at[i]];
+    r.total[i] = numbers.whole_extent(v.dims.at[i]);
     r.extent[i] = held.count, r.origin[i] = held.begin;
   }
   r.densify();

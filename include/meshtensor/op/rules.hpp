@@ -4,6 +4,7 @@
 
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/call.hpp"
+#include "meshtensor/op/conv.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/detail/structure.hpp"
 #include "meshtensor/op/einsum.hpp"
@@ -30,6 +31,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::einsum: return f.template operator()<einsum_rule>();
     case primitive::grouped_einsum: return f.template operator()<grouped_einsum_rule>();
     case primitive::reduce: return f.template operator()<reduce_rule>();
+    case primitive::conv: return f.template operator()<conv_rule>();
     case primitive::argmax: return f.template operator()<argmax_rule>();
     case primitive::broadcast: return f.template operator()<broadcast_rule>();
     case primitive::transpose: return f.template operator()<transpose_rule>();

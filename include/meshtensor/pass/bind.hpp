@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "meshtensor/base/window.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -24,9 +25,20 @@ struct binding {
     id whole, blocks;  // plus 1; 0: none
   };
   block_row block_of[max_dims];  // of a dim whose elements are one part of another dim: that dim, and that of all parts
+  struct cover_row {
+    id whole, parts;  // plus 1; 0: none. The dim that is covered, and the one from whose parts windows reach
+    bool of_inputs;   // the first is the windows' input, the second their output
+    bool even;        // all covers have the same length
+    window_numbers reach;
+  };
+  cover_row cover_of[max_dims];  // of a dim that covers a part of another one
   diagnostic report;
 
   constexpr bool ok() const { return report.empty(); }
+  /// The extent of a dim or, of one that covers a part of another, that of the other.
+  constexpr std::int64_t whole_extent(int d) const {
+    return extent[cover_of[d].whole == 0 ? d : cover_of[d].whole - 1];
+  }
   /// How many ranks share the dim at `position` of a value.
   constexpr std::int64_t parts(value const& v, int position) const {
     std::int64_t n = 1;
@@ -37,12 +49,26 @@ struct binding {
   /// The part of the dim at `position` that a rank holds; `place(axis)` is where the rank is along a mesh axis.
   template <class Place>
   constexpr interval part(value const& v, int position, Place place) const {
-    auto const held = [&](int d, int at) {
-      return part_held(extent[d], grain[d], v.layout, at, [&](int a) { return axis[a]; }, place);
-    };
     int const d = v.dims.at[position];
+    if (cover_of[d].whole != 0) return covered(d, v.layout, position, place);
+    auto const held = [&](int of, int at) {
+      return part_held(extent[of], grain[of], v.layout, at, [&](int a) { return axis[a]; }, place);
+    };
     if (block_of[d].whole == 0) return held(d, position);
     return {0, held(block_of[d].whole - 1, v.dims.find(block_of[d].blocks - 1)).count};
+  }
+  /// The part of a dim that the windows of a cover reach from a rank's part of another dim; all of it, if that has one
+  /// part.
+  template <class Place>
+  constexpr interval covered(int cover, placement const& layout, int position, Place place) const {
+    cover_row const& c = cover_of[cover];
+    std::int64_t const all = extent[c.whole - 1];
+    std::int64_t parts = 1;
+    for (int o = 0, a = 0; (a = layout.axis_at(position, o)) >= 0; ++o) parts *= axis[a];
+    if (parts == 1) return {0, all};
+    interval const from =
+        part_held(extent[c.parts - 1], grain[c.parts - 1], layout, position, [&](int a) { return axis[a]; }, place);
+    return c.of_inputs ? c.reach.inputs_reached(from, all) : c.reach.outputs_reaching(from, all);
   }
   /// The part of a loop's iterations whose slices a rank holds, if they lie as `layout` says.
   template <class Place>
@@ -53,6 +79,7 @@ struct binding {
   /// The largest part of the dim at `position`; the first rank holds it.
   constexpr std::int64_t local(value const& v, int position) const {
     int const d = v.dims.at[position];
+    if (cover_of[d].whole != 0) return extent[d];
     std::int64_t const n = v.layout.bits == 0 ? 1 : parts(v, position);
     return n == 1 ? extent[d] : (extent[d] / grain[d] + n - 1) / n * grain[d];
   }
@@ -61,6 +88,7 @@ struct binding {
     int const d = v.dims.at[position];
     if (int const of = block_of[d].whole; of != 0)
       return meshtensor::is_even(extent[of - 1], extent[block_of[d].blocks - 1], grain[of - 1]);
+    if (cover_of[d].whole != 0) return cover_of[d].even;
     return grain[d] == 0 || meshtensor::is_even(extent[d], parts(v, position), grain[d]);
   }
   constexpr std::int64_t local_size(value const& v) const {
@@ -123,8 +151,12 @@ struct needed_dims {
       for (int a = 0; a < max_attributes; ++a) {
         if (d.attributes[a].kind == attribute_kind::dim) at[n.attribute[a]] = true;
         if (d.attributes[a].kind == attribute_kind::number && n.attribute[a] != id{no_id}) row[n.attribute[a]] = true;
+        if (d.attributes[a].kind != attribute_kind::windows) continue;
+        for (int w = n.attribute[a]; w < n.attribute[a] + n.attribute[a + 1]; ++w) need(m.windows[w]);
       }
     }
+    for (int d = 0; d < m.dim_count; ++d)
+      if (at[d] && m.dims[d].kind == dim_row::cover) need(m.windows[packed_cover::unpacked(m.dims[d].value).window]);
     for (int i = m.number_count; i-- > 0;) {  // a row refers only to earlier rows
       if (!row[i]) continue;
       if (m.numbers[i].kind == number_row::extent) at[m.numbers[i].first] = true;
@@ -137,6 +169,12 @@ struct needed_dims {
       if (m.dims[d].first != no_id) at[m.dims[d].first] = true;
       if (m.dims[d].second != no_id) at[m.dims[d].second] = true;
     }
+  }
+
+ private:
+  constexpr void need(window_row const& w) {
+    for (dim_id d : {w.input, w.output, w.kernel}) at[d] = true;
+    for (number_id n : {w.low, w.high}) row[n] = true;
   }
 };
 
@@ -171,8 +209,10 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::sum: b.extent[d] = b.extent[row.first] + b.extent[row.second]; break;
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::same: b.extent[d] = b.extent[row.first]; break;
+      case dim_row::windowed: b.extent[d] = window_count::of(row.value)(b.extent[row.first]); break;
       case dim_row::blocks:
-      case dim_row::in_block: continue;  // by the sizes of axes: bind_blocks
+      case dim_row::in_block:
+      case dim_row::cover: continue;  // by the sizes of axes: bind_blocks, bind_covers
       case dim_row::dynamic: break;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
@@ -317,6 +357,75 @@ constexpr std::optional<positions> known_positions(module const& m, binding cons
   return positions{*at, *by};
 }
 
+/// The numbers of a window, if they are known before the first step.
+constexpr std::optional<window_numbers> known_window(module const& m, binding const& b, window_row const& w) {
+  auto const low = known_position(m, b, w.low);
+  if (!low || b.extent[w.kernel] == 0) return {};
+  return window_numbers{w.stride, w.dilation, *low, b.extent[w.kernel]};
+}
+
+namespace detail {
+
+/// Binds the dims that cover parts of others: their numbers, and the longest cover.
+constexpr void bind_covers(module const& m, binding& b) {
+  for (int d = 0; d < m.dim_count; ++d) {
+    dim_row const& row = m.dims[d];
+    if (row.kind != dim_row::cover) continue;
+    auto const of = packed_cover::unpacked(row.value);
+    auto const reach = known_window(m, b, m.windows[of.window]);
+    if (!reach) continue;  // no value of this program has the dim
+    b.cover_of[d] = {static_cast<id>(row.first + 1), static_cast<id>(row.second + 1), of.of_inputs, true, *reach};
+    std::int64_t ranks = 1;
+    for (int o = 0, a = 0; (a = of.axes.axis_at(0, o)) >= 0; ++o) ranks *= b.axis[a];
+    std::int64_t first = 0;
+    b.extent[d] = 1;  // where no part is reached, too
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+      auto const place = [&](int axis) {
+        std::int64_t rest = rank;
+        for (int o = of.axes.axes_of(0); o-- > 0;) {
+          int const a = of.axes.axis_at(0, o);
+          if (a == axis) return rest % b.axis[a];
+          rest /= b.axis[a];
+        }
+        return std::int64_t{0};
+      };
+      std::int64_t const count = b.covered(d, of.axes, 0, place).count;
+      if (rank == 0) first = count;
+      if (count != first) b.cover_of[d].even = false;
+      if (count > b.extent[d]) b.extent[d] = count;
+    }
+  }
+}
+
+/// Checks that the output of each window is as long as the window has places.
+constexpr void check_windows(module const& m, binding& b) {
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    declaration const& declares = declared(m, n);
+    for (int a = 0; a < max_attributes; ++a) {
+      if (declares.attributes[a].kind != attribute_kind::windows) continue;
+      for (int k = n.attribute[a]; k < n.attribute[a] + n.attribute[a + 1]; ++k) {
+        window_row const& w = m.windows[k];
+        dim_id const input = whole_dim(m, w.input), output = whole_dim(m, w.output);
+        auto const window = known_window(m, b, w);
+        auto const high = known_position(m, b, w.high);
+        if (!window || !high || b.extent[input] == 0 || b.extent[output] == 0) continue;
+        std::int64_t const places = window->outputs(b.extent[input], *high);
+        if (places == b.extent[output]) continue;
+        b.report << "S03 a window over '" << m.dim_name(w.kernel) << "' (" << window->size << ") along '"
+                 << m.dim_name(input) << "' (" << b.extent[input] << "), with stride " << window->stride
+                 << ", dilation " << window->dilation << " and padding " << window->low << " + " << *high << ", has "
+                 << places << " places, but '" << m.dim_name(output) << "' is " << b.extent[output]
+                 << ": declare it by divided or windowed";
+        locate(b.report, m, n);
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
 /// Faults that no extent can cure.
 struct early_check {
   diagnostic report;
@@ -332,8 +441,10 @@ constexpr early_check check_early(module const& m) {
     if (row.kind == dim_row::sum && first * second != 0) b.extent[d] = first + second;
     if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
     if (row.kind == dim_row::same) b.extent[d] = first;
+    if (row.kind == dim_row::windowed && first != 0) b.extent[d] = window_count::of(row.value)(first);
   }
   detail::check_same_elements(m, b);
+  if (b.ok()) detail::check_windows(m, b);
   return {b.report};
 }
 
@@ -345,9 +456,11 @@ constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_ex
   binding b{};
   detail::bind_dims(m, given, b);
   if (b.ok()) detail::check_same_elements(m, b);
+  if (b.ok()) detail::check_windows(m, b);
   if (b.ok()) detail::bind_axes(m, mesh, b);
   if (b.ok()) detail::bind_grains(m, b);
   if (b.ok()) detail::bind_blocks(m, b);
+  if (b.ok()) detail::bind_covers(m, b);
   return b;
 }
 

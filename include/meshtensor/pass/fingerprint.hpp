@@ -38,6 +38,10 @@ constexpr std::uint64_t fingerprint(module const& m) {
     for (int k = 0; k < m.calls[i].whole.count; ++k) mix(m.calls[i].whole.at[k]);
     for (int k = 0; k < m.calls[i].gives.count; ++k) mix(m.calls[i].gives.at[k]);
   }
+  for (int i = 0; i < m.window_count; ++i) {
+    window_row const& w = m.windows[i];
+    mix(w.input, w.output, w.kernel, w.stride, w.dilation, w.low, w.high);
+  }
   for (int i = 0; i < m.extension_count; ++i) mix(m.extensions[i].label);
   for (int v = 0; v < m.value_count; ++v) {
     value const& x = m.values[v];

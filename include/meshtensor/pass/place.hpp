@@ -116,8 +116,8 @@ struct placement_rules : placed_copies {
     shape all{};  // dims of all operands, as the result names them
     for (int i = 0; i < count; ++i)
       for (int k = 0, d = from.operand_value(n, i).dims.count; k < d; ++k) {
-        int const seen = rule.name_in_result(from.operand_value(n, i).dims.at[k]);
-        if (!all.has(seen) && all.count < shape::capacity) all.add(seen);
+        int const raw = from.operand_value(n, i).dims.at[k], seen = rule.name_in_result(i, raw);
+        if (rule.window_over(i, raw) == nullptr && !all.has(seen) && all.count < shape::capacity) all.add(seen);
       }
     // The placement that each operand needs.
     placement target[8];
@@ -129,7 +129,7 @@ struct placement_rules : placed_copies {
       shape const& dims = from.operand_value(n, i).dims;
       shape whole{};
       for (int k = 0; k < dims.count; ++k) {
-        bool const lost = rule.contracts == reduction::none && !result.has(rule.name_in_result(dims.at[k]));
+        bool const lost = rule.contracts == reduction::none && !result.has(rule.name_in_result(i, dims.at[k]));
         if (lost || rule.needs_whole(dims.at[k])) whole.add(dims.at[k]);
       }
       target[i] = implied(from.operand(n, i), n, whole);
@@ -141,8 +141,69 @@ struct placement_rules : placed_copies {
     fresh_dims(n, rule, all, result, p);
     id_list<> operands{};
     for (int i = 0; i < count; ++i) operands.add(copy_at(from.operand(n, i), target[i]));
-    give(make(n, operands), from.result(n), p);
+    attributes const a = cover_windows(n, rule, target, p, operands);
+    node_id const made = make(n, operands);
+    set_attributes(m.nodes[made], a);
+    give(made, from.result(n), p);
   }
+
+  // ---- windows ----
+
+  /// Widens operand 0 along each sharded dim over which a window moves by what the window reaches; returns the
+  /// attributes of the node, in which the windows move over the wider dims.
+  constexpr attributes cover_windows(node const& n, sharding const& rule, placement const* target, placement const& p,
+                                     id_list<>& operands) {
+    attributes all = attributes_of(n);
+    if (rule.windowed_count == 0) return all;
+    window_row rows[max_windows_of_one] = {};
+    for (int k = 0; k < rule.windowed_count; ++k) {
+      windowed_dim const& w = rule.windowed[k];
+      rows[k] = m.windows[w.window];
+      if (m.values[operands.at[0]].layout.axes_of(m.values[operands.at[0]].dims.find(w.covered)) == 0) continue;
+      placement parts{};  // of the other dim, as that of a value with one dim
+      int const in_result = from.result_value(n).dims.find(w.parts);
+      placement const& holds = in_result >= 0 ? p : target[1];
+      int const at = in_result >= 0 ? in_result : from.operand_value(n, 1).dims.find(w.parts);
+      for (int o = 0, axis = 0; (axis = holds.axis_at(at, o)) >= 0; ++o) parts.shard(0, axis);
+      auto const of = static_cast<dim_id>(w.covered);
+      dim_id const wider = cover_dim(of, static_cast<dim_id>(w.parts), {w.window, w.of_inputs, parts});
+      operands.at[0] = covered(operands.at[0], of, wider, parts);
+      (w.of_inputs ? rows[k].input : rows[k].output) = wider;
+    }
+    all.at[0] = b.add_windows(std::span<window_row const>(rows, static_cast<std::size_t>(rule.windowed_count)));
+    return all;
+  }
+
+  /// The dim that stands for what windows reach of `of` from the parts of another dim.
+  constexpr dim_id cover_dim(dim_id of, dim_id parts, packed_cover const& how) {
+    for (int d = from.dim_count; d < m.dim_count; ++d)
+      if (m.dims[d].kind == dim_row::cover && m.dims[d].first == of && m.dims[d].second == parts &&
+          m.dims[d].value == how.packed())
+        return static_cast<dim_id>(d);
+    return b.add_dim({dim_row::cover, b.own_label(of, "cover"), of, parts, how.packed()});
+  }
+  /// A value with the wider dim in the place of `of`: one exchange, which all users share.
+  constexpr value_id covered(value_id v, dim_id of, dim_id wider, placement const& parts) {
+    value const x = m.values[v];
+    int const place = x.dims.find(of);
+    placement to = x.layout;
+    for (int a = 0; a < max_axes; ++a)
+      if (to.sharded_at(a) == place) to.unshard(a);
+    for (int o = 0, a = 0; (a = parts.axis_at(0, o)) >= 0; ++o) to.shard(place, a);
+    for (int i = m.node_count; i-- > 0;) {
+      node const& made = m.nodes[i];
+      if (made.kind == primitive::move && m.operand(made, 0) == v && move_attributes::of(made).to == wider &&
+          m.result_value(made).layout == to)
+        return m.result(made);
+    }
+    region_id const here = b.region;
+    b.region = x.region;
+    value_id const made = add_move(b, v, {of, wider, no_id, no_id, 0, shift_kind::cut}, to);
+    b.region = here;
+    return made;
+  }
+
+  // ---- one mesh axis ----
 
   // For one mesh axis: the dim that it shards in this operation, or whether the result is partial over it.
   constexpr void axis(node const& n, sharding const& rule, int a, placement* target, shape const& result,
@@ -150,7 +211,7 @@ struct placement_rules : placed_copies {
     int sharded = -1;
     for (int i = 0; i < n.operands.count; ++i) {
       if (!target[i].shards(a)) continue;
-      int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
+      int const dim = sharded_by(n, rule, i, target[i], a);
       if (sharded >= 0 && sharded != dim) {
         if (m.axes[a].extent != 1) {
           diagnostic d{};
@@ -163,20 +224,28 @@ struct placement_rules : placed_copies {
         // The dim whose rule comes first keeps the axis; where both dims meet in one operand, it has it already.
         int const kept = layout.rule_for(dim, n.path) < layout.rule_for(sharded, n.path) ? dim : sharded;
         for (int k = 0; k <= i; ++k)
-          if (target[k].shards(a) && from.operand_value(n, k).dims.at[target[k].sharded_at(a)] != kept)
-            target[k].leave(a);
+          if (target[k].shards(a) && sharded_by(n, rule, k, target[k], a) != kept) target[k].leave(a);
         sharded = kept;
         continue;
       }
       sharded = dim;
     }
     if (sharded >= 0) {
-      int const position = result.find(rule.name_in_result(sharded));
+      for (int i = 0; i < n.operands.count && rule.windowed_count != 0; ++i) {
+        int const at = from.operand_value(n, i).dims.find(sharded);
+        if (at >= 0 && rule.window_over(i, sharded) == nullptr && !target[i].shards(a)) target[i].shard(at, a);
+      }
+      int const position = result.find(sharded);
       if (position >= 0) p.shard(position, a, 0);
       else p.set_part(a, rule.contracts);
       return;
     }
     keep_partial(n, rule, a, target, result, p);
+  }
+
+  /// The dim that an axis shards of an operand, as the result names it.
+  constexpr int sharded_by(node const& n, sharding const& rule, int operand, placement const& p, int a) const {
+    return rule.name_in_result(operand, from.operand_value(n, operand).dims.at[p.sharded_at(a)]);
   }
 
   // No operand is sharded over the axis: a partial operand may stay partial if the operation is linear in it.
@@ -214,8 +283,7 @@ struct placement_rules : placed_copies {
     for (int i = 0; i < n.operands.count; ++i)
       for (int a = 0; a < m.axis_count; ++a) {
         if (!target[i].shards(a) || !p.shards(a)) continue;
-        int const dim = from.operand_value(n, i).dims.at[target[i].sharded_at(a)];
-        if (result.find(rule.name_in_result(dim)) == p.sharded_at(a)) p.set_order(a, target[i].order(a));
+        if (result.find(sharded_by(n, rule, i, target[i], a)) == p.sharded_at(a)) p.set_order(a, target[i].order(a));
       }
   }
 

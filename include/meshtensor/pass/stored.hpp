@@ -52,6 +52,7 @@ struct stored_module {
     detail::put_rows(m->calls, m->call_count, calls);
     detail::put_rows(m->extensions, m->extension_count, extensions);
     detail::put_rows(m->reshapes, m->reshape_count, reshapes);
+    detail::put_rows(m->windows, m->window_count, windows);
     return m;
   }
 
@@ -71,6 +72,7 @@ struct stored_module {
   static constexpr auto calls = detail::first_rows<M.call_count>(M.calls);
   static constexpr auto extensions = detail::first_rows<M.extension_count>(M.extensions);
   static constexpr auto reshapes = detail::first_rows<M.reshape_count>(M.reshapes);
+  static constexpr auto windows = detail::first_rows<M.window_count>(M.windows);
 };
 
 /// The rows of a plan of a module.
@@ -81,6 +83,7 @@ struct stored_plan {
     detail::put_rows(p->numbers.extent, extent);
     detail::put_rows(p->numbers.grain, grain);
     detail::put_rows(p->numbers.block_of, block_of);
+    detail::put_rows(p->numbers.cover_of, cover_of);
     detail::put_rows(p->numbers.axis, axis);
     detail::put_rows(p->steps.nodes, steps);
     detail::put_rows(p->steps.first, first);
@@ -98,6 +101,7 @@ struct stored_plan {
   static constexpr auto extent = detail::first_rows<M.dim_count>(P.numbers.extent);
   static constexpr auto grain = detail::first_rows<M.dim_count>(P.numbers.grain);
   static constexpr auto block_of = detail::first_rows<M.dim_count>(P.numbers.block_of);
+  static constexpr auto cover_of = detail::first_rows<M.dim_count>(P.numbers.cover_of);
   static constexpr auto axis = detail::first_rows<max_axes>(P.numbers.axis);
   static constexpr auto steps = detail::first_rows<M.node_count>(P.steps.nodes);
   static constexpr auto first = detail::first_rows<M.region_count>(P.steps.first);

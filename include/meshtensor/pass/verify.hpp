@@ -51,7 +51,8 @@ struct verifier {
     for (int i = 0; i < m.dim_count; ++i) {
       dim_row const& d = m.dims[i];
       if (d.label >= m.name_count) return "a dim has no name";
-      bool const has_second = d.kind == dim_row::product || d.kind == dim_row::sum || d.kind == dim_row::in_block;
+      bool const has_second = d.kind == dim_row::product || d.kind == dim_row::sum || d.kind == dim_row::in_block ||
+                              d.kind == dim_row::cover;
       if (d.kind > dim_row::dynamic && (d.first >= i || (has_second && d.second >= i)))
         return "a dim is derived from a later one";
     }
@@ -174,6 +175,7 @@ struct verifier {
       case attribute_kind::path: return row <= m.path_count;
       case attribute_kind::call: return row < m.call_count;
       case attribute_kind::request: return row + next <= m.asked_count;
+      case attribute_kind::windows: return row + next <= m.window_count;
       case attribute_kind::axes: return row < 1u << max_axes;
       case attribute_kind::flag: return row < 2;
       case attribute_kind::count:
@@ -190,6 +192,7 @@ struct verifier {
       case attribute_kind::path: return "a write counts under a path that is not there";
       case attribute_kind::call: return "a node has no function to call";
       case attribute_kind::request: return "a reshard asks for rows that are not there";
+      case attribute_kind::windows: return "an operation has windows that are not there";
       default: return "a node has an attribute that is not there";
     }
   }

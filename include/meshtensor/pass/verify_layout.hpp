@@ -90,10 +90,11 @@ struct layout_verifier {
     for (int i = 0; i < n.operands.count; ++i) {
       value const& v = m.operand_value(n, i);
       if (v.layout.shards(a)) {
-        int const dim = v.dims.at[v.layout.sharded_at(a)];
-        if (sharded >= 0 && dim != m.operand_value(n, first).dims.at[sharded])
-          return "one mesh axis shards different dims of the operands";
-        if (sharded < 0) sharded = v.layout.sharded_at(a), first = i;
+        int const raw = v.dims.at[v.layout.sharded_at(a)], dim = rule.name_in_result(i, raw);
+        if (rule.window_over(i, raw) != nullptr && m.dims[raw].kind != dim_row::cover)
+          return "a window moves over a part without what it reaches";
+        if (sharded >= 0 && dim != sharded) return "one mesh axis shards different dims of the operands";
+        if (sharded < 0) sharded = dim, first = i;
       }
       if (v.layout.is_partial(a) && partials++ == 0 && first < 0) first = i;
     }
@@ -102,10 +103,13 @@ struct layout_verifier {
     if (partials != 0) return "an operand is partial over a mesh axis that shards another";
 
     value const& v = m.operand_value(n, first);
-    int const dim = v.dims.at[sharded], position = result.find(rule.name_in_result(dim));
-    for (int i = 0; i < n.operands.count; ++i)
-      if (m.operand_value(n, i).dims.has(dim) && !m.operand_value(n, i).layout.shards(a))
+    int const dim = v.dims.at[v.layout.sharded_at(a)], position = result.find(sharded);
+    for (int i = 0; i < n.operands.count; ++i) {
+      value const& x = m.operand_value(n, i);
+      bool const is_whole_below_windows = rule.window_over(i, sharded) != nullptr;
+      if (x.dims.has(sharded) && !x.layout.shards(a) && !is_whole_below_windows)
         return "an operand is replicated along a dim that another has sharded";
+    }
     if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
     if (position < 0)
       return rule.contracts != reduction::none && p.part(a) == rule.contracts
@@ -135,7 +139,8 @@ struct layout_verifier {
     if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
     for (int i = 0; i < n.operands.count; ++i)
       for (int k = 0; k < m.operand_value(n, i).dims.count; ++k)
-        if (rule.name_in_result(m.operand_value(n, i).dims.at[k]) == dim)
+        if (rule.window_over(i, m.operand_value(n, i).dims.at[k]) == nullptr &&
+            rule.name_in_result(i, m.operand_value(n, i).dims.at[k]) == dim)
           return "a result is sharded along a dim that its operands have whole";
     return nullptr;
   }
@@ -185,7 +190,7 @@ struct layout_verifier {
 
   constexpr char const* check_move(node const& n, value const& x, value const& y) const {
     move_attributes const a = move_attributes::of(n);
-    if (a.axes != axes_between(x.layout, y.layout, a.first == no_id ? -1 : x.dims.find(a.from)))
+    if (a.axes != axes_between(x.layout, y.layout, changed_dim(x.dims, a)))
       return "a move is over other axes than those that change";
     for (int axis = 0; axis < m.axis_count; ++axis) {
       if ((a.axes >> axis & 1u) != 0 && (x.layout.is_partial(axis) || y.layout.is_partial(axis)))

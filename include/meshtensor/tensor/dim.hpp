@@ -11,8 +11,8 @@ namespace meshtensor {
 
 /// The extent of a dim as its type knows it: a number, bound at start-up, or computed from other dims.
 struct extent_rule {
-  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted } kind;
-  std::int64_t value;  // fixed: the extent; shifted: added to the extent of `first`
+  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed } kind;
+  std::int64_t value;  // fixed: the extent; shifted: added to the extent of `first`; windowed: a window_count
   name first, second;
 
   constexpr extent_rule() : kind(dynamic), value(0), first(), second() {}
@@ -20,6 +20,19 @@ struct extent_rule {
   constexpr extent_rule(kind_t k, std::int64_t v, name const& a, name const& b)
       : kind(k), value(v), first(a), second(b) {}
   constexpr bool operator==(extent_rule const&) const = default;
+};
+
+/// The number of places of a window along a dim of some extent: floor((extent + offset) / stride) + 1. Packed into one
+/// number, as the value of an extent_rule.
+struct window_count {
+  std::int64_t offset;  // what padding adds, less the length of the window
+  std::int64_t stride;
+
+  static constexpr window_count of(std::int64_t packed) { return {packed >> 16, packed & 0xffff}; }
+  constexpr std::int64_t packed() const { return offset * 0x10000 + stride; }
+  constexpr std::int64_t operator()(std::int64_t extent) const {
+    return extent + offset < 0 ? 0 : (extent + offset) / stride + 1;
+  }
 };
 
 /// An extent given at start-up: `batch(64)`.
@@ -67,6 +80,28 @@ constexpr extent_rule operator+(A, N n) {
 template <dim_type A, std::integral N>
 constexpr extent_rule operator-(A a, N n) {
   return a + -n;
+}
+
+namespace detail {
+template <dim_type A>
+constexpr extent_rule windowed_by(window_count count) {
+  if (A::rule.kind == extent_rule::fixed) return {count(A::rule.value)};
+  return {extent_rule::windowed, count.packed(), A::label, name{}};
+}
+}  // namespace detail
+
+/// The extent of a dim divided by a stride, rounded up: `mt::dim<"rows_2", divided(rows, 2)>`. A layout's rule for the
+/// dim holds for such a dim, too, unless it has one of its own.
+template <dim_type A>
+constexpr extent_rule divided(A, std::int64_t stride) {
+  return detail::windowed_by<A>({-1, stride});
+}
+/// The number of places of a window of `size` elements, `dilation` apart, along a dim that is padded by `low` and
+/// `high`: `mt::dim<"rows_2", windowed(rows, 7, 2, 1, 3, 3)>`. Rules of layouts hold as for `divided`.
+template <dim_type A>
+constexpr extent_rule windowed(A, std::int64_t size, std::int64_t stride = 1, std::int64_t dilation = 1,
+                               std::int64_t low = 0, std::int64_t high = 0) {
+  return detail::windowed_by<A>({low + high - dilation * (size - 1) - 1, stride});
 }
 
 /// The dims of a result, in order: `to(batch, heads, d_head)`.

@@ -53,10 +53,15 @@ constexpr unsigned axes_between(placement const& x, placement const& y, int alon
   return mask;
 }
 
+/// The position of the dim along which a move changes what processors hold, whatever the placements; -1: none.
+constexpr int changed_dim(shape const& dims, move_attributes const& a) {
+  return a.first == no_id && a.from == a.to ? -1 : dims.find(a.from);
+}
+
 /// Adds the node that brings `x` to placement `to`, shifted as `a` says; without a number it only changes hands.
 constexpr value_id add_move(builder& b, value_id x, move_attributes a, placement const& to) {
   value const v = b.m.values[x];
-  a.axes = axes_between(v.layout, to, a.first == no_id ? -1 : v.dims.find(a.from));
+  a.axes = axes_between(v.layout, to, changed_dim(v.dims, a));
   value_id const made =
       b.add(primitive::move, a.function(), ids(&x, 1), v.type, replaced(v.dims, a.from, a.to), a.packed());
   b.m.values[made].layout = to;

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv: a product of tensors over which windows move. Along a sharded dim, ranks exchange only what windows reach.
+#pragma once
+
+#include "meshtensor/base/window.hpp"
+#include "meshtensor/op/broadcast.hpp"
+#include "meshtensor/op/detail/moved.hpp"
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/window.hpp"
+
+namespace meshtensor {
+
+/// Which of the three tensors that windows relate is the result: one along their inputs, one along their outputs, one
+/// along their kernels.
+///
+/// forward   outputs = conv(inputs, kernels)
+/// backward  inputs = conv(outputs, kernels): the gradient by the inputs, and the transposed convolution
+/// kernel    kernels = conv(inputs, outputs): the gradient by the kernels
+enum class conv_direction : std::uint8_t { forward, backward, kernel };
+
+struct conv_attributes {
+  id first;   // a row of the table of windows
+  int count;  // of the windows
+
+  static constexpr conv_attributes of(id const* slots) { return {slots[0], slots[1]}; }
+  static constexpr conv_attributes of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{first, static_cast<id>(count)}}; }
+};
+
+constexpr value_id conv(builder& b, value_id x, value_id y, conv_direction which, conv_attributes const& windows,
+                        shape const& to);
+
+struct conv_rule {
+  static constexpr primitive kind = primitive::conv;
+  static constexpr declaration declares{.operands = {2, 2},
+                                        .attributes = {{attribute_kind::windows}, {attribute_kind::count}},
+                                        .functions = 3,
+                                        .work = work_kind::product,
+                                        .text = "{0}"};
+
+  /// The three tensors of a node, whichever direction it has.
+  enum role : std::uint8_t { inputs, outputs, kernels };
+  static constexpr role operand_role(conv_direction d, int operand) {
+    if (operand == 0) return d == conv_direction::backward ? outputs : inputs;
+    return d == conv_direction::kernel ? outputs : kernels;
+  }
+  static constexpr role result_role(conv_direction d) {
+    return d == conv_direction::forward ? outputs : d == conv_direction::backward ? inputs : kernels;
+  }
+  static constexpr dim_id dim_of(window_row const& w, role r) {
+    return r == inputs ? w.input : r == outputs ? w.output : w.kernel;
+  }
+  static constexpr conv_direction direction(node const& n) { return static_cast<conv_direction>(n.function); }
+
+  static constexpr void infer(inference& i) {
+    dtype const type = i.common_type();
+    auto const which = static_cast<conv_direction>(i.function);
+    conv_attributes const a = conv_attributes::of(i.attributes);
+    role const roles[] = {operand_role(which, 0), operand_role(which, 1), result_role(which)};
+    shape const* const tensors[] = {&i.dims_of(0), &i.dims_of(1), &i.dims};
+    shape given{};  // by windows, to the result
+    for (int k = a.first; k < a.first + a.count; ++k) {
+      window_row const& w = i.m->windows[k];
+      if (!given.has(dim_of(w, roles[2]))) given.add(dim_of(w, roles[2]));
+      for (int t = 0; t < 3; ++t) {
+        dim_id const own = dim_of(w, roles[t]);
+        i.expect(tensors[t]->has(own), "T01 conv: a tensor lacks a dim of a window", 3);
+        for (dim_id other : {w.input, w.output, w.kernel})
+          i.expect(other == own || !tensors[t]->has(other), "T03 conv: a tensor has two dims of one window", 3);
+      }
+    }
+    for (int k = 0; k < i.dims.count; ++k)
+      i.expect(given.has(i.dims.at[k]) || i.dims_of(0).has(i.dims.at[k]) || i.dims_of(1).has(i.dims.at[k]),
+               "T01 conv: no operand has a dim that the result names", 3);
+    i.give(type, i.dims);
+  }
+
+  static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
+    auto s = meshtensor::sharding{}
+                 .contracted(reduction::sum)
+                 .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum));
+    conv_direction const which = direction(n);
+    conv_attributes const a = conv_attributes::of(n);
+    for (int k = a.first; k < a.first + a.count; ++k) {
+      window_row const& w = m.windows[k];
+      bool const of_inputs = which != conv_direction::backward;
+      s.keeps_whole(w.kernel);
+      s.moves_window(of_inputs ? w.input : w.output, of_inputs ? w.output : w.input, of_inputs, static_cast<id>(k));
+    }
+    return s;
+  }
+
+  /// Two for each place of each window, for every point of all other dims; padding counts.
+  static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
+    conv_direction const which = direction(n);
+    conv_attributes const a = conv_attributes::of(n);
+    std::int64_t points = 1;
+    shape seen{};
+    auto const add = [&](value const& v, role r) {
+      for (int i = 0; i < v.dims.count; ++i) {
+        int const d = v.dims.at[i];
+        bool is_input = false, is_seen = false;
+        for (int k = a.first; k < a.first + a.count; ++k)
+          is_input = is_input || (r == inputs && m.windows[k].input == d);
+        for (int k = 0; k < seen.count; ++k) is_seen = is_seen || seen.at[k] == d;
+        if (is_input || is_seen) continue;
+        points *= extents.local(v, i);
+        if (seen.count < shape::capacity) seen.add(d);
+      }
+    };
+    add(m.result_value(n), result_role(which));
+    for (int o = 0; o < 2; ++o) add(m.operand_value(n, o), operand_role(which, o));
+    return 2 * points;
+  }
+
+  // The gradient by one tensor is the convolution of the other two, for conv is linear in both operands.
+  static constexpr void gradient(differentiation& d, node const& n) {
+    builder& b = d.b;
+    conv_direction const which = direction(n);
+    conv_attributes const a = conv_attributes::of(n);
+    value_id const dy = d.cotangent(b.m.result(n));
+    for (int i = 0; i < 2; ++i) {
+      value_id const x = b.m.operand(n, i);
+      if (!d.differentiable(x)) continue;
+      value_id const other = d.forward(b.m.operand(n, 1 - i));
+      role const wanted = operand_role(which, i);
+      conv_direction const back = wanted == inputs    ? conv_direction::backward
+                                  : wanted == outputs ? conv_direction::forward
+                                                      : conv_direction::kernel;
+      bool const cotangent_first = operand_role(back, 0) == result_role(which);
+      shape const dims = b.m.values[x].dims;
+      shape reachable{};  // without dims that only this operand has, which were summed
+      for (int k = 0; k < dims.count; ++k) {
+        bool reached = b.m.values[dy].dims.has(dims.at[k]) || b.m.values[other].dims.has(dims.at[k]);
+        for (int w = a.first; w < a.first + a.count; ++w)
+          reached = reached || dim_of(b.m.windows[w], wanted) == dims.at[k];
+        if (reached) reachable.add(dims.at[k]);
+      }
+      value_id term = cotangent_first ? conv(b, dy, other, back, a, reachable) : conv(b, other, dy, back, a, reachable);
+      if (!(reachable == dims)) term = broadcast(b, term, dims);
+      d.contribute(x, term);
+    }
+  }
+
+  template <class = lazy>
+  static void evaluate(evaluation const& e) {
+    with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
+  }
+
+  /// A window over the parts that a processor holds: where they begin, and how far elements are apart.
+  struct window_in_memory {
+    window_numbers window;
+    int position[3];  // of its dim in each tensor, by role
+    std::int64_t origin[3], extent[3], stride[3];
+  };
+  /// The windows of a node, and its tensors by role.
+  struct problem {
+    conv_direction direction;
+    role roles[3];  // of operand 0, of operand 1, of the result
+    view const* tensors[3];
+    int count;
+    window_in_memory windows[max_windows_of_one];
+
+    static problem of(evaluation const& e) {
+      conv_direction const which = conv_rule::direction(e.n);
+      conv_attributes const a = conv_attributes::of(e.n);
+      problem p{which, {operand_role(which, 0), operand_role(which, 1), result_role(which)}, {}, a.count, {}};
+      view const* const all[] = {&e.operands[0], &e.operands[1], &e.results[0]};
+      for (int t = 0; t < 3; ++t) p.tensors[p.roles[t]] = all[t];
+      for (int k = 0; k < a.count; ++k) {
+        window_row const& row = e.m.windows[a.first + k];
+        window_in_memory& w = p.windows[k];
+        for (role r : {inputs, outputs, kernels}) {
+          view const& v = *p.tensors[r];
+          int const at = v.find(dim_of(row, r));
+          w.position[r] = at, w.origin[r] = v.origin[at], w.extent[r] = v.extent[at], w.stride[r] = v.stride[at];
+        }
+        w.window = {row.stride, row.dilation, whole_number(e.context.numbers[row.low]), w.extent[kernels]};
+      }
+      return p;
+    }
+    bool is_windowed(role r, int position) const {
+      for (int k = 0; k < count; ++k)
+        if (windows[k].position[r] == position) return true;
+      return false;
+    }
+  };
+
+ private:
+  /// Adds the offsets of the two elements that meet in a term, if there are such: `at` is the index along the window's
+  /// dim in the result, `free` that along another one, in the kernel or, if that is the result, in the outputs.
+  static bool add_offsets(conv_direction which, window_in_memory const& w, std::int64_t at, std::int64_t free,
+                          std::int64_t& first, std::int64_t& second) {
+    if (which == conv_direction::backward) {
+      std::int64_t const reached = at + w.origin[inputs] + w.window.low - w.window.dilation * free;
+      if (reached % w.window.stride != 0) return false;
+      std::int64_t const output = reached / w.window.stride - w.origin[outputs];
+      if (reached < 0 || output < 0 || output >= w.extent[outputs]) return false;
+      first += output * w.stride[outputs], second += free * w.stride[kernels];
+      return true;
+    }
+    bool const by_kernel = which == conv_direction::kernel;
+    std::int64_t const output = (by_kernel ? free : at) + w.origin[outputs];
+    std::int64_t const input = w.window.input(output, by_kernel ? at : free) - w.origin[inputs];
+    if (input < 0 || input >= w.extent[inputs]) return false;
+    first += input * w.stride[inputs], second += free * w.stride[by_kernel ? outputs : kernels];
+    return true;
+  }
+
+  template <class E>
+  static void evaluate_as(evaluation const& e) {
+    problem const p = problem::of(e);
+    view const& y = e.results[0];
+    role const free = p.roles[2] == kernels ? outputs : kernels;
+    // The walk runs over the elements of the result and, for each, over its terms: the summed dims, then one of the two
+    // other dims of each window.
+    walk<2> w;
+    std::uint16_t dims[2 * max_dims_of_one];
+    for (int i = 0; i < y.count; ++i)
+      dims[w.count] = p.is_windowed(p.roles[2], i) ? no_dim : y.dim[i], w.extent[w.count++] = y.extent[i];
+    int const kept = w.count;
+    for (int o = 0; o < 2; ++o)
+      for (int i = 0; i < e.operands[o].count; ++i) {
+        bool known = p.is_windowed(p.roles[o], i);
+        for (int k = 0; k < w.count; ++k) known = known || dims[k] == e.operands[o].dim[i];
+        if (!known) dims[w.count] = e.operands[o].dim[i], w.extent[w.count++] = e.operands[o].extent[i];
+      }
+    for (int o = 0; o < 2; ++o) w.bind(o, e.operands[o], dims);
+    int const first_free = w.count;
+    for (int k = 0; k < p.count; ++k) w.extent[w.count++] = p.windows[k].extent[free];
+    std::int64_t inner = 1, outer = 1;
+    for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
+    if (inner == 0) w.count = kept;  // sums of no terms
+    for (std::int64_t o = 0; o < outer; ++o) {
+      sum_t<E> sum = 0;
+      std::int64_t where = 0;
+      for (int i = 0; i < kept; ++i) where += w.index[i] * y.stride[i];
+      for (std::int64_t k = 0; k < inner; ++k, w.next()) {
+        std::int64_t first = w.offset[0], second = w.offset[1];
+        bool meet = true;
+        for (int i = 0; i < p.count && meet; ++i)
+          meet = add_offsets(p.direction, p.windows[i], w.index[p.windows[i].position[p.roles[2]]],
+                             w.index[first_free + i], first, second);
+        if (!meet) continue;
+        sum +=
+            static_cast<sum_t<E>>(e.operands[0].as<E>()[first]) * static_cast<sum_t<E>>(e.operands[1].as<E>()[second]);
+      }
+      if (inner == 0) w.next();
+      y.as<E>()[where] = static_cast<E>(sum);
+    }
+  }
+  static constexpr std::uint16_t no_dim = 0xffff;
+};
+
+/// out[to] = Σ over all other dims of the product of two tensors whose elements meet in windows (window_row).
+constexpr value_id conv(builder& b, value_id x, value_id y, conv_direction which, conv_attributes const& windows,
+                        shape const& to) {
+  return add_node<conv_rule>(b, {x, y}, windows.packed(), {dtype::f32, to}, static_cast<std::uint8_t>(which));
+}
+
+// ---- what users call ----
+
+namespace detail {
+
+template <class D, class... W>
+inline constexpr bool is_of_window = false;
+template <class D, class... I, class... O, class... K>
+inline constexpr bool is_of_window<D, window_along<I, O, K>...> = ((same_dim<D, I> || same_dim<D, O>) || ...);
+
+template <bool Backward, class I, class O, class K>
+constexpr auto moved_over(window_along<I, O, K> const&) {
+  if constexpr (Backward) return O{};
+  else return I{};
+}
+template <bool Backward, class I, class O, class K>
+constexpr auto given_by(window_along<I, O, K> const& w) {
+  return moved_over<!Backward>(w);
+}
+template <class I, class O, class K>
+constexpr K kernel_of(window_along<I, O, K> const&) {
+  return {};
+}
+
+/// A convolution forwards or, if `Backward`, from the outputs of its windows to their inputs.
+template <bool Backward, handle X, handle Y, dim_type... D, class... W>
+constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_dims<D...>, W const&... windows) {
+  constexpr bool alike = X::type == Y::type;
+  constexpr bool traced = is_any<typename X::dim_list> || is_any<typename Y::dim_list>;
+  constexpr bool has_inputs = (has_dim<X, decltype(moved_over<Backward>(windows))> && ...);
+  constexpr bool has_kernels = (has_dim<Y, decltype(kernel_of(windows))> && ...);
+  constexpr bool gives_outputs = (has_dim_v<dims<D...>, decltype(given_by<Backward>(windows))> && ...);
+  constexpr bool known = ((dim_of_any<D, X, Y> || is_of_window<D, W...>) && ...);
+  if constexpr (!alike) static_assert(is_valid<wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
+  if constexpr (of_bool<X>) static_assert(is_valid<wrong<"T04 arithmetic on bool: cast the operand", X>>);
+  if constexpr (!has_inputs)
+    static_assert(is_valid<wrong<"T01 conv: the operand lacks a dim over which a window moves", X,
+                                 decltype(moved_over<Backward>(windows))...>>);
+  if constexpr (!has_kernels)
+    static_assert(
+        is_valid<wrong<"T01 conv: the kernel lacks the dim of a window", Y, decltype(kernel_of(windows))...>>);
+  if constexpr (!gives_outputs)
+    static_assert(is_valid<wrong<"T01 conv: the result lacks a dim that a window gives: name it in mt::to(...)",
+                                 decltype(given_by<Backward>(windows))...>>);
+  if constexpr (!known)
+    static_assert(is_valid<wrong<"T01 conv: no operand has a dim that the result names", X, Y, D...>>);
+  recording r(owner_of(x, kernel), where);
+  if constexpr (alike && !of_bool<X> && (traced || (has_inputs && has_kernels && gives_outputs && known))) {
+    window_row const rows[] = {row_of(r.b, windows)...};
+    conv_attributes const all{r.b.add_windows(rows), static_cast<int>(sizeof...(W))};
+    auto const which = Backward ? conv_direction::backward : conv_direction::forward;
+    return wrap<X::type, dims<D...>>(r.b, conv(r.b, x.id, kernel.id, which, all, shape_of(r.b, dims<D...>{})));
+  } else {
+    return wrap<X::type, dims<D...>>(r.b, x.id);
+  }
+}
+
+}  // namespace detail
+
+/// Multiplies a kernel with `x` at all places of windows that move along dims of `x`, and sums over the window and over
+/// all dims that the result lacks. An einsum with windows: other dims are matched by name, so that one which `x`, the
+/// kernel and the result have is a dim of groups.
+///
+///     auto y = conv(x, kernel, to(batch, rows_2, cols_2, c_out),  // x [batch, rows, cols, c_in]
+///                   window(rows, rows_2, k_rows, {.stride = 2}),  // kernel [k_rows, k_cols, c_in, c_out]
+///                   window(cols, cols_2, k_cols, {.stride = 2}));
+///
+/// dims    those of `to`, in its order
+/// layout  a dim over which a window moves may be sharded, in parts of any length: ranks exchange what windows reach
+///         beyond their parts. Batch, channels and groups are as in einsum. The kernel's window is whole on every rank
+/// grad    the convolutions of the cotangent with the other tensor
+/// errors  T01 a tensor lacks a dim of a window, or no operand has a dim of the result; T02 the dtypes differ; S03 a
+///         dim is not as long as its window has places
+template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W>
+constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& along,
+                    line const& where = {}) {
+  return detail::record_conv<false>(where, x, kernel, result, along);
+}
+template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W, dim_type I2, dim_type O2, dim_type W2>
+constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
+                    window_along<I2, O2, W2> const& second, line const& where = {}) {
+  return detail::record_conv<false>(where, x, kernel, result, first, second);
+}
+template <handle X, handle K, dim_type... D, class I, class O, class W, class I2, class O2, class W2, class I3,
+          class O3, class W3>
+constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
+                    window_along<I2, O2, W2> const& second, window_along<I3, O3, W3> const& third,
+                    line const& where = {}) {
+  return detail::record_conv<false>(where, x, kernel, result, first, second, third);
+}
+
+/// The transposed convolution: `x` lies along the outputs of the windows, and each of its elements is spread over their
+/// inputs, times the kernel. It is the gradient of `conv` by its operand: `conv_transposed(y, kernel, to(batch, rows,
+/// cols, c_in), window(rows, rows_2, …), window(cols, cols_2, …))` of y [batch, rows_2, cols_2, c_out].
+///
+/// dims    those of `to`, in its order
+/// layout  as for `conv`
+/// grad    the convolutions of the cotangent with the other tensor
+/// errors  as for `conv`
+template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W>
+constexpr auto conv_transposed(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& along,
+                               line const& where = {}) {
+  return detail::record_conv<true>(where, x, kernel, result, along);
+}
+template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W, dim_type I2, dim_type O2, dim_type W2>
+constexpr auto conv_transposed(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
+                               window_along<I2, O2, W2> const& second, line const& where = {}) {
+  return detail::record_conv<true>(where, x, kernel, result, first, second);
+}
+template <handle X, handle K, dim_type... D, class I, class O, class W, class I2, class O2, class W2, class I3,
+          class O3, class W3>
+constexpr auto conv_transposed(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& first,
+                               window_along<I2, O2, W2> const& second, window_along<I3, O3, W3> const& third,
+                               line const& where = {}) {
+  return detail::record_conv<true>(where, x, kernel, result, first, second, third);
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows as users write them: the dims over which a kernel moves, with stride, dilation and padding.
+#pragma once
+
+#include "meshtensor/op/detail/handles.hpp"
+#include "meshtensor/op/detail/record.hpp"
+
+namespace meshtensor {
+
+/// The elements by which a dim is padded before and behind it, when a window moves along it: `mt::padding{1, 1}`; or
+/// one of the rules below. A negative number leaves elements out.
+struct padding {
+  enum kind_t : std::uint8_t { given, same, centred } kind = given;
+  std::int64_t low = 0, high = 0;
+
+  constexpr padding() = default;
+  constexpr padding(std::int64_t before, std::int64_t behind) : low(before), high(behind) {}
+  constexpr explicit padding(kind_t k) : kind(k) {}
+};
+
+/// None: the window stays within the dim, and its places are fewer than the dim's elements.
+inline constexpr padding no_padding{};
+/// As many as give ⌈extent / stride⌉ places; where their number is odd, the last one stands behind. TensorFlow's SAME
+/// and, for stride 1, PyTorch's "same".
+inline constexpr padding same_padding{padding::same};
+/// Half of what the kernel spans, dilation · (size - 1) / 2 rounded down, on both sides: PyTorch's `padding=1` of a
+/// kernel of 3. With an odd kernel there are ⌈extent / stride⌉ places.
+inline constexpr padding centred_padding{padding::centred};
+
+struct window_options {
+  std::int64_t stride = 1, dilation = 1;
+  meshtensor::padding padding = no_padding;
+};
+
+/// A window of `Kernel`'s extent that moves along `Input` and has a place for each element of `Output`.
+template <dim_type Input, dim_type Output, dim_type Kernel>
+struct window_along {
+  window_options how;
+};
+
+/// A window that moves along a dim: `window(rows, rows_2, kernel, {.stride = 2, .padding = mt::same_padding})`. Element
+/// i of `input`, o of `output` and w of `kernel` meet where i = stride · o + dilation · w - low, with `low` the padding
+/// before the dim. `input` and `output` may be one dim, if the window has as many places as the dim has elements.
+///
+/// errors  S03 `output` has another extent than the window has places; T06 the stride or the dilation is less than 1
+template <dim_type Input, dim_type Output, dim_type Kernel>
+constexpr window_along<Input, Output, Kernel> window(Input, Output, Kernel, window_options how = {}) {
+  return {how};
+}
+
+namespace detail {
+
+template <dim_type I, dim_type O, dim_type K>
+constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
+  constexpr std::int64_t most = 0xffff;
+  window_options const& how = w.how;
+  b.expect(how.stride >= 1 && how.stride < most && how.dilation >= 1 && how.dilation < most,
+           "T06 a window's stride and dilation are at least 1, and less than 65,535");
+  auto const stride = static_cast<double>(how.stride), dilation = static_cast<double>(how.dilation);
+  dim_id const input = b.dim(I::label, I::rule), kernel = b.dim(K::label, K::rule), output = b.dim(O::label, O::rule);
+  number low = static_cast<double>(how.padding.low), high = static_cast<double>(how.padding.high);
+  number const span = dilation * (extent(K{}) - 1);
+  auto const half = [](number const& n) { return apply(function::floor, n / 2); };
+  if (how.padding.kind == padding::centred) low = high = half(span);
+  if (how.padding.kind == padding::same) {
+    number const places = apply(function::floor, (extent(I{}) + (stride - 1)) / stride);
+    number const all = maximum(stride * (places - 1) + span + 1 - extent(I{}), 0);
+    low = half(all), high = all - half(all);
+  }
+  return {input,
+          output,
+          kernel,
+          static_cast<id>(how.stride),
+          static_cast<id>(how.dilation),
+          b.add_number(low),
+          b.add_number(high)};
+}
+
+}  // namespace detail
+}  // namespace meshtensor
