@@ -71,8 +71,8 @@ struct region {
 
 struct dim_row {
   /// Made by the library: same: a second dim with the extent of `first`. blocks: the number of shards of `first`.
-  /// in_block: the extent of each, `first` by `second`. cover: the elements of `first` that windows reach from a part of
-  /// `second`.
+  /// in_block: the extent of each, `first` by `second`. cover: the elements of `first` that windows reach from a part
+  /// of `second`.
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed, same, blocks, in_block, cover } kind;
   name_id label;
   dim_id first, second;  // other rows

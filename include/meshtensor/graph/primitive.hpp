@@ -86,8 +86,8 @@ constexpr char const* text_of(primitive p) {
   // clang-format off
   constexpr char const* names[] = {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
-      "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "argmax", "broadcast", "transpose", "rename",
-      "reshape",
+      "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "argmax", "broadcast", "transpose",
+      "rename", "reshape",
       "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add",
       "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",

@@ -14,8 +14,8 @@ enum class linearity : std::uint8_t {
   together,  // they may stay partial if all are, by the same kind of reduction
 };
 
-/// A dim of operand 0 over which windows move: an axis that shards it shards `parts`, a dim of another operand or of the
-/// result, and each rank needs of `covered` what the windows reach from its part.
+/// A dim of operand 0 over which windows move. An axis that shards it shards `parts`, a dim of another operand or of
+/// the result, and each rank needs of `covered` what the windows reach from its part.
 struct windowed_dim {
   std::uint8_t covered, parts;
   bool of_inputs;  // `covered` is the window's input and `parts` its output, or the other way

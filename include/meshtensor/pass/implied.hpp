@@ -46,9 +46,8 @@ struct implied_layout {
     }
   }
 
-  /// The rule for a dim under a path: the innermost scope's, else the global one; -1: none.
-  /// A dim that is divided from another one, or counts the places of a window along it, follows that one's rule if it has
-  /// none of its own.
+  /// The rule for a dim under a path: the innermost scope's, else the global one; -1: none. A dim that is divided from
+  /// another one, or counts the places of a window along it, follows that one's rule if it has none of its own.
   constexpr int rule_for(int dim, path_id path) {
     int const own = own_rule_for(dim, path);
     return own >= 0 || m.dims[dim].kind != dim_row::windowed ? own : rule_for(m.dims[dim].first, path);
