@@ -162,6 +162,39 @@ TEST_CASE("any number of threads") {
         }
 }
 
+TEST_CASE("problems that are worth a library: strides, dilations, groups, in both formats, on one and two threads") {
+  cpu::thread_team team(2);
+  int by_library = 0, reordered = 0, products = 0;
+  auto const check_one = [&](std::int64_t n, std::int64_t g, std::int64_t c, std::int64_t k,
+                             std::vector<convolution_dim> const& dims) {
+    for (auto direction : directions)
+      for (auto type : {dtype::f32, dtype::bf16})
+        for (auto const& lies : {channels_last, channels_first})
+          for (int threads : {1, 2}) {
+            run one(problem(direction, type, n, g, c, k, dims, lies), true, threads);
+            auto const name = one.plan.implementation();
+            INFO(text_of(one.p), " ", std::string(mt::text_of(type)), " ", name, " ", threads);
+            CHECK(wrong_elements(one.p, one.x, one(&team)) == 0);
+            CHECK(one.intact);
+            by_library += name.starts_with("onednn"), reordered += name.ends_with("reordered");
+            products += name.starts_with("product");
+          }
+  };
+  check_one(4, 1, 16, 32, {padded(17, 3, 2, 1, 1), padded(15, 3, 2, 1, 1)});
+  check_one(4, 1, 20, 36, {padded(13, 3, 1, 2, 2), padded(14, 3, 1, 1, 0)});
+  check_one(4, 2, 16, 16, {padded(15, 3, 1, 1, 1), padded(16, 3, 1, 1, 1)});
+  check_one(4, 32, 1, 1, {padded(21, 3, 1, 1, 1), padded(22, 3, 1, 1, 1)});
+  check_one(4, 32, 1, 1, {padded(41, 3, 2, 1, 1), padded(42, 3, 2, 1, 1)});
+  check_one(4, 1, 3, 64, {padded(33, 7, 2, 1, 3), padded(32, 7, 2, 1, 3)});
+  check_one(4, 1, 64, 48, {padded(14, 1, 2), padded(13, 1, 2)});
+  check_one(4, 1, 64, 48, {padded(14, 1), padded(13, 1)});
+  check_one(4, 1, 16, 16, {padded(400, 5, 1, 1, 2)});
+  check_one(2, 1, 16, 16, {padded(9, 3, 1, 1, 1), padded(8, 3, 1, 1, 1), padded(7, 3, 1, 1, 1)});
+  CHECK(by_library > 40);
+  CHECK(reordered > 10);
+  CHECK(products >= 12);
+}
+
 TEST_CASE("our loops give the same bits for any number of threads") {
   for (auto direction : directions)
     for (auto const& lies : {channels_last, channels_first}) {

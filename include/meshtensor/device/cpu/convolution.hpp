@@ -17,8 +17,12 @@
 
 #include <cstddef>
 #include <string>
+#include <variant>
 
+#include "meshtensor/device/cpu/convolution_as_product.hpp"
 #include "meshtensor/device/cpu/convolution_loops.hpp"
+#include "meshtensor/device/cpu/convolution_onednn.hpp"
+#include "meshtensor/device/cpu/matmul.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
@@ -33,23 +37,58 @@ class convolution_plan {
   explicit convolution_plan(convolution_problem const& problem, int threads = 1) {
     check(problem);
     if (problem.result_elements() == 0) return;
-    some_ = true;
-    loops_ = convolution_loops(ordered(problem), threads);
+    convolution_problem const p = ordered(problem);
+    if (auto const product = product_of(p)) {
+      way_.emplace<matmul_plan>(*product, threads);
+      return;
+    }
+#if defined(MESHTENSOR_WITH_ONEDNN)
+    if (auto library = convolution_by_onednn::make(p, threads)) {
+      way_ = std::move(*library);
+      return;
+    }
+#endif
+    way_ = convolution_loops(p, threads);
   }
 
   /// The workspace that execute needs; it must start at a multiple of 64.
-  std::size_t workspace_bytes() const { return loops_.workspace_bytes(); }
-  /// The implementation: "loops" or "nothing".
-  std::string implementation() const { return some_ ? "loops" : "nothing"; }
+  std::size_t workspace_bytes() const {
+    return with_way([](auto const& way) { return way.workspace_bytes(); }, std::size_t{0});
+  }
+  /// The implementation: "product …", "onednn …", "loops" or "nothing".
+  std::string implementation() const {
+    if (auto const* product = std::get_if<matmul_plan>(&way_)) return "product " + product->implementation();
+#if defined(MESHTENSOR_WITH_ONEDNN)
+    if (auto const* library = std::get_if<convolution_by_onednn>(&way_)) return "onednn " + library->name();
+#endif
+    return std::holds_alternative<convolution_loops>(way_) ? "loops" : "nothing";
+  }
 
   /// Runs the convolution. One thread calls at a time; those of `team` share the work.
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team = nullptr) {
-    if (some_) loops_.execute(a, b, result, workspace, team);
+    std::visit(
+        [&]<class Way>(Way& way) {
+          if constexpr (!std::is_same_v<Way, std::monostate>) way.execute(a, b, result, workspace, team);
+        },
+        way_);
   }
 
  private:
-  convolution_loops loops_;
-  bool some_ = false;
+  template <class F, class T>
+  T with_way(F const& f, T otherwise) const {
+    return std::visit(
+        [&]<class Way>(Way const& way) {
+          if constexpr (std::is_same_v<Way, std::monostate>) return otherwise;
+          else return f(way);
+        },
+        way_);
+  }
+
+#if defined(MESHTENSOR_WITH_ONEDNN)
+  std::variant<std::monostate, convolution_loops, matmul_plan, convolution_by_onednn> way_;
+#else
+  std::variant<std::monostate, convolution_loops, matmul_plan> way_;
+#endif
 };
 
 }  // namespace MESHTENSOR_ARCH

@@ -44,6 +44,47 @@ inline dnnl::matmul::primitive_desc describe_matmul(dnnl::memory::desc const& a,
 #  endif
 }
 
+/// Extents of a convolution besides those of its tensors; dilations count from 0.
+struct convolution_window {
+  dnnl::memory::dims strides, dilations, low, high;
+};
+
+/// Describes a convolution and its gradients, each by the tensors' memory. Throw dnnl::error if the library does not
+/// support it.
+inline dnnl::convolution_forward::primitive_desc describe_forward(dnnl::memory::desc const& x,
+                                                                  dnnl::memory::desc const& k,
+                                                                  dnnl::memory::desc const& y,
+                                                                  convolution_window const& w,
+                                                                  dnnl::primitive_attr const& attributes) {
+  constexpr auto kind = dnnl::prop_kind::forward_training;
+  constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+#  if DNNL_VERSION_MAJOR >= 3
+  return {engine(), kind, algorithm, x, k, y, w.strides, w.dilations, w.low, w.high, attributes};
+#  else
+  return {{kind, algorithm, x, k, y, w.strides, w.dilations, w.low, w.high}, attributes, engine()};
+#  endif
+}
+inline dnnl::convolution_backward_data::primitive_desc describe_backward_data(
+    dnnl::memory::desc const& x, dnnl::memory::desc const& k, dnnl::memory::desc const& y, convolution_window const& w,
+    dnnl::primitive_attr const& attributes, dnnl::convolution_forward::primitive_desc const& forward) {
+  constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+#  if DNNL_VERSION_MAJOR >= 3
+  return {engine(), algorithm, x, k, y, w.strides, w.dilations, w.low, w.high, forward, attributes};
+#  else
+  return {{algorithm, x, k, y, w.strides, w.dilations, w.low, w.high}, attributes, engine(), forward};
+#  endif
+}
+inline dnnl::convolution_backward_weights::primitive_desc describe_backward_weights(
+    dnnl::memory::desc const& x, dnnl::memory::desc const& k, dnnl::memory::desc const& y, convolution_window const& w,
+    dnnl::primitive_attr const& attributes, dnnl::convolution_forward::primitive_desc const& forward) {
+  constexpr auto algorithm = dnnl::algorithm::convolution_direct;
+#  if DNNL_VERSION_MAJOR >= 3
+  return {engine(), algorithm, x, k, y, w.strides, w.dilations, w.low, w.high, forward, attributes};
+#  else
+  return {{algorithm, x, k, y, w.strides, w.dilations, w.low, w.high}, attributes, engine(), forward};
+#  endif
+}
+
 /// Whether the library would use its reference loops, which are slower than ours.
 template <class Description>
 bool is_reference(Description const& description) {
@@ -53,7 +94,7 @@ bool is_reference(Description const& description) {
 /// Whether the library would use its BLAS-like gemm.
 template <class Description>
 bool is_gemm(Description const& description) {
-  return std::string_view(description.impl_info_str()).starts_with("gemm:");
+  return std::string_view(description.impl_info_str()).find("gemm:") != std::string_view::npos;
 }
 
 /// A primitive with a slot for each argument. It runs with the number of OpenMP threads set when it was made, called
