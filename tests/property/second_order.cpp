@@ -51,6 +51,7 @@ std::vector<tried> const programs_tried = {
     {"powers", true, few},
     {"routed", true, few},
     {"grouped", true, few},
+    {"convolved", true, few},
 };
 
 /// The text of a header without the library's own details.

@@ -181,6 +181,9 @@ inline std::vector<row> rows_of_page() {
 inline constexpr struct dim_t : mt::dim<"dim"> {} dim;
 inline constexpr struct dy_t : mt::dim<"dy"> {} dy;
 inline constexpr struct to_t : mt::dim<"to"> {} to_dim;
+inline constexpr struct half_t : mt::dim<"to", mt::divided(dim, 2)> {} halved;
+inline constexpr struct kernel_t : mt::dim<"kernel", 5> {} kernel;
+inline constexpr struct three_t : mt::dim<"kernel", 3> {} three;
 inline constexpr struct both_t : mt::dim<"to", dim + dy> {} both;
 inline constexpr struct other_t : mt::dim<"other", 6> {} other;
 inline constexpr struct width_t : mt::dim<"width", 5> {} width;
@@ -208,6 +211,14 @@ constexpr auto padded = [](auto, auto x) { return pad(x, dim, to_dim, 2); };
 constexpr auto padded_by_two = [](auto, auto x) { return pad(x, dim, to_dim, 1, 0, 2); };
 constexpr auto joined = [](auto s, auto x) { return concat(x, dim, s.input("y", mt::f32, dy, other), dy, both); };
 constexpr auto stacked = [](auto s, auto x) { return stack(std::tuple(x, s.input("y", mt::f32, dim, other)), pair); };
+constexpr auto convolved = [](auto s, auto x) {
+  return conv(x, s.input("k", mt::f32, kernel, other, width), to(dim, width),
+              mt::window(dim, dim, kernel, {.padding = mt::centred_padding}));
+};
+constexpr auto convolved_by_two = [](auto s, auto x) {
+  return conv(x, s.input("k", mt::f32, three, other, width), to(halved, width),
+              mt::window(dim, halved, three, {.stride = 2, .padding = {1, 1}}));
+};
 constexpr auto contracted = [](auto s, auto x) { return einsum(x, s.input("w", mt::f32, dim), to(other)); };
 constexpr auto summed = [](auto, auto x) { return sum(x, dim); };
 constexpr auto averaged = [](auto, auto x) { return mean(x, dim); };
@@ -355,6 +366,12 @@ inline std::vector<trial> const& trials() {
     add(of<of_x<greatest>>(reduces, D, {"dim"}, alone));
     add(of<spread_sum>("`sum(x, dim)`, used where `to` is sharded", D, {"dim"}, {{24, 36}, {25, 19}, {24, 5}}), "to")
         .one_axis = true;
+    add(of<of_x<convolved>>("`conv(x, kernel, …)`, a window that reaches h elements to both sides", D, {"dim"}, alone,
+                            {{"h", 2}}));
+    add(of<of_x<convolved_by_two>>("`conv(x, kernel, …)`, windows of w elements, stride s, padded by f", DT,
+                                   {"dim", "to"}, {{24, 12}, {48, 24}, {37, 19}, {5, 3}},
+                                   {{"f", 1}, {"s", 2}, {"w", 3}}),
+        "to");
     add(of<of_x<accumulated>>("`cumulative_sum(x, dim)`", D, {"dim"}, alone));
     add(of<of_x<put_one>>("`put(x, part, dim, k)`", D, {"dim"}, alone));
     add(of<of_x<looked_up>>("`gather(x, index, dim)`, of i indices", D, {"dim"}, alone, {{"i", 7}}));

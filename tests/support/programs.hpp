@@ -609,6 +609,32 @@ struct grouped {
   }
 };
 
+// ---- windows ----
+
+inline constexpr struct rows_dim : mt::dim<"rows", 9> {} rows;
+inline constexpr struct rows_2_dim : mt::dim<"rows_2", mt::divided(rows, 2)> {} rows_2;
+inline constexpr struct kernel_dim : mt::dim<"kernel", 3> {} kernel;
+inline constexpr struct columns_kernel_dim : mt::dim<"columns_kernel", 2> {} columns_kernel;
+
+/// A small network of convolutions: strided, over two dims, in groups, dilated, and back to the size that it had.
+struct convolved {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, rows, length, head);
+    auto down = mt::window(rows, rows_2, kernel, {.stride = 2, .padding = mt::same_padding});
+    auto beside = mt::window(length, length, columns_kernel, {.padding = {0, 1}});
+    auto h = tanh(conv(x, s.parameter("first", kernel, columns_kernel, head, model, mt::normal(0.3)),
+                       to(batch, rows_2, length, model), down, beside));
+    auto wide = mt::window(length, length, kernel, {.dilation = 2, .padding = mt::centred_padding});
+    auto g = conv(h, s.parameter("groups", kernel, model, mt::normal(0.3)), to(batch, rows_2, length, model), wide);
+    auto y = conv_transposed(g, s.parameter("last", kernel, model, head, mt::normal(0.3)),
+                             to(batch, rows, length, head), down);
+    auto loss = weighed(y + x);
+    s.output("y", y);
+    s.output("loss", loss);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
 // ---- state ----
 
 /// Running statistics, values that are swapped, and one that keeps another's earlier value.

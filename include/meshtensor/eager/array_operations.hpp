@@ -295,6 +295,15 @@ auto grouped_einsum(A const& a, B const& b, I const& index, D groups, to_dims<T.
       [](auto const& x, auto const& y, auto const& i, auto d, auto t) { return grouped_einsum(x, y, i, d, t); }, a, b,
       index, groups, result);
 }
+template <named_array A, named_array B, dim_type... T, class... W>
+auto conv(A const& a, B const& kernel, to_dims<T...> result, W const&... windows) {
+  return at_once([&](auto const& x, auto const& k, auto t) { return conv(x, k, t, windows...); }, a, kernel, result);
+}
+template <named_array A, named_array B, dim_type... T, class... W>
+auto conv_transposed(A const& a, B const& kernel, to_dims<T...> result, W const&... windows) {
+  return at_once([&](auto const& x, auto const& k, auto t) { return conv_transposed(x, k, t, windows...); }, a, kernel,
+                 result);
+}
 template <named_array I, dim_type D, dtype T>
 auto one_hot(I const& index, D along, dtype_constant<T> type) {
   return at_once([](auto const& i, auto d, auto t) { return one_hot(i, d, t); }, index, along, type);

@@ -161,21 +161,22 @@ struct conv_rule {
     int count;
     window_in_memory windows[max_windows_of_one];
 
-    static problem of(evaluation const& e) {
-      conv_direction const which = conv_rule::direction(e.n);
-      conv_attributes const a = conv_attributes::of(e.n);
+    /// `number(row)`: the value of a row of the table of numbers
+    static problem of(module const& m, node const& n, view const* operands, view const& result, auto const& number) {
+      conv_direction const which = conv_rule::direction(n);
+      conv_attributes const a = conv_attributes::of(n);
       problem p{which, {operand_role(which, 0), operand_role(which, 1), result_role(which)}, {}, a.count, {}};
-      view const* const all[] = {&e.operands[0], &e.operands[1], &e.results[0]};
+      view const* const all[] = {&operands[0], &operands[1], &result};
       for (int t = 0; t < 3; ++t) p.tensors[p.roles[t]] = all[t];
       for (int k = 0; k < a.count; ++k) {
-        window_row const& row = e.m.windows[a.first + k];
+        window_row const& row = m.windows[a.first + k];
         window_in_memory& w = p.windows[k];
         for (role r : {inputs, outputs, kernels}) {
           view const& v = *p.tensors[r];
           int const at = v.find(dim_of(row, r));
           w.position[r] = at, w.origin[r] = v.origin[at], w.extent[r] = v.extent[at], w.stride[r] = v.stride[at];
         }
-        w.window = {row.stride, row.dilation, whole_number(e.context.numbers[row.low]), w.extent[kernels]};
+        w.window = {row.stride, row.dilation, whole_number(number(row.low)), w.extent[kernels]};
       }
       return p;
     }
@@ -209,7 +210,8 @@ struct conv_rule {
 
   template <class E>
   static void evaluate_as(evaluation const& e) {
-    problem const p = problem::of(e);
+    problem const p =
+        problem::of(e.m, e.n, e.operands, e.results[0], [&](number_id row) { return e.context.numbers[row]; });
     view const& y = e.results[0];
     role const free = p.roles[2] == kernels ? outputs : kernels;
     // The walk runs over the elements of the result and, for each, over its terms: the summed dims, then one of the two

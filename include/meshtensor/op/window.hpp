@@ -64,7 +64,8 @@ constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
   if (how.padding.kind == padding::centred) low = high = half(span);
   if (how.padding.kind == padding::same) {
     number const places = apply(function::floor, (extent(I{}) + (stride - 1)) / stride);
-    number const all = maximum(stride * (places - 1) + span + 1 - extent(I{}), 0);
+    number const all =
+        number::of_row(&b, b.add_number(maximum(stride * (places - 1) + span + 1 - extent(I{}), number(0))));
     low = half(all), high = all - half(all);
   }
   return {input,

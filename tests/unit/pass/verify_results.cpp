@@ -30,6 +30,16 @@ bool is_split(mt::shape const& few, mt::shape const& many, int joined) {
   return few.count != 0 && !many.has(joined);
 }
 
+/// Whether a convolution's result has no dim that its windows give to other tensors.
+bool has_one_dim_a_window(mt::module const& m, mt::node const& n, mt::shape const& dims) {
+  auto const windows = mt::conv_attributes::of(n);
+  auto const result = mt::conv_rule::result_role(mt::conv_rule::direction(n));
+  for (int k = windows.first; k < windows.first + windows.count; ++k)
+    for (mt::dim_id d : {m.windows[k].input, m.windows[k].output, m.windows[k].kernel})
+      if (d != mt::conv_rule::dim_of(m.windows[k], result) && dims.has(d)) return false;
+  return true;
+}
+
 /// Whether a node may have a result of this dtype and these dims, by the words of its documentation: nodes that are
 /// asked for dims or a dtype take what does not contradict their operands.
 bool may_give(mt::module const& m, mt::node const& n, mt::value const& was, mt::dtype type, mt::shape const& dims) {
@@ -51,6 +61,18 @@ bool may_give(mt::module const& m, mt::node const& n, mt::value const& was, mt::
       mt::shape known = all;
       if (!known.has(groups)) known.add(groups);
       return same_type && is_subset(dims, known) && dims.has(groups) != by_operand;
+    }
+    case mt::primitive::conv: {  // and dims that windows give
+      mt::shape known = all;
+      auto const windows = mt::conv_attributes::of(n);
+      mt::shape given{};
+      for (int k = windows.first; k < windows.first + windows.count; ++k) {
+        auto const result = mt::conv_rule::result_role(mt::conv_rule::direction(n));
+        given.add(mt::conv_rule::dim_of(m.windows[k], result));
+      }
+      for (int i = 0; i < dims.count; ++i)
+        if (!given.has(dims.at[i]) && !known.has(dims.at[i])) return false;
+      return same_type && dims.includes(given) && has_one_dim_a_window(m, n, dims);
     }
     case mt::primitive::reduce: return same_type && is_subsequence(dims, x().dims);
     case mt::primitive::broadcast: return same_type && is_subset(x().dims, dims);

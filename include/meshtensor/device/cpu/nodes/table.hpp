@@ -4,6 +4,7 @@
 
 #include "meshtensor/device/cpu/nodes/argsort.hpp"
 #include "meshtensor/device/cpu/nodes/call.hpp"
+#include "meshtensor/device/cpu/nodes/conv.hpp"
 #include "meshtensor/device/cpu/nodes/cumulative_sum.hpp"
 #include "meshtensor/device/cpu/nodes/einsum.hpp"
 #include "meshtensor/device/cpu/nodes/gather.hpp"
@@ -26,6 +27,7 @@ constexpr decltype(auto) with_kernel(primitive p, F&& f) {
   switch (p) {
     case primitive::einsum: return f.template operator()<einsum_kernel>();
     case primitive::grouped_einsum: return f.template operator()<grouped_einsum_kernel>();
+    case primitive::conv: return f.template operator()<conv_kernel>();
     case primitive::transpose:
     case primitive::broadcast: return f.template operator()<transpose_kernel>();
     case primitive::slice: return f.template operator()<slice_kernel>();
