@@ -14,7 +14,7 @@ tests/run.sh [--whole] [--all | --with PART... | --part PART] [FILTER] [-- CTEST
 Installs what is missing (apt-get, as root or through sudo; pip, in build/python), builds in build/release, and runs the
 tests. Of the products of programs, layouts, meshes and random numbers one case in four is tried.
 
-  FILTER        the tests whose names match, after building what they run: tests/run.sh unit/op/sort
+  FILTER        the tests whose names match, after building what they run: tests/run.sh unit/op/top_k
   --whole       every case of the products
   --all         the tests and all parts
   --with PART   the tests and this part

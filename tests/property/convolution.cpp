@@ -38,17 +38,16 @@ struct problem {
   mt::conv_direction which = mt::conv_direction::forward;
 };
 void hold(std::vector<mt::window_row> (*make)(graph&), problem const& p, tally& t) {
-  for (mt::dtype type : {mt::dtype::f64, mt::dtype::i32})
-    for (bool differentiated : {false, true}) {
-      if (differentiated && type != mt::dtype::f64) continue;
-      graph g;
-      mt::conv_attributes const all = windows(g, make(g));
-      mt::value_id const x = g.input("x", type, p.x), y = g.input("y", type, p.y);
-      mt::value_id const z = mt::conv(g.b, x, y, p.which, all, g.dims(p.result));
-      if (differentiated) g.output_gradients(z, {x, y});
-      else g.output("z", z);
-      check_graph(g, exact(), t);
-    }
+  constexpr auto type = mt::dtype::f64;
+  for (bool differentiated : {false, true}) {
+    graph g;
+    mt::conv_attributes const all = windows(g, make(g));
+    mt::value_id const x = g.input("x", type, p.x), y = g.input("y", type, p.y);
+    mt::value_id const z = mt::conv(g.b, x, y, p.which, all, g.dims(p.result));
+    if (differentiated) g.output_gradients(z, {x, y});
+    else g.output("z", z);
+    check_graph(g, exact(), t);
+  }
 }
 
 }  // namespace
@@ -60,7 +59,7 @@ TEST_CASE("one window, any padding, stride and dilation") {
                  << w.high);
     for (mt::dtype type : {mt::dtype::f64, mt::dtype::i32})
       for (bool differentiated : {false, true}) {
-        if (differentiated && type != mt::dtype::f64) continue;
+        if (type == mt::dtype::i32 && (differentiated || w.size != 2)) continue;
         for (bool backward : {false, true}) {
           graph g;
           mt::window_row const row = along(g, "a", "o", "w", w);
