@@ -23,7 +23,7 @@ mt::dim_id fixed(graph& g, char const* label, int extent) { return g.dim(label, 
 /// A window along `input`; the output is a new dim.
 mt::window_row along(graph& g, char const* input, char const* output, char const* kernel, moving const& w) {
   mt::dim_id const i = g.dim(input), k = fixed(g, kernel, w.size);
-  mt::window_count const places{w.low + w.high - w.dilation * (w.size - 1) - 1, w.stride};
+  mt::window_places const places{w.low + w.high - w.dilation * (w.size - 1) - 1, w.stride};
   mt::dim_id const o = g.dim(output, {mt::extent_rule::windowed, places.packed(), mt::name::of(input), mt::name{}});
   return {
       i, o, k, static_cast<mt::id>(w.stride), static_cast<mt::id>(w.dilation), g.b.literal(w.low), g.b.literal(w.high)};

@@ -61,7 +61,7 @@ class printer : speller {
         case dim_row::blocks: all += " = shards of " + dim(row.first); break;
         case dim_row::in_block: all += " = " + dim(row.first) + " / " + dim(row.second); break;
         case dim_row::windowed: {
-          auto const places = window_count::of(row.value);
+          auto const places = window_places::of(row.value);
           all += " = (" + dim(row.first) + (places.offset < 0 ? " - " : " + ") +
                  std::to_string(places.offset < 0 ? -places.offset : places.offset) + ") / " +
                  std::to_string(places.stride) + " + 1";

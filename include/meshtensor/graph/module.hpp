@@ -76,7 +76,7 @@ struct dim_row {
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed, same, blocks, in_block, cover } kind;
   name_id label;
   dim_id first, second;  // other rows
-  std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_count;
+  std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_places;
                          // blocks: a mask of axes; cover: a packed_cover
 };
 

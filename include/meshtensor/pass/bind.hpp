@@ -209,7 +209,7 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::sum: b.extent[d] = b.extent[row.first] + b.extent[row.second]; break;
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::same: b.extent[d] = b.extent[row.first]; break;
-      case dim_row::windowed: b.extent[d] = window_count::of(row.value)(b.extent[row.first]); break;
+      case dim_row::windowed: b.extent[d] = window_places::of(row.value)(b.extent[row.first]); break;
       case dim_row::blocks:
       case dim_row::in_block:
       case dim_row::cover: continue;  // by the sizes of axes: bind_blocks, bind_covers
@@ -441,7 +441,7 @@ constexpr early_check check_early(module const& m) {
     if (row.kind == dim_row::sum && first * second != 0) b.extent[d] = first + second;
     if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
     if (row.kind == dim_row::same) b.extent[d] = first;
-    if (row.kind == dim_row::windowed && first != 0) b.extent[d] = window_count::of(row.value)(first);
+    if (row.kind == dim_row::windowed && first != 0) b.extent[d] = window_places::of(row.value)(first);
   }
   detail::check_same_elements(m, b);
   if (b.ok()) detail::check_windows(m, b);

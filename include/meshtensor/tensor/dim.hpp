@@ -12,7 +12,7 @@ namespace meshtensor {
 /// The extent of a dim as its type knows it: a number, bound at start-up, or computed from other dims.
 struct extent_rule {
   enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed } kind;
-  std::int64_t value;  // fixed: the extent; shifted: added to the extent of `first`; windowed: a window_count
+  std::int64_t value;  // fixed: the extent; shifted: added to the extent of `first`; windowed: a window_places
   name first, second;
 
   constexpr extent_rule() : kind(dynamic), value(0), first(), second() {}
@@ -24,11 +24,11 @@ struct extent_rule {
 
 /// The number of places of a window along a dim of some extent: floor((extent + offset) / stride) + 1. Packed into one
 /// number, as the value of an extent_rule.
-struct window_count {
+struct window_places {
   std::int64_t offset;  // what padding adds, less the length of the window
   std::int64_t stride;
 
-  static constexpr window_count of(std::int64_t packed) { return {packed >> 16, packed & 0xffff}; }
+  static constexpr window_places of(std::int64_t packed) { return {packed >> 16, packed & 0xffff}; }
   constexpr std::int64_t packed() const { return offset * 0x10000 + stride; }
   constexpr std::int64_t operator()(std::int64_t extent) const {
     return extent + offset < 0 ? 0 : (extent + offset) / stride + 1;
@@ -84,7 +84,7 @@ constexpr extent_rule operator-(A a, N n) {
 
 namespace detail {
 template <dim_type A>
-constexpr extent_rule windowed_by(window_count count) {
+constexpr extent_rule windowed_by(window_places count) {
   if (A::rule.kind == extent_rule::fixed) return {count(A::rule.value)};
   return {extent_rule::windowed, count.packed(), A::label, name{}};
 }
