@@ -21,7 +21,7 @@ tests. Of the products of programs, layouts, meshes and random numbers one case 
   --part PART   this part alone:
     clang         every file through clang 19, a sample of the tests run
     sanitize      the tests of one process, lessons apart, and some of several, under the address and undefined-behaviour
-                  sanitizers
+                  sanitizers: one test in three, others for each MESHTENSOR_SEED; with --whole or a FILTER all of them
     threads       the thread sanitizer over processors that are threads
     fuzz          readers of files, each fuzzed for 12 seconds under the sanitizers
     mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same
@@ -61,7 +61,13 @@ jobs=${JOBS:-2}
 export MESHTENSOR_SAMPLE=${MESHTENSOR_SAMPLE:-4}
 [ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null 2>&1 || export CMAKE_GENERATOR=Ninja
 
-configure() { cmake --preset "$1" ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}; }
+# The tests that have their turn in a part that takes long; nothing: all of them.
+turn=
+[ -n "$filter" ] || [ "$MESHTENSOR_SAMPLE" = 1 ] || turn=${MESHTENSOR_SEED:-0}
+
+configure() {
+  cmake --preset "$1" "-DMESHTENSOR_TURN=$turn" ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}
+}
 
 # What the tests that match the filter start, as files of the build; nothing where the build tool builds no single files.
 started() {

@@ -76,6 +76,9 @@ constexpr std::array<std::uint64_t, 25> kept = {
 }  // namespace
 
 TEST_CASE("results are the bits that they were") {
+#if defined(__clang__)
+  return meshtensor_test::skip("this compiler takes the operands of an expression in another order than the table's");
+#endif
   if (std::uint64_t const here = of_functions(); here != functions) {
     MESSAGE("functions = " << here);
     return meshtensor_test::skip("the mathematical functions of this system round otherwise than the table's");

@@ -28,7 +28,9 @@ inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
 struct descent {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, batch, in);
-    auto y = einsum(x, s.parameter("weight", in, out), to(batch, out)) + s.parameter("bias", out, mt::zeros);
+    auto weight = s.parameter("weight", in, out);
+    auto bias = s.parameter("bias", out, mt::zeros);
+    auto y = einsum(x, weight, to(batch, out)) + bias;
     auto loss = mean(y * y);
     mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
     s.output("loss", loss);

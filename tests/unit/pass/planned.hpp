@@ -48,7 +48,7 @@ struct planned {
   void check_steps() {
     for (mt::exchange_timing const timing : mt::exchange_timings) check_steps(mt::job::in_lockstep(timing));
   }
-  void check_steps(mt::job const& job) {
+  [[gnu::noinline]] void check_steps(mt::job const& job) {  // a test case has many, and one stack
     mt::module const& whole = traced<Program>;
     auto const simple = made([&] { return mt::simplify(mt::differentiate(whole)); });
     auto const b = mt::bind(*simple, mt::mesh_shape{});
