@@ -3,7 +3,7 @@
 // quick
 // expect: T03 minimize: the loss has dims: take its sum or mean first
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/nn/sgd.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

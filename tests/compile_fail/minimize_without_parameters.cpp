@@ -2,7 +2,7 @@
 // There must be something to change.
 // expect: G28 minimize finds no parameter of dtype f32 declared before it in the program's own scope
 #include "meshtensor/graph/trace.hpp"
-#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/nn/sgd.hpp"
 
 namespace mt = meshtensor;
 using mt::to;

@@ -28,13 +28,11 @@ struct adafactor_step {
 
   constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
     builder& b = s.recorder();
-    variable const v = b.m.variables[variable_of(b.m.nodes[b.m.values[p.id].node])];
-    shape outer{}, own{};  // of enclosing loops, whose iterations are separate parameters; of the parameter itself
-    for (int i = 0; i < v.dims.count; ++i) (i < v.own ? outer : own).add(v.dims.at[i]);
+    auto const [outer, own] = parameter_dims(b, p.id);
 
     auto const kept = meshtensor::detail::as_tensor<T>(b, 1 - power(this_update(s, p), decay));
     auto const squares = any_tensor<T>(g * g + floor_of_squares);
-    auto const moved = own.count < 2 ? g * rsqrt(running(s, kept, "v", p, squares, v.dims))
+    auto const moved = own.count < 2 ? g * rsqrt(running(s, kept, "v", p, squares, united(outer, own)))
                                      : factored(s, kept, p, g, squares, outer, own);
     auto const length = sqrt(mean_over<T>(moved * moved, own));
     auto const scale = maximum(sqrt(mean_over<T>(p * p, own)), floor_of_scale);

@@ -3,12 +3,15 @@
 #pragma once
 
 #include "meshtensor/nn/adafactor.hpp"
+#include "meshtensor/nn/adam.hpp"
 #include "meshtensor/nn/attention.hpp"
 #include "meshtensor/nn/average.hpp"
 #include "meshtensor/nn/dropout.hpp"
 #include "meshtensor/nn/experts.hpp"
+#include "meshtensor/nn/lars.hpp"
 #include "meshtensor/nn/linear.hpp"
 #include "meshtensor/nn/loss.hpp"
 #include "meshtensor/nn/norm.hpp"
 #include "meshtensor/nn/optimizer.hpp"
 #include "meshtensor/nn/schedule.hpp"
+#include "meshtensor/nn/sgd.hpp"

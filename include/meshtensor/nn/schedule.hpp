@@ -5,6 +5,8 @@
 // between 0 and 1. A warmup or divisor below 1 counts as 1.
 #pragma once
 
+#include <initializer_list>
+
 #include "meshtensor/graph/scope.hpp"
 
 namespace meshtensor::nn {
@@ -78,6 +80,21 @@ constexpr number warmup_linear(S const& s, number const& peak, number const& war
                                number const& last = 0) {
   number const kept = detail::row(s, 1 - (1 - last) * detail::progress(s, warmup, total));
   return detail::row(s, peak * detail::risen(s, warmup) * kept);
+}
+
+/// Rises linearly to `peak` in `warmup` steps; from each of the steps `falls` on it is `factor` times what it was
+/// before: `warmup_stairs(s, 0.1, 500, {30'000, 60'000, 80'000})`. peak · rise · factor^(how many of `falls` are <= t).
+///
+/// source  He et al., arXiv:1512.03385, section 3.4
+template <scope S>
+constexpr number warmup_stairs(S const& s, number const& peak, number const& warmup,
+                               std::initializer_list<number> falls, number const& factor = 0.1) {
+  number passed = detail::row(s, 0);
+  for (number const& fall : falls) {
+    number const beyond = detail::row(s, (s.scheduled_step() + 1) / maximum(fall + 1, 1));
+    passed = detail::row(s, passed + apply(function::floor, minimum(1, beyond)));
+  }
+  return detail::row(s, peak * detail::risen(s, warmup) * power(factor, passed));
 }
 
 /// Rises linearly to `peak` in `warmup` steps, then falls with the inverse square root of the step:

@@ -9,7 +9,7 @@
 
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/inspect/profile.hpp"
-#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/nn/adam.hpp"
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/pass/cost.hpp"

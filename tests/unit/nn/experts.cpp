@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/nn/sgd.hpp"
 #include "unit/op/trial.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 // against the same network written in plain operations.
 #pragma once
 
-#include "meshtensor/nn/optimizer.hpp"
+#include "meshtensor/nn/sgd.hpp"
 #include "unit/op/trial.hpp"
 
 namespace network {

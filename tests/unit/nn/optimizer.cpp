@@ -5,7 +5,10 @@
 #include <functional>
 
 #include "meshtensor/nn/adafactor.hpp"
+#include "meshtensor/nn/adam.hpp"
 #include "meshtensor/nn/average.hpp"
+#include "meshtensor/nn/lars.hpp"
+#include "meshtensor/nn/sgd.hpp"
 #include "meshtensor/op/control.hpp"
 
 #include "unit/op/trial.hpp"
@@ -197,7 +200,8 @@ inline constexpr struct columns_dim : mt::dim<"columns", 2> {} columns;
 inline constexpr struct loops_dim : mt::dim<"loops", 2> {} loops;
 
 /// A matrix for each iteration of a loop, and a vector: Σ over iterations of Σ (w − x)⁴, and Σ (b − x)⁴ / 2.
-struct factored {
+template <class How>
+struct by_layers {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f64, rows, columns);
     auto const start = sum(x) * 0;
@@ -207,10 +211,52 @@ struct factored {
     });
     auto const d = s.parameter("b", columns, mt::constant(0.25)) - sum(x, rows);
     auto const loss = far + sum(d * d * d * d) / 2;
-    mt::adafactor{.learning_rate = 0.1, .epsilon = 1e-12}.minimize(s / "optimizer", loss);
+    How{}(s).minimize(s / "optimizer", loss);
     s.output("loss", loss);
   }
 };
+
+/// The parameters of that program, the matrices first, then the vector, and the gradients by them.
+struct layers {
+  double x[6] = {-0.5, 0.75, 1.5, 0.3, -1.2, 0.1};
+  double p[3][6], g[3][6] = {};
+
+  layers() {
+    std::fill_n(&p[0][0], 12, 0.5);
+    std::fill_n(p[2], 6, 0.25);
+  }
+  static int size(int which) { return which < 2 ? 6 : 2; }
+  void differentiate() {
+    for (int l = 0; l < 2; ++l)
+      for (int i = 0; i < 6; ++i)
+        g[l][i] = 4 * std::pow(p[l][i] * (i / 2 + 1) - x[i], 3) * (i / 2 + 1) * (l == 0 ? 1.5 : 1);
+    for (int i = 0; i < 2; ++i) g[2][i] = 2 * std::pow(p[2][i] - (x[i] + x[2 + i] + x[4 + i]), 3);
+  }
+  void check(program const& of) const {
+    for (int i = 0; i < 12; ++i)
+      CHECK(of.variables.at("loop/w").number_at(i) == doctest::Approx((&p[0][0])[i]).epsilon(1e-11));
+    for (int i = 0; i < 2; ++i) CHECK(of.variables.at("b").number_at(i) == doctest::Approx(p[2][i]).epsilon(1e-11));
+  }
+};
+template <class How>
+program of_layers(How) {
+  program p = program::of<mt::precision<by_layers<How>, mt::dtype::f64>>();
+  layers const given;
+  p.fill("x", {given.x, given.x + 6});
+  return p;
+}
+/// Thirty steps beside change(parameter, its gradient, their number).
+template <class How, class F>
+void follow_layers(How how, F change) {
+  program p = of_layers(how);
+  layers wanted;
+  for (int t = 1; t <= 30; ++t) {
+    p.run();
+    wanted.differentiate();
+    for (int l = 0; l < 3; ++l) change(l, wanted.p[l], wanted.g[l], layers::size(l), t);
+    wanted.check(p);
+  }
+}
 
 /// Shazeer and Stern's algorithms 4 and 5, for a matrix of 3 x 2 and a vector of 2.
 struct written_out {
@@ -247,27 +293,84 @@ struct written_out {
 }  // namespace
 
 TEST_CASE("adafactor") {
-  program p = program::of<mt::precision<factored, mt::dtype::f64>>();
-  double const x[6] = {-0.5, 0.75, 1.5, 0.3, -1.2, 0.1};
-  p.fill("x", {x, x + 6});
-  double w[2][6], b[2] = {0.25, 0.25};
-  std::fill_n(&w[0][0], 12, 0.5);
-  written_out of_w[2], of_b;
-  for (int t = 1; t <= 30; ++t) {
-    p.run();
-    for (int l = 0; l < 2; ++l) {
-      double g[6];
-      for (int i = 0; i < 6; ++i)
-        g[i] = 4 * std::pow(w[l][i] * (i / 2 + 1) - x[i], 3) * (i / 2 + 1) * (l == 0 ? 1.5 : 1);
-      of_w[l].matrix(w[l], g, t);
-      for (int i = 0; i < 6; ++i)
-        CHECK(p.variables.at("loop/w").number_at(6 * l + i) == doctest::Approx(w[l][i]).epsilon(1e-11));
-    }
-    double g[2];
-    for (int i = 0; i < 2; ++i) g[i] = 2 * std::pow(b[i] - (x[i] + x[2 + i] + x[4 + i]), 3);
-    of_b.vector(b, g, t);
-    for (int i = 0; i < 2; ++i) CHECK(p.variables.at("b").number_at(i) == doctest::Approx(b[i]).epsilon(1e-11));
-  }
+  auto const how = [](auto) { return mt::adafactor{.learning_rate = 0.1, .epsilon = 1e-12}; };
+  written_out of[3];
+  follow_layers(how, [&](int l, double* p, double const* g, int, int t) {
+    if (l < 2) of[l].matrix(p, g, t);
+    else of[l].vector(p, g, t);
+  });
+  program p = of_layers(how);
+  p.run();
   CHECK(p.variables.at("optimizer/loop/w/rows").size() == 6);
   CHECK(p.variables.at("optimizer/loop/w/columns").size() == 4);
+}
+
+TEST_CASE("weight decay as a part of the gradient, of all parameters or of matrices") {
+  double v[3][6] = {};
+  follow_layers([](auto s) { return mt::sgd{.learning_rate = 1e-3, .weight_decay = s.number("decay", 0.3)}; },
+                [&](int, double* p, double const* g, int n, int) {
+                  for (int i = 0; i < n; ++i) p[i] -= 1e-3 * (g[i] + 0.3 * p[i]);
+                });
+  follow_layers(
+      [](auto) {
+        return mt::momentum{
+            .learning_rate = 1e-3, .nesterov = true, .weight_decay = 0.3, .decayed = mt::decayed::matrices};
+      },
+      [&](int l, double* p, double const* g, int n, int) {
+        for (int i = 0; i < n; ++i) {
+          double const slope = g[i] + (l < 2 ? 0.3 * p[i] : 0);
+          v[l][i] = 0.9 * v[l][i] + slope;
+          p[i] -= 1e-3 * (slope + 0.9 * v[l][i]);
+        }
+      });
+}
+
+TEST_CASE("decoupled weight decay of matrices") {
+  double m[3][6] = {}, v[3][6] = {};
+  follow_layers(
+      [](auto) { return mt::adamw{.learning_rate = 0.05, .weight_decay = 0.5, .decayed = mt::decayed::matrices}; },
+      [&](int l, double* p, double const* g, int n, int t) {
+        for (int i = 0; i < n; ++i) {
+          m[l][i] = 0.9 * m[l][i] + 0.1 * g[i], v[l][i] = 0.999 * v[l][i] + 0.001 * g[i] * g[i];
+          double const first = m[l][i] / (1 - std::pow(0.9, t)), second = v[l][i] / (1 - std::pow(0.999, t));
+          p[i] = (l < 2 ? 1 - 0.05 * 0.5 : 1) * p[i] - 0.05 * first / (std::sqrt(second) + 1e-8);
+        }
+      });
+}
+
+TEST_CASE("lars: a rate for each layer") {
+  double v[3][6] = {};
+  auto const length = [](double const* x) {
+    double sum = 0;
+    for (int i = 0; i < 6; ++i) sum += x[i] * x[i];
+    return std::sqrt(sum);
+  };
+  follow_layers([](auto) { return mt::lars{.learning_rate = 0.5, .decay = 0.8, .weight_decay = 0.1, .trust = 0.02}; },
+                [&](int l, double* p, double const* g, int n, int) {
+                  double const local = l == 2 ? 1 : 0.02 * length(p) / (length(g) + 0.1 * length(p));
+                  for (int i = 0; i < n; ++i) {
+                    v[l][i] = 0.8 * v[l][i] + 0.5 * local * (g[i] + (l < 2 ? 0.1 * p[i] : 0));
+                    p[i] -= v[l][i];
+                  }
+                });
+}
+
+namespace {
+
+/// A layer that is zero at first, and one whose gradient is.
+struct begins_at_zero {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const loss =
+        sum(s.parameter("zero", rows, columns, mt::zeros)) + sum(s.parameter("still", rows, columns, mt::ones)) * 0;
+    mt::lars{.learning_rate = 0.5}.minimize(s / "optimizer", loss);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("lars moves a layer of zeros by its gradient, and none without a gradient") {
+  program p = program::of<begins_at_zero>();
+  p.run();
+  CHECK(p.variables.at("zero").number_at(3) == -0.5);
+  CHECK(p.variables.at("still").number_at(3) == 1);
 }

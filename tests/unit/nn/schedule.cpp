@@ -58,6 +58,12 @@ struct target {
 
 }  // namespace
 
+TEST_CASE("a rate falls by a factor at given steps") {
+  auto const got = rates(
+      [](auto s) { return mt::nn::warmup_stairs(s, s.number("peak", 2), 2, {3, s.number("second", 5), 6}, 0.5); }, 8);
+  CHECK(got == std::vector<double>{1, 2, 2, 1, 1, 0.5, 0.25, 0.25});
+}
+
 TEST_CASE("warmup, then constant") {
   CHECK(rates([](auto s) { return mt::nn::warmup_constant(s, 8, 4); }, 6) == std::vector<double>{2, 4, 6, 8, 8, 8});
 }

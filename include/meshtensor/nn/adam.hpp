@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adam and AdamW.
+#pragma once
+
+#include "meshtensor/nn/optimizer.hpp"
+
+namespace meshtensor {
+namespace nn {
+namespace detail {
+
+template <dtype T>
+struct adam_step {
+  number rate, beta_1, beta_2;
+  tensor<T> kept_1, new_1, kept_2, new_2, epsilon, decay;
+  bool decays;
+  nn::decayed which = nn::decayed::all;
+  constexpr any_tensor<T> operator()(auto const& s, any_tensor<T> const& p, any_tensor<T> const& g) const {
+    builder& b = s.recorder();
+    number const t = this_update(s, p);
+    number const unbias_1 = row(s, 1 - power(beta_1, t)), unbias_2 = row(s, 1 - power(beta_2, t));
+    auto const speed = meshtensor::detail::as_tensor<T>(b, rate / unbias_1);
+    auto const correction = meshtensor::detail::as_tensor<T>(b, rsqrt(unbias_2));
+    auto const m_before = s.state_like("m", p);
+    auto const v_before = s.state_like("v", p);
+    auto const m_new = g * new_1;
+    auto const m = m_before * kept_1 + m_new;
+    auto const v_new = g * g * new_2;
+    auto const v = v_before * kept_2 + v_new;
+    s.update(m_before, m);
+    s.update(v_before, v);
+    auto const width = sqrt(v) * correction + epsilon;
+    auto const moved = m * speed / width;
+    bool const shrinks = decays && (which == nn::decayed::all || parameter_dims(b, p.id).own.count > 1);
+    return shrinks ? p * decay - moved : p - moved;
+  }
+};
+
+template <dtype T, scope S>
+constexpr adam_step<T> adam_of(S const& s, number const& learning_rate, number const& beta_1, number const& beta_2,
+                               number const& epsilon, number const& weight_decay, bool decays,
+                               nn::decayed which = nn::decayed::all) {
+  builder& b = s.recorder();
+  auto const as_one = [&](number const& n) { return meshtensor::detail::as_tensor<T>(b, n); };
+  number const rate = own_row(s, learning_rate), first = own_row(s, beta_1), second = own_row(s, beta_2);
+  auto const kept_1 = as_one(first);
+  auto const new_1 = as_one(1 - first);
+  auto const kept_2 = as_one(second);
+  auto const new_2 = as_one(1 - second);
+  auto const small = as_one(own_row(s, epsilon));
+  auto const decay = decays ? as_one(1 - rate * own_row(s, weight_decay)) : small;
+  return {rate, first, second, kept_1, new_1, kept_2, new_2, small, decay, decays, which};
+}
+
+}  // namespace detail
+
+/// Adam: p ← p − learning_rate · m̂ / (√v̂ + epsilon), with m and v the running means of the gradient and of its
+/// square, corrected for their start at zero by the number of the parameter's update, t = 1, 2, …: m̂ = m / (1 −
+/// beta_1^t), v̂ = v / (1 − beta_2^t).
+///
+/// state   m and v, like the parameter
+/// source  Kingma and Ba, arXiv:1412.6980
+struct adam {
+  number learning_rate = 1e-3;
+  number beta_1 = 0.9, beta_2 = 0.999;
+  number epsilon = 1e-8;
+  number clip_norm = {};
+
+  template <scope S, class What, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+    detail::minimize(*this, s, what, parameters, where);
+  }
+  template <dtype T, scope S>
+  constexpr detail::adam_step<T> prepare(S const& s) const {
+    return detail::adam_of<T>(s, learning_rate, beta_1, beta_2, epsilon, 0, false);
+  }
+};
+
+/// Adam with decoupled weight decay: p ← (1 − learning_rate · weight_decay) · p − learning_rate · m̂ / (√v̂ + epsilon).
+/// It decays every parameter that it changes, biases and gains too, unless `.decayed = mt::decayed::matrices` leaves
+/// those out; the third argument of `minimize` restricts all that is changed.
+///
+/// state   m and v, like the parameter
+/// source  Loshchilov and Hutter, arXiv:1711.05101
+struct adamw {
+  number learning_rate = 1e-3;
+  number beta_1 = 0.9, beta_2 = 0.999;
+  number epsilon = 1e-8;
+  number weight_decay = 0.01;
+  number clip_norm = {};
+  nn::decayed decayed = nn::decayed::all;
+
+  template <scope S, class What, class P = detail::all_parameters>
+  constexpr void minimize(S const& s, What const& what, P const& parameters = {}, line const& where = {}) const {
+    detail::minimize(*this, s, what, parameters, where);
+  }
+  template <dtype T, scope S>
+  constexpr detail::adam_step<T> prepare(S const& s) const {
+    return detail::adam_of<T>(s, learning_rate, beta_1, beta_2, epsilon, weight_decay, true, decayed);
+  }
+};
+
+}  // namespace nn
+
+using nn::adam, nn::adamw;
+
+}  // namespace meshtensor
