@@ -52,6 +52,8 @@ std::vector<tried> const programs_tried = {
     {"routed", true, few},
     {"grouped", true, few},
     {"convolved", true, few},
+    {"images", true, few},
+    {"normed", true, few},
 };
 
 /// The text of a header without the library's own details.

@@ -635,6 +635,55 @@ struct convolved {
   }
 };
 
+/// A residual network of images: convolutions, batch norms, the mean over all positions, and classes.
+struct images {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, rows, length, head);
+    auto label = s.input("label", mt::i32, batch);
+    auto down = mt::window(rows, rows_2, kernel, {.stride = 2, .padding = mt::centred_padding});
+    auto beside = mt::window(length, length, columns_kernel, {.padding = mt::same_padding});
+    auto first = mt::nn::convolution(s / "first", x, head, heads, down, beside, mt::nn::no_bias);
+    auto y = relu(mt::nn::batch_norm(s / "norm_1", first, heads));
+    auto second =
+        mt::nn::convolution(s / "second", y, to(heads), to(heads),
+                            mt::window(rows_2, rows_2, kernel, {.padding = mt::centred_padding}), mt::nn::no_bias);
+    auto z = relu(y + mt::nn::batch_norm(s / "norm_2", second, heads));
+    auto logits = mt::nn::linear(s / "last", mean(z, rows_2, length), heads, vocab);
+    auto loss = mean(mt::nn::cross_entropy(logits, label, vocab));
+    s.output("logits", logits);
+    s.output("loss", loss);
+    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
+inline constexpr struct groups_dim : mt::dim<"groups", 2> {} groups;
+inline constexpr struct in_group_dim : mt::dim<"in_group", 3> {} in_group;
+inline constexpr struct fours_dim : mt::dim<"fours", groups * head> {} fours;
+
+/// Every other norm of images, and a transposed convolution; channels in groups.
+struct normed {
+  constexpr void operator()(mt::scope auto s) const {
+    namespace nn = mt::nn;
+    auto x = s.input("x", s.real(), batch, rows_2, length, heads);
+    auto along = mt::window(length, length, kernel, {.padding = mt::centred_padding});
+    auto a = tanh(nn::group_norm(s / "group", x, heads, to(groups, in_group), rows_2, length));
+    auto b = nn::convolution(s / "conv", split(a, heads, to(groups, in_group)), to(groups, in_group), to(groups, head),
+                             along, mt::normal(0.4));
+    auto c = nn::instance_norm(s / "instance", merge(b, to(groups, head), fours), fours, rows_2, length);
+    auto d = nn::batch_norm(s / "running", c, fours, nn::batch_statistics::running);
+    auto weight = s.parameter("weight", kernel, fours, heads, mt::normal(0.4));
+    auto e = conv(d, nn::spectral_norm(s / "spectral", weight, heads), to(batch, rows_2, length, heads), along);
+    auto up = mt::window(rows, rows_2, kernel, {.stride = 2, .padding = mt::centred_padding});
+    auto f = nn::convolution_transposed(s / "up", e, heads, head, up);
+    auto g = nn::batch_norm(s / "frozen", f, to(rows, head),
+                            nn::batch_norm_options{.statistics = nn::batch_statistics::frozen, .epsilon = 0.1});
+    auto loss = weighed(g) + weighed(a + e);
+    s.output("g", g);
+    s.output("loss", loss);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
 // ---- state ----
 
 /// Running statistics, values that are swapped, and one that keeps another's earlier value.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch norm: standardizes each channel over a batch, wherever its parts are, and keeps running averages.
+#pragma once
+
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/nn/channels.hpp"
+#include "meshtensor/nn/norm.hpp"
+#include "meshtensor/nn/standardize.hpp"
+
+namespace meshtensor::nn {
+
+/// What a batch norm takes its mean and variance from.
+enum class batch_statistics : std::uint8_t {
+  of_batch,  // from the batch; the running averages follow. For training
+  running,   // from the running averages, which stay. For evaluation
+  frozen,    // the same, and gain and bias are not trained either
+};
+
+struct batch_norm_options {
+  batch_statistics statistics = batch_statistics::of_batch;
+  /// The share of a batch in the running averages: PyTorch's momentum.
+  number momentum = 0.1;
+  number epsilon = norm_epsilon;
+};
+
+namespace detail {
+
+template <handle X, class... C>
+struct batch_norm_along {
+  using rest = ruled_t<without, typename X::dim_list, dims<C...>>;
+  static constexpr dtype inner = accumulator_of(X::type);
+
+  template <scope S>
+  static constexpr X apply(S const& s, X const& x, batch_norm_options const& how) {
+    bool const trains = how.statistics != batch_statistics::frozen;
+    auto const trained = [&](auto const& p) { return trains ? p : stop_gradient(p); };
+    auto const gain = trained(s.parameter("gain", C{}..., ones));
+    auto const bias = trained(s.parameter("bias", C{}..., zeros));
+    auto const kept_mean = s.state("mean", dtype_constant<inner>{}, C{}..., zeros);
+    auto const kept_variance = s.state("variance", dtype_constant<inner>{}, C{}..., ones);
+    if (how.statistics != batch_statistics::of_batch) {
+      auto const factor = cast<inner>(gain) * rsqrt(kept_variance + how.epsilon);
+      auto const offset = cast<inner>(bias) - kept_mean * factor;
+      return cast<X::type>(cast<inner>(x) * factor + offset);
+    }
+    auto const [y, centre, variance] = standardized(x, gain, bias, rest{}, how.epsilon);
+    number const count = elements_along(rest{});
+    auto const unbiased = variance * (count / maximum(count - 1, 1));
+    s.update(kept_mean, kept_mean * (1 - how.momentum) + centre * how.momentum);
+    s.update(kept_variance, kept_variance * (1 - how.momentum) + unbiased * how.momentum);
+    return y;
+  }
+};
+
+struct batch_norm_body {
+  template <scope S, handle X, channels C>
+  constexpr auto operator()(S const& s, X const& x, C along, batch_norm_options const& how = {}) const {
+    return normalized(s, x, channels_of(along), how);
+  }
+  template <scope S, handle X, channels C>
+  constexpr auto operator()(S const& s, X const& x, C along, batch_statistics from) const {
+    return normalized(s, x, channels_of(along), {.statistics = from});
+  }
+
+ private:
+  template <scope S, handle X, class... C>
+  static constexpr auto normalized(S const& s, X const& x, dims<C...>, batch_norm_options const& how) {
+    constexpr bool has_channels = (has_dim<X, C> && ...);
+    if constexpr (!of_float<X>)
+      static_assert(
+          is_valid<meshtensor::detail::wrong<"T04 batch_norm takes a tensor of floats: cast the operand", X>>);
+    if constexpr (!has_channels)
+      static_assert(is_valid<meshtensor::detail::wrong<"T01 batch_norm: the operand lacks the dim", X, C...>>);
+    if constexpr (of_float<X> && has_channels) return batch_norm_along<X, C...>::apply(s, x, how);
+    else return x;
+  }
+};
+
+}  // namespace detail
+
+/// (x − mean) / √(variance + 1e-5), scaled and shifted, with the mean and the variance of each channel over all other
+/// dims: `batch_norm(s / "norm", x, channels)`. A batch that is sharded has one mean, over all its parts. Channels may
+/// be several dims, `to(group, channel)`.
+///
+/// A program that evaluates says so by a fourth argument, `batch_statistics::running`: it takes the running averages,
+/// and so gives each example the same result in any batch. With `frozen`, gain and bias are not trained either. Other
+/// momenta: `batch_norm(s / "norm", x, channels, batch_norm_options{.momentum = 0.01})`.
+///
+/// parameters  gain [channels], ones; bias [channels], zeros
+/// states      mean [channels], zeros; variance [channels], ones: running averages, each step momentum · the batch's +
+///             (1 − momentum) · themselves, the variance that of a sample, n / (n − 1) of the batch's. f32 for bf16
+/// dims        those of `x`
+/// dtype       statistics are f32 for bf16, and sums of f32 are made in f64
+/// layout      a dim that is not of the channels sharded over an axis: two sums, which have the channels, are reduced
+///             together over that axis; two more for the gradient
+/// errors      T01 `x` lacks a dim; T04 `x` is not of floats
+/// source      Ioffe and Szegedy, arXiv:1502.03167
+inline constexpr library_layer batch_norm = detail::batch_norm_body{};
+
+}  // namespace meshtensor::nn

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spectral norm: divides a weight by its largest singular value, which power iteration follows.
+#pragma once
+
+#include "meshtensor/graph/scope.hpp"
+#include "meshtensor/nn/channels.hpp"
+#include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/reduce.hpp"
+
+namespace meshtensor::nn {
+
+namespace detail {
+
+/// A vector of length 1, or of zeros.
+template <handle H>
+constexpr H unit(H const& x) {
+  return x / maximum(sqrt(sum(x * x)), 1e-12);
+}
+
+struct spectral_norm_body {
+  template <scope S, handle W, channels R>
+  constexpr auto operator()(S const& s, W const& weight, R rows, int iterations = 1) const {
+    return divided(s, weight, channels_of(rows), iterations);
+  }
+
+ private:
+  template <scope S, handle W, class... R>
+  static constexpr auto divided(S const& s, W const& weight, dims<R...> rows, int iterations) {
+    constexpr bool has_rows = (has_dim<W, R> && ...);
+    if constexpr (!has_rows)
+      static_assert(is_valid<meshtensor::detail::wrong<"T01 spectral_norm: the weight lacks the dim", W, R...>>);
+    if constexpr (has_rows)
+      return by_vectors(s, weight, rows, ruled_t<without, typename W::dim_list, dims<R...>>{}, iterations);
+    else return weight;
+  }
+  template <scope S, handle W, class... R, class... C>
+  static constexpr W by_vectors(S const& s, W const& weight, dims<R...>, dims<C...>, int iterations) {
+    constexpr dtype inner = accumulator_of(W::type);
+    auto const left = s.state("left", dtype_constant<inner>{}, R{}..., normal(1));
+    auto const right = s.state("right", dtype_constant<inner>{}, C{}..., normal(1));
+    auto const matrix = cast<inner>(weight), fixed = stop_gradient(matrix);
+    auto u = left;
+    auto v = right;
+    for (int i = 0; i < iterations; ++i) u = unit(einsum(fixed, v, to(R{}...))), v = unit(einsum(fixed, u, to(C{}...)));
+    if (iterations > 0) s.update(left, u), s.update(right, v);
+    return cast<W::type>(matrix / einsum(u, matrix, v, to()));
+  }
+};
+
+}  // namespace detail
+
+/// A weight divided by an estimate of its largest singular value, as a matrix of `rows` and of all its other dims:
+/// `conv(x, spectral_norm(s / "norm", kernel, c_out), …)`. Each step makes one power iteration, or as many as a last
+/// argument says; an evaluation makes 0, and so takes the vectors of the last step of training.
+///
+/// states  left [rows] and right [the other dims]: the estimated singular vectors, at first random. f32 for bf16
+/// dims    those of `weight`
+/// grad    by the weight, with the vectors as constants
+/// errors  T01 `weight` lacks the dim
+/// source  Miyato et al., arXiv:1802.05957
+inline constexpr library_layer spectral_norm = detail::spectral_norm_body{};
+
+}  // namespace meshtensor::nn
