@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variable changes between steps, not between iterations.
-// expect: is updated inside a loop or branch: carry it there
+// A parameter changes between steps, not between iterations.
+// expect: G06 'w' is a parameter, and is updated in a loop: declare it as a state, or update it outside
 // expect: updated_in_a_loop.cpp:21)
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/op/control.hpp"

@@ -42,6 +42,7 @@ std::vector<listed> const& catalogue() {
       entry<translator>("translator"),
       entry<adversaries>("adversaries"),
       entry<in_parts>("in_parts"),
+      entry<averaged>("averaged"),
       entry<memories>("memories"),
       entry<penalised>("penalised"),
       entry<bent>("bent"),

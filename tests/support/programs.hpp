@@ -474,6 +474,34 @@ struct in_parts {
   }
 };
 
+/// Residual layers trained in microbatches: each layer keeps a running mean of its own, and a scan carries another one.
+struct averaged {
+  static constexpr auto layer = [](mt::scope auto r, auto h) {
+    auto seen = r.state("mean", r.real(), model);
+    r.update(seen, seen * 0.75 + mean(h, batch) * 0.25);
+    return h + mt::nn::linear(r / "down", tanh(mt::nn::linear(r / "up", h - seen, model, inner)), inner, model);
+  };
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), steps, batch, model);
+    auto scale = s.state("scale", s.real(), model, mt::constant(0.5));
+    auto const [loss, slopes] = mt::accumulate(s / "model", steps, x, [&](mt::scope auto m, auto part) {
+      auto y = repeat(m / "layers", layers, part, layer);
+      auto z = repeat(m / "lean", layers, y, mt::rematerialize(layer));
+      m.update(scale, scale * 0.5 + mean(z * z, batch) * 0.1);
+      return weighed(z * scale);
+    });
+    auto along = s.state("along", s.real(), batch);
+    auto ends = mt::scan(s / "scan", steps, mean(x, steps), x, [&](mt::scope auto r, auto h, auto now) {
+      r.update(along, along * 0.5 + mean(now * h, model));
+      return std::tuple(tanh(h + along), along);
+    });
+    s.output("loss", loss);
+    s.output("last", std::get<0>(ends));
+    s.output("each", std::get<1>(ends));
+    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", slopes);
+  }
+};
+
 /// Two networks with two losses and two optimizers, and a moving average of one.
 struct adversaries {
   static constexpr mt::layer network = [](mt::scope auto s, auto x) {

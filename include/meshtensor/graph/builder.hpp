@@ -20,6 +20,8 @@ struct builder : table_builder {
   int depth;
   frame frames[max_depth];
   bool declared[max_variables];  // by the program being traced
+  int update_count;
+  state_update updates[max_updates];  // in the bodies of loops that are not complete
 
   constexpr explicit builder(module& target)
       : table_builder(target),
@@ -29,7 +31,9 @@ struct builder : table_builder {
         copy(0),
         depth(0),
         frames{},
-        declared{} {}
+        declared{},
+        update_count(0),
+        updates{} {}
 
   using table_builder::add_number;
   /// Adds the rows of a number, which may be an expression; returns the last one.

@@ -37,4 +37,15 @@ struct frame {
   id_list<> invariants, invariant_arguments;  // outer value, argument
 };
 
+/// The next value of a state in a loop's body that is not complete.
+struct state_update {
+  variable_id variable;
+  region_id region;       // the body
+  value_id before, next;  // what the body sees of the state, and what replaces it
+  path_id path;
+  site_id site;
+  path_id counted_under;  // the path under which it counts as an update; no_id: none
+  bool stacked;           // `before` is a slice
+};
+
 }  // namespace meshtensor

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "meshtensor/graph/state_updates.hpp"
 #include "meshtensor/graph/variables.hpp"
 #include "meshtensor/tensor/wrong.hpp"
 
@@ -82,9 +83,13 @@ class trace_scope {
 
   /// Replaces a parameter or state from the next step on. Every read in this step sees the value before it.
   ///
-  /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 inside a loop or
-  /// branch;
-  ///         G08 not a parameter or state
+  /// In a loop it replaces a state from the next iteration on, and every read in this iteration sees the value before
+  /// it. A state of which each iteration has a slice, as one declared in `repeat`, gets the next value of each slice,
+  /// in one write behind the loop; any other one is carried from iteration to iteration, and the last value is written.
+  ///
+  /// grad    none flows from one iteration or step to the next through a state
+  /// errors  T02 and T03: the next value has another dtype or other dims; G05 updated twice; G06 in cond, while_loop or
+  ///         a composite, or a parameter in a loop; G08 not a parameter or state
   template <handle H, handle V>
   constexpr void update(H const& variable, V const& next, line const& where = {}) const {
     counted_update(variable, next, no_id, where);
@@ -96,12 +101,14 @@ class trace_scope {
       static_assert(
           is_valid<detail::wrong<"T02 update: the next value has another dtype than the variable: cast it", V, H>>);
     variable_id const target = variable_of(variable.id);
-    if (diagnostic const finding = refused_update(target, next.id); !finding.empty()) {
+    if (diagnostic const finding = refused_update(target, variable.id, next.id); !finding.empty()) {
       at_line(where);
       b_->note(finding);
-    } else {
-      effect(primitive::write, ordered(next.id, b_->m.variables[target].dims), write_attributes{target, path}.packed());
+      return;
     }
+    value_id const ordered_next = ordered(next.id, b_->m.values[variable.id].dims);
+    if (b_->depth != 0) detail::update_in_loop(*b_, target, variable.id, ordered_next, path);
+    else effect(primitive::write, ordered_next, write_attributes{target, path}.packed());
   }
 
   /// An input of the step: `s.input("text", mt::i32, batch, length)`.
@@ -282,41 +289,42 @@ class trace_scope {
     return b_->m.values[v].dims == dims ? v : b_->add(primitive::transpose, {v}, b_->m.values[v].type, dims);
   }
   // The error of an update that is not allowed here.
-  constexpr diagnostic refused_update(variable_id target, value_id next) const {
+  constexpr diagnostic refused_update(variable_id target, value_id before, value_id next) const {
     meshtensor::module const& m = b_->m;
     diagnostic d{};
     if (target == no_id)
       return d << "G08 update: the first argument is not a parameter or state: update takes it as it was declared, and "
                   "its next value";
     variable const& kept = m.variables[target];
-    if (b_->depth != 0)
-      return add_path(d << "G06 '", m, kept.path)
-             << "' is updated inside a loop or branch: carry it there, and update it outside with the last carry";
+    if (diagnostic const in_loop = detail::refused_in_loops(*b_, kept); !in_loop.empty()) return in_loop;
+    state_update const* const other = detail::update_in_loops(*b_, target);
+    if (other != nullptr) return updated_twice(kept, other->site);
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
-      if (n.kind != primitive::write || meshtensor::variable_of(n) != target || n.region != b_->region) continue;
-      add_path(d << "G05 '", m, kept.path) << "' is updated twice in one step";
-      if (n.site < m.site_count && m.sites[n.site].line != 0)
-        d << ", first at " << file_name(m.sites[n.site]) << ":" << m.sites[n.site].line;
-      return d << ": a step has one next value of it, and all reads see the value before (minimize updates all "
-                  "parameters)";
+      if (n.kind == primitive::write && meshtensor::variable_of(n) == target && n.region == entry_of(b_->region))
+        return updated_twice(kept, n.site);
     }
     value const& v = m.values[next];
-    if (!v.dims.includes(kept.dims) || !kept.dims.includes(v.dims)) {
-      add_type(add_path(d << "T03 '", m, kept.path) << "' is ", m, kept.type, kept.dims);
+    shape const& dims = m.values[before].dims;
+    if (!v.dims.includes(dims) || !dims.includes(v.dims)) {
+      add_type(add_path(d << "T03 '", m, kept.path) << "' is ", m, kept.type, dims);
       add_type(d << ", but its next value is ", m, v.type, v.dims) << ": sum over a dim, or rename one";
     }
     return d;
   }
+  constexpr diagnostic updated_twice(variable const& kept, site_id first) const {
+    meshtensor::module const& m = b_->m;
+    diagnostic d{};
+    add_path(d << "G05 '", m, kept.path) << "' is updated twice in one step";
+    if (first < m.site_count && m.sites[first].line != 0)
+      d << ", first at " << file_name(m.sites[first]) << ":" << m.sites[first].line;
+    return d << ": a step has one next value of it, and all reads see the value before (minimize updates all "
+                "parameters)";
+  }
   constexpr void effect(primitive kind, value_id operand, attributes const& a) const {
     b_->m.nodes[b_->add_node(kind, 0, ids(&operand, 1), a)].effect = true;
   }
-  constexpr variable_id variable_of(value_id v) const {
-    node const* n = &b_->m.nodes[b_->m.values[v].node];
-    if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
-      n = &b_->m.nodes[b_->m.values[b_->m.operand(*n, 0)].node];
-    return n->kind == primitive::read ? meshtensor::variable_of(*n) : no_id;
-  }
+  constexpr variable_id variable_of(value_id v) const { return detail::variable_read(*b_, v); }
   constexpr variable const& like(value_id v) const {
     variable_id const row = variable_of(v);
     return b_->m.variables[row == no_id ? 0 : row];

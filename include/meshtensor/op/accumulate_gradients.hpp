@@ -54,15 +54,21 @@ constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, dim_id dim, Loss 
   parameters_taken const p(b, b.frames[b.depth - 1], T);
   b.region = body;
   given.add_all(add_gradient(b, given.at[0], p.inner));
-  frame const f = b.end_frame(given);
-  operands.add_all(f.stacked), operands.add_all(f.invariants);
+  updated_states const states(b);
+  id_list<> results = states.next;
+  results.add_all(given), results.add_all(states.slices);
+  frame const f = b.end_frame(results);
+  operands.add_all(states.starts), operands.add_all(f.stacked), operands.add_all(f.invariants);
   node_id const n = b.add_node(primitive::repeat, 0, operands);
-  loop{dim, 0, f.stacked.count, given.count, false}.store(b.m.nodes[n]);
+  loop{dim, states.starts.count, f.stacked.count, given.count, false}.store(b.m.nodes[n]);
   region_id const owned[] = {f.region};
   b.m.nodes[n].regions = b.add_links(owned);
+  states.add_carries(n);
   Loss const all(&b, b.add_result(n, Loss::type, shape{}));
   gradients<T> slopes{&b, p.outer, {}};
   for (value_id v : ids(p.outer)) slopes.values.add(b.add_result(n, T, b.m.values[v].dims));
+  states.add_stacks(n);
+  states.hand_on(n, 0, states.starts.count + given.count);
   return {all, slopes};
 }
 

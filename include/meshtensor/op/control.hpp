@@ -90,24 +90,31 @@ constexpr auto end_loop(builder& b, dim_id dim, site_id site, Carry const& start
              "T02 a loop's next carry has another dtype than the carry: cast it");
     results.add(aligned(b, b.use(last.at[i]), b.m.values[first.at[i]].dims));
   }
-  id_list<> const out_ids = ids_of(outs);
-  for (int i = 0; i < out_ids.count; ++i) results.add(b.use(out_ids.at[i]));
+  id_list<> out_ids = ids_of(outs);
+  for (int i = 0; i < out_ids.count; ++i) out_ids.at[i] = b.use(out_ids.at[i]);
+  updated_states const states(b);  // behind every use: it turns the arguments of states into carries
+  results.add_all(states.next), results.add_all(out_ids), results.add_all(states.slices);
   frame const f = b.end_frame(results);
   b.site = site;
-  operands.add_all(first), operands.add_all(f.stacked), operands.add_all(f.invariants);
+  int const all_carries = first.count + states.starts.count;
+  operands.add_all(first), operands.add_all(states.starts);
+  operands.add_all(f.stacked), operands.add_all(f.invariants);
   node_id const n = b.add_node(primitive::repeat, 0, operands);
-  loop{dim, first.count, f.stacked.count, 0, false}.store(b.m.nodes[n]);
+  loop{dim, all_carries, f.stacked.count, 0, false}.store(b.m.nodes[n]);
   region_id const owned[] = {f.region};
   b.m.nodes[n].regions = b.add_links(owned);
   auto final = std::apply(
       [&](auto const&... c) { return std::tuple{rewrapped(b, c, b.add_result(n, c.type, b.m.values[c.id].dims))...}; },
       carries);
+  states.add_carries(n);
   auto stacked = std::apply(
       [&](auto const&... o) {
         return std::tuple{stacked_t<std::remove_cvref_t<decltype(o)>, D>(
             &b, b.add_result(n, o.type, led_by(dim, b.m.values[o.id].dims)))...};
       },
       outs);
+  states.add_stacks(n);
+  states.hand_on(n, first.count, all_carries + out_ids.count);
   if constexpr (Stacks)
     return std::tuple{as_given<Carry>(final), as_given<std::remove_cvref_t<decltype(std::get<1>(given))>>(stacked)};
   else return as_given<Carry>(final);

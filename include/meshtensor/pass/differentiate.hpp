@@ -5,6 +5,7 @@
 // why: backward nodes are ordinary nodes, so every later pass treats both directions alike.
 #pragma once
 
+#include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/pass/copy_region.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
@@ -70,7 +71,7 @@ struct differentiator : rebuild {
       if (n.region != r) continue;
       bool any = false;
       for (int k = 0; k < n.operands.count; ++k) any = any || d.active[m.operand(n, k)];
-      if (!any) continue;
+      if (!any || stops_gradient(n)) continue;
       if (n.kind == primitive::repeat) {
         activate_loop(d, n, begin, i);
       } else {

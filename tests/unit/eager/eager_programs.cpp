@@ -94,6 +94,11 @@ TEST_CASE("gradients that are taken part by part") {
   check<programs::in_parts>(mt::feed<"word">(word), mt::feed<"next">(next));
 }
 
+TEST_CASE("states that loops update") {
+  auto const x = reals(3 * 24 * 12);
+  check<programs::averaged>(mt::feed<"x">(x));
+}
+
 TEST_CASE("a recurrent cell") {
   auto const x = reals(24 * 6 * 12), start = reals(24 * 24);
   check<programs::recurrent>(mt::feed<"x">(x), mt::feed<"start">(start));

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates of states in the bodies of loops: carries, or slices that the loop stacks, and one write behind the loop.
+#pragma once
+
+#include "meshtensor/graph/builder.hpp"
+
+namespace meshtensor::detail {
+
+/// The value outside that an argument of an open frame stands for, whole or in slices; no_id: it is a carry.
+constexpr value_id outer_of(builder const& b, value_id argument) {
+  for (int level = 0; level < b.depth; ++level) {
+    frame const& f = b.frames[level];
+    if (f.region != b.m.values[argument].region) continue;
+    for (int i = 0; i < f.stacked.count; ++i)
+      if (f.stacked_arguments.at[i] == argument) return f.stacked.at[i];
+    for (int i = 0; i < f.invariants.count; ++i)
+      if (f.invariant_arguments.at[i] == argument) return f.invariants.at[i];
+  }
+  return no_id;
+}
+
+/// The variable whose value before the step `v` is, in open loops, too; no_id: none.
+constexpr variable_id variable_read(builder const& b, value_id v) {
+  meshtensor::module const& m = b.m;
+  node const* n = &m.nodes[m.values[v].node];
+  if (n->kind == primitive::elementwise && n->function == static_cast<std::uint8_t>(function::cast))
+    n = &m.nodes[m.values[m.operand(*n, 0)].node];
+  while (n->kind == primitive::argument) {
+    value_id outer = outer_of(b, m.result(*n));
+    if (outer == no_id) return no_id;
+    for (n = &m.nodes[m.values[outer].node]; n->kind == primitive::transpose;)  // sequences lead with the loop's dim
+      n = &m.nodes[m.values[m.operand(*n, 0)].node];
+  }
+  return n->kind == primitive::read ? variable_of(*n) : no_id;
+}
+
+/// The error of an update of a variable in open loops: what is no loop around it, or no state. Empty: none.
+constexpr diagnostic refused_in_loops(builder const& b, variable const& kept) {
+  diagnostic d{};
+  for (int level = 0; level < b.depth; ++level) {
+    if (b.frames[level].loop_dim != no_id) continue;
+    region_kind const kind = b.m.regions[b.frames[level].region].kind;
+    bool const composed = kind == region_kind::composite || kind == region_kind::gradient;
+    char const* const where = composed ? "a composite" : kind == region_kind::branch ? "cond" : "while_loop";
+    return add_path(d << "G06 '", b.m, kept.path)
+           << "' is updated in " << where << ": return its next value from there, and update it outside";
+  }
+  if (b.depth != 0 && kept.trainable)
+    return add_path(d << "G06 '", b.m, kept.path)
+           << "' is a parameter, and is updated in a loop: declare it as a state, or update it outside";
+  return d;
+}
+/// Whether an open loop updates a variable already.
+constexpr state_update const* update_in_loops(builder const& b, variable_id which) {
+  for (int i = 0; i < b.update_count; ++i)
+    if (b.updates[i].variable == which) return &b.updates[i];
+  return nullptr;
+}
+
+/// Replaces a state, seen as `before`, in the body of the innermost loop.
+constexpr void update_in_loop(builder& b, variable_id which, value_id before, value_id next, path_id counted_under) {
+  b.make_room(b.update_count, 1, max_updates, "G24", "states that are updated in loops");
+  b.updates[b.update_count++] = {which, b.region, b.use(before), b.use(next), b.path, b.site, counted_under, false};
+}
+
+/// The states that a loop's body has updated, when the body is complete. A state of which the body sees a slice gives a
+/// slice, which the loop stacks; any other one is a carry. Whoever closes the body adds the lists to those of the loop.
+class updated_states {
+ public:
+  id_list<> starts;  // outside, what the carries start with
+  id_list<> next;    // the next carries
+  id_list<> slices;  // what is stacked
+
+  constexpr explicit updated_states(builder& open) : starts{}, next{}, slices{}, b_(open), body_(open.region) {
+    frame& f = b_.frames[b_.depth > 0 ? b_.depth - 1 : 0];
+    dim_ = f.loop_dim;
+    for (int i = 0; i < b_.update_count; ++i) {
+      state_update& u = b_.updates[i];
+      if (u.region != body_) continue;
+      value_id const argument = u.before;
+      u.before = outer_of(b_, argument);
+      for (value_id v : ids(f.stacked_arguments)) u.stacked = u.stacked || v == argument;
+      if (u.stacked) slices.add(u.next);
+      else carry(f, u, argument);
+    }
+  }
+
+  constexpr void add_carries(node_id loop_node) const {
+    for (value_id v : ids(next)) b_.add_result(loop_node, b_.m.values[v].type, b_.m.values[v].dims);
+  }
+  constexpr void add_stacks(node_id loop_node) const {
+    for (value_id v : ids(slices)) b_.add_result(loop_node, b_.m.values[v].type, led_by(dim_, b_.m.values[v].dims));
+  }
+  /// What the loop gives updates the states in the body around it, or is written. The results of `loop_node` for
+  /// carries and for stacks begin at these places.
+  constexpr void hand_on(node_id loop_node, int carry, int stack) const {
+    path_id const path = b_.path;
+    site_id const site = b_.site;
+    int const count = b_.update_count;
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+      state_update u = b_.updates[i];
+      if (u.region == body_) {
+        b_.path = u.path, b_.site = u.site;
+        u.next = b_.m.result(b_.m.nodes[loop_node], u.stacked ? stack++ : carry++);
+        for (node const* n = maker(u.before); n->kind == primitive::transpose; n = maker(u.before))
+          u.before = b_.m.operand(*n, 0);
+        value const given = b_.m.values[u.next];
+        if (shape const dims = b_.m.values[u.before].dims; !(given.dims == dims))
+          u.next = b_.add(primitive::transpose, {u.next}, given.type, dims);
+        u.region = b_.region, u.stacked = false;
+        if (b_.depth == 0) write(u);
+      }
+      if (b_.depth != 0) b_.updates[kept++] = u;
+    }
+    b_.update_count = kept, b_.path = path, b_.site = site;
+  }
+
+ private:
+  constexpr void carry(frame& f, state_update const& u, value_id argument) {
+    int const count = f.invariants.count;
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+      if (f.invariant_arguments.at[i] == argument) continue;
+      f.invariants.at[kept] = f.invariants.at[i], f.invariant_arguments.at[kept++] = f.invariant_arguments.at[i];
+    }
+    f.invariants.count = f.invariant_arguments.count = kept;
+    f.carries.add(argument), starts.add(u.before);
+    // Gradients do not flow from one iteration to the next through a state.
+    next.add(b_.add(primitive::elementwise, static_cast<std::uint8_t>(function::stop_gradient), ids(&u.next, 1),
+                    b_.m.values[u.next].type, b_.m.values[u.next].dims));
+    for (value_id v : ids(f.stacked))
+      if (variable_read(b_, v) == u.variable) return sliced_too(u);
+  }
+  constexpr void sliced_too(state_update const& u) const {
+    diagnostic d{};
+    add_path(d << "G06 '", b_.m, b_.m.variables[u.variable].path);
+    d << "' is updated as a whole in a loop along its dim '" << b_.m.dim_name(dim_) << "'";
+    b_.find(add_line(d, b_.m, u.site) << ": update the slice that each iteration sees");
+  }
+  constexpr void write(state_update const& u) const {
+    node_id const n =
+        b_.add_node(primitive::write, 0, ids(&u.next, 1), write_attributes{u.variable, u.counted_under}.packed());
+    b_.m.nodes[n].effect = true;
+  }
+  constexpr node const* maker(value_id v) const { return &b_.m.nodes[b_.m.values[v].node]; }
+
+  builder& b_;
+  region_id body_;
+  dim_id dim_ = no_id;
+};
+
+}  // namespace meshtensor::detail
