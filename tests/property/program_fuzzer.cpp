@@ -407,15 +407,17 @@ class program {
   any keeping(scope const& s, any const& x, index const& token) {
     if (!keeps_) return x;
     any const kept = s.state("kept", mt::f64, dims::layers, dims::time, dims::batch, dims::model);
-    bool const by_index = c_.one_in(2), adds = c_.one_in(4);
+    bool const by_index = c_.one_in(2), adds = c_.one_in(4), inside = c_.one_in(2);
     auto const [y, all] =
-        mt::repeat(s / "past", dims::layers, x, kept, [&](scope const&, any const& h, any const& past) {
+        mt::repeat(s / "past", dims::layers, x, kept, [&](scope const& r, any const& h, any const& past) {
           any const now =
               by_index ? any(mt::put(past, h, dims::time, token)) : any(mt::put(past, h, dims::time, mt::number(0)));
           any const next = h * 0.5 + mt::mean(now, dims::time);
-          return std::tuple(next, adds ? any(now + past * 0.5) : now);
+          any const then = adds ? any(now + past * 0.5) : now;
+          if (inside) r.update(past, then);
+          return std::tuple(next, then);
         });
-    s.update(kept, all);
+    if (!inside) s.update(kept, all);
     if (c_.one_in(4)) s.output("kept_before", any(mt::mean(kept, dims::layers, dims::time)));
     return y;
   }
@@ -450,14 +452,16 @@ class program {
     mt::shape in_parts = shape(dims::parts);
     in_parts = mt::united(in_parts, dims_of_x());
     any const x = input(s, "x", in_parts);
+    bool const inside = f.seen != mt::no_id && c_.one_in(2);
     auto const [lost, slopes] =
         mt::accumulate(s / "model", dims::parts, std::tuple(x), [&](scope const& t, any const& now) {
           any const y = network(b_, entry_, network_, true).run(t, now, f);
+          if (inside) t.update(any(&b_, f.seen), any(&b_, f.seen) * 0.5 + mt::mean(y));
           return any(mt::mean(y * y) * 0.5);
         });
     s.output("loss", lost);
     optimize(s, s / "optimizer", slopes);
-    if (f.seen != mt::no_id) s.update(any(&b_, f.seen), any(&b_, f.seen) * 0.5 + lost);
+    if (f.seen != mt::no_id && !inside) s.update(any(&b_, f.seen), any(&b_, f.seen) * 0.5 + lost);
   }
 
   template <class What>
