@@ -141,13 +141,13 @@ struct convolution_body {
 
 }  // namespace detail
 
-/// Moves a learned kernel over windows of `x` and maps the channels `from` to `into`: `convolution(s / "first", x, c_in,
-/// c_out, window(rows, rows_2, k_rows, {.stride = 2}), window(cols, cols_2, k_cols, {.stride = 2}))`, with one to three
-/// windows. An initializer of the kernel and `mt::nn::no_bias` may follow.
+/// Moves a learned kernel over one to three windows of `x` and maps the channels `from` to `into`:
+/// `convolution(s / "first", x, c_in, c_out, window(rows, rows_2, k_rows, {.stride = 2}), window(cols, cols_2, k_cols))`.
+/// An initializer of the kernel and `mt::nn::no_bias` may follow.
 ///
-/// Channels are one dim or several; a dim of both is one of groups, each with a kernel of its own: `convolution(s /
-/// "groups", x, to(group, c_in), to(group, c_out), …)` and, for each channel by itself, `convolution(s / "depthwise", x,
-/// to(channels), to(channels), …)`.
+/// Channels are one dim or several; a dim of both is one of groups, each with a kernel of its own:
+/// `convolution(s / "groups", x, to(group, c_in), to(group, c_out), …)` and, for each channel by itself,
+/// `convolution(s / "depthwise", x, to(channels), to(channels), …)`.
 ///
 /// parameters  kernel [windows, groups, inputs, outputs], `he_normal` of its windows and inputs; bias [into], zeros
 /// dims        those of `x`: outputs of windows in the places of their inputs, `into` in the place of `from`

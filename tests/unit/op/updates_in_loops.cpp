@@ -35,6 +35,8 @@ struct by_layer {
     auto const y = mt::repeat(s / "blocks", layers, x, offset, [](mt::scope auto r, auto h, auto by) {
       auto const old = r.state("mean", r.real(), d);
       r.update(old, old * 0.5 + mean(h, e));
+      auto const count = r.state("count", r.real(), d);
+      r.update(count, count + 1);
       auto const again = r.state("mean", r.real(), d);
       return std::tuple(h * 2 + by + old, again);
     });
@@ -60,6 +62,7 @@ TEST_CASE("each iteration of repeat updates the slice that it reads, and every r
     mt::blocks const out = p.run();
     check(numbers_of(out.at("y")), h), check(numbers_of(out.at("seen")), seen);
     check(of(p, "blocks/mean"), kept);
+    check(of(p, "blocks/count"), numbers(6, step + 1.0));
   }
 }
 
