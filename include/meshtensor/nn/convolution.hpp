@@ -142,7 +142,7 @@ struct convolution_body {
 }  // namespace detail
 
 /// Moves a learned kernel over one to three windows of `x` and maps the channels `from` to `into`:
-/// `convolution(s / "first", x, c_in, c_out, window(rows, rows_2, k_rows, {.stride = 2}), window(cols, cols_2, k_cols))`.
+/// `convolution(s / "first", x, c_in, c_out, window(rows, rows, k_rows, {.padding = same_padding}))`.
 /// An initializer of the kernel and `mt::nn::no_bias` may follow.
 ///
 /// Channels are one dim or several; a dim of both is one of groups, each with a kernel of its own:
