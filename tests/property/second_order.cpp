@@ -54,6 +54,7 @@ std::vector<tried> const programs_tried = {
     {"convolved", true, few},
     {"images", true, few},
     {"normed", true, few},
+    {"pooled", true, few},
 };
 
 /// The text of a header without the library's own details.

@@ -712,6 +712,23 @@ struct normed {
   }
 };
 
+/// Pools: the greatest of windows that overlap, their mean with and without padding, a sum in dilated windows.
+struct pooled {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, rows, length, head);
+    auto gain = s.parameter("gain", head, mt::constant(1.5));
+    auto down = mt::window(rows, rows_2, 3, {.stride = 2, .padding = mt::same_padding});
+    auto beside = mt::window(length, length, 3, {.padding = mt::centred_padding});
+    auto greatest = max_pool(tanh(x * gain), down, beside);
+    auto h = sum_pool(greatest * greatest, mt::window(length, length, 2, {.dilation = 2, .padding = {0, 2}}));
+    auto y = mean_pool(h, beside, mt::mean_over::elements) + mean_pool(x * gain, down);
+    auto loss = weighed(y);
+    s.output("y", y);
+    s.output("loss", loss);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
 // ---- state ----
 
 /// Running statistics, values that are swapped, and one that keeps another's earlier value.

@@ -304,6 +304,18 @@ auto conv_transposed(A const& a, B const& kernel, to_dims<T...> result, W const&
   return at_once([&](auto const& x, auto const& k, auto t) { return conv_transposed(x, k, t, windows...); }, a, kernel,
                  result);
 }
+template <named_array A, class... W>
+auto max_pool(A const& a, W const&... windows) {
+  return at_once([&](auto const& x) { return max_pool(x, windows...); }, a);
+}
+template <named_array A, class... W>
+auto sum_pool(A const& a, W const&... windows) {
+  return at_once([&](auto const& x) { return sum_pool(x, windows...); }, a);
+}
+template <named_array A, class... W>  // behind the windows, a mean_over
+auto mean_pool(A const& a, W const&... windows) {
+  return at_once([&](auto const& x) { return mean_pool(x, windows...); }, a);
+}
 template <named_array I, dim_type D, dtype T>
 auto one_hot(I const& index, D along, dtype_constant<T> type) {
   return at_once([](auto const& i, auto d, auto t) { return one_hot(i, d, t); }, index, along, type);

@@ -31,6 +31,7 @@ enum class primitive : std::uint8_t {
   grouped_einsum,  // with a mask of groups, which operand 2 numbers
   reduce,          // function: a reduction
   conv,            // of tensors over which windows move; function: which of the three is the result
+  pool,            // of the elements in windows that move; function: a step of pools
   argmax,          // position of the greatest element along a dim, the lowest on a tie, i64
   // movement
   broadcast,
@@ -86,8 +87,8 @@ constexpr char const* text_of(primitive p) {
   // clang-format off
   constexpr char const* names[] = {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
-      "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "argmax", "broadcast", "transpose",
-      "rename", "reshape",
+      "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "pool", "argmax", "broadcast",
+      "transpose", "rename", "reshape",
       "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add",
       "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",

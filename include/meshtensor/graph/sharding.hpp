@@ -14,8 +14,8 @@ enum class linearity : std::uint8_t {
   together,  // they may stay partial if all are, by the same kind of reduction
 };
 
-/// A dim of operand 0 over which windows move. An axis that shards it shards `parts`, a dim of another operand or of
-/// the result, and each rank needs of `covered` what the windows reach from its part.
+/// A dim of operand 0, or of all operands, over which windows move. An axis that shards it shards `parts`, a dim of
+/// another operand or of the result, and each rank needs of `covered` what the windows reach from its part.
 struct windowed_dim {
   std::uint8_t covered, parts;
   bool of_inputs;  // `covered` is the window's input and `parts` its output, or the other way
@@ -34,6 +34,7 @@ struct sharding {
   reduction contracts;  // the result's partial kind if a contracted dim is sharded; none: such dims must be whole
   windowed_dim windowed[max_windows_of_one];
   int windowed_count;
+  bool windows_over_all;     // operands, which have the same dims
   linearity partials;        // for the operands and kinds of reduction below; for all others, none
   unsigned operands, kinds;  // masks
 
@@ -55,6 +56,10 @@ struct sharding {
                                     window};
     return *this;
   }
+  constexpr sharding& over_all_operands(bool all = true) {
+    windows_over_all = all;
+    return *this;
+  }
   constexpr sharding& contracted(reduction kind) {
     contracts = kind;
     return *this;
@@ -70,9 +75,9 @@ struct sharding {
     if (windowed_dim const* w = window_over(operand, dim); w != nullptr) return w->parts;
     return renames && dim == from ? to : dim;
   }
-  /// Of a dim of operand 0 over which a window moves, that window; null: none does.
+  /// Of a dim of an operand over which a window moves, that window; null: none does.
   constexpr windowed_dim const* window_over(int operand, int dim) const {
-    for (int i = 0; operand == 0 && i < windowed_count; ++i)
+    for (int i = 0; (operand == 0 || windows_over_all) && i < windowed_count; ++i)
       if (windowed[i].covered == dim) return &windowed[i];
     return nullptr;
   }

@@ -11,6 +11,7 @@
 #include "meshtensor/op/extension.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
 #include "meshtensor/op/movement.hpp"
+#include "meshtensor/op/pool.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/op/reshard.hpp"
 #include "meshtensor/op/shift.hpp"
@@ -32,6 +33,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::grouped_einsum: return f.template operator()<grouped_einsum_rule>();
     case primitive::reduce: return f.template operator()<reduce_rule>();
     case primitive::conv: return f.template operator()<conv_rule>();
+    case primitive::pool: return f.template operator()<pool_rule>();
     case primitive::argmax: return f.template operator()<argmax_rule>();
     case primitive::broadcast: return f.template operator()<broadcast_rule>();
     case primitive::transpose: return f.template operator()<transpose_rule>();

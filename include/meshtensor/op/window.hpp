@@ -48,18 +48,32 @@ constexpr window_along<Input, Output, Kernel> window(Input, Output, Kernel, wind
   return {how};
 }
 
+/// A window of `size` elements, which no kernel has: those of pools.
+template <dim_type Input, dim_type Output>
+struct window_of_size {
+  std::int64_t size;
+  window_options how;
+};
+
+/// A window for pools: `window(rows, rows_2, 3, {.stride = 2, .padding = {1, 1}})`; otherwise like that of a kernel.
+///
+/// errors  S03, T06 as for a window with a kernel; T06 its size is less than 1
+template <dim_type Input, dim_type Output>
+constexpr window_of_size<Input, Output> window(Input, Output, std::int64_t size, window_options how = {}) {
+  return {size, how};
+}
+
 namespace detail {
 
-template <dim_type I, dim_type O, dim_type K>
-constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
+template <dim_type I, dim_type O>
+constexpr window_row row_of(builder& b, window_options const& how, dim_id kernel, number const& size) {
   constexpr std::int64_t most = 0xffff;
-  window_options const& how = w.how;
   b.expect(how.stride >= 1 && how.stride < most && how.dilation >= 1 && how.dilation < most,
            "T06 a window's stride and dilation are at least 1, and less than 65,535");
   auto const stride = static_cast<double>(how.stride), dilation = static_cast<double>(how.dilation);
-  dim_id const input = b.dim(I::label, I::rule), kernel = b.dim(K::label, K::rule), output = b.dim(O::label, O::rule);
+  dim_id const input = b.dim(I::label, I::rule), output = b.dim(O::label, O::rule);
   number low = static_cast<double>(how.padding.low), high = static_cast<double>(how.padding.high);
-  number const span = dilation * (extent(K{}) - 1);
+  number const span = dilation * (size - 1);
   auto const half = [](number const& n) { return apply(function::floor, n / 2); };
   if (how.padding.kind == padding::centred) low = high = half(span);
   if (how.padding.kind == padding::same) {
@@ -75,6 +89,21 @@ constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
           static_cast<id>(how.dilation),
           b.add_number(low),
           b.add_number(high)};
+}
+template <dim_type I, dim_type O, dim_type K>
+constexpr window_row row_of(builder& b, window_along<I, O, K> const& w) {
+  dim_id const kernel = b.dim(K::label, K::rule);
+  return row_of<I, O>(b, w.how, kernel, extent(K{}));
+}
+/// The dim of a window without a kernel is the library's own, one for each size.
+template <dim_type I, dim_type O>
+constexpr window_row row_of(builder& b, window_of_size<I, O> const& w) {
+  constexpr std::int64_t most = 0xffff;
+  bool const fits = b.expect(w.size >= 1 && w.size < most, "T06 a window has at least 1 element, and less than 65,535");
+  std::int64_t const size = fits ? w.size : 1;
+  diagnostic label{};
+  label << "window of " << size;
+  return row_of<I, O>(b, w.how, b.dim(name::of(label.view()), extent_rule(size)), static_cast<double>(size));
 }
 
 }  // namespace detail

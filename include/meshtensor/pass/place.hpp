@@ -149,7 +149,7 @@ struct placement_rules : placed_copies {
 
   // ---- windows ----
 
-  /// Widens operand 0 along each sharded dim over which a window moves by what the window reaches; returns the
+  /// Widens operands along each sharded dim over which a window moves by what the window reaches; returns the
   /// attributes of the node, in which the windows move over the wider dims.
   constexpr attributes cover_windows(node const& n, sharding const& rule, placement const* target, placement const& p,
                                      id_list<>& operands) {
@@ -167,7 +167,8 @@ struct placement_rules : placed_copies {
       for (int o = 0, axis = 0; (axis = holds.axis_at(at, o)) >= 0; ++o) parts.shard(0, axis);
       auto const of = static_cast<dim_id>(w.covered);
       dim_id const wider = cover_dim(of, static_cast<dim_id>(w.parts), {w.window, w.of_inputs, parts});
-      operands.at[0] = covered(operands.at[0], of, wider, parts);
+      for (int i = 0; i < operands.count; ++i)
+        if (rule.window_over(i, w.covered) != nullptr) operands.at[i] = covered(operands.at[i], of, wider, parts);
       (w.of_inputs ? rows[k].input : rows[k].output) = wider;
     }
     all.at[0] = b.add_windows(std::span<window_row const>(rows, static_cast<std::size_t>(rule.windowed_count)));

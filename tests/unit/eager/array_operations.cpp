@@ -150,6 +150,10 @@ TEST_CASE("movement") {
 TEST_CASE("lookup") {
   mt::array<std::int32_t, batch> const which({2, 0, 3, -1});
   CHECK(all_of(gather(x, which, b)) == numbers{3, 6, 1, 4, 0, 0, 0, 0});  // out of range there is nothing
+  CHECK(all_of(max_pool(x, mt::window(b, part, 2))) == numbers{2, 3, 5, 6});
+  CHECK(all_of(sum_pool(x, mt::window(b, b, 3, {.padding = {1, 1}}))) == numbers{3, 6, 5, 9, 15, 11});
+  CHECK(all_of(mean_pool(x, mt::window(a, a, 2, {.padding = {0, 1}}), mt::mean_over::elements)) ==
+        numbers{2.5, 3.5, 4.5, 4, 5, 6});
   CHECK(all_of(cumulative_sum(x, b)) == numbers{1, 3, 6, 4, 9, 15});
   CHECK(all_of(cumulative_sum(x, a, {.reverse = true})) == numbers{5, 7, 9, 4, 5, 6});
   CHECK(all_of(roll(x, b, 1)) == numbers{3, 1, 2, 6, 4, 5});

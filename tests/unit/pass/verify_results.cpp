@@ -74,6 +74,10 @@ bool may_give(mt::module const& m, mt::node const& n, mt::value const& was, mt::
         if (!given.has(dims.at[i]) && !known.has(dims.at[i])) return false;
       return same_type && dims.includes(given) && has_one_dim_a_window(m, n, dims);
     }
+    case mt::primitive::pool: {  // its own dtype and dims alone
+      bool const is_position = n.function == static_cast<int>(mt::pool_step::position);
+      return type == (is_position ? mt::dtype::i32 : x().type) && dims == was.dims;
+    }
     case mt::primitive::reduce: return same_type && is_subsequence(dims, x().dims);
     case mt::primitive::broadcast: return same_type && is_subset(x().dims, dims);
     case mt::primitive::transpose: return same_type && is_subset(x().dims, dims) && is_subset(dims, x().dims);
