@@ -10,6 +10,7 @@
 #include "meshtensor/device/cpu/nodes/gather.hpp"
 #include "meshtensor/device/cpu/nodes/grouped_einsum.hpp"
 #include "meshtensor/device/cpu/nodes/pad.hpp"
+#include "meshtensor/device/cpu/nodes/pool.hpp"
 #include "meshtensor/device/cpu/nodes/put.hpp"
 #include "meshtensor/device/cpu/nodes/scatter_add.hpp"
 #include "meshtensor/device/cpu/nodes/shift.hpp"
@@ -28,6 +29,7 @@ constexpr decltype(auto) with_kernel(primitive p, F&& f) {
     case primitive::einsum: return f.template operator()<einsum_kernel>();
     case primitive::grouped_einsum: return f.template operator()<grouped_einsum_kernel>();
     case primitive::conv: return f.template operator()<conv_kernel>();
+    case primitive::pool: return f.template operator()<pool_kernel>();
     case primitive::transpose:
     case primitive::broadcast: return f.template operator()<transpose_kernel>();
     case primitive::slice: return f.template operator()<slice_kernel>();
