@@ -52,7 +52,6 @@ std::vector<tried> const programs_tried = {
     {"routed", true, few},
     {"grouped", true, few},
     {"convolved", true, few},
-    {"images", true, few},
     {"normed", true, few},
     {"pooled", true, few},
 };

@@ -695,8 +695,9 @@ struct normed {
     auto x = s.input("x", s.real(), batch, rows_2, length, heads);
     auto along = mt::window(length, length, kernel, {.padding = mt::centred_padding});
     auto a = tanh(nn::group_norm(s / "group", x, heads, to(groups, in_group), rows_2, length));
-    auto b = nn::convolution(s / "conv", split(a, heads, to(groups, in_group)), to(groups, in_group), to(groups, head),
-                             along, mt::normal(0.4));
+    auto even = tanh(nn::batch_norm(s / "batch", a + x * a, heads));
+    auto b = nn::convolution(s / "conv", split(even, heads, to(groups, in_group)), to(groups, in_group),
+                             to(groups, head), along, mt::normal(0.4), nn::no_bias);
     auto c = nn::instance_norm(s / "instance", merge(b, to(groups, head), fours), fours, rows_2, length);
     auto d = nn::batch_norm(s / "running", c, fours, nn::batch_statistics::running);
     auto weight = s.parameter("weight", kernel, fours, heads, mt::normal(0.4));

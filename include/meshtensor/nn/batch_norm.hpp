@@ -21,6 +21,8 @@ struct batch_norm_options {
   /// The share of a batch in the running averages: PyTorch's momentum.
   number momentum = 0.1;
   number epsilon = norm_epsilon;
+  /// What the gains begin as: zeros in the last norm of a residual block, which then begins as the identity.
+  initializer gain = ones;
 };
 
 namespace detail {
@@ -34,7 +36,7 @@ struct batch_norm_along {
   static constexpr X apply(S const& s, X const& x, batch_norm_options const& how) {
     bool const trains = how.statistics != batch_statistics::frozen;
     auto const trained = [&](auto const& p) { return trains ? p : stop_gradient(p); };
-    auto const gain = trained(s.parameter("gain", C{}..., ones));
+    auto const gain = trained(s.parameter("gain", C{}..., how.gain));
     auto const bias = trained(s.parameter("bias", C{}..., zeros));
     auto const kept_mean = s.state("mean", dtype_constant<inner>{}, C{}..., zeros);
     auto const kept_variance = s.state("variance", dtype_constant<inner>{}, C{}..., ones);
@@ -86,7 +88,7 @@ struct batch_norm_body {
 /// and so gives each example the same result in any batch. With `frozen`, gain and bias are not trained either. Other
 /// momenta: `batch_norm(s / "norm", x, channels, batch_norm_options{.momentum = 0.01})`.
 ///
-/// parameters  gain [channels], ones; bias [channels], zeros
+/// parameters  gain [channels], `.gain`, ones; bias [channels], zeros
 /// states      mean [channels], zeros; variance [channels], ones: running averages, each step momentum · the batch's +
 ///             (1 − momentum) · themselves, the variance that of a sample, n / (n − 1) of the batch's. f32 for bf16
 /// dims        those of `x`

@@ -12,7 +12,6 @@ using mt::to;
 
 namespace {
 
-inline constexpr struct one_dim : mt::dim<"one", 1> {} one;
 inline constexpr struct pair_dim : mt::dim<"pair", 2> {} pair;
 inline constexpr struct triple_dim : mt::dim<"triple", 3> {} triple;
 inline constexpr struct half_dim : mt::dim<"half", mt::divided(length, 2)> {} half;
@@ -30,13 +29,10 @@ auto const grouped = [](auto s, auto x, auto) {
   return mt::nn::convolution(s / "conv", split(x, model, to(heads, pair)), to(heads, pair), to(heads, triple), along());
 };
 inline constexpr mt::layer plain_groups = [](mt::scope auto s, auto x) {
-  auto const y = split(x, model, to(heads, pair));
-  auto const kernel = s.parameter("kernel", head, heads, pair, triple);
-  auto const padded = pad(y, length, classes, 2);  // six positions, of which two to four are those of y
-  auto const at = [&](int i) {
-    return einsum(slice(padded, classes, length, 1 + i), slice(kernel, head, one, i), to(batch, length, heads, triple));
-  };
-  return at(0) + at(1) + at(2) + s.parameter("bias", heads, triple);
+  auto const y = split(x, model, to(heads, pair));  // first: check_same needs the dims in one order
+  auto const kernel =
+      s.parameter("kernel", head, heads, pair, triple, mt::normal(sqrt(2 / (extent(head) * extent(pair)))));
+  return conv(y, kernel, to(batch, length, heads, triple), along()) + s.parameter("bias", heads, triple);
 };
 
 inline constexpr mt::layer plain_group_norm = [](mt::scope auto s, auto x) {
