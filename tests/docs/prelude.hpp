@@ -40,6 +40,14 @@ inline constexpr struct heads : mt::dim<"heads", 2> {} heads;
 inline constexpr struct vocab : mt::dim<"vocab", 20> {} vocab;
 inline constexpr struct layers : mt::dim<"layers", 2> {} layers;
 inline constexpr struct parts : mt::dim<"parts", 2> {} parts;
+inline constexpr struct rows : mt::dim<"rows", 8> {} rows;
+inline constexpr struct cols : mt::dim<"cols", 8> {} cols;
+inline constexpr struct rows_2 : mt::dim<"rows_2", mt::divided(rows, 2)> {} rows_2;
+inline constexpr struct cols_2 : mt::dim<"cols_2", mt::divided(cols, 2)> {} cols_2;
+inline constexpr struct k_rows : mt::dim<"k_rows", 3> {} k_rows;
+inline constexpr struct k_cols : mt::dim<"k_cols", 3> {} k_cols;
+inline constexpr struct c_in : mt::dim<"c_in", 3> {} c_in;
+inline constexpr struct c_out : mt::dim<"c_out", 4> {} c_out;
 
 inline constexpr struct data : mt::axis<"data"> {} data;
 inline constexpr struct model : mt::axis<"model", 2> {} model;
