@@ -68,7 +68,8 @@ constexpr auto standardized(X const& x, G const& gain, G const& bias, Along alon
         return std::tuple(scaled(a, g, b, centre, scale), centre, scale, variance);
       },
       [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto, auto dy) {
-        auto const slope = cast<inner>(dy), gained = cast<inner>(g);
+        auto const slope = cast<inner>(dy);
+        auto const gained = cast<inner>(g);
         auto const normal_a = (cast<inner>(a) - centre) * scale;
         auto const total = sum_along(slope, before{}), projected = sum_along(slope * normal_a, before{});
         auto const share = 1 / elements_along(along);

@@ -3,6 +3,7 @@
 #include "meshtensor/nn/schedule.hpp"
 
 #include "meshtensor/nn/average.hpp"
+#include "meshtensor/nn/sgd.hpp"
 #include "unit/op/trial.hpp"
 
 namespace mt = meshtensor;
