@@ -34,6 +34,14 @@ struct every_second {
     s.output("y", slice(s.input("x", mt::f32, ring, width), ring, half, 1, 2));
   }
 };
+inline constexpr struct tap_t : mt::dim<"tap", 3> {} tap;
+struct blur_rows {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const kernel = s.input("kernel", mt::f32, tap);
+    s.output("y", conv(s.input("x", mt::f32, ring, width), kernel, to(ring, width),
+                       mt::window(ring, ring, tap, {.padding = mt::centred_padding})));
+  }
+};
 struct shift_back {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", shift(s.input("x", mt::f32, ring, width), ring, -2));
@@ -93,11 +101,12 @@ TEST_CASE("the pictures of docs/layouts.md") {
     else if (in_fence) shown.back() += std::regex_replace(line, std::regex("[a-z_]+\\.cpp:\\d+"), "FILE:LINE") + "\n";
   }
   auto const grid = mt::layout_rules{}.shard("ring", {"data"}).shard("width", {"model"});
-  REQUIRE(shown.size() == 4);
+  REQUIRE(shown.size() == 5);
   CHECK(shown[0] == drawn<double_rows>(mesh_of(4), by_rows(), 10));
   CHECK(shown[1] == drawn<double_rows>(mesh_of(2, 3), grid, 10));
   CHECK(shown[2] == move_in(drawn<roll_rows>(mesh_of(4), by_rows(), 10)));
   CHECK(shown[3] == move_in(drawn<every_second>(mesh_of(4), by_rows(), 10, 5)));
+  CHECK(shown[4] == move_in(drawn<blur_rows>(mesh_of(4), by_rows(), 10)));
 }
 
 TEST_CASE("a rank that holds nothing, and ranks that hold the same") {
@@ -118,6 +127,22 @@ TEST_CASE("a rank that holds nothing, and ranks that hold the same") {
                 0       2       4   5       7       9   10
   held by rank  |   0   |   1   | 2 |   3   |   4   | 5 |
 )");
+}
+
+TEST_CASE("covers: a rank that holds nothing, several groups") {
+  CHECK(move_in(drawn<blur_rows>(mesh_of(4), by_rows(), 3)) == R"(move over data, FILE:LINE
+  [ring/data, width] -> [ring/cover/data, width]
+  ring (3) over data = 4; what windows reach from each rank, and who holds it
+                0     1     2     3
+  held by rank  |  0  |  1  |  2  |
+  rank 0        | own |  1  |
+  rank 1        |  0  | own |  2  |
+  rank 2              |  1  | own |
+  rank 3 holds no element
+)");
+  std::string const text = move_in(drawn<blur_rows>(mesh_of(2, 2), by_rows(), 10));
+  CHECK(text.find("rank 2  ") != text.npos);
+  CHECK(text.find("and likewise in 1 other group of 2 ranks") != text.npos);
 }
 
 TEST_CASE("moves: elements that come from nowhere, run-time numbers, groups, axes that trade places") {
