@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "meshtensor/emit/stablehlo/operations.hpp"
+#include "meshtensor/emit/stablehlo/reached_range.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
@@ -35,7 +36,10 @@ class emission {
   type type_of(value_id v) const {
     meshtensor::value const& x = m.values[v];
     type t{hlo::text_of(x.type), {}};
-    for (int i = 0; i < x.dims.count; ++i) t.shape.push_back(b.local(x, i));
+    for (int i = 0; i < x.dims.count; ++i) {
+      auto const covered = reached_range::of(m, b, x, i);
+      t.shape.push_back(covered ? covered->length : b.local(x, i));
+    }
     return t;
   }
   type result_type(node const& n) const { return type_of(m.result(n)); }

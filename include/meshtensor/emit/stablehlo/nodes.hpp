@@ -3,10 +3,12 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/along_a_dim.hpp"
+#include "meshtensor/emit/stablehlo/convolution.hpp"
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/exchange.hpp"
 #include "meshtensor/emit/stablehlo/functions.hpp"
 #include "meshtensor/emit/stablehlo/movement.hpp"
+#include "meshtensor/emit/stablehlo/pool.hpp"
 #include "meshtensor/emit/stablehlo/random.hpp"
 #include "meshtensor/emit/stablehlo/shift.hpp"
 
@@ -28,6 +30,8 @@ inline value write_node(emission& e, node const& n) {
     case primitive::random: return random(e, n);
     case primitive::elementwise: return elementwise(e, n);
     case primitive::einsum: return einsum(e, n);
+    case primitive::conv: return convolution(e, n);
+    case primitive::pool: return pool(e, n);
     case primitive::grouped_einsum: return grouped_einsum(e, n);
     case primitive::reduce: {
       auto const kind = static_cast<reduction>(n.function);

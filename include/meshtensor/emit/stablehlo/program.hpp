@@ -55,7 +55,7 @@ class program_writer : speller {
   void require_even() const {
     for (int v = 0; v < m_.value_count; ++v)
       for (int i = 0; i < m_.values[v].dims.count; ++i) {
-        if (e_.b.is_even(m_.values[v], i)) continue;
+        if (reached_range::of(m_, e_.b, m_.values[v], i) || e_.b.is_even(m_.values[v], i)) continue;
         int d = m_.values[v].dims.at[i];
         if (int const of = e_.b.block_of[d].whole; of != 0) d = of - 1;
         std::int64_t const each = e_.b.parts(m_.values[v], i) * e_.b.grain[d], below = e_.b.extent[d] / each * each;

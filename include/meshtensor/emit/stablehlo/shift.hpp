@@ -3,7 +3,7 @@
 // replica's own part.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/exchange.hpp"
+#include "meshtensor/emit/stablehlo/cover.hpp"
 #include "meshtensor/emit/stablehlo/movement.hpp"
 #include "meshtensor/op/shift.hpp"
 
@@ -43,11 +43,20 @@ inline value shift(emission& e, node const& n) {
 
 inline value move(emission& e, node const& n) {
   move_attributes const a = move_attributes::of(n);
-  placement const &before = e.m.operand_value(n, 0).layout, &after = e.m.result_value(n).layout;
+  meshtensor::value const& result = e.m.result_value(n);
+  placement const &before = e.m.operand_value(n, 0).layout, &after = result.layout;
   auto const takes_part = [&](int axis) { return (a.axes >> axis & 1u) != 0 && e.mesh.axes[axis].extent > 1; };
   value x = e.operand(n);
   int const dims = e.dims(n).count;
-  for (int d = 0; d < dims; ++d)
+  std::vector<std::optional<reached_range>> reached(
+      static_cast<std::size_t>(dims));  // still to be taken from the whole
+  for (int d = 0; d < dims; ++d) {
+    auto& range = reached[static_cast<std::size_t>(d)] = reached_range::of(e.m, e.b, result, d);
+    if (auto const near = range ? reached_of_neighbours(e, x, d, *range, before, after) : std::nullopt) {
+      x = *near;
+      range.reset();
+      continue;
+    }
     for (int o = before.axes_of(d); o-- > 0;) {
       int const axis = before.axis_at(d, o);
       if (!takes_part(axis)) continue;
@@ -56,11 +65,15 @@ inline value move(emission& e, node const& n) {
       x = e.w.op("all_gather", {x}, t,
                  "all_gather_dim = " + std::to_string(d) + " : i64, " + groups(e.mesh, 1u << axis));
     }
+  }
   if (a.first != no_id) x = shifted(e, n, x, e.dims(n).find(a.from), a, e.b.extent[a.to]);
   type const own = e.result_type(n);
-  std::vector<value> first(own.shape.size(), constant(e.w, {"i64", {}}, 0.0));
+  extents sizes = x.type.shape;
+  std::vector<value> first(sizes.size(), constant(e.w, {"i64", {}}, 0.0));
   bool is_part = false;
   for (int d = 0; d < dims; ++d) {
+    auto const at = static_cast<std::size_t>(d);
+    if (e.b.cover_of[result.dims.at[d]].whole != 0) continue;
     std::optional<value> part;
     for (int o = 0, axis = 0; (axis = after.axis_at(d, o)) >= 0; ++o) {
       if (!takes_part(axis)) continue;
@@ -69,10 +82,12 @@ inline value move(emission& e, node const& n) {
           part ? binary(e.w, "add", {scaled(e.w, *part, static_cast<double>(e.mesh.axes[axis].extent)), here}) : here;
     }
     if (!part) continue;
-    auto const at = static_cast<std::size_t>(d);
-    first[at] = scaled(e.w, *part, static_cast<double>(own.shape[at])), is_part = true;
+    sizes[at] = own.shape[at], first[at] = scaled(e.w, *part, static_cast<double>(own.shape[at])), is_part = true;
   }
-  return is_part ? part(e.w, x, first, own.shape) : x;
+  if (is_part) x = part(e.w, x, first, sizes);
+  for (int d = 0; d < dims; ++d)
+    if (auto const& range = reached[static_cast<std::size_t>(d)]) x = reached_of_whole(e, x, d, *range, after, d);
+  return x;
 }
 
 }  // namespace meshtensor::hlo

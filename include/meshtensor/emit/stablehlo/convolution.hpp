@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emits conv, in all of its directions, as a convolution of [batch, window…, channels] with [window…, channels, channels].
+#pragma once
+
+#include "meshtensor/emit/stablehlo/window.hpp"
+#include "meshtensor/op/conv.hpp"
+
+namespace meshtensor::hlo {
+
+class convolution_writer {
+ public:
+  convolution_writer(emission& e, node const& n)
+      : e_(e),
+        n_(n),
+        which_(conv_rule::direction(n)),
+        x_(e.m.operand_value(n, 0)),
+        y_(e.m.operand_value(n, 1)),
+        to_(e.m.result_value(n)) {
+    conv_attributes const a = conv_attributes::of(n);
+    for (int k = a.first; k < a.first + a.count; ++k) {
+      window_row const& row = e.m.windows[k];
+      using role = conv_rule::role;
+      role const of[] = {conv_rule::operand_role(which_, 0), conv_rule::operand_role(which_, 1),
+                         conv_rule::result_role(which_)};
+      in_x_.add(conv_rule::dim_of(row, of[0])), in_y_.add(conv_rule::dim_of(row, of[1]));
+      in_to_.add(conv_rule::dim_of(row, of[2]));
+      windows_.push_back(window_of(e, n, row));
+    }
+    sort_dims();
+  }
+
+  value written() {
+    value x = operand(0), y = operand(1);
+    std::vector<local_window> windows;
+    for (std::size_t k = 0; k < windows_.size(); ++k) {
+      window_place const at = place(k);
+      windows.push_back(window_on_parts(e_, windows_[k], at));
+      x = with_reached(e_, x, x_, x_.dims.find(in_x_.at[k]), windows_[k], at);
+    }
+    shape have_x = x_.dims, have_y = y_.dims;
+    x = only(x, have_x, united(united(batch_, in_x_), united(groups_, summed_)));
+    y = only(y, have_y, united(united(in_y_, groups_), united(summed_, channels_)));
+    x = merged(x, have_x, {batch_, in_x_, united(groups_, summed_)});
+    y = merged(y, have_y, {in_y_, summed_, united(groups_, channels_)});
+    return apart(convolved(x, y, windows));
+  }
+
+ private:
+  /// Sorts the dims over which no window moves by the tensors that have them.
+  void sort_dims() {
+    auto const unwindowed = [](shape const& all, shape const& windowed) { return without(all, windowed); };
+    shape const x = unwindowed(x_.dims, in_x_), y = unwindowed(y_.dims, in_y_), to = unwindowed(to_.dims, in_to_);
+    for (int i = 0; i < x.count; ++i) {
+      int const d = x.at[i];
+      if (to.has(d)) (y.has(d) ? groups_ : batch_).add(d);
+      else if (y.has(d)) summed_.add(d);
+    }
+    for (int i = 0; i < y.count; ++i)
+      if (!x.has(y.at[i]) && to.has(y.at[i])) channels_.add(y.at[i]);
+  }
+  /// Which tensor's parts say what operand 0 needs.
+  window_place place(std::size_t k) const {
+    auto const i = static_cast<int>(k);
+    bool const of_inputs = which_ != conv_direction::backward;
+    if (which_ == conv_direction::kernel) return {y_, y_.dims.find(in_y_.at[i]), of_inputs};
+    return {to_, to_.dims.find(in_to_.at[i]), of_inputs};
+  }
+  /// bf16 is multiplied and summed in f32.
+  value operand(int i) { return convert(e_.w, e_.operand(n_, i), element()); }
+  std::string element() const {
+    std::string const own = e_.result_type(n_).element;
+    return own == "bf16" ? "f32" : own;
+  }
+  value only(value const& v, shape& have, shape const& needed) {
+    value const r = reduce(e_.w, reduction::sum, v, lost(have, needed));
+    have = without(have, without(have, needed));
+    return r;
+  }
+  std::int64_t product(value const& v, shape const& have, shape const& of) const {
+    std::int64_t all = 1;
+    for (int i = 0; i < of.count; ++i) all *= v.type.shape[static_cast<std::size_t>(have.find(of.at[i]))];
+    return all;
+  }
+  /// `v` in this order of dims; those of windows stay apart, others become one.
+  value merged(value const& v, shape const& have, std::initializer_list<shape> order) {
+    shape all{};
+    extents in_order, together;
+    for (shape const& part : order) {
+      bool const is_windowed = part == in_x_ || part == in_y_;
+      for (int i = 0; i < part.count; ++i) {
+        all.add(part.at[i]);
+        in_order.push_back(v.type.shape[static_cast<std::size_t>(have.find(part.at[i]))]);
+        if (is_windowed) together.push_back(in_order.back());
+      }
+      if (!is_windowed) together.push_back(product(v, have, part));
+    }
+    return e_.w.op("reshape", {e_.laid(v, have, all, in_order)}, {v.type.element, together});
+  }
+  value convolved(value x, value y, std::vector<local_window> const& windows) {
+    std::size_t const count = windows.size();
+    extents strides, dilated_x(count, 1), dilated_y, shape{x.type.shape[0]}, reversed;
+    std::string padding, places;
+    for (std::size_t k = 0; k < count; ++k) {
+      local_window const& w = windows[k];
+      std::int64_t const in = x.type.shape[k + 1], across = y.type.shape[k];
+      std::int64_t const out = e_.result_type(n_).shape[static_cast<std::size_t>(to_.dims.find(in_to_.at[k]))];
+      bool const back = which_ == conv_direction::backward, by_kernel = which_ == conv_direction::kernel;
+      strides.push_back(back ? 1 : by_kernel ? w.dilation : w.stride);
+      if (back) dilated_x[k] = w.stride, reversed.push_back(static_cast<std::int64_t>(k));
+      dilated_y.push_back(by_kernel ? w.stride : w.dilation);
+      std::int64_t const low = back ? w.span() - w.low : w.low;
+      std::int64_t const reach = strides[k] * (out - 1) + dilated_y[k] * (across - 1) + 1;
+      std::int64_t const high = reach - low - (dilated_x[k] * (in - 1) + 1);
+      padding += (k == 0 ? "[" : ", [") + list_text(extents{low, high}) + "]";
+      places += std::to_string(k) + ", ";
+      shape.push_back(out);
+    }
+    if (!reversed.empty()) y = e_.w.op("reverse", {y}, y.type, "dimensions = " + array_text(reversed));
+    std::int64_t const groups = groups_.count == 0 ? 1 : product(e_.operand(n_), x_.dims, groups_);
+    shape.push_back(y.type.shape.back());
+    std::string const precision = "#stablehlo<precision HIGHEST>";
+    return e_.w.op(
+        "convolution", {x, y}, {x.type.element, shape},
+        "window_strides = " + array_text(strides) + ", padding = dense<[" + padding + "]> : tensor<" +
+            std::to_string(count) + "x2xi64>, lhs_dilation = " + array_text(dilated_x) +
+            ", rhs_dilation = " + array_text(dilated_y) + ", dimension_numbers = #stablehlo.conv<[b, " + places +
+            "f]x[" + places + "i, o]->[b, " + places + "f]>, feature_group_count = " + std::to_string(groups) +
+            " : i64, batch_group_count = 1 : i64, precision_config = [" + precision + ", " + precision + "]");
+  }
+  /// The result with its own dims in their order.
+  value apart(value const& v) {
+    type const t = e_.result_type(n_);
+    shape order = united(united(batch_, in_to_), united(groups_, channels_));
+    type in_order{v.type.element, {}};
+    for (int i = 0; i < order.count; ++i)
+      in_order.shape.push_back(t.shape[static_cast<std::size_t>(to_.dims.find(order.at[i]))]);
+    value const parts = e_.w.op("reshape", {v}, in_order);
+    return convert(e_.w, e_.laid(parts, order, to_.dims, t.shape), t.element);
+  }
+
+  emission& e_;
+  node const& n_;
+  conv_direction which_;
+  meshtensor::value const &x_, &y_, &to_;
+  shape in_x_{}, in_y_{}, in_to_{};  // the dims of windows in each tensor
+  shape batch_{}, groups_{}, summed_{}, channels_{};
+  std::vector<window_numbers> windows_;
+};
+
+inline value convolution(emission& e, node const& n) { return convolution_writer(e, n).written(); }
+
+}  // namespace meshtensor::hlo
