@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits conv, in all of its directions, as a convolution of [batch, window…, channels] with [window…, channels, channels].
+// Emits conv, in all directions, as a convolution of [batch, window…, channels] with [window…, channels, channels].
 #pragma once
 
 #include "meshtensor/emit/stablehlo/window.hpp"
