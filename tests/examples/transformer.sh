@@ -4,6 +4,7 @@
 #
 #   learns      beats the bigram model on a text that this model cannot know, and says so; repeats itself byte for byte
 #   literature  the same on a megabyte of Shakespeare, if MESHTENSOR_DATA has it
+#   uneven      20 losses are the same on nine meshes that divide neither batch, length, heads, width nor vocabulary
 #   resume      killed while it trains and saves, it goes on from the newest checkpoint, and ends as if it had not been
 #   ranks       standard output is that of one process, byte for byte; LAUNCHER starts four ranks
 #   lost        a rank that throws, or is killed, ends the job
@@ -79,6 +80,20 @@ PYTHON
     [ $? -eq 1 ] || fail 'a loss that is not a number is not exit code 1'
     grep -q 'meshtensor R42: the loss of step' far.err || fail "no word about a loss that is not a number: $(cat far.err)"
     cat once.out
+    ;;
+  uneven)
+    odd=(--text text --layers 2 --d-model 20 --heads 5 --d-ff 100 --length 33 --batch 10 --warmup 5 --learning-rate 0.01)
+    for mesh in data=1,model=1 data=2,model=1 data=3,model=1 data=4,model=1 data=2,model=2 data=1,model=6 data=2,model=3 \
+      data=8,model=1 data=2,model=4; do
+      "$program" "${odd[@]}" --steps 20 --evaluations 20 --sample-bytes 0 --mesh "$mesh" >out 2>err
+      grep -q '^held-out loss' out || fail "$mesh: $(cat err)"
+      grep '^step ' out | awk '{print $4, $7}' >"$mesh"
+      [ "$(wc -l <"$mesh")" -ge 19 ] || fail "$mesh: not twenty losses: $(cat out)"
+      paste data=1,model=1 "$mesh" | awk '{a = $1 - $3; b = $2 - $4; if (a * a > 4e-8 || b * b > 4e-8) exit 1}' ||
+        fail "$mesh: other losses than one processor's: $(paste data=1,model=1 "$mesh")"
+    done
+    awk 'NR == 1 {first = $1} {last = $1} END {exit !(last < 0.9 * first)}' ./data=1,model=1 || fail "they do not fall: $(cat data=1,model=1)"
+    cat data=1,model=1
     ;;
   resume)
     long=(--steps 1500 --evaluations 3 --sample-bytes 48 --dropout 0.1)
