@@ -21,6 +21,7 @@
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rematerialize.hpp"
 #include "meshtensor/op/rules.hpp"
+#include "meshtensor/op/stencil.hpp"
 #include "meshtensor/op/top_k.hpp"
 
 #include "meshtensor/nn/nn.hpp"

@@ -9,6 +9,7 @@ TEST_CASE("programs of movement under every layout") {
   tally t;
   hold_under_every_layout("movements", {}, t);
   hold_under_every_layout("orders", {}, t);
+  hold_under_every_layout("surrounded", {}, t);
   hold_under_every_layout("lookups", {}, t);
   hold_under_every_layout("noise", {}, t);
   hold_under_every_layout("asked", {}, t);

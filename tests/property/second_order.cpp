@@ -54,6 +54,7 @@ std::vector<tried> const programs_tried = {
     {"convolved", true, few},
     {"normed", true, few},
     {"pooled", true, few},
+    {"surrounded", true, few},
 };
 
 /// The text of a header without the library's own details.

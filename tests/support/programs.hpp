@@ -730,6 +730,26 @@ struct pooled {
   }
 };
 
+/// Stencils over two dims, with zeros and with the other end beyond them, and in a loop.
+struct surrounded {
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", s.real(), batch, rows, length, head);
+    auto gain = s.parameter("gain", head, mt::constant(0.7));
+    auto edges = mt::stencil(x * gain, [](auto at) {
+      return at(rows(-1), length(1)) + 2 * at(length(1)) - at(rows(2)) * at() + 0.5 * at(rows(-1), length(-2));
+    });
+    auto smoother = repeat(s / "steps", past, tanh(edges), [](mt::scope auto, auto u) {
+      return mt::stencil(
+          u, [](auto at) { return at() + 0.2 * (at(rows(-1)) + at(rows(1)) - 2 * at()); }, mt::beyond::other_end);
+    });
+    auto loss = weighed(smoother * smoother);
+    s.output("edges", edges);
+    s.output("smoother", smoother);
+    s.output("dx", gradient(loss, x));
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
+  }
+};
+
 // ---- state ----
 
 /// Running statistics, values that are swapped, and one that keeps another's earlier value.

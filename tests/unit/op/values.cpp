@@ -12,6 +12,7 @@
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
 #include "meshtensor/op/stack.hpp"
+#include "meshtensor/op/stencil.hpp"
 
 namespace {
 
@@ -54,6 +55,9 @@ bool same(numbers const& got, numbers const& wanted, double tolerance = 0) {
 constexpr auto slope_of(auto s, auto x, auto const& y) {
   return gradient(sum(y * (mt::cast<mt::f64>(mt::iota(s, b, mt::i32)) + 1)), x);
 }
+
+constexpr auto sum_around = [](auto at) { return at(b(-1)) + 10 * at() + 100 * at(b(1)); };
+constexpr auto corners = [](auto at) { return at(a(1), b(-1)) - at(b(-1), a(1)) + at(a(-1), b(1)); };
 
 /// 0 as a tensor without dims.
 constexpr auto zero(auto s) {
@@ -184,6 +188,20 @@ TEST_CASE("cumulative sums") {
   // bf16 is summed in f32: 256 + 1 + 1 is 258, while 256 + 1 in bf16 is 256
   CHECK(of<mt::dtype::bf16>([](auto, auto v) { return cumulative_sum(v, b); }, {256, 1, 1, 0, 0, 1}) ==
         numbers{256, 256, 258, 0, 0, 1});
+}
+
+TEST_CASE("a stencil takes the elements around each one") {
+  numbers const x = one_to_six;
+  CHECK(of([](auto, auto v) { return mt::stencil(v, sum_around); }, x) == numbers{210, 321, 32, 540, 654, 65});
+  CHECK(of([](auto, auto v) { return mt::stencil(v, sum_around, mt::beyond::other_end); }, x) ==
+        numbers{213, 321, 132, 546, 654, 465});
+  CHECK(of([](auto, auto v) { return mt::stencil(v, corners); }, x) == numbers{0, 0, 0, 2, 3, 0});
+  CHECK(of([](auto, auto v) { return mt::stencil(v, [](auto at) { return at(b(-2), b(1)) + at(b(5)); }); }, x) ==
+        numbers{0, 1, 2, 0, 4, 5});
+  CHECK(of([](auto, auto v) { return gradient(sum(mt::stencil(v, [](auto at) { return at(b(1)) * at(); })), v); }, x) ==
+        numbers{2, 4, 2, 5, 10, 5});
+  CHECK_THROWS_WITH_AS(of([](auto, auto v) { return mt::stencil(v, [](auto at) { return at(c(1)); }); }, x),
+                       doctest::Contains("meshtensor T01: stencil: the tensor lacks the dim 'c'"), mt::error);
 }
 
 TEST_CASE("what is shifted along a dim") {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// stencil: a function of the elements that lie around each element. Along sharded dims, ranks exchange what it reaches.
+#pragma once
+
+#include "meshtensor/op/shift.hpp"
+
+namespace meshtensor {
+
+/// The elements beyond the ends of a dim: zeros, or those at its other end.
+enum class beyond : std::uint8_t { zero, other_end };
+
+namespace detail {
+
+template <handle H>
+struct neighbours {
+  H const& x;
+  beyond outside;
+  line const& where;
+
+  /// For each element of `x`, the one at these distances from it: `at(rows(-1), cols(2))`.
+  template <std::same_as<dim_extent>... D>
+  constexpr auto operator()(D const&... distances) const {
+    recording const r(owner_of(x), where);
+    value_id v = x.id;
+    shape const dims = r.b.m.values[v].dims;
+    (require(r.b, dims, distances.label), ...);
+    // In the order of the dims, so that elements at equal distances along the first ones are exchanged once.
+    for (int i = 0; i < dims.count; ++i) {
+      std::int64_t distance = 0;
+      ((distance += r.b.m.dim_name(dims.at[i]) == distances.label ? distances.extent : 0), ...);
+      if (distance == 0) continue;
+      auto const how = outside == beyond::zero ? shift_kind::cut : shift_kind::wrap;
+      number_id const first = r.b.literal(static_cast<double>(distance));
+      v = meshtensor::shift(r.b, v, how, {static_cast<dim_id>(dims.at[i]), first, r.b.literal(0)});
+    }
+    return wrap<H::type, typename H::dim_list>(r.b, v);
+  }
+
+ private:
+  static constexpr void require(builder& b, shape const& dims, name const& dim) {
+    for (int i = 0; i < dims.count; ++i)
+      if (b.m.dim_name(dims.at[i]) == dim) return;
+    diagnostic wrong{};
+    b.note(wrong << "T01 stencil: the tensor lacks the dim '" << dim << "'");
+  }
+};
+
+}  // namespace detail
+
+/// What `f` computes from the elements around each element of `x`; `at(rows(-1), cols(1))` is the one a row before it
+/// and a column behind it, `at()` the element itself:
+///
+///     auto curvature = mt::stencil(u, [](auto at) { return at(x(-1)) - 2 * at() + at(x(1)); });
+///
+/// With `mt::beyond::other_end` a dim is a ring: the element before the first one is the last one.
+///
+/// dims    those of what `f` returns
+/// layout  along a sharded dim, each distance exchanges as many elements as it is long
+/// grad    that of `f`, moved back
+/// errors  T01 `x` lacks a dim
+template <handle H, class F>
+constexpr auto stencil(H const& x, F const& f, beyond outside = beyond::zero, line const& where = {}) {
+  return f(detail::neighbours<H>{x, outside, where});
+}
+
+}  // namespace meshtensor
