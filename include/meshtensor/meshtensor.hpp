@@ -20,6 +20,7 @@
 #include "meshtensor/op/control.hpp"
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/op/rematerialize.hpp"
+#include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/rules.hpp"
 #include "meshtensor/op/stencil.hpp"
 #include "meshtensor/op/top_k.hpp"

@@ -730,7 +730,8 @@ struct pooled {
   }
 };
 
-/// Stencils over two dims, with zeros and with the other end beyond them, and in a loop.
+/// Stencils over two dims, with zeros and with the other end beyond them, and in a loop; a convolution along a ring;
+/// resized tensors.
 struct surrounded {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, rows, length, head);
@@ -742,7 +743,14 @@ struct surrounded {
       return mt::stencil(
           u, [](auto at) { return at() + 0.2 * (at(rows(-1)) + at(rows(1)) - 2 * at()); }, mt::beyond::other_end);
     });
-    auto loss = weighed(smoother * smoother);
+    auto along = mt::window(rows, rows, kernel, {.dilation = 2, .padding = mt::circular_padding});
+    auto ring =
+        conv(x, s.parameter("ring", kernel, head, model, mt::normal(0.3)), to(batch, rows, length, model), along);
+    auto smaller = resize(resize(edges, rows, rows_2, mt::interpolation::linear), length, kernel);
+    auto wider = resize(smaller, kernel, past, mt::interpolation::corners);
+    auto loss = weighed(smoother * smoother) + weighed(ring * ring) + weighed(wider);
+    s.output("wider", wider);
+    s.output("ring", ring);
     s.output("edges", edges);
     s.output("smoother", smoother);
     s.output("dx", gradient(loss, x));

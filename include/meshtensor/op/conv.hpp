@@ -5,6 +5,7 @@
 #include "meshtensor/base/window.hpp"
 #include "meshtensor/op/broadcast.hpp"
 #include "meshtensor/op/detail/moved.hpp"
+#include "meshtensor/op/detail/wrapped.hpp"
 #include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/window.hpp"
 
@@ -283,6 +284,17 @@ constexpr K kernel_of(window_along<I, O, K> const&) {
   return {};
 }
 
+/// How far a window along a ring reaches beyond each end of its dim; 0: it is none.
+template <bool Backward, class I, class O, class K>
+constexpr std::int64_t beyond_ring(builder& b, window_along<I, O, K> const& w) {
+  if (w.how.padding.kind != padding::circular) return 0;
+  bool const fits =
+      b.expect(!Backward && K::rule.kind == extent_rule::fixed,
+               "T06 mt::circular_padding is for convolutions that are not transposed, with a kernel whose "
+               "extent is fixed");
+  return fits ? w.how.dilation * (K::rule.value - 1) / 2 : 0;
+}
+
 /// A convolution forwards or, if `Backward`, from the outputs of its windows to their inputs.
 template <bool Backward, handle X, handle Y, dim_type... D, class... W>
 constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_dims<D...>, W const&... windows) {
@@ -307,10 +319,13 @@ constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_di
     static_assert(is_valid<wrong<"T01 conv: no operand has a dim that the result names", X, Y, D...>>);
   recording r(owner_of(x, kernel), where);
   if constexpr (alike && !of_bool<X> && (traced || (has_inputs && has_kernels && gives_outputs && known))) {
-    window_row const rows[] = {row_of(r.b, windows)...};
+    window_row rows[] = {row_of(r.b, windows)...};
+    std::int64_t const beyond[] = {beyond_ring<Backward>(r.b, windows)...};
+    value_id reached = x.id;
+    for (std::size_t k = 0; k < sizeof...(W); ++k) reached = wrapped(r.b, reached, rows[k], beyond[k]);
     conv_attributes const all{r.b.add_windows(rows), static_cast<int>(sizeof...(W))};
     auto const which = Backward ? conv_direction::backward : conv_direction::forward;
-    return wrap<X::type, dims<D...>>(r.b, conv(r.b, x.id, kernel.id, which, all, shape_of(r.b, dims<D...>{})));
+    return wrap<X::type, dims<D...>>(r.b, conv(r.b, reached, kernel.id, which, all, shape_of(r.b, dims<D...>{})));
   } else {
     return wrap<X::type, dims<D...>>(r.b, x.id);
   }

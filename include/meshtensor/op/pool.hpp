@@ -271,6 +271,8 @@ constexpr auto record_pool(line const& where, auto const& make, X const& x, W co
   if constexpr (!fixed)
     static_assert(is_valid<wrong<"T06 pool: the size of a window is not fixed: give it as a number", X>>);
   recording r(owner_of(x), where);
+  r.b.expect(((windows.how.padding.kind != padding::circular) && ...),
+             "T06 pools have no mt::circular_padding: stack rolled tensors, or concat the ends");
   if constexpr (!of_bool<X> && has_inputs && are_new && fixed) {
     window_row const rows[] = {row_of(r.b, windows)...};
     pool_attributes const all{r.b.add_windows(rows), static_cast<int>(sizeof...(W))};

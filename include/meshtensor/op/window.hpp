@@ -10,7 +10,7 @@ namespace meshtensor {
 /// The elements by which a dim is padded before and behind it, when a window moves along it: `mt::padding{1, 1}`; or
 /// one of the rules below. A negative number leaves elements out.
 struct padding {
-  enum kind_t : std::uint8_t { given, same, centred } kind = given;
+  enum kind_t : std::uint8_t { given, same, centred, circular } kind = given;
   std::int64_t low = 0, high = 0;
 
   constexpr padding() = default;
@@ -26,6 +26,9 @@ inline constexpr padding same_padding{padding::same};
 /// Half of what the kernel spans, dilation · (size - 1) / 2 rounded down, on both sides: PyTorch's `padding=1` of a
 /// kernel of 3. With an odd kernel there are ⌈extent / stride⌉ places.
 inline constexpr padding centred_padding{padding::centred};
+/// As many as centred_padding, of the elements at the other end of the dim: PyTorch's padding_mode="circular". For
+/// convolutions, but not transposed ones, whose kernels have a fixed extent.
+inline constexpr padding circular_padding{padding::circular};
 
 struct window_options {
   std::int64_t stride = 1, dilation = 1;
@@ -75,7 +78,7 @@ constexpr window_row row_of(builder& b, window_options const& how, dim_id kernel
   number low = static_cast<double>(how.padding.low), high = static_cast<double>(how.padding.high);
   number const span = dilation * (size - 1);
   auto const half = [](number const& n) { return apply(function::floor, n / 2); };
-  if (how.padding.kind == padding::centred) low = high = half(span);
+  if (how.padding.kind == padding::centred || how.padding.kind == padding::circular) low = high = half(span);
   if (how.padding.kind == padding::same) {
     number const places = apply(function::floor, (extent(I{}) + (stride - 1)) / stride);
     number const all =

@@ -6,8 +6,11 @@
 
 #include "meshtensor/op/activation.hpp"
 #include "meshtensor/op/argmax.hpp"
+#include "meshtensor/op/conv.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
+#include "meshtensor/op/pool.hpp"
+#include "meshtensor/op/resize.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/softmax.hpp"
 #include "meshtensor/op/sort.hpp"
@@ -58,6 +61,15 @@ constexpr auto slope_of(auto s, auto x, auto const& y) {
 
 constexpr auto sum_around = [](auto at) { return at(b(-1)) + 10 * at() + 100 * at(b(1)); };
 constexpr auto corners = [](auto at) { return at(a(1), b(-1)) - at(b(-1), a(1)) + at(a(-1), b(1)); };
+
+/// 1, 10 and 100.
+constexpr auto weights(auto s) {
+  auto const i = mt::iota(s, row, mt::f64);
+  return 1 + i * (40.5 * i - 31.5);
+}
+constexpr auto around_ring(auto s, auto v) {
+  return conv(v, weights(s), to(a, b), mt::window(b, b, row, {.padding = mt::circular_padding}));
+}
 
 /// 0 as a tensor without dims.
 constexpr auto zero(auto s) {
@@ -188,6 +200,35 @@ TEST_CASE("cumulative sums") {
   // bf16 is summed in f32: 256 + 1 + 1 is 258, while 256 + 1 in bf16 is 256
   CHECK(of<mt::dtype::bf16>([](auto, auto v) { return cumulative_sum(v, b); }, {256, 1, 1, 0, 0, 1}) ==
         numbers{256, 256, 258, 0, 0, 1});
+}
+
+TEST_CASE("a convolution along a ring") {
+  CHECK(of([](auto s, auto v) { return around_ring(s, v); }, one_to_six) == numbers{213, 321, 132, 546, 654, 465});
+  CHECK_THROWS_WITH_AS(
+      of([](auto, auto v) { return sum_pool(v, mt::window(b, b, 3, {.padding = mt::circular_padding})); }, one_to_six),
+      doctest::Contains("meshtensor T06: pools have no mt::circular_padding"), mt::error);
+  CHECK_THROWS_WITH_AS(
+      of(
+          [](auto s, auto v) {
+            return conv_transposed(v, weights(s), to(a, b), mt::window(b, b, row, {.padding = mt::circular_padding}));
+          },
+          one_to_six),
+      doctest::Contains("meshtensor T06: mt::circular_padding is for convolutions that are not"), mt::error);
+}
+
+TEST_CASE("tensors of other sizes, as PyTorch interpolates") {
+  using mt::interpolation;
+  numbers const x = {1, 4, 9, 16, 25, 36};
+  CHECK(of([](auto, auto v) { return resize(v, b, part); }, x) == numbers{1, 4, 16, 25});
+  CHECK(of([](auto, auto v) { return resize(v, b, joined); }, x) == numbers{1, 1, 4, 4, 9, 16, 16, 25, 25, 36});
+  CHECK(same(of([](auto, auto v) { return resize(v, b, joined, interpolation::linear); }, x),
+             {1, 2.2, 4, 7, 9, 16, 19.6, 25, 31.6, 36}, 1e-12));
+  CHECK(same(of([](auto, auto v) { return resize(v, b, joined, interpolation::corners); }, x),
+             {1, 2.5, 4, 6.5, 9, 16, 20.5, 25, 30.5, 36}, 1e-12));
+  CHECK(same(of([](auto, auto v) { return resize(v, b, part, interpolation::linear); }, x), {1.75, 7.75, 18.25, 33.25},
+             1e-12));
+  CHECK(of([](auto, auto v) { return resize(v, b, first, interpolation::corners); }, x) == numbers{1, 16});
+  CHECK(of([](auto, auto v) { return gradient(sum(resize(v, b, joined)), v); }, x) == numbers{2, 2, 1, 2, 2, 1});
 }
 
 TEST_CASE("a stencil takes the elements around each one") {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// resize: more elements along a dim, or fewer, by interpolation.
+#pragma once
+
+#include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/pool.hpp"
+#include "meshtensor/op/reduce.hpp"
+#include "meshtensor/op/reshape.hpp"
+
+namespace meshtensor {
+
+/// Where an element of a resized dim lies in the dim that it is made from, of E elements resized to T.
+///
+/// nearest  element ⌊i · E / T⌋
+/// linear   between the two elements around (i + ½) · E / T − ½: PyTorch's bilinear without align_corners
+/// corners  between those around i · (E − 1) / (T − 1), so that both ends stay: with align_corners
+enum class interpolation : std::uint8_t { nearest, linear, corners };
+
+namespace detail {
+
+/// The places of `to`'s elements along `from`, f64.
+constexpr value_id resized_places(builder& b, dim_id from, dim_id to, interpolation how) {
+  constexpr dtype type = dtype::f64;
+  number const all = number::of_row(&b, b.add_number(extent_row(from)));
+  number const now = number::of_row(&b, b.add_number(extent_row(to)));
+  auto const ratio = [&](number const& by, number const& over) { return constant(b, by / over, type); };
+  value_id const i = iota(b, to, type);
+  if (how == interpolation::nearest)  // whole numbers are divided: a product of them is exact
+    return elementwise(b, function::floor, divide(b, multiply(b, i, constant(b, all, type)), constant(b, now, type)));
+  if (how == interpolation::corners) return multiply(b, i, ratio(all - 1, maximum(now - 1, number(1))));
+  value_id const half = constant(b, 0.5, type);
+  value_id const place = subtract(b, multiply(b, add(b, i, half), ratio(all, now)), half);
+  return elementwise(b, function::maximum, place, constant(b, 0, type));
+}
+
+/// `x` with `to` in the place of `from`.
+constexpr value_id resize(builder& b, value_id x, dim_id from, dim_id to, interpolation how) {
+  dim_id const along = b.dim_like(to);  // which no layout shards: so `from` and `to` may be sharded over one axis
+  shape const order = replaced(b.m.values[x].dims, from, along);
+  value_id const place = resized_places(b, from, along, how);
+  value_id const first = elementwise(b, function::floor, place);
+  auto const taken = [&](value_id index) { return gather(b, x, cast(b, index, dtype::i64), from, order); };
+  if (how == interpolation::nearest) return rename(b, taken(first), along, to);
+  value_id const last = constant(b, number::of_row(&b, b.add_number(extent_row(from))) - 1, dtype::f64);
+  value_id const second = elementwise(b, function::minimum, add(b, first, constant(b, 1, dtype::f64)), last);
+  value_id const share = cast(b, subtract(b, place, first), b.m.values[x].type);
+  value_id const low = taken(first), step = subtract(b, taken(second), low);
+  return rename(b, add(b, low, multiply(b, step, share)), along, to);
+}
+
+}  // namespace detail
+
+/// Resizes a tensor along one dim: `resize(x, rows, rows_2)`, `resize(x, rows, rows_2, mt::interpolation::linear)`.
+/// Along two of them, one after the other, linear is what is called bilinear.
+///
+/// dims    those of `x`, with `to` in the place of `from`
+/// layout  along a sharded dim each rank looks up its own elements, and the results are reduced to the parts of `to`
+/// grad    the cotangent, added up where elements came from
+/// errors  T01 `x` lacks `from`; T03 it has `to` already; T04 linear takes floats
+template <handle X, dim_type From, dim_type To>
+constexpr auto resize(X const& x, From from, To to, interpolation how = interpolation::nearest,
+                      line const& where = {}) {
+  using result = typename detail::dims_after<typename X::dim_list, window_of_size<From, To>>::type;
+  constexpr bool has_from = has_dim<X, From>, lacks_to = detail::lacks_dim<X, To>;
+  if constexpr (!has_from)
+    static_assert(is_valid<detail::wrong<"T01 resize: the tensor lacks the dim that it resizes", X, From>>);
+  if constexpr (!lacks_to)
+    static_assert(is_valid<detail::wrong<"T03 resize: the tensor has the new dim already", X, To>>);
+  detail::composed const here(detail::owner_of(x), where);
+  here.b.expect(how == interpolation::nearest || of_float<X>,
+                "T04 resize: only floats lie between elements: cast the tensor, or take mt::interpolation::nearest");
+  if constexpr (has_from && lacks_to)
+    return detail::wrap<X::type, result>(
+        here.b, detail::resize(here.b, x.id, detail::dim_of(here.b, from), detail::dim_of(here.b, to), how));
+  else return x;
+}
+
+}  // namespace meshtensor
