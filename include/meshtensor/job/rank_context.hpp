@@ -49,6 +49,7 @@ class rank_context {
   }
 
   int rank() const { return rank_; }
+  mesh_shape const& mesh() const { return mesh_; }
   std::byte* pointer(value_id v) const { return base_[p_.root[v]]; }
   /// The address of a value of which the arena has two, in an iteration.
   std::byte* turn(value_id v, std::int64_t index, std::int64_t bytes_of_one) const {

@@ -17,6 +17,7 @@
 #include "meshtensor/run/lockstep.hpp"
 #include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/store.hpp"
+#include "meshtensor/run/whole_program.hpp"
 
 namespace meshtensor {
 
@@ -85,6 +86,8 @@ class session {
   std::vector<rank_context> const& held() const { return processors_; }
 
  private:
+  /// Whether one engine has all processors held here.
+  bool runs_as_one() const { return whole_program_device<Device> || store_.runner().in_lockstep(); }
   void count();
   /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory();

@@ -28,7 +28,7 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
     connect();
   });
   ready();
-  if (job.in_lockstep()) {
+  if (runs_as_one()) {
     engines_.push_back(
         std::make_unique<engine<Device>>(m, p, entry, device_, processors_, std::make_unique<lockstep>(job.timing())));
   } else {
@@ -163,7 +163,7 @@ void session<Device>::run_all() {
   auto const run = [this](std::size_t k, std::span<external_buffers> external) {
     within_memory(p_, [&] { engines_[k]->run(external, numbers_.data(), settings_.seed, settings_.step); });
   };
-  if (store_.runner().in_lockstep()) return run(0, external_);
+  if (runs_as_one()) return run(0, external_);
   store_.runner().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
     std::size_t const k = index_of(rank);
     run(k, {&external_[k], 1});

@@ -3,22 +3,10 @@
 #pragma once
 
 #include "meshtensor/emit/stablehlo/nodes.hpp"
+#include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/graph/spell.hpp"
 
 namespace meshtensor {
-
-/// An argument or a result of a StableHLO program.
-struct stablehlo_port {
-  enum kind_t : std::uint8_t { input, variable, number, seed, step, output } kind;
-  id row;          // input, output: the node; variable, number: the row of its table
-  value_id value;  // of the module, for dtype, dims and layout; for a number: one of its constants
-};
-
-struct stablehlo_program {
-  std::string text;
-  std::vector<stablehlo_port> arguments, results;
-};
-
 namespace hlo {
 
 class program_writer : speller {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of PJRT's C interface that meshtensor uses: a table of functions, each with one struct of arguments.
+//
+// source  openxla/xla, xla/pjrt/c/pjrt_c_api.h, versions 0.57 to 0.117; tests/unit/device/pjrt_api.cpp compares what is
+//         declared here with that header where there is one
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace meshtensor::pjrt {
+
+// What a plugin owns; never looked into.
+struct failure;
+struct event;
+struct client;
+struct device;
+struct device_description;
+struct loaded_executable;
+struct buffer;
+
+/// How every struct begins.
+struct head {
+  std::size_t size;
+  void* extensions;
+};
+
+/// Places in the table of functions. Since 0.57 functions are only ever added behind them.
+enum class slot : int {
+  failure_destroy = 0,
+  failure_message = 1,
+  plugin_initialize = 3,
+  event_destroy = 5,
+  event_await = 8,
+  client_create = 10,
+  client_platform_name = 12,
+  client_addressable_devices = 16,
+  client_compile = 20,
+  buffer_from_host = 22,
+  description_id = 23,
+  description_kind = 26,
+  device_description = 29,
+  loaded_destroy = 50,
+  loaded_execute = 55,
+  buffer_destroy = 58,
+  buffer_to_host = 70,
+};
+
+struct table {
+  struct head head;
+  struct {
+    struct head head;
+    int major, minor;
+  } version;
+  void* functions[1];  // as many as `head.size` has room for
+};
+
+enum class element : std::int32_t { boolean = 1, i32 = 4, i64 = 5, u8 = 6, u64 = 9, f32 = 11, f64 = 12, bf16 = 13 };
+
+struct failure_arguments {
+  struct head head;
+  failure* which;
+};
+struct message_arguments {
+  struct head head;
+  failure const* which;
+  char const* text;
+  std::size_t length;
+};
+struct initialize_arguments {
+  struct head head;
+};
+struct event_arguments {
+  struct head head;
+  event* which;
+};
+struct create_arguments {
+  struct head head;
+  void const* options;
+  std::size_t option_count;
+  void *get, *get_user, *put, *put_user;
+  client* made;
+  void *try_get, *try_get_user;
+};
+struct name_arguments {
+  struct head head;
+  client* which;
+  char const* text;
+  std::size_t length;
+};
+struct devices_arguments {
+  struct head head;
+  client* which;
+  device* const* all;
+  std::size_t count;
+};
+struct program {
+  struct head head;
+  char* code;
+  std::size_t length;
+  char const* format;
+  std::size_t format_length;
+};
+struct compile_arguments {
+  struct head head;
+  client* which;
+  program const* source;
+  char const* options;
+  std::size_t options_length;
+  loaded_executable* made;
+};
+struct from_host_arguments {
+  struct head head;
+  client* which;
+  void const* data;
+  element type;
+  std::int64_t const* dims;
+  std::size_t dim_count;
+  std::int64_t const* strides;
+  std::size_t stride_count;
+  std::int32_t semantics;  // 0: `data` is read in the call
+  device* where;
+  void *memory, *layout;
+  event* is_read;
+  buffer* made;
+};
+struct description_arguments {
+  struct head head;
+  device* which;
+  device_description* found;
+};
+struct id_arguments {
+  struct head head;
+  device_description* which;
+  int id;
+};
+struct kind_arguments {
+  struct head head;
+  device_description* which;
+  char const* text;
+  std::size_t length;
+};
+struct loaded_arguments {
+  struct head head;
+  loaded_executable* which;
+};
+struct execute_options {
+  struct head head;
+  void *send, *receive;
+  std::size_t send_count, receive_count;
+  int launch;
+  std::int64_t const* kept;  // arguments that are not donated in this run
+  std::size_t kept_count;
+};
+struct execute_arguments {
+  struct head head;
+  loaded_executable* which;
+  execute_options* options;
+  buffer* const* const* arguments;
+  std::size_t device_count, argument_count;
+  buffer** const* results;
+  event** done;
+  device* on;
+};
+struct buffer_arguments {
+  struct head head;
+  buffer* which;
+};
+struct tiled_layout {
+  struct head head;
+  std::int64_t const* minor_to_major;
+  std::size_t dim_count;
+  std::int64_t const* tiles;
+  std::size_t const* tile_sizes;
+  std::size_t tile_count;
+};
+struct memory_layout {
+  struct head head;
+  tiled_layout tiled;
+  std::int32_t kind;  // 0: tiled
+};
+struct to_host_arguments {
+  struct head head;
+  buffer* which;
+  memory_layout* layout;
+  void* to;
+  std::size_t bytes;
+  event* is_written;
+};
+
+/// A zeroed struct that claims 64 bytes more than are declared: to a newer plugin all that was added since is zero, and
+/// means what it was before.
+template <class T>
+class zeroed {
+ public:
+  zeroed() : one_(new (room_) T{}) { one_->head.size = sizeof room_; }
+  zeroed(zeroed const&) = delete;
+  zeroed& operator=(zeroed const&) = delete;
+  T* operator->() { return one_; }
+  T& operator*() { return *one_; }
+
+ private:
+  alignas(T) std::byte room_[sizeof(T) + 64] = {};
+  T* one_;
+};
+
+}  // namespace meshtensor::pjrt

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// TPUs, GPUs and whatever else has a PJRT plugin: the plugin compiles and runs a program whole.
+#pragma once
+
+#include <cstdlib>
+#include <span>
+
+#include "meshtensor/device/pjrt/loaded_program.hpp"
+#include "meshtensor/emit/stablehlo.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+
+namespace meshtensor {
+
+/// A device for `executable<Program, Mesh, Layout, mt::pjrt_device>`: the plugin whose file `MESHTENSOR_PJRT` names
+/// runs the program on as many of its devices as the mesh has processors, all of this process.
+///
+/// errors  R70 there is no plugin; R71 it is too old; R72 what it says; R73 it has too few devices; R01, S02 a program
+///         without a form in StableHLO
+struct pjrt_device {
+  class whole_program;
+};
+
+/// One entry, compiled by the plugin.
+class pjrt_device::whole_program {
+ public:
+  whole_program(module const& m, plan const& p, int entry, mesh_shape const& mesh)
+      : ports_(stablehlo(m, entry, p.numbers, mesh)),
+        loaded_(client(), std::exchange(ports_.text, {}), static_cast<std::size_t>(mesh.size()),
+                types(m, p, ports_.arguments), types(m, p, ports_.results)) {}
+
+  std::vector<stablehlo_port> const& arguments() const { return ports_.arguments; }
+  std::vector<stablehlo_port> const& results() const { return ports_.results; }
+
+  /// Runs it once: `from(replica, i)` is where argument i lies, `to(replica, i)` where result i goes.
+  template <class From, class To>
+  void run(From const& from, To const& to) {
+    loaded_.run(from, to);
+  }
+
+ private:
+  static pjrt::device_client& client() {
+    char const* const path = std::getenv("MESHTENSOR_PJRT");
+    if (path == nullptr || *path == '\0')
+      throw error("R70", {"no PJRT plugin is named: set MESHTENSOR_PJRT to its file, such as libtpu.so"});
+    return pjrt::device_client::of_file(path);
+  }
+  static std::vector<pjrt::tensor_type> types(module const& m, plan const& p,
+                                              std::vector<stablehlo_port> const& ports) {
+    std::vector<pjrt::tensor_type> all;
+    for (stablehlo_port const& port : ports) {
+      if (port.value == no_id) {  // seed or step
+        all.push_back({pjrt::element::u64, {}, 8});
+        continue;
+      }
+      value const& v = m.values[port.value];
+      pjrt::tensor_type t{pjrt::element_of(v.type), {}, static_cast<std::size_t>(p.numbers.local_bytes(v))};
+      for (int i = 0; i < v.dims.count; ++i) t.dims.push_back(p.numbers.local(v, i));
+      all.push_back(std::move(t));
+    }
+    return all;
+  }
+
+  stablehlo_program ports_;
+  pjrt::loaded_program loaded_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program on the devices of a client: compiled from StableHLO, run with tensors of the host.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/base/dtype.hpp"
+#include "meshtensor/base/protobuf.hpp"
+#include "meshtensor/device/pjrt/client.hpp"
+
+namespace meshtensor::pjrt {
+
+/// How an argument or a result looks on one device: dense, the last dim varies fastest.
+struct tensor_type {
+  element type;
+  std::vector<std::int64_t> dims;
+  std::size_t bytes;
+};
+constexpr element element_of(dtype t) {
+  constexpr element all[] = {element::f64, element::f32, element::bf16,   element::i32,
+                             element::i64, element::u8,  element::boolean};
+  return all[static_cast<int>(t)];
+}
+
+/// XLA's CompileOptionsProto: one replica for each of these devices.
+inline std::string compile_options(std::vector<int> const& devices) {
+  auto const count = static_cast<std::int64_t>(devices.size());
+  std::string ids;
+  for (auto id : devices) {
+    auto rest = static_cast<unsigned>(id);
+    for (; rest > 0x7f; rest >>= 7) ids += static_cast<char>(rest | 0x80);
+    ids += static_cast<char>(rest);
+  }
+  using meshtensor::detail::message;
+  message const computation = message().text(1, ids);
+  message const assignment = message().integer(1, count).integer(2, 1).inner(3, computation);
+  message const build = message().integer(4, count).integer(5, 1).inner(9, assignment);
+  return message().inner(3, build).bytes();
+}
+
+/// A buffer on a device.
+class held_buffer {
+ public:
+  held_buffer() = default;
+  held_buffer(plugin const& p, buffer* b) : plugin_(&p), handle_(b) {}
+  held_buffer(held_buffer&& from) noexcept : plugin_(from.plugin_), handle_(std::exchange(from.handle_, nullptr)) {}
+  held_buffer& operator=(held_buffer&& from) noexcept {
+    std::swap(plugin_, from.plugin_), std::swap(handle_, from.handle_);
+    return *this;
+  }
+  ~held_buffer() {
+    if (handle_ == nullptr) return;
+    zeroed<buffer_arguments> a;
+    a->which = handle_;
+    plugin_->release(slot::buffer_destroy, a);
+  }
+  buffer* handle() const { return handle_; }
+
+ private:
+  plugin const* plugin_ = nullptr;
+  buffer* handle_ = nullptr;
+};
+
+/// A compiled program. Replica k runs on the k-th device of the client.
+class loaded_program {
+ public:
+  /// errors  R72 the text is not accepted; R73 the client has too few devices
+  loaded_program(device_client& c, std::string text, std::size_t replicas, std::vector<tensor_type> arguments,
+                 std::vector<tensor_type> results)
+      : client_(c), replicas_(replicas), arguments_(std::move(arguments)), results_(std::move(results)) {
+    if (replicas > c.devices().size())
+      throw error("R73", {"the mesh has ", replicas, " processors, but the PJRT plugin '", c.plugin().path(), "' has ",
+                          c.devices().size(), " devices here: take a smaller mesh"});
+    std::vector<int> ids;
+    for (std::size_t k = 0; k < replicas; ++k) ids.push_back(c.id(k));
+    std::string const options = compile_options(ids), format = "mlir";
+    zeroed<program> source;
+    source->code = text.data(), source->length = text.size();
+    source->format = format.data(), source->format_length = format.size();
+    zeroed<compile_arguments> a;
+    a->which = c.handle(), a->source = &*source, a->options = options.data(), a->options_length = options.size();
+    c.plugin().call(slot::client_compile, a);
+    handle_ = a->made;
+  }
+  loaded_program(loaded_program const&) = delete;
+  loaded_program& operator=(loaded_program const&) = delete;
+  ~loaded_program() {
+    zeroed<loaded_arguments> a;
+    a->which = handle_;
+    client_.plugin().release(slot::loaded_destroy, a);
+  }
+
+  std::size_t replicas() const { return replicas_; }
+
+  /// Runs the program once: `from(replica, i)` is where argument i lies on the host, `to(replica, i)` where
+  /// result i goes. The plugin does not check types, so they are those that the program was made with.
+  template <class From, class To>
+  void run(From const& from, To const& to) {
+    std::vector<std::vector<held_buffer>> held(replicas_);
+    for (std::size_t k = 0; k < replicas_; ++k)
+      for (std::size_t i = 0; i < arguments_.size(); ++i) held[k].push_back(uploaded(from(k, i), arguments_[i], k));
+    std::vector<std::vector<held_buffer>> const made = executed(held);
+    for (std::size_t k = 0; k < replicas_; ++k)
+      for (std::size_t i = 0; i < results_.size(); ++i) download(made[k][i], results_[i], to(k, i));
+  }
+
+ private:
+  held_buffer uploaded(void const* data, tensor_type const& t, std::size_t replica) {
+    zeroed<from_host_arguments> a;
+    a->which = client_.handle(), a->data = data, a->type = t.type, a->where = client_.devices()[replica];
+    a->dims = t.dims.data(), a->dim_count = t.dims.size();
+    client_.plugin().call(slot::buffer_from_host, a);
+    held_buffer made(client_.plugin(), a->made);
+    client_.plugin().await(a->is_read);
+    return made;
+  }
+  void download(held_buffer const& b, tensor_type const& t, void* into) {
+    std::vector<std::int64_t> order;
+    for (std::size_t i = t.dims.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+    zeroed<memory_layout> dense;
+    dense->tiled.head.size = sizeof(tiled_layout);
+    dense->tiled.minor_to_major = order.data(), dense->tiled.dim_count = order.size();
+    zeroed<to_host_arguments> a;
+    a->which = b.handle(), a->layout = &*dense, a->to = into, a->bytes = t.bytes;
+    client_.plugin().call(slot::buffer_to_host, a);
+    client_.plugin().await(a->is_written);
+  }
+  std::vector<std::vector<held_buffer>> executed(std::vector<std::vector<held_buffer>> const& held) {
+    std::vector<std::vector<buffer*>> given(replicas_), made(replicas_);
+    std::vector<buffer* const*> arguments;
+    std::vector<buffer**> results;
+    std::vector<event*> done(replicas_);
+    for (std::size_t k = 0; k < replicas_; ++k) {
+      for (held_buffer const& b : held[k]) given[k].push_back(b.handle());
+      made[k].resize(results_.size());
+      arguments.push_back(given[k].data()), results.push_back(made[k].data());
+    }
+    zeroed<execute_options> options;
+    zeroed<execute_arguments> a;
+    a->which = handle_, a->options = &*options, a->arguments = arguments.data(), a->results = results.data();
+    a->device_count = replicas_, a->argument_count = arguments_.size(), a->done = done.data();
+    client_.plugin().call(slot::loaded_execute, a);
+    std::vector<std::vector<held_buffer>> all(replicas_);
+    for (std::size_t k = 0; k < replicas_; ++k)
+      for (buffer* b : made[k]) all[k].emplace_back(client_.plugin(), b);
+    for (event* e : done) client_.plugin().await(e);
+    return all;
+  }
+
+  device_client& client_;
+  std::size_t replicas_;
+  std::vector<tensor_type> arguments_, results_;
+  loaded_executable* handle_ = nullptr;
+};
+
+}  // namespace meshtensor::pjrt

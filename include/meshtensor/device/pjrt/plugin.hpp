@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PJRT plugin: a shared object that compiles and runs StableHLO on some hardware.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/device/pjrt/api.hpp"
+
+namespace meshtensor::pjrt {
+
+/// A loaded plugin. It is never unloaded, for it has threads of its own.
+class plugin {
+ public:
+  /// The plugin of a file, loaded once.
+  ///
+  /// errors  R70 the file cannot be loaded, or is no plugin; R71 its version is not one that meshtensor knows
+  static plugin const& of_file(std::string const& path) {
+    static std::mutex one_at_a_time;
+    static std::map<std::string, std::unique_ptr<plugin>> loaded;
+    std::lock_guard const lock(one_at_a_time);
+    auto& one = loaded[path];
+    if (!one) one.reset(new plugin(path));
+    return *one;
+  }
+
+  std::string const& path() const { return path_; }
+
+  /// Calls a function of the table.
+  ///
+  /// errors  R72 what the plugin says
+  template <class Arguments>
+  void call(slot which, zeroed<Arguments>& arguments) const {
+    auto const f = reinterpret_cast<failure* (*)(void*)>(function(which));
+    if (failure* const wrong = f(&*arguments)) fail(wrong);
+  }
+  /// The same for functions that cannot fail.
+  template <class Arguments>
+  void release(slot which, zeroed<Arguments>& arguments) const {
+    auto const f = reinterpret_cast<failure* (*)(void*)>(function(which));
+    if (failure* const wrong = f(&*arguments)) destroy(wrong);
+  }
+  /// Waits for an event, if there is one, and destroys it. errors R72
+  void await(event* which) const {
+    if (which == nullptr) return;
+    zeroed<event_arguments> waits, ends;
+    waits->which = ends->which = which;
+    auto const f = reinterpret_cast<failure* (*)(void*)>(function(slot::event_await));
+    failure* const wrong = f(&*waits);
+    release(slot::event_destroy, ends);
+    if (wrong != nullptr) fail(wrong);
+  }
+
+ private:
+  explicit plugin(std::string const& path) : path_(path) {
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw error("R70", {"the PJRT plugin '", path, "' cannot be loaded: ", dlerror()});
+    auto const get = reinterpret_cast<table const* (*)()>(dlsym(library, "GetPjrtApi"));
+    if (get == nullptr || (table_ = get()) == nullptr)
+      throw error("R70", {"'", path, "' is no PJRT plugin: it has no function GetPjrtApi"});
+    if (auto const& v = table_->version; v.major != 0 || v.minor < 57)
+      throw error("R71", {"the PJRT plugin '", path, "' has version ", v.major, ".", v.minor,
+                          " of the interface, but meshtensor knows 0.57 and later ones of 0"});
+    zeroed<initialize_arguments> none;
+    call(slot::plugin_initialize, none);
+  }
+
+  void* function(slot which) const {
+    auto const place = static_cast<std::size_t>(which);
+    std::size_t const end = offsetof(table, functions) + (place + 1) * sizeof(void*);
+    void* const* const first = table_->functions;
+    if (table_->head.size < end || first[place] == nullptr)
+      throw error("R71", {"the PJRT plugin '", path_, "' lacks function ", static_cast<int>(which),
+                          " of the interface: take a newer plugin"});
+    return first[place];
+  }
+  [[noreturn]] void fail(failure* wrong) const {
+    zeroed<message_arguments> says;
+    says->which = wrong;
+    reinterpret_cast<void (*)(void*)>(function(slot::failure_message))(&*says);
+    std::string const text(says->text, says->length);
+    destroy(wrong);
+    throw error("R72", {"the PJRT plugin '", path_, "' says: ", text});
+  }
+  void destroy(failure* wrong) const {
+    zeroed<failure_arguments> ends;
+    ends->which = wrong;
+    reinterpret_cast<void (*)(void*)>(function(slot::failure_destroy))(&*ends);
+  }
+
+  std::string path_;
+  table const* table_ = nullptr;
+};
+
+}  // namespace meshtensor::pjrt

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A StableHLO program as its callers see it: the text, and what its arguments and results are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meshtensor/tensor/ids.hpp"
+
+namespace meshtensor {
+
+/// An argument or a result of a StableHLO program.
+struct stablehlo_port {
+  enum kind_t : std::uint8_t { input, variable, number, seed, step, output } kind;
+  id row;          // input, output: the node; variable, number: the row of its table
+  value_id value;  // of the module, for dtype, dims and layout; for a number: one of its constants
+};
+
+struct stablehlo_program {
+  std::string text;
+  std::vector<stablehlo_port> arguments, results;
+};
+
+}  // namespace meshtensor

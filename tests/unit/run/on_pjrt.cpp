@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs on a PJRT plugin: the losses and parameters of plain loops, under several layouts, and what is refused.
+// passes: start-up
+// sanitize: no
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "meshtensor/device/pjrt/device.hpp"
+#include "meshtensor/meshtensor.hpp"
+#include "support/folder.hpp"
+#include "support/pjrt.hpp"
+#include "support/programs.hpp"
+
+namespace mt = meshtensor;
+using meshtensor_test::sentence;
+
+namespace {
+
+inline constexpr struct data : mt::axis<"data"> {} data;
+inline constexpr struct model : mt::axis<"model"> {} model;
+struct mesh : mt::mesh<data, model> {};
+struct whole : mt::layout<> {};
+struct by_batch : mt::layout<mt::shard<programs::batch, data>> {};
+struct by_width : mt::layout<mt::shard<programs::inner, model>, mt::shard<programs::vocab, data>> {};
+struct by_both : mt::layout<mt::shard<programs::batch, data>, mt::shard<programs::inner, model>> {};
+
+template <class T>
+std::vector<T> waves(std::int64_t count, double pace) {
+  std::vector<T> all(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<T>(std::sin(pace * static_cast<double>(i) + 0.3));
+  return all;
+}
+std::vector<std::int32_t> labels(std::int64_t count, std::int32_t classes) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i * 7 % 5) % classes;
+  return all;
+}
+
+using classifier = mt::precision<programs::classifier, mt::f64>;
+/// The losses of some steps, and then a parameter.
+template <class Device, class Layout>
+std::vector<double> train(mt::store& weights, int data_size, int model_size, int steps) {
+  mt::executable<classifier, mesh, Layout, Device> step(weights, data(data_size), model(model_size));
+  auto const x = waves<double>(24 * 12, 0.7);
+  auto const label = labels(24, 12);
+  std::vector<double> all;
+  for (int i = 0; i < steps; ++i)
+    all.push_back(
+        step(mt::feed<"x">(x), mt::feed<"label">(label), mt::set<"rate">(0.1 + 0.02 * i)).template get<"loss">());
+  auto const gain = weights.get<double>("norm/gain");
+  for (std::int64_t i = 0; i < gain.size(); ++i) all.push_back(gain.data()[i]);
+  return all;
+}
+template <class Layout>
+void same_as_plain_loops(mt::job const& job, int data_size, int model_size) {
+  mt::store ours(job), theirs(job);
+  auto const wanted = train<mt::reference_device, Layout>(ours, data_size, model_size, 6);
+  auto const got = train<mt::pjrt_device, Layout>(theirs, data_size, model_size, 6);
+  REQUIRE(got.size() == wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) < 1e-9);
+  CHECK(got[5] < got[0]);
+  CHECK(theirs.step() == 6);
+}
+
+}  // namespace
+
+TEST_CASE("dropout, norms, AdamW and clipping: the losses and parameters of plain loops") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  for (mt::job const& job : {mt::job::in_lockstep(), mt::job::as_threads()}) {
+    same_as_plain_loops<whole>(job, 1, 1);
+    same_as_plain_loops<by_batch>(job, 4, 1);
+    same_as_plain_loops<by_width>(job, 2, 2);
+    same_as_plain_loops<by_both>(job, 2, 2);
+  }
+}
+
+TEST_CASE("a network of images, its rows whole and its batch in parts") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  using images = mt::precision<programs::images, mt::f32>;
+  auto const losses = [](auto device) {
+    mt::job const job = mt::job::in_lockstep();
+    mt::store weights(job);
+    mt::executable<images, mesh, by_batch, decltype(device)> step(weights, data(4), model(1));
+    auto const x = waves<float>(24 * 9 * 6 * 2, 0.37);
+    auto const label = labels(24, 12);
+    std::vector<float> all;
+    for (int i = 0; i < 4; ++i) all.push_back(step(mt::feed<"x">(x), mt::feed<"label">(label)).template get<"loss">());
+    return all;
+  };
+  auto const wanted = losses(mt::reference_device{}), got = losses(mt::pjrt_device{});
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) < 1e-4f);
+  CHECK(got[3] < got[0]);
+}
+
+TEST_CASE("two devices take turns with one store") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  mt::job const job = mt::job::in_lockstep();
+  mt::store turns(job), alone(job);
+  auto first = train<mt::pjrt_device, by_both>(turns, 2, 2, 3);
+  auto const second = train<mt::reference_device, by_both>(turns, 2, 2, 3);
+  auto const wanted = train<mt::reference_device, by_both>(alone, 2, 2, 3);
+  auto const after = train<mt::reference_device, by_both>(alone, 2, 2, 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(first[i] - wanted[i]) < 1e-9);
+  for (std::size_t i = 0; i < second.size(); ++i) CHECK(std::abs(second[i] - after[i]) < 1e-9);
+}
+
+TEST_CASE("what is refused") {
+  std::string const plugin = meshtensor_test::pjrt_plugin();
+  if (plugin.empty()) return;
+  mt::job const job = mt::job::in_lockstep();
+  auto const made = [&](int data_size) {
+    mt::store weights(job);
+    return sentence(
+        [&] { mt::executable<classifier, mesh, by_batch, mt::pjrt_device>(weights, data(data_size), model(1)); });
+  };
+  CHECK(made(6) == "meshtensor R73: the mesh has 6 processors, but the PJRT plugin '" + plugin +
+                       "' has 4 devices here: take a smaller mesh");
+  mt::store weights(job);
+  mt::executable<classifier, mesh, by_batch, mt::pjrt_device> step(weights, data(2), model(1));
+  CHECK(sentence([&] { step.check_numerics(); }) ==
+        "meshtensor R74: check_numerics and check see single operations, but this device runs programs whole");
+  setenv("MESHTENSOR_PJRT", "", 1);
+  CHECK(made(2) == "meshtensor R70: no PJRT plugin is named: set MESHTENSOR_PJRT to its file, such as libtpu.so");
+  setenv("MESHTENSOR_PJRT", "/absent.so", 1);
+  CHECK(made(2).starts_with("meshtensor R70: the PJRT plugin '/absent.so' cannot be loaded: "));
+  setenv("MESHTENSOR_PJRT", "libm.so.6", 1);
+  CHECK(made(2) == "meshtensor R70: 'libm.so.6' is no PJRT plugin: it has no function GetPjrtApi");
+  setenv("MESHTENSOR_PJRT", plugin.c_str(), 1);
+}
