@@ -8,10 +8,11 @@
 #   onednn         matrix products, with a CBLAS for f64     MESHTENSOR_WITH_ONEDNN=1
 #   cpu            the cpu device whole: tbb and onednn
 #   zlib           texts that gzip has packed                MESHTENSOR_WITH_ZLIB=1
+#   images         JPEG and PNG, by libjpeg and libpng       MESHTENSOR_WITH_IMAGES=1
 #   sentencepiece  text as subwords                          MESHTENSOR_WITH_SENTENCEPIECE=1
 #   io             checkpoints: meshtensor/io/checkpoint.hpp
 
-set(meshtensor_components mpi tbb onednn cpu zlib sentencepiece io)
+set(meshtensor_components mpi tbb onednn cpu zlib images sentencepiece io)
 
 include("${CMAKE_CURRENT_LIST_DIR}/fetch.cmake")
 
@@ -49,6 +50,8 @@ function(meshtensor_names out)
   set(name_cblas "a CBLAS")
   set(name_xsimd "xsimd")
   set(name_zlib "zlib")
+  set(name_jpeg "libjpeg")
+  set(name_png "libpng")
   set(name_sentencepiece "sentencepiece")
   set(name_xxhash "xxHash")
   list(TRANSFORM ARGN REPLACE "(.+)" "name_\\1" OUTPUT_VARIABLE variables)
@@ -225,6 +228,24 @@ function(meshtensor_find_zlib out)
   meshtensor_define_component(zlib)
   target_compile_definitions(meshtensor::zlib INTERFACE MESHTENSOR_WITH_ZLIB=1)
   target_link_libraries(meshtensor::zlib INTERFACE ZLIB::ZLIB)
+endfunction()
+
+function(meshtensor_find_images out)
+  set(missing "")
+  find_package(JPEG QUIET)
+  if(NOT TARGET JPEG::JPEG)
+    list(APPEND missing jpeg)
+  endif()
+  find_package(PNG QUIET)
+  if(NOT TARGET PNG::PNG)
+    list(APPEND missing png)
+  endif()
+  set(${out} "${missing}" PARENT_SCOPE)
+  if(NOT missing)
+    meshtensor_define_component(images)
+    target_compile_definitions(meshtensor::images INTERFACE MESHTENSOR_WITH_IMAGES=1)
+    target_link_libraries(meshtensor::images INTERFACE JPEG::JPEG PNG::PNG)
+  endif()
 endfunction()
 
 function(meshtensor_find_sentencepiece out)

@@ -16,6 +16,8 @@ tbb          | libtbb-dev                 | header tbb/parallel_for.h       | tb
 onednn       | libdnnl-dev                | header oneapi/dnnl/dnnl.hpp     | onednn-cpu-omp  | onednn           | library
 cblas        | libopenblas-dev            | library openblas                | openblas        | openblas         | library
 zlib         | zlib1g-dev                 | header zlib.h                   | zlib            | zlib             | library
+jpeg         | libjpeg62-turbo-dev        | header jpeglib.h               | libjpeg-turbo   | libjpeg-turbo    | library
+png          | libpng-dev                 | header png.h                    | libpng          | libpng           | library
 sentencepiece | libsentencepiece-dev      | header sentencepiece_trainer.h  | libsentencepiece | sentencepiece   | library
 xxhash       | libxxhash-dev              | header xxhash.h                 | xxhash          | xxhash           | library
 mpi          | libopenmpi-dev openmpi-bin | command mpicxx mpirun           | openmpi         | openmpi          | library

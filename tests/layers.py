@@ -25,6 +25,8 @@ DOORS = [
     ("xsimd", r"xsimd/", r"device/cpu/"),
     ("xtensor", r"(xtensor|xtl)/", r"array/xtensor\.hpp$"),
     ("zlib", r"zlib\.h$", r"data/gzip\.hpp$"),
+    ("libjpeg", r"(jpeglib|jerror)\.h$", r"data/jpeg\.hpp$"),
+    ("libpng", r"png\.h$", r"data/png\.hpp$"),
     ("sentencepiece", r"sentencepiece_", r"data/(learn_)?subwords\.hpp$"),
     ("xxHash", r"xxhash\.h$", None),
     ("fmt", r"fmt/", None),  # one header, wherever it is
@@ -104,6 +106,8 @@ def self_test():
         "device/cpu/dot.hpp": once + "#include <oneapi/dnnl/dnnl.hpp>\n#include <xsimd/xsimd.hpp>\n#include <unistd.h>\n",
         "array/xtensor.hpp": once + "#include <xtensor/xarray.hpp>\nmeshtensor::module m;\n",
         "data/gzip.hpp": once + "#include <zlib.h>\n",
+        "data/jpeg.hpp": once + "#include <cstdio>\n#include <jpeglib.h>\n",
+        "data/png.hpp": once + "#include <png.h>\n",
         "data/learn_subwords.hpp": once + "#include <sentencepiece_trainer.h>\n",
         "meshtensor.hpp": once + '#include "meshtensor/array/xtensor.hpp"\n',
     }
@@ -117,6 +121,8 @@ def self_test():
         "run/executable.hpp": once + "#include <xtensor/xview.hpp>\n",
         "run/text.hpp": once + "#include <fmt/core.h>\n",
         "data/text.hpp": once + "#include <zlib.h>\n",
+        "data/image.hpp": once + "#include <jpeglib.h>\n",
+        "data/crops.hpp": once + "#include <png.h>\n",
         "data/tokens.hpp": once + "#include <sentencepiece_processor.h>\n",
         "op/e.hpp": once + "#include <boost/any.hpp>\n",
         "op/f.hpp": once + "#define F 1\n",

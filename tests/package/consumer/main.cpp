@@ -36,6 +36,13 @@
 #    error "the component zlib must say that it is there"
 #  endif
 #endif
+#if defined(EXPECT_IMAGES)
+#  include <meshtensor/data/jpeg.hpp>
+#  include <meshtensor/data/png.hpp>
+#  if MESHTENSOR_WITH_IMAGES != 1
+#    error "the component images must say that it is there"
+#  endif
+#endif
 #if defined(EXPECT_SENTENCEPIECE)
 #  include <meshtensor/data/learn_subwords.hpp>
 #  if MESHTENSOR_WITH_SENTENCEPIECE != 1
