@@ -8,11 +8,8 @@
 #include <vector>
 
 #include "meshtensor/base/utf8.hpp"
+#include "meshtensor/data/packed.hpp"
 #include "meshtensor/data/text.hpp"
-
-#if MESHTENSOR_WITH_ZLIB
-#  include "meshtensor/data/gzip.hpp"
-#endif
 
 namespace meshtensor {
 
@@ -41,15 +38,7 @@ inline std::vector<std::string> lines_of(std::string_view text, std::string cons
 /// errors  R40 it cannot be read, or is empty; R51 it is not UTF-8; R52 it cannot be unpacked, or was built without
 /// zlib
 inline std::vector<std::string> read_lines(std::filesystem::path const& file) {
-  std::vector<std::uint8_t> bytes = read_bytes(file);
-  if (file.extension() == ".gz") {
-#if MESHTENSOR_WITH_ZLIB
-    bytes = unpacked(bytes, file.string());
-#else
-    throw error("R52", {"'", file.string(), "' is packed by gzip, but this program was built without zlib: unpack it, ",
-                        "or link meshtensor::zlib (without CMake: -DMESHTENSOR_WITH_ZLIB=1 and -lz)"});
-#endif
-  }
+  std::vector<std::uint8_t> const bytes = unpacked_by_name(read_bytes(file), file);
   auto lines = lines_of({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, file.string());
   if (lines.empty()) throw error("R40", {"the text '", file.string(), "' is empty: there is nothing to learn from"});
   return lines;
