@@ -31,7 +31,7 @@ inline double between(double low, double high, std::uint32_t word) {
   return low + (high - low) * static_cast<double>(word) * 0x1p-32;
 }
 /// Uniform in 0 … last.
-inline std::int64_t at_most(std::int64_t last, std::uint32_t word) {
+inline std::int64_t drawn_up_to(std::int64_t last, std::uint32_t word) {
   return static_cast<std::int64_t>(static_cast<double>(last + 1) * (static_cast<double>(word) * 0x1p-32));
 }
 }  // namespace detail
@@ -50,7 +50,7 @@ inline image_box random_crop(random_stream const& random, std::int64_t height, s
     double const aspect = math::exp(detail::between(low, high, words[1]));
     std::int64_t const w = detail::whole(std::sqrt(mine * aspect)), h = detail::whole(std::sqrt(mine / aspect));
     if (w > 0 && h > 0 && w <= width && h <= height)
-      return {detail::at_most(height - h, words[2]), detail::at_most(width - w, words[3]), h, w};
+      return {detail::drawn_up_to(height - h, words[2]), detail::drawn_up_to(width - w, words[3]), h, w};
   }
   double const aspect = static_cast<double>(width) / static_cast<double>(height);
   std::int64_t h = height, w = width;

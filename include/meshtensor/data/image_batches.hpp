@@ -148,8 +148,8 @@ class image_batches {
     if (o_.crop == image_crop::middle) v = centre_crop(whole.height, whole.width, o_.shorter, o_.height, o_.width);
     if (o_.crop == image_crop::random) v.from = random_crop(*from.random, whole.height, whole.width, o_.bounds);
     if (o_.crop == image_crop::moved) {
-      v.window.top = detail::at_most(2 * o_.most_moved, words[1]) - o_.most_moved;
-      v.window.left = detail::at_most(2 * o_.most_moved, words[2]) - o_.most_moved;
+      v.window.top = detail::drawn_up_to(2 * o_.most_moved, words[1]) - o_.most_moved;
+      v.window.left = detail::drawn_up_to(2 * o_.most_moved, words[2]) - o_.most_moved;
     }
     return {v, mirrored};
   }

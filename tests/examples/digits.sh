@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Reads handwritten digits after two epochs, with the same losses under three layouts: digits.sh learns PROGRAM
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+program=$2
+folder="${MESHTENSOR_DATA:-}/mnist"
+[ -e "$folder/t10k-labels-idx1-ubyte.gz" ] ||
+  { echo "skipped: there is no $folder/t10k-labels-idx1-ubyte.gz; MESHTENSOR_DATA names a folder of data sets"; exit 77; }
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+"$program" "$folder/t10k-images-idx3-ubyte.gz" "$folder/t10k-labels-idx1-ubyte.gz" 2 | tee "$out"
+[ "$(grep -c 'epoch  2: loss 0\.[12]' "$out")" -eq 3 ] || { echo 'FAILED: the losses have not fallen'; exit 1; }
+awk '/epoch  2/ && $(NF - 5) < 97 {exit 1}' "$out" || { echo 'FAILED: it reads less than 97 % of the digits'; exit 1; }
+! "$program" 2>"$out" || { echo 'FAILED: no files are no mistake'; exit 1; }
+grep -q '^digits IMAGES LABELS' "$out"
+{ "$program" "$out" "$out" 2>&1 || true; } | grep -q 'meshtensor R64: .* is not an IDX file' || { echo 'FAILED: no R64'; exit 1; }
