@@ -60,7 +60,8 @@ class saved_values : public value_source {
   bool fill(std::string const& label, stored& s) override {
     if (!require_fits(label, s)) return false;
     named_value const& v = values.at(label);
-    std::vector<std::size_t> first;  // one window of each distinct position
+    if (!s.blocks.empty()) s.block_of(0);  // no copy on a device stays
+    std::vector<std::size_t> first;        // one window of each distinct position
     for (std::size_t k = 0; k < s.windows.size(); ++k) {
       std::size_t same = 0;
       while (!is_same_place(s.windows[same], s.windows[k])) ++same;

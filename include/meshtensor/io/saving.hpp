@@ -94,7 +94,7 @@ class saving {
       all.push_back({label,
                      v.stored,
                      {b.extent, b.extent + v.dims.size()},
-                     {s.block_of(alone ? 0 : f), static_cast<std::size_t>(v.bytes_of(b))}});
+                     {s.read_block(alone ? 0 : f), static_cast<std::size_t>(v.bytes_of(b))}});
     }
     return all;
   }

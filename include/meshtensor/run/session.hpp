@@ -92,6 +92,8 @@ class session {
   /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory();
   void run_all();
+  /// Copies home what another device keeps of the values that this session uses.
+  void bring_home();
 
   /// A whole value, assembled from each processor's part, `part_of`.
   template <class PartOf>
@@ -113,6 +115,12 @@ class session {
   std::vector<int> ranks_;
   std::vector<rank_context> processors_;
   std::vector<external_buffers> external_;
+  struct used_value {
+    stored* value;
+    id variable;
+    bool is_written;
+  };
+  std::vector<used_value> used_;                          // values of the store
   std::vector<std::span<std::byte const>> variables_;     // blocks of the store, for all processors held here
   std::vector<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
   fed_inputs inputs_{m_, processors_, external_};

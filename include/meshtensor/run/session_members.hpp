@@ -31,6 +31,8 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   if (runs_as_one()) {
     engines_.push_back(
         std::make_unique<engine<Device>>(m, p, entry, device_, processors_, std::make_unique<lockstep>(job.timing())));
+    if constexpr (whole_program_device<Device>)
+      for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);
   } else {
     engines_.resize(ranks_.size());
     job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
@@ -65,6 +67,7 @@ void session<Device>::step() {
   store_.steps().use([&] {
     find_memory();
     try {
+      if constexpr (!whole_program_device<Device>) bring_home();
       run_all();
     } catch (...) {
       if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
@@ -171,6 +174,15 @@ void session<Device>::run_all() {
 }
 
 template <class Device>
+void session<Device>::bring_home() {
+  for (used_value const& u : used_) {
+    if (u.value->on_device == nullptr) continue;
+    if (u.is_written) u.value->block_of(0);
+    else u.value->come_home();
+  }
+}
+
+template <class Device>
 template <class PartOf>
 block session<Device>::assembled(value_id v, PartOf part_of) const {
   block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
@@ -204,9 +216,11 @@ void session<Device>::connect() {
                                  });
       for (std::size_t k = 0; k < external_.size(); ++k) {
         std::byte*& block = external_[k].variables[variable_of(n)];
-        if (block == nullptr) variables_.emplace_back(s.block_of(k), static_cast<std::size_t>(s.windows[k].bytes()));
-        block = s.block_of(k);
+        if (block == nullptr)
+          variables_.emplace_back(s.blocks[k].data(), static_cast<std::size_t>(s.windows[k].bytes()));
+        block = s.blocks[k].data();
       }
+      used_.push_back({&s, variable_of(n), n.kind == primitive::write});
       updates_ = updates_ || n.kind == primitive::write;
     }
     if (n.kind == primitive::input) inputs_.add(static_cast<node_id>(i));

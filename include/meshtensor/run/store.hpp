@@ -16,6 +16,7 @@
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/run/counts.hpp"
+#include "meshtensor/run/device_copy.hpp"
 #include "meshtensor/run/gather.hpp"
 #include "meshtensor/run/scratch.hpp"
 
@@ -35,7 +36,25 @@ struct stored {
   declared_start start;
   std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds a part only
 
-  std::byte* block_of(std::size_t k) { return blocks[k].data(); }
+  std::unique_ptr<device_copy> on_device;  // as new as the blocks …
+  bool is_stale = false;                   // … or newer
+
+  /// A processor's block, to be read and written: what a device has is copied home, and its copy is no longer used.
+  std::byte* block_of(std::size_t k) {
+    come_home();
+    on_device.reset();
+    return blocks[k].data();
+  }
+  /// A processor's block, to be read.
+  std::byte* read_block(std::size_t k) {
+    come_home();
+    return blocks[k].data();
+  }
+  void come_home() {
+    if (!is_stale) return;
+    on_device->copy_to(blocks);
+    is_stale = false;
+  }
   /// `f32[d_model=512, d_ff=2048/model=2]`
   std::string text() const {
     std::string t = std::string(text_of(type)) + "[";
@@ -160,12 +179,12 @@ class store {
     stored& s = values_.at(label);
     if (static_cast<std::int64_t>(s.blocks.size()) == s.mesh.size()) {
       view const all = detail::dense_view(whole, s.type, s.dims);
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, true);
+      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.read_block(k), all, true);
       return;
     }
     int const size = static_cast<int>(s.mesh.size());
     if (!s.bring) s.bring = std::make_unique<gathering>(s.mesh, job_.held(size)[0], s.layout, s.windows[0], s.grains);
-    job_.run(size, [&](int, transport& t) { s.bring->run(t, s.block_of(0), whole); });
+    job_.run(size, [&](int, transport& t) { s.bring->run(t, s.read_block(0), whole); });
   }
 
   /// Replaces a value by an array, the same on every rank; its dims may stand in another order.
@@ -204,14 +223,15 @@ class store {
     stored& s = typed<T>(label);
     view const all = fitted(label, s, to);
     if (s.blocks.size() == static_cast<std::size_t>(s.mesh.size())) {
-      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.block_of(k), all, true);
+      for (std::size_t k = 0; k < s.blocks.size(); ++k) copy(s.windows[k], s.read_block(k), all, true);
       return;
     }
     any_array<T> const whole = get<T>(label);
     view from = whole.window();
     detail::copy_by_name(from, 0, all, 0, no_id, no_id, all.extent);
   }
-  /// The one part of a value that this process holds, without a copy, to be read or written between steps.
+  /// The one part of a value that this process holds, without a copy, to be read or written between steps. Where a
+  /// device keeps values (`pjrt_device`), ask for it again after each step.
   ///
   /// errors  R06 this process holds several processors; R13, R14 as `get`
   template <class T>

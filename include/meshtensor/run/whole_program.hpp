@@ -7,37 +7,70 @@
 #include "meshtensor/array/block.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/store.hpp"
 
 namespace meshtensor {
 
 template <class Device>
 concept whole_program_device = requires { typename Device::whole_program; };
 
-/// One engine has all processors of the mesh; collectives are the device's own.
+/// A value of the store on the devices of a program's replicas.
+template <class Tensor>
+class copy_on_devices : public device_copy {
+ public:
+  std::vector<Tensor> parts;  // by processor
+
+  void copy_to(std::span<arena> home) const override {
+    for (std::size_t k = 0; k < parts.size(); ++k) parts[k].copy_to(home[k].data());
+  }
+};
+
+/// One engine has all processors of the mesh; collectives are the device's own. Values of the store stay on the devices
+/// from step to step, until something else asks for them.
 ///
 /// errors  R74 this process does not hold all processors, or a tool looks for single nodes
 template <whole_program_device Device>
 class engine<Device> {
+  using program = typename Device::whole_program;
+  using tensor = typename program::tensor;
+
  public:
   engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
          std::unique_ptr<exchanges>)
-      : m_(m), device_(std::move(device)), program_(m, p, entry, whole_mesh(processors)) {}
+      : m_(m),
+        device_(std::move(device)),
+        program_(m, p, entry, whole_mesh(processors)),
+        replicas_(processors.size()),
+        values_(static_cast<std::size_t>(m.variable_count)) {}
+
+  /// Names the value of a variable; it must outlive the engine.
+  void use(id variable, stored& value) { values_[variable] = &value; }
 
   void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     auto const& arguments = program_.arguments();
-    std::vector<std::array<std::byte, 8>> scalars(arguments.size());
-    for (std::size_t i = 0; i < arguments.size(); ++i) scalars[i] = scalar(arguments[i], numbers, seed, step);
-    program_.run(
-        [&](std::size_t k, std::size_t i) -> void const* {
-          stablehlo_port const& p = arguments[i];
-          if (p.kind == stablehlo_port::input) return external[k].fed[p.row];
-          if (p.kind == stablehlo_port::variable) return external[k].variables[p.row];
-          return scalars[i].data();
-        },
-        [&](std::size_t k, std::size_t i) -> void* {
-          stablehlo_port const& p = program_.results()[i];
-          return p.kind == stablehlo_port::output ? external[k].given[p.row] : external[k].variables[p.row];
-        });
+    std::vector<std::vector<tensor>> uploaded(replicas_);  // for this step alone
+    std::vector<std::vector<tensor const*>> given(replicas_);
+    for (std::vector<tensor>& all : uploaded) all.reserve(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      stablehlo_port const& p = arguments[i];
+      if (p.kind == stablehlo_port::variable) {
+        std::vector<tensor> const& parts = kept(i, *values_[p.row]);
+        for (std::size_t k = 0; k < replicas_; ++k) given[k].push_back(&parts[k]);
+        continue;
+      }
+      auto const number = scalar(p, numbers, seed, step);
+      for (std::size_t k = 0; k < replicas_; ++k) {
+        void const* const from = p.kind == stablehlo_port::input ? external[k].fed[p.row] : number.data();
+        given[k].push_back(&uploaded[k].emplace_back(program_.upload(i, k, from)));
+      }
+    }
+    std::vector<std::vector<tensor>> made = executed(given);
+    for (std::size_t i = 0; i < program_.results().size(); ++i) {
+      stablehlo_port const& p = program_.results()[i];
+      if (p.kind == stablehlo_port::variable) keep(*values_[p.row], made, i);
+      else
+        for (std::size_t k = 0; k < replicas_; ++k) made[k][i].copy_to(external[k].given[p.row]);
+    }
   }
 
   bool is_under_way() const { return false; }
@@ -76,9 +109,37 @@ class engine<Device> {
     return bytes;
   }
 
+  /// If the program fails, its results may have taken the memory of its arguments: then values are what the host has.
+  std::vector<std::vector<tensor>> executed(std::vector<std::vector<tensor const*>> const& given) {
+    try {
+      return program_.run(given);
+    } catch (...) {
+      for (stored* s : values_)
+        if (s != nullptr && !s->is_stale) s->on_device.reset();
+      throw;
+    }
+  }
+  /// The parts of a value on the devices, copied there if they are not there yet.
+  std::vector<tensor> const& kept(std::size_t argument, stored& value) {
+    if (auto* const there = dynamic_cast<copy_on_devices<tensor>*>(value.on_device.get())) return there->parts;
+    auto made = std::make_unique<copy_on_devices<tensor>>();
+    for (std::size_t k = 0; k < replicas_; ++k)
+      made->parts.push_back(program_.upload(argument, k, value.read_block(k)));
+    std::vector<tensor> const& parts = made->parts;
+    value.on_device = std::move(made);
+    return parts;
+  }
+  void keep(stored& value, std::vector<std::vector<tensor>>& made, std::size_t result) {
+    auto copy = std::make_unique<copy_on_devices<tensor>>();
+    for (std::size_t k = 0; k < replicas_; ++k) copy->parts.push_back(std::move(made[k][result]));
+    value.on_device = std::move(copy), value.is_stale = true;
+  }
+
   meshtensor::module const& m_;
   Device device_;
-  typename Device::whole_program program_;
+  program program_;
+  std::size_t replicas_;
+  std::vector<stored*> values_;  // by variable
 };
 
 }  // namespace meshtensor

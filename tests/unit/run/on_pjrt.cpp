@@ -106,6 +106,26 @@ TEST_CASE("two devices take turns with one store") {
   for (std::size_t i = 0; i < second.size(); ++i) CHECK(std::abs(second[i] - after[i]) < 1e-9);
 }
 
+TEST_CASE("values stay on the devices, until somebody asks for them") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  mt::job const job = mt::job::in_lockstep();
+  mt::store weights(job), others(job);
+  train<mt::pjrt_device, by_both>(weights, 2, 2, 2), train<mt::reference_device, by_both>(others, 2, 2, 2);
+  mt::stored& bias = weights.values().at("first/bias");
+  CHECK(bias.on_device != nullptr);
+  CHECK(bias.is_stale);
+  auto const read = weights.get<double>("first/bias"), wanted = others.get<double>("first/bias");
+  for (std::int64_t i = 0; i < read.size(); ++i) CHECK(std::abs(read.data()[i] - wanted.data()[i]) < 1e-9);
+  CHECK(bias.on_device != nullptr);  // reading leaves it there
+  CHECK(!bias.is_stale);
+  std::vector<double> const halves(24, 0.5);
+  weights.set("first/bias", halves), others.set("first/bias", halves);
+  CHECK(bias.on_device == nullptr);
+  auto const got = train<mt::pjrt_device, by_both>(weights, 2, 2, 2);
+  auto const same = train<mt::reference_device, by_both>(others, 2, 2, 2);
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - same[i]) < 1e-9);
+}
+
 TEST_CASE("what is refused") {
   std::string const plugin = meshtensor_test::pjrt_plugin();
   if (plugin.empty()) return;

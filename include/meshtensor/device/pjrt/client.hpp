@@ -14,7 +14,7 @@ class device_client {
   /// errors  R70, R71, R72 the plugin cannot be loaded, or finds no hardware
   static device_client& of_file(std::string const& path) {
     static std::mutex one_at_a_time;
-    static std::map<std::string, std::unique_ptr<device_client>> made;
+    static auto& made = *new std::map<std::string, std::unique_ptr<device_client>>;
     std::lock_guard const lock(one_at_a_time);
     auto& one = made[path];
     if (!one) one.reset(new device_client(plugin::of_file(path)));

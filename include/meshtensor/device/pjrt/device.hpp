@@ -31,10 +31,16 @@ class pjrt_device::whole_program {
   std::vector<stablehlo_port> const& arguments() const { return ports_.arguments; }
   std::vector<stablehlo_port> const& results() const { return ports_.results; }
 
-  /// Runs it once: `from(replica, i)` is where argument i lies, `to(replica, i)` where result i goes.
-  template <class From, class To>
-  void run(From const& from, To const& to) {
-    loaded_.run(from, to);
+  using tensor = pjrt::held_tensor;
+  tensor upload(std::size_t argument, std::size_t replica, void const* host) const {
+    return loaded_.upload(argument, replica, host);
+  }
+  /// Runs it once; see loaded_program.
+  std::vector<std::vector<tensor>> run(std::vector<std::vector<tensor const*>> const& given) const {
+    std::vector<std::vector<pjrt::buffer*>> buffers(given.size());
+    for (std::size_t k = 0; k < given.size(); ++k)
+      for (tensor const* t : given[k]) buffers[k].push_back(t->handle());
+    return loaded_.run(buffers);
   }
 
  private:
@@ -44,18 +50,18 @@ class pjrt_device::whole_program {
       throw error("R70", {"no PJRT plugin is named: set MESHTENSOR_PJRT to its file, such as libtpu.so"});
     return pjrt::device_client::of_file(path);
   }
-  static std::vector<pjrt::tensor_type> types(module const& m, plan const& p,
+  static std::vector<pjrt::shared_type> types(module const& m, plan const& p,
                                               std::vector<stablehlo_port> const& ports) {
-    std::vector<pjrt::tensor_type> all;
+    std::vector<pjrt::shared_type> all;
     for (stablehlo_port const& port : ports) {
       if (port.value == no_id) {  // seed or step
-        all.push_back({pjrt::element::u64, {}, 8});
+        all.push_back(std::make_shared<pjrt::tensor_type>(pjrt::tensor_type{pjrt::element::u64, {}, 8}));
         continue;
       }
       value const& v = m.values[port.value];
       pjrt::tensor_type t{pjrt::element_of(v.type), {}, static_cast<std::size_t>(p.numbers.local_bytes(v))};
       for (int i = 0; i < v.dims.count; ++i) t.dims.push_back(p.numbers.local(v, i));
-      all.push_back(std::move(t));
+      all.push_back(std::make_shared<pjrt::tensor_type>(std::move(t)));
     }
     return all;
   }

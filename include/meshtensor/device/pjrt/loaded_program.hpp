@@ -18,6 +18,7 @@ struct tensor_type {
   std::vector<std::int64_t> dims;
   std::size_t bytes;
 };
+using shared_type = std::shared_ptr<tensor_type const>;
 constexpr element element_of(dtype t) {
   constexpr element all[] = {element::f64, element::f32, element::bf16,   element::i32,
                              element::i64, element::u8,  element::boolean};
@@ -40,17 +41,17 @@ inline std::string compile_options(std::vector<int> const& devices) {
   return message().inner(3, build).bytes();
 }
 
-/// A buffer on a device.
-class held_buffer {
+/// A tensor on a device.
+class held_tensor {
  public:
-  held_buffer() = default;
-  held_buffer(plugin const& p, buffer* b) : plugin_(&p), handle_(b) {}
-  held_buffer(held_buffer&& from) noexcept : plugin_(from.plugin_), handle_(std::exchange(from.handle_, nullptr)) {}
-  held_buffer& operator=(held_buffer&& from) noexcept {
-    std::swap(plugin_, from.plugin_), std::swap(handle_, from.handle_);
+  held_tensor(plugin const& p, shared_type t, buffer* b) : plugin_(&p), type_(std::move(t)), handle_(b) {}
+  held_tensor(held_tensor&& from) noexcept
+      : plugin_(from.plugin_), type_(std::move(from.type_)), handle_(std::exchange(from.handle_, nullptr)) {}
+  held_tensor& operator=(held_tensor&& from) noexcept {
+    std::swap(plugin_, from.plugin_), std::swap(type_, from.type_), std::swap(handle_, from.handle_);
     return *this;
   }
-  ~held_buffer() {
+  ~held_tensor() {
     if (handle_ == nullptr) return;
     zeroed<buffer_arguments> a;
     a->which = handle_;
@@ -58,17 +59,31 @@ class held_buffer {
   }
   buffer* handle() const { return handle_; }
 
+  /// Copies it into memory of the host. errors R72
+  void copy_to(void* host) const {
+    std::vector<std::int64_t> order;
+    for (std::size_t i = type_->dims.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+    zeroed<memory_layout> dense;
+    dense->tiled.head.size = sizeof(tiled_layout);
+    dense->tiled.minor_to_major = order.data(), dense->tiled.dim_count = order.size();
+    zeroed<to_host_arguments> a;
+    a->which = handle_, a->layout = &*dense, a->to = host, a->bytes = type_->bytes;
+    plugin_->call(slot::buffer_to_host, a);
+    plugin_->await(a->is_written);
+  }
+
  private:
-  plugin const* plugin_ = nullptr;
-  buffer* handle_ = nullptr;
+  plugin const* plugin_;
+  shared_type type_;
+  buffer* handle_;
 };
 
 /// A compiled program. Replica k runs on the k-th device of the client.
 class loaded_program {
  public:
   /// errors  R72 the text is not accepted; R73 the client has too few devices
-  loaded_program(device_client& c, std::string text, std::size_t replicas, std::vector<tensor_type> arguments,
-                 std::vector<tensor_type> results)
+  loaded_program(device_client& c, std::string text, std::size_t replicas, std::vector<shared_type> arguments,
+                 std::vector<shared_type> results)
       : client_(c), replicas_(replicas), arguments_(std::move(arguments)), results_(std::move(results)) {
     if (replicas > c.devices().size())
       throw error("R73", {"the mesh has ", replicas, " processors, but the PJRT plugin '", c.plugin().path(), "' has ",
@@ -94,64 +109,42 @@ class loaded_program {
 
   std::size_t replicas() const { return replicas_; }
 
-  /// Runs the program once: `from(replica, i)` is where argument i lies on the host, `to(replica, i)` where
-  /// result i goes. The plugin does not check types, so they are those that the program was made with.
-  template <class From, class To>
-  void run(From const& from, To const& to) {
-    std::vector<std::vector<held_buffer>> held(replicas_);
-    for (std::size_t k = 0; k < replicas_; ++k)
-      for (std::size_t i = 0; i < arguments_.size(); ++i) held[k].push_back(uploaded(from(k, i), arguments_[i], k));
-    std::vector<std::vector<held_buffer>> const made = executed(held);
-    for (std::size_t k = 0; k < replicas_; ++k)
-      for (std::size_t i = 0; i < results_.size(); ++i) download(made[k][i], results_[i], to(k, i));
-  }
-
- private:
-  held_buffer uploaded(void const* data, tensor_type const& t, std::size_t replica) {
+  /// Copies an argument from the host to a replica's device. errors R72
+  held_tensor upload(std::size_t argument, std::size_t replica, void const* host) const {
+    tensor_type const& t = *arguments_[argument];
     zeroed<from_host_arguments> a;
-    a->which = client_.handle(), a->data = data, a->type = t.type, a->where = client_.devices()[replica];
+    a->which = client_.handle(), a->data = host, a->type = t.type, a->where = client_.devices()[replica];
     a->dims = t.dims.data(), a->dim_count = t.dims.size();
     client_.plugin().call(slot::buffer_from_host, a);
-    held_buffer made(client_.plugin(), a->made);
+    held_tensor made(client_.plugin(), arguments_[argument], a->made);
     client_.plugin().await(a->is_read);
     return made;
   }
-  void download(held_buffer const& b, tensor_type const& t, void* into) {
-    std::vector<std::int64_t> order;
-    for (std::size_t i = t.dims.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
-    zeroed<memory_layout> dense;
-    dense->tiled.head.size = sizeof(tiled_layout);
-    dense->tiled.minor_to_major = order.data(), dense->tiled.dim_count = order.size();
-    zeroed<to_host_arguments> a;
-    a->which = b.handle(), a->layout = &*dense, a->to = into, a->bytes = t.bytes;
-    client_.plugin().call(slot::buffer_to_host, a);
-    client_.plugin().await(a->is_written);
-  }
-  std::vector<std::vector<held_buffer>> executed(std::vector<std::vector<held_buffer>> const& held) {
-    std::vector<std::vector<buffer*>> given(replicas_), made(replicas_);
+
+  /// Runs the program once: from the arguments of each replica to its results. The plugin does not check types, so they
+  /// must be those that the program was made with. An argument whose memory a result takes is gone.
+  std::vector<std::vector<held_tensor>> run(std::vector<std::vector<buffer*>> const& given) const {
+    std::vector<std::vector<buffer*>> made(replicas_, std::vector<buffer*>(results_.size()));
     std::vector<buffer* const*> arguments;
     std::vector<buffer**> results;
     std::vector<event*> done(replicas_);
-    for (std::size_t k = 0; k < replicas_; ++k) {
-      for (held_buffer const& b : held[k]) given[k].push_back(b.handle());
-      made[k].resize(results_.size());
-      arguments.push_back(given[k].data()), results.push_back(made[k].data());
-    }
+    for (std::size_t k = 0; k < replicas_; ++k) arguments.push_back(given[k].data()), results.push_back(made[k].data());
     zeroed<execute_options> options;
     zeroed<execute_arguments> a;
     a->which = handle_, a->options = &*options, a->arguments = arguments.data(), a->results = results.data();
     a->device_count = replicas_, a->argument_count = arguments_.size(), a->done = done.data();
     client_.plugin().call(slot::loaded_execute, a);
-    std::vector<std::vector<held_buffer>> all(replicas_);
+    std::vector<std::vector<held_tensor>> all(replicas_);
     for (std::size_t k = 0; k < replicas_; ++k)
-      for (buffer* b : made[k]) all[k].emplace_back(client_.plugin(), b);
+      for (std::size_t i = 0; i < results_.size(); ++i) all[k].emplace_back(client_.plugin(), results_[i], made[k][i]);
     for (event* e : done) client_.plugin().await(e);
     return all;
   }
 
+ private:
   device_client& client_;
   std::size_t replicas_;
-  std::vector<tensor_type> arguments_, results_;
+  std::vector<shared_type> arguments_, results_;
   loaded_executable* handle_ = nullptr;
 };
 

@@ -23,7 +23,7 @@ class plugin {
   /// errors  R70 the file cannot be loaded, or is no plugin; R71 its version is not one that meshtensor knows
   static plugin const& of_file(std::string const& path) {
     static std::mutex one_at_a_time;
-    static std::map<std::string, std::unique_ptr<plugin>> loaded;
+    static auto& loaded = *new std::map<std::string, std::unique_ptr<plugin>>;
     std::lock_guard const lock(one_at_a_time);
     auto& one = loaded[path];
     if (!one) one.reset(new plugin(path));
