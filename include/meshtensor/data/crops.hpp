@@ -26,8 +26,8 @@ struct crop_bounds {
 
 namespace detail {
 /// Rounds to nearest, ties to even.
-inline std::int64_t whole(double x) { return static_cast<std::int64_t>(std::nearbyint(x)); }
-inline double between(double low, double high, std::uint32_t word) {
+inline std::int64_t nearest_whole(double x) { return static_cast<std::int64_t>(std::nearbyint(x)); }
+inline double drawn_between(double low, double high, std::uint32_t word) {
   return low + (high - low) * static_cast<double>(word) * 0x1p-32;
 }
 /// Uniform in 0 … last.
@@ -46,18 +46,19 @@ inline image_box random_crop(random_stream const& random, std::int64_t height, s
   double const low = math::log(bounds.least_aspect), high = math::log(bounds.most_aspect);
   for (std::uint64_t i = 0; i < 10; ++i) {
     auto const words = random.words(i);
-    double const mine = area * detail::between(bounds.least_area, bounds.most_area, words[0]);
-    double const aspect = math::exp(detail::between(low, high, words[1]));
-    std::int64_t const w = detail::whole(std::sqrt(mine * aspect)), h = detail::whole(std::sqrt(mine / aspect));
+    double const mine = area * detail::drawn_between(bounds.least_area, bounds.most_area, words[0]);
+    double const aspect = math::exp(detail::drawn_between(low, high, words[1]));
+    std::int64_t const w = detail::nearest_whole(std::sqrt(mine * aspect)),
+                       h = detail::nearest_whole(std::sqrt(mine / aspect));
     if (w > 0 && h > 0 && w <= width && h <= height)
       return {detail::drawn_up_to(height - h, words[2]), detail::drawn_up_to(width - w, words[3]), h, w};
   }
   double const aspect = static_cast<double>(width) / static_cast<double>(height);
   std::int64_t h = height, w = width;
   if (aspect < bounds.least_aspect)
-    h = std::clamp<std::int64_t>(detail::whole(static_cast<double>(w) / bounds.least_aspect), 1, height);
+    h = std::clamp<std::int64_t>(detail::nearest_whole(static_cast<double>(w) / bounds.least_aspect), 1, height);
   if (aspect > bounds.most_aspect)
-    w = std::clamp<std::int64_t>(detail::whole(static_cast<double>(h) * bounds.most_aspect), 1, width);
+    w = std::clamp<std::int64_t>(detail::nearest_whole(static_cast<double>(h) * bounds.most_aspect), 1, width);
   return {(height - h) / 2, (width - w) / 2, h, w};
 }
 
@@ -75,8 +76,8 @@ inline image_view centre_crop(std::int64_t height, std::int64_t width, std::int6
   if (v.height < crop_height || v.width < crop_width)
     throw error("R65", {"an image of ", width, " x ", height, " pixels, resized to ", v.width, " x ", v.height,
                         ", has no middle of ", crop_width, " x ", crop_height, ": resize to more, or crop less"});
-  v.window.top = detail::whole(static_cast<double>(v.height - crop_height) / 2);
-  v.window.left = detail::whole(static_cast<double>(v.width - crop_width) / 2);
+  v.window.top = detail::nearest_whole(static_cast<double>(v.height - crop_height) / 2);
+  v.window.left = detail::nearest_whole(static_cast<double>(v.width - crop_width) / 2);
   return v;
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a tar archive, as they are and with checksums made right: files that lie in it, one behind the other, or
+// a sentence.
+#include <cstdio>
+#include <span>
+#include <vector>
+
+#include "fuzz.hpp"
+#include "meshtensor/data/tar_index.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+
+void check(std::span<std::uint8_t const> bytes) {
+  mt::io::file const archive("archive", std::as_bytes(bytes));
+  try {
+    std::int64_t end = 0;
+    for (mt::tar_member const& m : mt::tar_members(archive)) {
+      fuzz::require(m.at >= end + 512 && m.at % 512 == 0 && m.bytes >= 0 && m.bytes <= archive.size() - m.at);
+      fuzz::require(std::ssize(mt::read_part(archive, m.at, m.bytes)) == m.bytes);
+      end = m.at + m.bytes;
+    }
+  } catch (mt::error const& e) { fuzz::require(e.code() == "R63"); }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  check({data, size});
+  std::vector<std::uint8_t> bytes(data, data + size);
+  for (std::size_t at = 0; at + 512 <= size; at += 512) {  // of every block that may be a header
+    if (bytes[at] == 0) continue;
+    unsigned sum = 8 * ' ';
+    for (std::size_t i = 0; i < 512; ++i) sum += i < 148 || i >= 156 ? bytes[at + i] : 0;
+    std::snprintf(reinterpret_cast<char*>(&bytes[at + 148]), 8, "%06o", sum);
+  }
+  check(bytes);
+  return 0;
+}
