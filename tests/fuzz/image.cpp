@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an image file, as they are and with PNG's checksums made right: an image of the extents that it says, the
-// same whatever was in its memory before, of which every part can be shown; or a sentence.
+// Any bytes as an image file, as they are and with PNG's checksums made right: an image of the extents that it says,
+// the same whatever was in its memory before, of which every part can be shown; or a sentence.
 //
 // needs: images
 #include <algorithm>

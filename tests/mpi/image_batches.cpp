@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rank decodes its share of the images that a network is judged by, rows of a batch or of pixels: on every mesh the
-// same images are right, counted as integers.
+// Each rank decodes its share of the images that a network is judged by, rows of a batch or of pixels: on every mesh
+// the same images are right, counted as integers.
 // passes: start-up
 // ranks: 2 3 4 6 8
 #include "meshtensor/data/image_batches.hpp"
