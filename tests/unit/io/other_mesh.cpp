@@ -86,6 +86,27 @@ TEST_CASE("files are the same from threads and from processors that take turns")
   CHECK(files == 5);
 }
 
+TEST_CASE("no file has a block without elements") {
+  meshtensor_test::own_folder const folder;
+  auto const job = mt::job::in_lockstep();
+  spread::held one(job, 2, 5, 5);  // 24 rows
+  auto const saved = one.all();
+  std::string const path = mt::save(one.weights, folder.path());
+  int blocks = 0;
+  for (auto const& f : std::filesystem::directory_iterator(path)) {
+    if (f.path().extension() != ".safetensors") continue;
+    for (auto const& [label, t] : mt::io::read_safetensors(mt::io::file(f.path())).tensors) {
+      CAPTURE(label);
+      CHECK(t.end > t.begin);
+      blocks += label.starts_with("wide");
+    }
+  }
+  CHECK(blocks == 24);
+  spread::held other(job, 0, 2, 3, 1);
+  mt::load(other.weights, path).require_all();
+  CHECK(other.all() == saved);
+}
+
 TEST_CASE("each block is in one file, and every processor writes some") {
   meshtensor_test::own_folder const folder;
   auto const job = mt::job::in_lockstep();

@@ -18,6 +18,11 @@ inline constexpr struct model_dim : mt::dim<"model", 6> {} model;
 inline constexpr struct data_axis : mt::axis<"data"> {} data;
 inline constexpr struct other_axis : mt::axis<"other"> {} other;
 struct mesh : mt::mesh<data, other> {};
+inline constexpr struct major_dim : mt::dim<"major", 5> {} major;
+inline constexpr struct pair_dim : mt::dim<"pair", 2> {} pair;
+inline constexpr struct triple_dim : mt::dim<"triple", 3> {} triple;
+inline constexpr struct pairs_dim : mt::dim<"pairs", 10> {} pairs;
+inline constexpr struct whole_dim : mt::dim<"whole", 30> {} whole;
 struct by_batch : mt::layout<mt::shard<batch, data, other>> {};
 struct by_model : mt::layout<mt::shard<model, data>> {};
 
@@ -39,7 +44,17 @@ struct by_heads {
 struct anywhere {
   constexpr void operator()(mt::scope auto s) const { s.output("sum", sum(s.parameter("gain", model, mt::normal(1)))); }
 };
+/// Merges three dims and splits what they make between other ones.
+struct merges_and_splits {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, major, pair, triple);
+    auto const merged = merge(x, mt::to(major, pair, triple), whole);
+    s.output("y", sum(split(merged * 2, whole, mt::to(pairs, triple)), triple));
+  }
+};
+struct by_major : mt::layout<mt::shard<major, data>, mt::shard<whole, data>, mt::shard<pairs, data>> {};
 struct together : mt::programs<by_heads, anywhere> {};
+struct the_other_way_round : mt::programs<anywhere, by_heads> {};
 
 std::string sentence(auto const& f) {
   try {
@@ -94,12 +109,40 @@ TEST_CASE("a dim that a program splits is cut between whole rows, in all program
   mt::executable<together, anywhere, mesh, by_model> first(weights, data(2), other(1));
   CHECK(parts_of(weights, "gain") == std::vector<std::int64_t>{4, 2});
   mt::executable<together, by_heads, mesh, by_model> second(weights, data(2), other(1));
-  auto const whole = weights.get<float>("gain");
+  auto const gain = weights.get<float>("gain");
   double sum = 0;
-  for (int i = 0; i < 6; ++i) sum += whole(model(i));
+  for (int i = 0; i < 6; ++i) sum += gain(model(i));
   CHECK(first().get<"sum">() == doctest::Approx(sum));
   auto const gains = second().get<"gains">().gather();
-  for (int h = 0; h < 3; ++h) CHECK(gains(heads(h)) == doctest::Approx(whole(model(2 * h)) + whole(model(2 * h + 1))));
+  for (int h = 0; h < 3; ++h) CHECK(gains(heads(h)) == doctest::Approx(gain(model(2 * h)) + gain(model(2 * h + 1))));
+}
+
+TEST_CASE("the program that splits it may be any of them") {
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job);
+  mt::executable<the_other_way_round, anywhere, mesh, by_model> first(weights, data(2), other(1));
+  CHECK(parts_of(weights, "gain") == std::vector<std::int64_t>{4, 2});
+  mt::executable<the_other_way_round, by_heads, mesh, by_model> second(weights, data(2), other(1));
+}
+
+TEST_CASE("what a dim is split into keeps together what one of the dims it was merged from does") {
+  auto job = mt::job::in_lockstep();
+  for (int processors : {1, 2, 3, 4, 6, 8}) {
+    CAPTURE(processors);
+    mt::store weights(job);
+    mt::executable<merges_and_splits, mesh, by_major> step(weights, data(processors), other(1));
+    mt::binding const& numbers = step.planned().numbers;
+    for (int d = 0; d < step.graph().dim_count; ++d)
+      if (step.graph().dim_name(static_cast<mt::dim_id>(d)) == "pairs")
+        CHECK(numbers.grain[d] == (processors == 1 ? 1 : 2));
+    std::vector<double> x(30);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i);
+    auto const y = step(mt::feed<"x">(x)).get<"y">().gather();
+    for (int p = 0; p < 10; ++p) {
+      auto const at = static_cast<std::size_t>(3 * p);
+      CHECK(y(pairs(p)) == 2 * (x[at] + x[at + 1] + x[at + 2]));
+    }
+  }
 }
 
 TEST_CASE("programs declared apart that cut a parameter otherwise cannot share it") {
