@@ -77,6 +77,20 @@ mt::layout_rules parallel_over(std::initializer_list<char const*> axes) {
   return rules.replicate("experts", "router").replicate("batch", "expert");
 }
 
+/// Tokens and experts over the same axes, without slots.
+mt::layout_rules exchanging_over(std::initializer_list<char const*> axes, char const* tokens) {
+  std::vector<mt::name> names;
+  for (char const* a : axes) names.push_back(mt::name::of(a));
+  mt::layout_rules rules{};
+  for (char const* dim : {tokens, "experts"}) {
+    mt::layout_rule r{};
+    r.dim = mt::name::of(dim);
+    for (mt::name const& a : names) r.axes[r.count++] = a;
+    rules.add(r);
+  }
+  return rules.replicate("experts", "router");
+}
+
 /// Tries layouts of a subject: some of each kind, some by scope, and those with experts and batch over the same axes.
 void try_layouts(subject& s, tally& t) {
   auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
@@ -123,6 +137,13 @@ TEST_CASE("experts that drop nothing, under every layout") {
     steer(s.inputs.at("x"));
     s.expect();
     try_layouts(s, t);
+    long const before = t.tried;
+    for (auto const& mesh : meshtensor_test::meshes())
+      for (char const* tokens : {"batch", "length"}) {
+        s.check_layout(mesh, exchanging_over({"ax"}, tokens), t);
+        if (mesh.count > 1) s.check_layout(mesh, exchanging_over({"by", "ax"}, tokens), t);
+      }
+    CHECK(t.tried - before >= 12);
   }
   t.say("experts that drop nothing");
   at_least(400, t.tried);

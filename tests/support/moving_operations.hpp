@@ -265,6 +265,15 @@ struct unstacked_five {
     s.output("a", a), s.output("b", b), s.output("c", c), s.output("d", d), s.output("e", e);
   }
 };
+/// Rows that all belong to the last group.
+struct exchanged {
+  constexpr void operator()(mt::scope auto s) const {
+    static_cast<void>(s.input("groups", mt::f32, to_dim));
+    auto const last = s.input("index", mt::i32, dim) + (extent(to_dim) - 1);
+    auto const sent = exchange_rows(s.input("x", mt::f32, dim, other), last, to_dim);
+    s.output("y", return_rows(sent.rows, sent));
+  }
+};
 struct looped {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", repeat(s / "loop", dim, s.input("x", mt::f32, batch, other), [](mt::scope auto r, auto h) {
@@ -352,6 +361,7 @@ inline std::vector<trial> const& trials() {
     add(of<of_x<stacked>>("`stack(std::tuple(x, y), to)`", D, {"dim"}, alone));
     add(of<unstacked_four>("`unstack(x, dim)`", D, {"dim"}, {{4, 0}}));
     add(of<unstacked_five>("`unstack(x, dim)`", D, {"dim"}, {{5, 0}}));
+    add(of<exchanged>("`exchange_rows(x, index, to)`, then `return_rows`", DT, {"dim", "to"}, shorter), "to");
     add(of<looped>("`repeat(s, dim, …)`: of a parameter", D, {"dim"}, {{12, 0}, {7, 0}, {3, 0}})).bytes = 4 * 6 * 5;
     trial& small = add(of<trained<other, width>>("the parameter's gradient, slices up to 4 KiB", D, {"dim", "batch"},
                                                  {{12, 0}, {7, 0}, {3, 0}}));
@@ -469,6 +479,8 @@ struct lowered_trial {
       put("c", of_dy.begin), put("d", of_dy.begin + of_dy.count);
       put("B", of_to.begin), put("F", of_to.begin + of_to.count), put("N", of_to.count);
       bool const scatters = t.entry == mt::entry_name<spread_sum>();
+      bool const holds_last = of_to.count != 0 && of_to.begin + of_to.count == result;
+      put("j", holds_last ? e.dim - of_dim.count : 0), put("l", holds_last ? 0 : of_dim.count);
       put("r", t.bytes * (scatters ? result : 1));
       if (all.contains("f")) {
         double const f = all["f"], s = all.contains("s") ? all["s"] : 1;

@@ -26,6 +26,13 @@ struct box {
   }
 };
 
+/// Rows that one member gives another: they begin at `from` in its block and at `to` in the other's.
+struct row_run {
+  std::int64_t from, to, count;
+
+  bool operator==(row_run const&) const = default;
+};
+
 /// Who holds what before a move and after it.
 struct movement {
   int dims = 0;
@@ -36,9 +43,14 @@ struct movement {
   std::vector<int> copy;      // by member: members that bring the same box have different numbers, and send only to
                               // members of their own number
   std::vector<int> alike;     // by member: the first one with its number that gets the same box
+  int rows = -1;              // the dim of which members exchange runs; -1: the boxes say what is exchanged
+  std::vector<std::vector<row_run>> runs;  // by sender and receiver: sender times the number of members plus receiver
 
   bool operator==(movement const&) const = default;
 
+  std::vector<row_run> const& runs_between(std::size_t sender, std::size_t receiver) const {
+    return runs[sender * from.size() + receiver];
+  }
   /// To be called when the boxes are known.
   void find_alike() {
     for (std::size_t j = 0; j < to.size(); ++j) {
@@ -63,13 +75,22 @@ struct moved_piece {
   }
 };
 
-/// Calls f(moved_piece) for what goes from `sender` to `receiver`, at most two; `at` as in each_run.
+/// Calls f(moved_piece) for what goes from `sender` to `receiver`: at most two pieces, or each run of rows; `at` as in
+/// each_run.
 template <class F>
 void each_piece(movement const& m, positions at, int sender, int receiver, F&& f) {
   auto const s = static_cast<std::size_t>(sender), r = static_cast<std::size_t>(receiver);
   if (m.copy[s] != m.copy[r]) return;
   box const &from = m.from[s], &to = m.to[r];
   moved_piece p{};
+  if (m.rows >= 0) {
+    for (int d = 0; d < m.dims; ++d) p.extent[d] = from.extent[d];
+    for (row_run const& run : m.runs_between(s, r)) {
+      p.extent[m.rows] = run.count, p.from[m.rows] = run.from, p.to[m.rows] = run.to;
+      if (p.elements(m.dims) != 0) f(p);
+    }
+    return;
+  }
   for (int d = 0; d < m.dims; ++d) {
     if (d == m.along) continue;
     std::int64_t const begin = std::max(from.origin[d], to.origin[d]);
@@ -143,6 +164,18 @@ inline std::int64_t moved_elements(movement const& m, positions at, int sender, 
   return n;
 }
 
+/// Fills the rows behind the last one that comes with zeros.
+inline void fill_behind_rows(movement const& m, int receiver, std::int64_t bytes, std::byte* out) {
+  box const& to = m.to[static_cast<std::size_t>(receiver)];
+  std::int64_t left = to.extent[m.rows], outer = 1, inner = bytes;
+  for (std::size_t s = 0; s < m.from.size(); ++s)
+    for (row_run const& run : m.runs_between(s, static_cast<std::size_t>(receiver))) left -= run.count;
+  for (int d = 0; d < m.dims; ++d)
+    if (d != m.rows) (d < m.rows ? outer : inner) *= to.extent[d];
+  for (std::int64_t o = 1; o <= outer && left * inner != 0; ++o)
+    std::memset(out + (o * to.extent[m.rows] - left) * inner, 0, static_cast<std::size_t>(left * inner));
+}
+
 /// Whether every element that a member gets comes from some member.
 inline bool is_covered(movement const& m, positions at, int receiver) {
   if (m.along < 0) return true;
@@ -154,6 +187,7 @@ inline bool is_covered(movement const& m, positions at, int receiver) {
 /// Fills a member's result with an element, where nothing may come to it.
 inline void fill_uncovered(movement const& m, positions at, int receiver, std::int64_t bytes, std::byte const* around,
                            void* out) {
+  if (m.rows >= 0) return fill_behind_rows(m, receiver, bytes, static_cast<std::byte*>(out));
   if (is_covered(m, at, receiver)) return;
   auto* const to = static_cast<std::byte*>(out);
   std::int64_t const all = m.to[static_cast<std::size_t>(receiver)].elements(m.dims) * bytes;

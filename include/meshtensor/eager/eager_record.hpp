@@ -124,8 +124,13 @@ class eager_record : eager_tables, interpreter {
     for (dim_extent const& e : extents_)
       for (int d = 0; d < b.m.dim_count; ++d)
         if (b.m.dim_name(d) == e.label && b.m.dims[d].kind <= dim_row::dynamic) known.push_back(e);
+    binding const before = numbers;
     numbers = meshtensor::bind(b.m, mesh_shape{}, known);
     raise(numbers.report);
+    for (int d = 0; d < b.m.dim_count; ++d)  // its extent follows from the exchanges that are recorded
+      if (b.m.dims[d].kind == dim_row::rows && before.extent[d] != 0 && before.extent[d] != numbers.extent[d])
+        throw error("R11", {"the dim '", b.m.dim_name(d), "' was ", before.extent[d], " long and is ",
+                            numbers.extent[d], " with a further exchange of rows: read a value after the last one"});
     set.seed = seed();
     count();
     evaluate_numbers(b.m, numbers, set, numbers_);

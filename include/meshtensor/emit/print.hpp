@@ -58,6 +58,9 @@ class printer : speller {
                  std::to_string(row.value < 0 ? -row.value : row.value);
           break;
         case dim_row::same: all += " = " + dim(row.first); break;
+        case dim_row::holders: all += " = holders of " + dim(row.first); break;
+        case dim_row::rows: all += " = rows for " + dim(row.first); break;
+        case dim_row::sent: all += " = those sent of " + dim(row.first); break;
         case dim_row::blocks: all += " = shards of " + dim(row.first); break;
         case dim_row::in_block: all += " = " + dim(row.first) + " / " + dim(row.second); break;
         case dim_row::windowed: {
@@ -187,6 +190,10 @@ class printer : speller {
       case primitive::all_gather: return text_of(n) + operands + " over " + axes(c.axes) + " of " + dim(c.join);
       case primitive::local_slice: return text_of(n) + operands + " over " + axes(c.axes) + " of " + dim(c.split);
       case primitive::move: return moved(n);
+      case primitive::move_rows: {
+        move_rows_attributes const a = move_rows_attributes::of(n);
+        return text_of(n) + operands + " over " + axes(a.axes) + (a.back ? " back to " : " to ") + dim(a.to);
+      }
       case primitive::all_to_all:
         return text_of(n) + operands + " over " + axes(c.axes) + " from " + dim(c.join) + " to " + dim(c.split);
       default: return operation(n);

@@ -94,6 +94,12 @@ class reporter : speller {
       if (row.kind == dim_row::blocks) {
         made += "         " + extent + ": the parts of " + dim(row.first) + " over " +
                 axes(static_cast<unsigned>(row.value)) + "\n";
+      } else if (row.kind == dim_row::holders) {
+        made += "         " + extent + ": the ranks that hold rows for " + dim(row.first) + "\n";
+      } else if (row.kind == dim_row::rows) {
+        made += "         " + extent + ": at most, the rows that a rank gets for its part of " + dim(row.first) + "\n";
+      } else if (row.kind == dim_row::sent) {
+        made += "         " + extent + ": at most, those that a rank sends of " + dim(row.first) + "\n";
       } else if (row.kind == dim_row::in_block) {
         made += "         " + extent + ": the elements of the largest of them\n";
       } else if (row.kind == dim_row::cover) {
@@ -123,6 +129,7 @@ class reporter : speller {
   dim_id written(int d) const {
     dim_row const& row = m_.dims[d];
     bool const is_made = row.kind == dim_row::blocks || row.kind == dim_row::in_block || row.kind == dim_row::cover ||
+                         row.kind == dim_row::holders || row.kind == dim_row::rows || row.kind == dim_row::sent ||
                          (row.kind == dim_row::same && dim(d).find("/again") != std::string::npos);
     return is_made ? written(row.first) : static_cast<dim_id>(d);
   }

@@ -198,6 +198,26 @@ struct move_attributes {
   static_assert(max_axes <= 6);
 };
 
+/// The exchange of rows: each rank of a group gives every other one a run of the rows of its block for each of that
+/// one's groups. Operand 1 [ranks, groups] counts them.
+struct move_rows_attributes {
+  unsigned axes;    // a mask of the mesh axes whose processors exchange
+  dim_id from, to;  // the rows of the operand and of the result
+  dim_id groups;    // the second dim of operand 1
+  dim_id holders;
+  bool back;  // to where rows came from
+
+  static constexpr move_rows_attributes of(node const& n) {
+    return {n.attribute[0],
+            static_cast<dim_id>(n.attribute[1]),
+            static_cast<dim_id>(n.attribute[2]),
+            static_cast<dim_id>(n.attribute[3]),
+            static_cast<dim_id>(n.attribute[4]),
+            n.function != 0};
+  }
+  constexpr attributes packed() const { return {{static_cast<id>(axes), from, to, groups, holders}}; }
+};
+
 /// Whether a node is a move that shifts elements, on one processor, too.
 constexpr bool shifts(node const& n) { return n.kind == primitive::move && move_attributes::of(n).first != no_id; }
 

@@ -72,12 +72,59 @@ struct region {
 struct dim_row {
   /// Made by the library: same: a second dim with the extent of `first`. blocks: the number of shards of `first`.
   /// in_block: the extent of each, `first` by `second`. cover: the elements of `first` that windows reach from a part
-  /// of `second`.
-  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed, same, blocks, in_block, cover } kind;
+  /// of `second`. Of exchanged rows, `first` being the dim along which an index says where rows go: holders: the ranks
+  /// that hold them; rows: the rows for which each has room; sent: those that each may send, of the dim `first`.
+  enum kind_t : std::uint8_t {
+    fixed,
+    dynamic,
+    product,
+    sum,
+    shifted,
+    windowed,
+    holders,
+    rows,
+    same,
+    blocks,
+    in_block,
+    cover,
+    sent
+  } kind;
   name_id label;
   dim_id first, second;  // other rows
   std::int64_t value;    // fixed: the extent; shifted: added to that of `first`; windowed: a window_places;
-                         // blocks: a mask of axes; cover: a packed_cover
+                         // blocks: a mask of axes; cover: a packed_cover; holders: a row_holders
+};
+
+/// The value of a dim of holders, which `partition` sets: the axes over whose ranks rows lie, and those along which
+/// they are exchanged. Packed into one number, which is 0 on whole tensors: they have one holder.
+struct row_holders {
+  unsigned axes;       // a mask: those that shard the index
+  placement exchange;  // of a value with one dim, that of the groups: over the axes along which a row goes to its group
+
+  static constexpr row_holders unpacked(std::int64_t value) {
+    row_holders h{static_cast<unsigned>(value & 0x7f), {}};
+    for (std::int64_t rest = value >> 8; rest != 0; rest >>= 4) h.exchange.shard(0, static_cast<int>(rest & 15) - 1);
+    return h;
+  }
+  constexpr std::int64_t packed() const {
+    std::int64_t all = 0;
+    for (int o = exchange.axes_of(0); o-- > 0;) all = all << 4 | (exchange.axis_at(0, o) + 1);
+    return all << 8 | 0x80 | axes;
+  }
+  constexpr unsigned exchange_mask() const {
+    unsigned mask = 0;
+    for (int a = 0; a < max_axes; ++a)
+      if (exchange.shards(a)) mask |= 1u << a;
+    return mask;
+  }
+  /// Shards the dim at `position` of a value as a dim of holders: the axes of the exchange are the minor ones, so that
+  /// a part without them has the ranks that exchange rows with each other, in the order of their ranks.
+  constexpr placement& shard(placement& p, int position) const {
+    for (bool const exchanged : {false, true})
+      for (int a = 0; a < max_axes; ++a)
+        if ((axes >> a & 1u) != 0 && exchange.shards(a) == exchanged) p.shard(position, a);
+    return p;
+  }
 };
 
 /// The value of a cover: the window, and the axes that cut `second`, the first one major. Packed into one number.
@@ -246,6 +293,13 @@ constexpr void copy_tables(module& to, module const& from) {
 
 /// The dim itself, or the one that it covers.
 constexpr dim_id whole_dim(module const& m, dim_id d) { return m.dims[d].kind == dim_row::cover ? m.dims[d].first : d; }
+
+/// Whether a value is of rows that were exchanged, or counts them: its extents depend on the mesh.
+constexpr bool is_of_exchange(module const& m, shape const& dims) {
+  for (int i = 0; i < dims.count; ++i)
+    if (m.dims[dims.at[i]].kind == dim_row::holders || m.dims[dims.at[i]].kind == dim_row::rows) return true;
+  return false;
+}
 
 /// Whether `path` is `root` or below it.
 constexpr bool is_under(module const& m, path_id path, path_id root) {

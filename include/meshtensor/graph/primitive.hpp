@@ -46,6 +46,8 @@ enum class primitive : std::uint8_t {
   // lookup
   gather,       // rows of operand 0 along a dim, at operand 1; out of range gives zeros
   scatter_add,  // operand 0 added to zeros along a dim, at operand 1
+  // to the ranks that hold their groups
+  exchange_rows,  // function: a row_step
   // along one dim
   cumulative_sum,
   argsort,    // positions in ascending or descending order, i64
@@ -65,6 +67,7 @@ enum class primitive : std::uint8_t {
   all_gather,
   all_to_all,
   move,         // function: axes and a kind of shift; from one placement to another
+  move_rows,    // function: 1 for back; runs of rows, whose lengths are operand 1
   local_slice,  // no bytes move
   wait,         // operands: the result of a started collective, the collective's operand; made by `overlap`
   // after `fuse`
@@ -89,17 +92,17 @@ constexpr char const* text_of(primitive p) {
       "nothing", "input", "read", "write", "output", "watch", "argument", "iteration", "constant", "iota",
       "random", "elementwise", "einsum", "grouped_einsum", "reduce", "conv", "pool", "argmax", "broadcast",
       "transpose", "rename", "reshape",
-      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add",
+      "slice", "pad", "reshard", "concat", "put", "gather", "scatter_add", "exchange_rows",
       "cumulative_sum", "argsort", "shift", "stack", "call", "extension", "gradient", "repeat",
       "while_loop", "cond", "composite", "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
-      "move", "local_slice", "wait", "kernel"};
+      "move", "move_rows", "local_slice", "wait", "kernel"};
   // clang-format on
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<int>(primitive::count_),
                 "text_of lacks a primitive's name, or has one too many: the names stand in the order of the values");
   return names[static_cast<int>(p)];
 }
 
-constexpr bool is_collective(primitive p) { return p >= primitive::all_reduce && p <= primitive::move; }
+constexpr bool is_collective(primitive p) { return p >= primitive::all_reduce && p <= primitive::move_rows; }
 
 enum class distribution : std::uint8_t { uniform, normal };
 

@@ -31,6 +31,8 @@ struct sharding {
   int whole_count;
   bool renames;  // dim `from` of the operands is dim `to` of the result
   int from, to;
+  bool looks;  // an index says positions along `looked_up`, of an operand or of the result
+  int looked_up;
   reduction contracts;  // the result's partial kind if a contracted dim is sharded; none: such dims must be whole
   windowed_dim windowed[max_windows_of_one];
   int windowed_count;
@@ -48,6 +50,10 @@ struct sharding {
   }
   constexpr sharding& renamed(int old_name, int new_name) {
     from = old_name, to = new_name, renames = true;
+    return *this;
+  }
+  constexpr sharding& looks_up(int dim) {
+    looked_up = dim, looks = true;
     return *this;
   }
   constexpr sharding& moves_window(int covered, int parts, bool of_inputs, id window) {
@@ -95,5 +101,18 @@ struct sharding {
     return partials != linearity::none && (operands >> operand & 1u) != 0 && (kinds & ~kind(reduction::none)) != 0;
   }
 };
+
+/// Whether each rank holds, along an axis, the groups of the rows that it holds: rows were exchanged by these groups
+/// over this axis, and a value in placement `p` is cut along the groups as the exchange has cut them.
+constexpr bool lies_with_rows(module const& m, sharding const& rule, int holders, int groups, int axis,
+                              placement const& p) {
+  if (!rule.looks || groups != rule.looked_up || m.dims[holders].kind != dim_row::holders) return false;
+  if (m.dims[holders].first != groups) return false;
+  placement const exchange = row_holders::unpacked(m.dims[holders].value).exchange;
+  if (!exchange.shards(axis) || !p.shards(axis)) return false;
+  for (int o = 0, a = 0; (a = exchange.axis_at(0, o)) >= 0; ++o)
+    if (p.sharded_at(a) != p.sharded_at(axis) || p.order(a) != o) return false;
+  return true;
+}
 
 }  // namespace meshtensor

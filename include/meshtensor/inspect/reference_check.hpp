@@ -203,11 +203,11 @@ class reference_check {
   std::vector<bool> awaited_;
 };
 
-/// Which values of the whole program a partitioned module has.
+/// Which values of the whole program a partitioned module has, with the same extents.
 inline std::vector<bool> origins_in(module const& m, module const& whole) {
   std::vector<bool> wanted(static_cast<std::size_t>(whole.value_count));
   for (int v = 0; v < m.value_count; ++v)
-    if (m.values[v].origin != 0) wanted[m.values[v].origin - 1u] = true;
+    if (m.values[v].origin != 0 && !is_of_exchange(m, m.values[v].dims)) wanted[m.values[v].origin - 1u] = true;
   return wanted;
 }
 

@@ -19,6 +19,9 @@ struct planned_collective {
   collective_call call;
   movement moves;                                         // of a move: who holds what
   number_id first = no_id, step = no_id, around = no_id;  // of a move: rows of the table of numbers
+  value_id counts = no_id;                                // of an exchange of rows: how many each gives each
+  std::vector<interval> groups;                           // likewise: those of each member
+  std::vector<std::int64_t> taken, given;                 // likewise: of each member, the rows that have a run already
   std::vector<interval> slices;                           // of slices of a loop's stack: those that each member holds
   std::vector<int> members;
   group with;
@@ -91,6 +94,7 @@ class collective_planner {
         join(c->call, block, held(m_.result_value(n)), how.join);
         break;
       case primitive::move: move(*c, n); break;
+      case primitive::move_rows: move_rows(*c, n); break;
       default: throw error("R01", {"no collective for ", text_of(n.kind)});
     }
     return c;
@@ -112,6 +116,30 @@ class collective_planner {
       E const element = element_of<E>(numbers[c.around]);
       std::memcpy(c.call.around, &element, sizeof(E));
     });
+  }
+
+  /// Sets the runs of an exchange of rows from its counts [members, groups]. Rows of a block stand by group; in the
+  /// block of a group's holder, by group and then by the member that sends them.
+  static void set_runs(planned_collective& c, bool back, view const& counts) {
+    movement& m = c.moves;
+    std::size_t const members = c.groups.size();
+    auto const of = [&](std::size_t member, std::int64_t group) {
+      return std::int64_t{
+          counts.as<std::int32_t>()[static_cast<std::int64_t>(member) * counts.stride[0] + group * counts.stride[1]]};
+    };
+    for (std::vector<row_run>& runs : m.runs) runs.clear();
+    std::vector<std::int64_t>&taken = c.taken, &given = c.given;  // by senders, by holders
+    std::ranges::fill(taken, 0), std::ranges::fill(given, 0);
+    for (std::int64_t g = 0; g < counts.extent[1]; ++g) {
+      std::size_t holder = 0;
+      while (g < c.groups[holder].begin || g >= c.groups[holder].begin + c.groups[holder].count) ++holder;
+      for (std::size_t s = 0; s < members; ++s) {
+        std::int64_t const n = of(s, g);
+        row_run const run = back ? row_run{given[holder], taken[s], n} : row_run{taken[s], given[holder], n};
+        if (n != 0) m.runs[back ? holder * members + s : s * members + holder].push_back(run);
+        taken[s] += n, given[holder] += n;
+      }
+    }
   }
 
  private:
@@ -162,6 +190,26 @@ class collective_planner {
     m.find_alike();
     c.call.kind = collective::move, c.call.moves = &m;
     c.first = a.first, c.step = a.step, c.around = a.around;
+  }
+  void move_rows(planned_collective& c, node const& n) const {
+    move_rows_attributes const a = move_rows_attributes::of(n);
+    value const &x = m_.operand_value(n, 0), &y = m_.result_value(n);
+    value groups{};
+    groups.dims.add(a.groups), groups.layout = row_holders::unpacked(m_.dims[a.holders].value).exchange;
+    movement& m = c.moves;
+    m.dims = x.dims.count, m.rows = x.dims.find(a.from);
+    for (int rank : c.members) {
+      m.from.push_back(box_of(held(x, rank))), m.to.push_back(box_of(held(y, rank)));
+      m.copy.push_back(0), m.alike.push_back(static_cast<int>(m.alike.size()));  // no two members get the same rows
+      c.groups.push_back(numbers_.part(groups, 0, [&](int axis) { return mesh_.coordinate(rank, axis); }));
+    }
+    std::size_t const members = m.from.size();
+    m.runs.resize(members * members), c.taken.resize(members), c.given.resize(members);
+    for (std::size_t s = 0; s < members; ++s)  // a run for each group of the holder, so that a step needs no memory
+      for (std::size_t r = 0; r < members; ++r)
+        m.runs[s * members + r].reserve(static_cast<std::size_t>(c.groups[a.back ? s : r].count));
+    c.call.kind = collective::move, c.call.moves = &m;
+    c.counts = m_.operand(n, 1);
   }
   static box box_of(view const& v) {
     box b;

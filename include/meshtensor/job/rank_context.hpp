@@ -78,11 +78,14 @@ class rank_context {
     interval const held = p_.numbers.slices_held(along, layout, [&](int a) { return mesh_.coordinate(rank_, a); });
     return context.index >= held.begin && context.index < held.begin + held.count;
   }
-  /// The same for a step: of a move, with the numbers of the step; of a slice, with the iteration's root.
+  /// The same for a step: of a move, with the numbers of the step; of a slice, with the iteration's root; of rows, with
+  /// their counts.
   /// errors R10 a slice or a pad beyond its dim
   planned_collective const& exchange_now(node_id which) {
     planned_collective& c = *collectives_[which];
     if (!c.slices.empty()) collective_planner::set_root(c, context.index);
+    if (c.counts != no_id)
+      collective_planner::set_runs(c, move_rows_attributes::of(m_.nodes[which]).back, at(c.counts));
     if (c.first != no_id) collective_planner(m_, p_, mesh_, rank_).set_numbers(c, m_.nodes[which], context.numbers);
     return c;
   }

@@ -9,6 +9,7 @@
 #include "meshtensor/nn/loss.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
+#include "meshtensor/op/exchange_rows.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
 #include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/softmax.hpp"
@@ -234,10 +235,17 @@ inline constexpr library_layer grouped_linear_and_bias = [](scope auto s, auto x
   return std::tuple(sum_of_choices(x, weight, expert, experts, like), bias);
 };
 
+/// The rows of tokens go to their experts and come back, one for each choice; then they are weighed and added up.
 inline constexpr library_layer grouped_feed_forward = [](scope auto s, auto x, auto expert, auto share, auto experts,
-                                                         auto model, auto hidden) {
-  auto const inner = gelu(grouped_linear(s / "up", x, expert, experts, model, hidden)) * share;
-  return grouped_linear_and_bias(s / "down", inner, expert, x, experts, hidden, model);
+                                                         auto model, auto hidden, auto... at_most) {
+  using X = decltype(x);
+  auto const sent = exchange_rows(x, expert, experts, number(at_most)...);
+  auto const inner = gelu(grouped_linear(s / "up", sent.rows, sent.group, experts, model, hidden));
+  auto const [made, bias] = grouped_linear_and_bias(s / "down", inner, sent.group, sent.rows, experts, hidden, model);
+  auto const back = return_rows(made, sent);
+  builder& b = *x.owner;
+  auto const y = handle_t<X::type, typename X::dim_list>(&b, einsum(b, back.id, share.id, b.m.values[x.id].dims));
+  return std::tuple(y, bias, sent.index);
 };
 
 // Copies a tensor under a path of its own: its layout there holds for the tensor and for its gradient, so the gradient
@@ -255,33 +263,35 @@ inline constexpr library_layer with_bias = [](scope auto, auto made, auto bias, 
 /// A mixture_of_experts that drops no token: an expert serves all that choose it, `auto [y, balance] =
 /// dropless_mixture_of_experts(s / "experts", x, length, d_model, experts, choices, d_ff)`. The parameters have the
 /// same names, so one can take the other's place; with `length` slots both give the same. The arithmetic is that of
-/// `choices` networks for each token, whatever the loads. For networks of your own, use `choose_experts` and
-/// `grouped_einsum`.
+/// `choices` networks for each token, whatever the loads. A last argument, `at_most`, bounds the rows of an expert: it
+/// serves the first ones, in the order of the dims of `x` and then of the choices, and the others give zeros. For
+/// networks of your own, use `choose_experts`, `exchange_rows` and `grouped_einsum`.
 ///
 /// parameters  router/gate [model, experts]; expert/up/weight [experts, model, hidden], expert/up/bias [experts,
 ///             hidden], expert/down/weight, expert/down/bias
 /// dims        of y: those of `x`; balance has none, see `route`
 /// layout      `hidden` sharded over an axis: each processor does its part of every expert, whatever the loads, and y
 ///             is a partial sum. Tokens sharded, by any of their dims: each processor serves its tokens; add
-///             in<"expert", replicate<batch>> if `hidden` is sharded over the same axis there. `experts` sharded: each
-///             processor serves its experts, but hidden values are summed over the axis, too: rather shard `hidden`.
+///             in<"expert", replicate<batch>> if `hidden` is sharded over the same axis there. `experts` sharded over
+///             the axis of tokens, with in<"router", replicate<experts>>: rows go to their experts, and come back.
+///             Over another axis hidden values are summed over it, too: rather shard `hidden`.
 /// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
 /// source      Gale et al., arXiv:2211.15841; Tan et al., arXiv:2403.08245
-inline constexpr library_layer dropless_mixture_of_experts = [](scope auto s, auto x, auto queue, auto model,
-                                                                auto experts, auto choices, auto hidden) {
-  using X = decltype(x);
-  if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
-    auto const [expert, weight, balance] = choose_experts(s / "router", x, queue, model, experts, choices);
-    auto const share = cast<X::type>(weight);
-    auto const sent = detail::copy_in_scope(s / "router", x);
-    auto const [made, bias] = detail::grouped_feed_forward(
-        s / "expert", sent, expert, detail::copy_in_scope(s / "router", share), experts, model, hidden);
-    return std::tuple(detail::with_bias(s / "router", made, bias, expert, share, experts), balance);
-  } else {
-    static_assert(is_valid<meshtensor::detail::wrong<"T01 dropless_mixture_of_experts: the operand lacks a dim", X,
-                                                     decltype(queue), decltype(model)>>);
-    return std::tuple(x, x);
-  }
-};
+inline constexpr library_layer dropless_mixture_of_experts =
+    [](scope auto s, auto x, auto queue, auto model, auto experts, auto choices, auto hidden, auto... at_most) {
+      using X = decltype(x);
+      if constexpr (has_dim<X, decltype(queue)> && has_dim<X, decltype(model)>) {
+        auto const [expert, weight, balance] = choose_experts(s / "router", x, queue, model, experts, choices);
+        auto const share = cast<X::type>(weight);
+        auto const sent = detail::copy_in_scope(s / "router", x);
+        auto const [made, bias, served] = detail::grouped_feed_forward(
+            s / "expert", sent, expert, detail::copy_in_scope(s / "router", share), experts, model, hidden, at_most...);
+        return std::tuple(detail::with_bias(s / "router", made, bias, served, share, experts), balance);
+      } else {
+        static_assert(is_valid<meshtensor::detail::wrong<"T01 dropless_mixture_of_experts: the operand lacks a dim", X,
+                                                         decltype(queue), decltype(model)>>);
+        return std::tuple(x, x);
+      }
+    };
 
 }  // namespace meshtensor::nn

@@ -42,9 +42,11 @@ struct grouped_einsum_rule {
   }
 
   // As for einsum: each rank computes the products of the rows, sums and groups that it has.
-  static constexpr meshtensor::sharding sharding(module const&, node const&) {
+  // Where rows lie with their groups, there is nothing to be added up.
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return meshtensor::sharding{}
         .contracted(reduction::sum)
+        .looks_up(grouped_einsum_attributes::of(n).groups)
         .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 3);
   }
 

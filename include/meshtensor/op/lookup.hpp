@@ -52,9 +52,10 @@ struct gather_rule {
     i.give(i[0].type, reorders ? i.dims : dims);
   }
   // Each rank looks into its own part of the table and gives zeros for the rest: a partial sum.
-  static constexpr meshtensor::sharding sharding(module const&, node const&) {
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return meshtensor::sharding{}
         .contracted(reduction::sum)
+        .looks_up(lookup_attributes::of(n).dim)
         .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
@@ -89,9 +90,10 @@ struct scatter_add_rule {
              1);
     i.give(i[0].type, i.dims);
   }
-  static constexpr meshtensor::sharding sharding(module const&, node const&) {
+  static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return meshtensor::sharding{}
         .contracted(reduction::sum)
+        .looks_up(lookup_attributes::of(n).dim)
         .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
   }
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {

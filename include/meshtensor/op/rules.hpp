@@ -8,6 +8,7 @@
 #include "meshtensor/op/cumulative_sum.hpp"
 #include "meshtensor/op/detail/structure.hpp"
 #include "meshtensor/op/einsum.hpp"
+#include "meshtensor/op/exchange_rows.hpp"
 #include "meshtensor/op/extension.hpp"
 #include "meshtensor/op/grouped_einsum.hpp"
 #include "meshtensor/op/movement.hpp"
@@ -46,6 +47,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::put: return f.template operator()<put_rule>();
     case primitive::gather: return f.template operator()<gather_rule>();
     case primitive::scatter_add: return f.template operator()<scatter_add_rule>();
+    case primitive::exchange_rows: return f.template operator()<exchange_rows_rule>();
     case primitive::cumulative_sum: return f.template operator()<cumulative_sum_rule>();
     case primitive::argsort: return f.template operator()<argsort_rule>();
     case primitive::shift: return f.template operator()<shift_rule>();
@@ -68,6 +70,7 @@ constexpr decltype(auto) with_rule(primitive p, F&& f) {
     case primitive::all_gather: return f.template operator()<all_gather_rule>();
     case primitive::all_to_all: return f.template operator()<all_to_all_rule>();
     case primitive::move: return f.template operator()<move_rule>();
+    case primitive::move_rows: return f.template operator()<move_rows_rule>();
     case primitive::local_slice: return f.template operator()<local_slice_rule>();
     case primitive::wait: return f.template operator()<wait_rule>();
     case primitive::kernel: return f.template operator()<kernel_rule>();

@@ -210,9 +210,12 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
       case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
       case dim_row::same: b.extent[d] = b.extent[row.first]; break;
       case dim_row::windowed: b.extent[d] = window_places::of(row.value)(b.extent[row.first]); break;
+      case dim_row::holders:
+      case dim_row::rows:
+      case dim_row::sent:
       case dim_row::blocks:
       case dim_row::in_block:
-      case dim_row::cover: continue;  // by the sizes of axes: bind_blocks, bind_covers
+      case dim_row::cover: continue;  // by the sizes of axes: bind_blocks, bind_covers, bind_rows
       case dim_row::dynamic: break;
     }
     if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
@@ -249,6 +252,7 @@ constexpr void bind_blocks(module const& m, binding& b) {
   for (int d = 0; d < m.dim_count; ++d) {
     dim_row const& row = m.dims[d];
     if (row.kind == dim_row::blocks) b.extent[d] = b.members(static_cast<unsigned>(row.value));
+    if (row.kind == dim_row::holders) b.extent[d] = b.members(row_holders::unpacked(row.value).axes);
     if (row.kind != dim_row::in_block) continue;
     b.extent[d] = part_of(b.extent[row.first], b.extent[row.second], 0, b.grain[row.first]).count;
     b.block_of[d] = {static_cast<id>(row.first + 1), static_cast<id>(row.second + 1)};
@@ -397,6 +401,37 @@ constexpr void bind_covers(module const& m, binding& b) {
   }
 }
 
+/// Binds the rows for which the ranks of an exchange have room: all that may come, from all ranks or for all groups.
+constexpr void bind_rows(module const& m, binding& b) {
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (n.kind != primitive::exchange_rows || exchange_rows_rule::step_of(n) != row_step::count) continue;
+    auto const a = exchange_rows_attributes::of(n);
+    auto const of = row_holders::unpacked(m.dims[a.holders].value);
+    std::int64_t const ranks = b.members(of.exchange_mask());
+    value groups{};  // as the ranks hold them
+    groups.dims.add(a.groups), groups.layout = of.exchange;
+    value const& index = m.operand_value(n, 0);
+    std::int64_t const own = b.local_size(index), all = b.size(index.dims);
+    std::int64_t room = ranks == 1 || ranks * own < all ? ranks * own : all, sent = own;
+    if (a.at_most != no_id) {
+      auto const most = known_position(m, b, a.at_most);
+      if (!most || *most < 1) {
+        b.report << "S11 the dim '" << m.dim_name(a.rows) << "' has no extent, as `at_most` is "
+                 << (most ? "less than 1" : "set at run time") << ": give a number or the extents of dims";
+        locate(b.report, m, n);
+        return;
+      }
+      std::int64_t const held = *most * b.local(groups, 0), whole = *most * b.extent[a.groups];
+      room = held < room ? held : room, sent = whole < sent ? whole : sent;
+    }
+    b.extent[a.rows] = room > b.extent[a.rows] ? room : b.extent[a.rows];
+    for (int d = 0; d < m.dim_count; ++d)
+      if (m.dims[d].kind == dim_row::sent && m.dims[d].first == a.rows)
+        b.extent[d] = sent > b.extent[d] ? sent : b.extent[d];
+  }
+}
+
 /// Checks that the output of each window is as long as the window has places.
 constexpr void check_windows(module const& m, binding& b) {
   for (int i = 0; i < m.node_count; ++i) {
@@ -461,6 +496,7 @@ constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_ex
   if (b.ok()) detail::bind_grains(m, b);
   if (b.ok()) detail::bind_blocks(m, b);
   if (b.ok()) detail::bind_covers(m, b);
+  if (b.ok()) detail::bind_rows(m, b);
   return b;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "meshtensor/base/all_reduce.hpp"
+#include "meshtensor/op/exchange_rows.hpp"
 #include "meshtensor/pass/bind.hpp"
 #include "meshtensor/pass/lower.hpp"
 
@@ -62,6 +63,13 @@ constexpr std::int64_t most_received(module const& m, binding const& numbers, no
   }
   return most;
 }
+/// Where a member of a group is along a mesh axis; 0 along those that the group does not span.
+constexpr std::int64_t place_of_member(binding const& numbers, unsigned axes, std::int64_t member, int axis) {
+  if ((axes >> axis & 1u) == 0) return 0;
+  for (int b = max_axes; --b > axis;)
+    if ((axes >> b & 1u) != 0) member /= numbers.axis[b];
+  return member % numbers.axis[axis];
+}
 /// The same for a move: of its result, what comes from elsewhere. If the numbers by which it shifts are not known yet,
 /// all.
 constexpr std::int64_t most_moved(module const& m, binding const& numbers, node const& n, std::int64_t p) {
@@ -72,13 +80,7 @@ constexpr std::int64_t most_moved(module const& m, binding const& numbers, node 
       a.first == no_id ? std::optional<positions>(positions{}) : known_positions(m, numbers, a.first, a.step);
   std::int64_t most = 0;
   for (std::int64_t member = 0; member < p; ++member) {
-    auto const place = [&](int axis) -> std::int64_t {
-      if ((a.axes >> axis & 1u) == 0) return 0;
-      std::int64_t rest = member;
-      for (int b = max_axes; --b > axis;)
-        if ((a.axes >> b & 1u) != 0) rest /= numbers.axis[b];
-      return rest % numbers.axis[axis];
-    };
+    auto const place = [&](int axis) { return place_of_member(numbers, a.axes, member, axis); };
     std::int64_t own = at ? 1 : 0, all = 1;
     for (int d = 0; d < x.dims.count; ++d) {
       interval const s = numbers.part(x, d, place), t = numbers.part(y, d, place);
@@ -94,6 +96,29 @@ constexpr std::int64_t most_moved(module const& m, binding const& numbers, node 
     most = all - own > most ? all - own : most;
   }
   return most;
+}
+/// The same for rows that go to the holders of their groups, or back, if none of them stay: those of all other ranks,
+/// as many as there is room for; or all own ones.
+constexpr std::int64_t most_rows(module const& m, binding const& numbers, node const& n) {
+  move_rows_attributes const a = move_rows_attributes::of(n);
+  value const& x = m.operand_value(n, 0);
+  std::int64_t const of_row = numbers.local_size(x) / numbers.local(x, x.dims.find(a.from));
+  std::int64_t most = numbers.extent[a.to];
+  for (int i = 0; i < m.node_count && !a.back; ++i) {
+    node const& counts = m.nodes[i];
+    if (counts.kind != primitive::exchange_rows || exchange_rows_rule::step_of(counts) != row_step::count) continue;
+    if (exchange_rows_attributes::of(counts).rows != a.to) continue;
+    value const& index = m.operand_value(counts, 0);
+    std::int64_t all = 0, least = 0;
+    for (std::int64_t member = 0; member < numbers.members(a.axes); ++member) {
+      std::int64_t own = 1;
+      for (int d = 0; d < index.dims.count; ++d)
+        own *= numbers.part(index, d, [&](int axis) { return place_of_member(numbers, a.axes, member, axis); }).count;
+      all += own, least = member == 0 || own < least ? own : least;
+    }
+    most = all - least < most ? all - least : most;
+  }
+  return most * of_row;
 }
 }  // namespace detail
 
@@ -111,6 +136,7 @@ constexpr planned_exchange exchange_of(module const& m, binding const& numbers, 
         return {p, reduce_bytes(elements, v.type, static_cast<int>(p), 0, true)};
       return {p, (p - 1) * numbers.local_size(m.result_value(n)) * each};
     case primitive::move: return {p, detail::most_moved(m, numbers, n, p) * each};
+    case primitive::move_rows: return {p, detail::most_rows(m, numbers, n) * each};
     case primitive::all_gather:
       if (collective_attributes::of_slices(m, n) != no_id) return {p, elements * each};
       [[fallthrough]];

@@ -54,6 +54,9 @@ struct implied_layout {
   }
   constexpr int own_rule_for(int dim, path_id path) {
     int best = -1, best_depth = -1;
+    dim_row::kind_t const kind = m.dims[dim].kind;
+    if (kind == dim_row::holders || kind == dim_row::rows || kind == dim_row::sent)
+      return -1;  // as exchanged, see `hold`
     for (int r = 0; r < count; ++r) {
       if (rules[r].dim != dim) continue;
       int const d = !rules[r].scoped ? 0 : path == no_id ? -1 : depth[r][path] == 0 ? -1 : depth[r][path];
@@ -69,6 +72,11 @@ struct implied_layout {
     placement p{};
     for (int i = 0; i < dims.count; ++i) {
       if (whole.has(dims.at[i])) continue;
+      if (is_of_holders(dims.at[i])) {
+        if (contested != nullptr && (mask_of(p) & holders_at(dims.at[i]).axes) != 0) *contested = true;
+        hold(p, i, dims.at[i]);
+        continue;
+      }
       int const r = rule_for(dims.at[i], path);
       if (r < 0) continue;
       for (int k = 0; k < rules[r].count; ++k) {
@@ -81,13 +89,16 @@ struct implied_layout {
   }
 
   /// Like `of` for contested axes: each shards the dim whose rule comes first, whatever the order of the dims, so that
-  /// two operands with the same dims have the same placement.
+  /// two operands with the same dims have the same placement. Rows stay on their holders.
   constexpr placement settled(shape const& dims, path_id path, shape const& whole) {
     placement p{};
+    for (int i = 0; i < dims.count; ++i)
+      if (is_of_holders(dims.at[i]) && !whole.has(dims.at[i])) hold(p, i, dims.at[i]);
     for (int i = 0; i < dims.count; ++i) {
       int const r = whole.has(dims.at[i]) ? -1 : rule_for(dims.at[i], path);
       for (int k = 0; r >= 0 && k < rules[r].count; ++k)
-        if (int const axis = rules[r].axes[k]; first_rule(axis, dims, path, whole, -1) == r) p.shard(i, axis);
+        if (int const axis = rules[r].axes[k]; first_rule(axis, dims, path, whole, -1) == r && !p.shards(axis))
+          p.shard(i, axis);
     }
     return p;
   }
@@ -96,11 +107,14 @@ struct implied_layout {
   constexpr diagnostic conflict(int axis, shape const& dims, path_id path, shape const& whole) {
     diagnostic d{};
     int const first = first_rule(axis, dims, path, whole, -1);
-    int const second = first < 0 ? -1 : first_rule(axis, dims, path, whole, first);
+    int holders = -1;
+    for (int i = 0; i < dims.count; ++i)
+      if (is_of_holders(dims.at[i]) && (holders_at(dims.at[i]).axes >> axis & 1u) != 0) holders = dims.at[i];
+    int const second = first < 0 || holders >= 0 ? first : first_rule(axis, dims, path, whole, first);
     if (second < 0) return d;
     d << "S05 mesh axis '" << m.names[m.axes[axis].label] << "' shards two dims of one tensor [";
     for (int i = 0; i < dims.count; ++i) d << (i == 0 ? "" : ", ") << m.dim_name(dims.at[i]);
-    d << "], '" << m.dim_name(rules[first].dim) << "' and '" << m.dim_name(rules[second].dim)
+    d << "], '" << m.dim_name(holders >= 0 ? holders : rules[first].dim) << "' and '" << m.dim_name(rules[second].dim)
       << "': drop one of the rules, or ";
     cure(d, rules[second].dim, path);
     return d;
@@ -117,6 +131,21 @@ struct implied_layout {
   }
 
  private:
+  // Rows that were exchanged lie over the axes of their exchange, whatever the path.
+  constexpr bool is_of_holders(int dim) const { return m.dims[dim].kind == dim_row::holders; }
+  constexpr row_holders holders_at(int dim) const { return row_holders::unpacked(m.dims[dim].value); }
+  static constexpr unsigned mask_of(placement const& p) {
+    unsigned mask = 0;
+    for (int a = 0; a < max_axes; ++a)
+      if (p.shards(a)) mask |= 1u << a;
+    return mask;
+  }
+  constexpr void hold(placement& p, int position, int dim) const {
+    row_holders h = holders_at(dim);
+    h.axes &= ~mask_of(p);
+    h.shard(p, position);
+  }
+
   // The first rule after `after` that applies to one of the dims and names the axis; -1: none.
   constexpr int first_rule(int axis, shape const& dims, path_id path, shape const& whole, int after) {
     int first = -1;

@@ -45,8 +45,9 @@ struct overlapper {
 
  private:
   /// Whether it starts right after the node that computes its operand: not if that is a collective, a loop whose result
-  /// is still in flight, or a node of another region.
+  /// is still in flight, or a node of another region; nor if it needs another operand, too.
   constexpr bool starts_early(node const& n) const {
+    if (n.kind == primitive::move_rows) return false;
     value const& x = from.operand_value(n, 0);
     node const& maker = from.nodes[x.node];
     if (is_collective(maker.kind) || maker.region != n.region) return false;

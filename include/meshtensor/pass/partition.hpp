@@ -46,6 +46,7 @@ struct partitioner : placement_rules {
 
   constexpr void step(node const& n) {
     b.region = n.region, b.path = n.path, b.site = n.site, b.copy = n.copy;
+    if (is_part_of_state(n)) return refuse_rows(n);
     switch (n.kind) {
       case primitive::input: give(make(n, {}), from.result(n), implied(from.result(n), n)); break;
       case primitive::read: give(make(n, {}), from.result(n), m.variables[variable_of(n)].layout); break;
@@ -64,6 +65,20 @@ struct partitioner : placement_rules {
         if (declared(n.kind).attributes[0].kind == attribute_kind::request) requested_placement(n);
         else operation(n);
     }
+  }
+  /// Whether the extents of a node's rows would be seen outside of the step, or in random numbers: they depend on the
+  /// mesh.
+  constexpr bool is_part_of_state(node const& n) const {
+    bool const gives = n.kind == primitive::input || n.kind == primitive::read || n.kind == primitive::random ||
+                       n.kind == primitive::iota;
+    bool const takes = n.kind == primitive::output || n.kind == primitive::write;
+    return (gives && is_of_exchange(from, from.result_value(n).dims)) ||
+           (takes && is_of_exchange(from, from.operand_value(n, 0).dims));
+  }
+  constexpr void refuse_rows(node const& n) {
+    report << "S21 " << text_of(n.kind)
+           << " of exchanged rows would depend on the mesh: make it before exchange_rows, or behind return_rows";
+    at_line(n);
   }
   constexpr void effect(node const& n, placement const& p) {
     value_id v = copy_at(from.operand(n, 0), p);

@@ -99,6 +99,24 @@ struct placement_rules : placed_copies {
     return {blocks, b.add_dim({dim_row::in_block, b.own_label(of, "in_block"), of, blocks, 0})};
   }
 
+  /// The rows that each rank may send, of those of a dim of rows.
+  constexpr dim_id dim_of_sent(dim_id rows) {
+    for (int d = from.dim_count; d < m.dim_count; ++d)
+      if (m.dims[d].kind == dim_row::sent && m.dims[d].first == rows) return static_cast<dim_id>(d);
+    return b.add_dim({dim_row::sent, b.own_label(rows, "sent"), rows, no_id, 0});
+  }
+  /// Lets a partial sum stay one over an axis that its placement `to` does not shard.
+  constexpr void keep_partial_sum(node const& n, int operand, int axis, placement& to) {
+    value_id const old = from.operand(n, operand);
+    if (to.shards(axis) || reduced_early[old]) return;
+    if (m.values[cheapest_copy(old, to)].layout.part(axis) == reduction::sum) to.set_part(axis, reduction::sum);
+  }
+  constexpr void refuse_two_exchanges(node const& n, dim_id groups) {
+    report << "S05 rows are exchanged twice by '" << m.dim_name(groups)
+           << "', over other axes the second time: give the second exchange groups of another name";
+    at_line(n);
+  }
+
   // ---- operations: by their own `partition`, or by their sharding rule ----
 
   constexpr void operation(node const& n) {
@@ -138,6 +156,7 @@ struct placement_rules : placed_copies {
     for (int a = 0; a < m.axis_count && report.empty(); ++a) axis(n, rule, a, target, result, p);
     if (!report.empty()) return;
     order_lists(n, rule, target, result, p);
+    order_groups(rule, result, p);
     fresh_dims(n, rule, all, result, p);
     id_list<> operands{};
     for (int i = 0; i < count; ++i) operands.add(copy_at(from.operand(n, i), target[i]));
@@ -209,19 +228,18 @@ struct placement_rules : placed_copies {
   // For one mesh axis: the dim that it shards in this operation, or whether the result is partial over it.
   constexpr void axis(node const& n, sharding const& rule, int a, placement* target, shape const& result,
                       placement& p) {
-    int sharded = -1;
+    int sharded = -1, sharded_operand = -1;
     for (int i = 0; i < n.operands.count; ++i) {
       if (!target[i].shards(a)) continue;
       int const dim = sharded_by(n, rule, i, target[i], a);
+      if (sharded >= 0 && sharded != dim && lies_with_rows(m, rule, sharded, dim, a, target[i])) continue;
+      if (sharded >= 0 && sharded != dim && i > 0 &&
+          lies_with_rows(m, rule, dim, sharded, a, target[sharded_operand])) {
+        sharded = dim;
+        continue;
+      }
       if (sharded >= 0 && sharded != dim) {
-        if (m.axes[a].extent != 1) {
-          diagnostic d{};
-          d << "S05 mesh axis '" << m.names[m.axes[a].label] << "' shards two dims that meet in one operation, '"
-            << m.dim_name(sharded) << "' and '" << m.dim_name(dim) << "': ";
-          layout.cure(d, dim, n.path);
-          at_line(d, n);
-          conflict(a, d);
-        }
+        meet(n, a, sharded, dim);
         // The dim whose rule comes first keeps the axis; where both dims meet in one operand, it has it already.
         int const kept = layout.rule_for(dim, n.path) < layout.rule_for(sharded, n.path) ? dim : sharded;
         for (int k = 0; k <= i; ++k)
@@ -229,7 +247,7 @@ struct placement_rules : placed_copies {
         sharded = kept;
         continue;
       }
-      sharded = dim;
+      sharded = dim, sharded_operand = i;
     }
     if (sharded >= 0) {
       for (int i = 0; i < n.operands.count && rule.windowed_count != 0; ++i) {
@@ -238,10 +256,30 @@ struct placement_rules : placed_copies {
       }
       int const position = result.find(sharded);
       if (position >= 0) p.shard(position, a, 0);
+      else if (gives_groups(n, rule, sharded, a, result)) p.shard(result.find(rule.looked_up), a, 0);
       else p.set_part(a, rule.contracts);
       return;
     }
     keep_partial(n, rule, a, target, result, p);
+  }
+
+  /// Whether rows over an axis are summed into the groups of the rank that holds them, as the layout implies.
+  constexpr bool gives_groups(node const& n, sharding const& rule, int rows, int a, shape const& result) {
+    int const position = rule.looks ? result.find(rule.looked_up) : -1;
+    if (position < 0) return false;
+    placement const wanted = layout.settled(result, n.path, shape{});
+    return wanted.sharded_at(a) == position && lies_with_rows(m, rule, rows, rule.looked_up, a, wanted);
+  }
+
+  /// Two dims that one axis shards meet in an operation.
+  constexpr void meet(node const& n, int a, int first, int second) {
+    if (m.axes[a].extent == 1) return;
+    diagnostic d{};
+    d << "S05 mesh axis '" << m.names[m.axes[a].label] << "' shards two dims that meet in one operation, '"
+      << m.dim_name(first) << "' and '" << m.dim_name(second) << "': ";
+    layout.cure(d, second, n.path);
+    at_line(d, n);
+    conflict(a, d);
   }
 
   /// The dim that an axis shards of an operand, as the result names it.
@@ -286,6 +324,18 @@ struct placement_rules : placed_copies {
         if (!target[i].shards(a) || !p.shards(a)) continue;
         if (result.find(sharded_by(n, rule, i, target[i], a)) == p.sharded_at(a)) p.set_order(a, target[i].order(a));
       }
+  }
+
+  // Groups that hold rows are cut as the exchange has cut them.
+  constexpr void order_groups(sharding const& rule, shape const& result, placement& p) const {
+    int const position = rule.looks ? result.find(rule.looked_up) : -1;
+    if (position < 0 || p.axes_of(position) == 0) return;
+    for (int d = 0; d < m.dim_count; ++d) {
+      if (m.dims[d].kind != dim_row::holders || m.dims[d].first != rule.looked_up) continue;
+      placement const& exchange = row_holders::unpacked(m.dims[d].value).exchange;
+      for (int a = 0; a < max_axes; ++a)
+        if (p.sharded_at(a) == position && exchange.shards(a)) p.set_order(a, exchange.order(a));
+    }
   }
 
   // Dims that only the result has are sharded as the layout implies, over axes that are still free.

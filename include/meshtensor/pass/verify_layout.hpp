@@ -76,12 +76,19 @@ struct layout_verifier {
           if (is_held_by_one(at(m.operand(n, k)))) return "an operation reads a slice that only one processor holds";
         sharding const rule = sharding_of(m, n);
         for (int a = 0; a < m.axis_count; ++a)
-          if (char const* fault = check_axis(n, rule, a)) return fault;
+          if (char const* fault = check_by_rule(n, rule, a)) return fault;
         return nullptr;
     }
   }
 
   // ---- operations: the rule for one axis ----
+
+  constexpr char const* check_by_rule(node const& n, sharding const& rule, int a) const {
+    return with_rule(n.kind, [&]<class R>() {
+      if constexpr (requires { R::check_axis(m, n, a); }) return R::check_axis(m, n, a);
+      else return check_axis(n, rule, a);
+    });
+  }
 
   constexpr char const* check_axis(node const& n, sharding const& rule, int a) const {
     shape const& result = m.result_value(n).dims;
@@ -93,7 +100,12 @@ struct layout_verifier {
         int const raw = v.dims.at[v.layout.sharded_at(a)], dim = rule.name_in_result(i, raw);
         if (rule.window_over(i, raw) != nullptr && m.dims[raw].kind != dim_row::cover)
           return "a window moves over a part without what it reaches";
-        if (sharded >= 0 && dim != sharded) return "one mesh axis shards different dims of the operands";
+        if (sharded >= 0 && dim != sharded) {
+          if (lies_with_rows(m, rule, sharded, dim, a, v.layout)) continue;
+          if (!lies_with_rows(m, rule, dim, sharded, a, at(m.operand(n, first))))
+            return "one mesh axis shards different dims of the operands";
+          sharded = dim, first = i;
+        }
         if (sharded < 0) sharded = dim, first = i;
       }
       if (v.layout.is_partial(a) && partials++ == 0 && first < 0) first = i;
@@ -111,6 +123,9 @@ struct layout_verifier {
         return "an operand is replicated along a dim that another has sharded";
     }
     if (rule.needs_whole(dim)) return "a dim is sharded that the operation needs whole";
+    if (position < 0 && rule.looks && p.shards(a) && p.sharded_at(a) == result.find(rule.looked_up) &&
+        lies_with_rows(m, rule, sharded, rule.looked_up, a, p))
+      return nullptr;
     if (position < 0)
       return rule.contracts != reduction::none && p.part(a) == rule.contracts
                  ? nullptr
@@ -150,6 +165,7 @@ struct layout_verifier {
   constexpr char const* check_collective(node const& n) const {
     value const &x = m.operand_value(n, 0), &y = m.result_value(n);
     if (n.kind == primitive::move) return check_move(n, x, y);
+    if (n.kind == primitive::move_rows) return check_move_rows(n, x, y);
     collective_attributes const c = collective_attributes::of(n);
     unsigned const mask = c.axes;
     if (mask == 0 || mask >> m.axis_count != 0) return "a collective over no mesh axis, or one that is not there";
@@ -196,6 +212,24 @@ struct layout_verifier {
       if ((a.axes >> axis & 1u) != 0 && (x.layout.is_partial(axis) || y.layout.is_partial(axis)))
         return "a move over an axis over which a value is partial";
       if (x.layout.part(axis) != y.layout.part(axis)) return "a move does not reduce what is partial";
+    }
+    return nullptr;
+  }
+
+  // Rows move among the ranks that exchange them, all of which know the counts of all.
+  constexpr char const* check_move_rows(node const& n, value const& x, value const& y) const {
+    move_rows_attributes const a = move_rows_attributes::of(n);
+    auto const of = row_holders::unpacked(m.dims[a.holders].value);
+    if (a.axes != of.exchange_mask()) return "rows move over other axes than those of their exchange";
+    if (!(x.layout == y.layout)) return "an exchange of rows changes a placement";
+    placement const &rows = x.layout, &counts = m.operand_value(n, 1).layout;
+    int const place = x.dims.find(a.holders);
+    for (int axis = 0; axis < m.axis_count; ++axis) {
+      bool const holds = (of.axes >> axis & 1u) != 0, exchanges = (a.axes >> axis & 1u) != 0;
+      if ((rows.sharded_at(axis) == place) != holds) return "rows do not lie on their holders";
+      if (counts.is_partial(axis) || (counts.sharded_at(axis) == 0) != (holds && !exchanges) ||
+          (counts.shards(axis) && counts.sharded_at(axis) != 0))
+        return "a rank does not know the counts of all that it exchanges rows with";
     }
     return nullptr;
   }

@@ -191,6 +191,7 @@ struct plan_verifier {
     bool const goes_with_others = p.joined[started] != 0;
     if (!goes_with_others) end(started);
     read(x);
+    for (int k = 1; k < n.operands.count; ++k) read(m.operand(n, k));  // at the start, and not later
     if (where(x).meets(where(y)) && (n.kind != primitive::all_reduce || at[root(x)] != at[root(y)]))
       return say("a collective writes its result over its operand", now);
     write(y);

@@ -11,7 +11,8 @@ namespace meshtensor {
 
 /// The extent of a dim as its type knows it: a number, bound at start-up, or computed from other dims.
 struct extent_rule {
-  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed } kind;
+  /// holders, rows: of exchanged rows, see dim_row.
+  enum kind_t : std::uint8_t { fixed, dynamic, product, sum, shifted, windowed, holders, rows } kind;
   std::int64_t value;  // fixed: the extent; shifted: added to the extent of `first`; windowed: a window_places
   name first, second;
 

@@ -58,6 +58,23 @@ struct dropless {
 struct dropless_in_f64 : mt::precision<dropless, mt::f64> {};
 struct dropless_in_bf16 : mt::precision<dropless, mt::f32, mt::bf16> {};
 
+/// Experts that serve at most three rows each.
+struct three_of_each {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), batch, length, model);
+    auto const [y, balance] =
+        mt::nn::dropless_mixture_of_experts(s / "experts", x, length, model, experts, choices, hidden, 3);
+    auto const loss = sum(y * (y * 0.5 + 0.3)) + balance * 0.7;
+    s.output("y", y);
+    s.output("balance", balance);
+    s.output("dropped", balance * 0 + s.number("dropped", 0));
+    s.output("loss", loss);
+    s.output("dx", gradient(loss, x));
+    mt::sgd{.learning_rate = s.number("rate", 1)}.minimize(s / "optimizer", loss);
+  }
+};
+struct three_of_each_in_f64 : mt::precision<three_of_each, mt::f64> {};
+
 struct sizes {
   std::int64_t batch, length, model, experts, choices, slots, hidden;
 };
@@ -293,6 +310,16 @@ TEST_CASE("experts that drop nothing") {
   trial::program p = program_of<dropless_in_bf16>(n);
   steer(p, n, {0, 0, 1, 0, 0, 1, 0, 3});
   check_values(p, n, 0.05);
+}
+
+TEST_CASE("experts that serve their first rows alone") {
+  sizes const n{1, 8, 5, 4, 1, 3, 3};  // with one choice the first rows are those of the first slots
+  trial::program p = program_of<three_of_each_in_f64>({1, 8, 5, 4, 1, no_slots, 3});
+  steer(p, n, {0, 0, 1, 0, 0, 1, 0, 0});
+  p.settings.named["dropped"] = 0.375;
+  by_loops const found = check_values(p, n);
+  CHECK(found.dropped == 0.375);  // three of the six that one expert gets
+  check_gradients(p);
 }
 
 TEST_CASE("the parameters of experts that drop nothing are those of the others") {

@@ -2,6 +2,7 @@
 // The laws of movement and of lookup.
 #include "unit/op/laws.hpp"
 
+#include "meshtensor/op/exchange_rows.hpp"
 #include "meshtensor/op/lookup.hpp"
 #include "meshtensor/op/reshard.hpp"
 
@@ -74,6 +75,17 @@ TEST_CASE("parts") {
   });
   hold("concat", [](auto, auto x, auto y, auto...) { return concat(sum(x * y, c), a, y, c, joined); });
   hold("concat repeats what one side lacks", [](auto, auto x, auto y, auto...) { return concat(x, a, y, c, joined); });
+}
+
+TEST_CASE("exchange of rows") {
+  hold_for_one("rows there and back", [](auto s, auto x, auto, auto...) {
+    auto const sent = exchange_rows(x, rows(s), d);
+    return return_rows(sent.rows * sent.rows, sent);
+  });
+  hold("two rows of each token, of which a group takes two", [](auto s, auto x, auto y, auto...) {
+    auto const sent = exchange_rows(x, rows(s) + iota(s, c_1, mt::i32), d, 2);
+    return return_rows(sin(sent.rows), sent) * sum(y, c);
+  });
 }
 
 TEST_CASE("lookup") {

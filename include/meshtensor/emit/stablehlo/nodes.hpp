@@ -58,7 +58,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::local_slice: return own_part(e, n);
     default: break;
   }
-  if (is_collective(n.kind)) return exchange(e, n);
+  if (is_collective(n.kind) && n.kind != primitive::move_rows) return exchange(e, n);
   name const* const own = own_name_of(e.m, n);
   e.refuse(n, own == nullptr ? text_of(n.kind) : own->text().c_str());
 }

@@ -127,6 +127,25 @@ struct move_rule {
                                                                                         : "a move shifts by no number";
   }
 };
+/// The rows of a block move to another one, which may have room for another number of rows.
+struct move_rows_rule {
+  static constexpr primitive kind = primitive::move_rows;
+  static constexpr declaration declares{.operands = {2, 2},
+                                        .attributes = {{attribute_kind::axes},
+                                                       {attribute_kind::dim},
+                                                       {attribute_kind::dim},
+                                                       {attribute_kind::dim},
+                                                       {attribute_kind::dim}},
+                                        .functions = 2};
+  static constexpr char const* verify(module const& m, node const& n) {
+    move_rows_attributes const a = move_rows_attributes::of(n);
+    value const &x = m.operand_value(n, 0), &counts = m.operand_value(n, 1), &y = m.result_value(n);
+    if (!x.dims.has(a.from) || x.type != y.type || !(replaced(x.dims, a.from, a.to) == y.dims))
+      return "an exchange of rows changes dims or dtype";
+    bool const counted = counts.type == dtype::i32 && counts.dims == shape{}.add(a.holders).add(a.groups);
+    return counted && x.dims.has(a.holders) ? nullptr : "an exchange of rows has no counts of them";
+  }
+};
 struct local_slice_rule : collective_rule {
   static constexpr primitive kind = primitive::local_slice;
   static constexpr declaration declares{.attributes = {{attribute_kind::axes}, {attribute_kind::dim}}};

@@ -7,6 +7,7 @@
 #include "meshtensor/device/cpu/nodes/conv.hpp"
 #include "meshtensor/device/cpu/nodes/cumulative_sum.hpp"
 #include "meshtensor/device/cpu/nodes/einsum.hpp"
+#include "meshtensor/device/cpu/nodes/exchange_rows.hpp"
 #include "meshtensor/device/cpu/nodes/gather.hpp"
 #include "meshtensor/device/cpu/nodes/grouped_einsum.hpp"
 #include "meshtensor/device/cpu/nodes/pad.hpp"
@@ -37,6 +38,7 @@ constexpr decltype(auto) with_kernel(primitive p, F&& f) {
     case primitive::put: return f.template operator()<put_kernel>();
     case primitive::gather: return f.template operator()<gather_kernel>();
     case primitive::scatter_add: return f.template operator()<scatter_add_kernel>();
+    case primitive::exchange_rows: return f.template operator()<exchange_rows_kernel>();
     case primitive::cumulative_sum: return f.template operator()<cumulative_sum_kernel>();
     case primitive::argsort: return f.template operator()<argsort_kernel>();
     case primitive::shift: return f.template operator()<shift_kernel>();
