@@ -12,9 +12,10 @@ usage() {
 tests/run.sh [--whole] [--all | --with PART... | --part PART] [FILTER] [-- CTEST ARGUMENTS]
 
 Installs what is missing (apt-get, as root or through sudo; pip, in build/python), builds in build/release, and runs the
-tests. Of the products of programs, layouts, meshes and random numbers one case in four is tried.
+tests. Of the products of programs, layouts, meshes and random numbers one case in six is tried.
 
-  FILTER        the tests whose names match, after building what they run: tests/run.sh unit/op/top_k
+  FILTER        the tests whose names match, those of `native` and `translate` too, after building what they run:
+                tests/run.sh unit/op/top_k
   --whole       every case of the products
   --all         the tests and all parts
   --with PART   the tests and this part
@@ -26,7 +27,10 @@ tests. Of the products of programs, layouts, meshes and random numbers one case 
     fuzz          readers of files, each fuzzed for 12 seconds under the sanitizers
     mpich         the tests of several processes with MPICH instead of Open MPI; `--mpi mpich` is the same
     compile-fail  programs that must not compile, with both compilers
-    package       every header alone; small projects that use the library: installed, included, without CMake
+    package       every header alone; small projects that use the library: installed, included, without CMake; kernels
+                  of nvcc, where it is
+    native        tests of the cpu device once more, compiled for this very processor
+    translate     the example translate
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
 folder of data sets; tests that need one are skipped without it. MESHTENSOR_SAMPLE=20 tries one case in twenty,
@@ -34,7 +38,8 @@ MESHTENSOR_SEED=7 others.
 END
 }
 
-all_parts=(clang sanitize threads fuzz mpich compile-fail package)
+all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate)
+on_request=(native translate)  # those whose programs are targets of the build: part_NAME
 labels=(main)
 alone='' own_build='' filter=''
 
@@ -57,16 +62,20 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+[ -z "$filter" ] || labels+=("${on_request[@]}")
 jobs=${JOBS:-2}
-export MESHTENSOR_SAMPLE=${MESHTENSOR_SAMPLE:-4}
+export MESHTENSOR_SAMPLE=${MESHTENSOR_SAMPLE:-6}
 [ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null 2>&1 || export CMAKE_GENERATOR=Ninja
 
-# The tests that have their turn in a part that takes long; nothing: all of them.
-turn=
+# The tests that have their turn in a part that takes long; nothing: all of them. Files of tests are compiled several as
+# one, unless some are asked for.
+turn= joined=OFF
 [ -n "$filter" ] || [ "$MESHTENSOR_SAMPLE" = 1 ] || turn=${MESHTENSOR_SEED:-0}
+[ -n "$filter" ] || joined=ON
 
 configure() {
-  cmake --preset "$1" "-DMESHTENSOR_TURN=$turn" ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}
+  cmake --preset "$1" "-DMESHTENSOR_TURN=$turn" "-DMESHTENSOR_JOINED=$joined" \
+    ${meshtensor_python:+"-DPython3_EXECUTABLE=$meshtensor_python"}
 }
 
 # What the tests that match the filter start, as files of the build; nothing where the build tool builds no single files.
@@ -84,16 +93,27 @@ started() {
     }' | sort -u | grep -Fx -f <(ninja -C "$folder" -t targets all | sed 's/: [^:]*$//') || true
 }
 
-# Everything that can be built is, so that one broken file does not hide the rest. Tests that start nothing of the build
-# need none.
+# What the tests with these labels start, as targets.
+targets_of() {
+  local label
+  for label; do
+    [ "$label" != main ] || echo all
+    [[ " ${on_request[*]} " != *" $label "* ]] || echo "part_$label"
+  done
+}
+
+# build PRESET LABEL... : everything that can be built, so that one broken file does not hide the rest. Tests that start
+# nothing of the build need none.
 build() {
-  local keep_going=-k targets=()
-  if [ -e "build/$1/build.ninja" ]; then
+  local preset=$1 keep_going=-k targets=()
+  shift
+  mapfile -t targets < <(targets_of "$@")
+  if [ -e "build/$preset/build.ninja" ]; then
     keep_going=-k0
-    [ -z "$filter" ] || mapfile -t targets < <(started "$1")
+    [ -z "$filter" ] || mapfile -t targets < <(started "$preset")
     [ -z "$filter" ] || [ "${#targets[@]}" -ne 0 ] || return 0
   fi
-  cmake --build "build/$1" --parallel "$jobs" ${targets:+--target "${targets[@]}"} -- "$keep_going"
+  cmake --build "build/$preset" --parallel "$jobs" --target "${targets[@]}" -- "$keep_going"
 }
 
 # count PRESET LABELS: how many tests with one of these labels match the filter.
@@ -124,7 +144,7 @@ build_and_run() {
   local built=0
   configure "$1"
   ! elsewhere "$@" || return
-  build "$1" || built=$?
+  build "$@" || built=$?
   [ "$built" -eq 0 ] || echo "tests/run.sh: the build failed; the tests that were built run all the same" >&2
   run "$@" || return
   return "$built"
@@ -146,6 +166,7 @@ case $own_build$alone in
   fuzz) build_and_run fuzz main ;;
   mpich) build_and_run mpich main ;;
   package) configure release && run release package ;;
+  native | translate) build_and_run release "$alone" ;;
   compile-fail)
     if [ -n "$own_build" ]; then
       configure clang && run clang compile-fail

@@ -4,7 +4,6 @@
 //
 // passes: start-up
 // needs: cpu
-// optimize: 2
 #include <doctest/doctest.h>
 
 #include <cstdio>

@@ -5,7 +5,6 @@
 //
 // passes: start-up
 // needs: cpu
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 // texts, 147 updates an epoch among them.
 //
 // needs: zlib sentencepiece
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -4,7 +4,6 @@
 //
 // passes: start-up
 // needs: cpu
-// optimize: 1
 #include "../../examples/transformer.hpp"
 
 #include <doctest/doctest.h>

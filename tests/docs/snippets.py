@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Passes if the C++ snippets of a page compile, and if its whole program prints what the page says.
 
-snippets.py PAGE SOURCE COMPILER ARGUMENTS...
+snippets.py PAGE SOURCE [--read HEADERS LIBRARY] COMPILER ARGUMENTS...
 
 A fence ```cpp holds declarations, or a whole program if they include its headers itself; ```cpp main holds statements of a
 main function, ```cpp program statements of a program, with s, the scope. What they may use stands in prelude.hpp, and in
 the headers that the page itself names, `#include <meshtensor/...>`. All snippets of a page, but for whole programs, are
 one file, SOURCE. A fence ```text right after a whole program is its output. LDLIBS in the environment names the
-libraries of programs, if not -lfmt.
+libraries of programs, if not -lfmt. HEADERS are headers that the compiler has read, LIBRARY what was compiled with them;
+so only the snippets are left to compile.
 """
 
 import os
@@ -72,7 +73,11 @@ def call(command):
 
 def main():
     page, source = map(pathlib.Path, sys.argv[1:3])
-    compiler = sys.argv[3:]
+    compiler, level, compiled = sys.argv[3:], "-O1", []
+    if compiler[0] == "--read":
+        headers, library, *compiler = compiler[1:]
+        compiler += ["-DMESHTENSOR_COMPILED=1", "-include", headers]
+        level, compiled = "-O0", [library]
     found, wrong = collect(page)
     if wrong:
         return wrong
@@ -80,7 +85,8 @@ def main():
     source.parent.mkdir(parents=True, exist_ok=True)
     if joint:
         source.write_text(joint, encoding="utf-8")
-        code, output = call([*compiler, "-Wno-unused", "-Wno-unused-parameter", "-Wno-return-type", "-fsyntax-only", str(source)])
+        code, output = call([*compiler, level, "-Wno-unused", "-Wno-unused-parameter", "-Wno-return-type", "-fsyntax-only",
+                             str(source)])
         if code != 0:
             return f"{output}\nthe snippets of {page.name} do not compile"
     for k, (program, expected) in enumerate(programs):
@@ -88,7 +94,7 @@ def main():
         binary = alone.with_suffix("")
         alone.write_text(program, encoding="utf-8")
         libraries = os.environ.get("LDLIBS", "-lfmt").split()
-        code, output = call([*compiler, "-O1", str(alone), "-pthread", *libraries, "-o", str(binary)])
+        code, output = call([*compiler, level, str(alone), *compiled, "-pthread", *libraries, "-o", str(binary)])
         if code != 0:
             return f"{output}\na program of {page.name} does not compile"
         code, output = call([str(binary)])

@@ -3,6 +3,7 @@
 // passes: start-up
 // ranks: 2 3
 // needs: mpi
+// alone
 #include <doctest/doctest.h>
 
 #include <mpi.h>

@@ -95,7 +95,7 @@ TEST_CASE("every program of the catalogue is emitted, alone and on a mesh") {
   for (property::listed const& p : property::catalogue()) {
     CAPTURE(std::string(p.label));
     auto const traced = p.trace();
-    if (traced->call_count != 0) continue;  // the user's own C++; refused, see below
+    if (traced->call_count != 0) continue;            // the user's own C++; refused, see below
     if (std::string(p.label) == "grouped") continue;  // likewise
     probe::stablehlo_cases cases(folder(), *traced, p.entry, {});
     std::string name = p.label;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that somebody else owns: fed, given back, and exchanged with the store, without a copy where it is dense.
 // passes: start-up
-// optimize: 1
 #include "meshtensor/array/array_view.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,6 @@
 // Kernels with code of their own against the same kernels interpreted: the same bits, in every program here.
 // needs: cpu
 // arch: baseline native
-// optimize: 1
 // timeout: 300
 #include <doctest/doctest.h>
 

@@ -4,7 +4,6 @@
 //
 // needs: cpu
 // arch: baseline native
-// optimize: 1
 // timeout: 300
 #include <doctest/doctest.h>
 

@@ -3,7 +3,6 @@
 // bit.
 //
 // passes: start-up
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include <cstring>

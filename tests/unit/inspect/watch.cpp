@@ -4,7 +4,6 @@
 // passes: start-up
 // needs: cpu
 // sanitize: yes
-// optimize: 1
 #include "meshtensor/inspect/watched.hpp"
 
 #include <doctest/doctest.h>

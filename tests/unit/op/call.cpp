@@ -3,7 +3,6 @@
 //
 // passes: start-up
 // needs: cpu
-// optimize: 1
 #include "meshtensor/op/call.hpp"
 
 #include <doctest/doctest.h>

@@ -52,9 +52,7 @@ std::string refusal(mt::layout_rules const& rules = both::rules) {
   auto const traced = mt::on_heap([] { return mt::trace<Program>(); });
   try {
     mt::lower(*traced, mt::entry_name<Program>(), mt::mesh_shape{}.add("ax", 2).add("by", 2), rules, {});
-  } catch (mt::error const& e) {
-    return e.what();
-  }
+  } catch (mt::error const& e) { return e.what(); }
   return "";
 }
 constexpr auto shown = [](auto s, auto sent, auto) { s.output("y", sent.rows); };
@@ -107,12 +105,14 @@ TEST_CASE("what would show the mesh is refused") {
     INFO(got);
     CHECK(got.find(wanted) != std::string::npos);
   };
-  says(refusal<sends<shown>>(), "S21: output of exchanged rows would depend on the mesh: make it before exchange_rows, "
-                                "or behind return_rows (output");
+  says(refusal<sends<shown>>(),
+       "S21: output of exchanged rows would depend on the mesh: make it before exchange_rows, "
+       "or behind return_rows (output");
   says(refusal<sends<dropped_out>>(), "S21: random of exchanged rows");
   says(refusal<sends<numbered>>(), "S21: iota of exchanged rows");
-  says(refusal<limited_at_run_time>(), "S11: the dim 'group/rows' has no extent, as `at_most` is set at run time: give a "
-                                       "number or the extents of dims");
+  says(refusal<limited_at_run_time>(),
+       "S11: the dim 'group/rows' has no extent, as `at_most` is set at run time: give a "
+       "number or the extents of dims");
   auto const elsewhere = mt::layout_rules(both::rules).shard("token", {"by"}, "more");
   says(refusal<sends<twice>>(elsewhere),
        "S05: rows are exchanged twice by 'group', over other axes the second time: give the second exchange groups of "

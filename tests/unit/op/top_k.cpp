@@ -3,7 +3,6 @@
 //
 // passes: start-up
 // needs: cpu
-// optimize: 1
 #include "meshtensor/op/top_k.hpp"
 
 #include <doctest/doctest.h>

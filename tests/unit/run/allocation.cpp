@@ -4,7 +4,6 @@
 // passes: start-up
 // needs: cpu
 // sanitize: no
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include "meshtensor/device/cpu/device.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two-layer network trains the same under every layout of every mesh, bound at start-up, in lockstep.
 // timeout: 300
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include <map>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a process has of memory: the plan, workspaces, and the rest, before the first step and after.
 // needs: cpu
-// optimize: 1
 // sanitize: no
 #include <doctest/doctest.h>
 #include <sys/resource.h>

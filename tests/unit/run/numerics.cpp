@@ -3,7 +3,6 @@
 //
 // needs: cpu
 // sanitize: yes
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs at one size: the compiler's plan of a program whose dims are open is that of start-up.
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include "meshtensor/meshtensor.hpp"

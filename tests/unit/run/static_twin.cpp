@@ -2,7 +2,6 @@
 // The two-layer network with all numbers in its types: the compiler's plans are those of start-up, bit for bit.
 // sample
 // sanitize: no
-// optimize: 1
 #include <doctest/doctest.h>
 
 #include <cstring>
