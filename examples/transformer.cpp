@@ -163,7 +163,7 @@ struct trainer {
       line.show({.step = done,
                  .steps = wanted,
                  .loss = loss,
-                 .tokens_per_second = static_cast<double>((done - resumed) * o.batch * o.length) / (elapsed - looking),
+                 .per_second = static_cast<double>((done - resumed) * o.batch * o.length) / (elapsed - looking),
                  .seconds_left = (1 - over) / (over - begun) * elapsed});
 
       if (over < 1 && over * static_cast<double>(o.evaluations) >= next_look) {

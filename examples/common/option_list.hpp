@@ -18,18 +18,22 @@
 namespace examples {
 
 /// Reads `data=2,model=2` into an empty mesh; nothing from an empty text.
-inline void read_mesh(std::string_view text, std::map<std::string, std::int64_t>& mesh) {
-  CLI::ValidationError const refused("--mesh", "'" + std::string(text) + "' is not like data=2,model=2");
+inline void read_mesh(std::string_view text, std::map<std::string, std::int64_t>& mesh,
+                      std::vector<std::string> const& axes = {"data", "model"}) {
+  std::string like;
+  for (std::string const& axis : axes) like += (like.empty() ? "" : ",") + axis + "=2";
+  CLI::ValidationError const refused("--mesh", "'" + std::string(text) + "' is not like " + like);
   while (!text.empty()) {
     std::string_view const part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     auto const equals = part.find('=');
     if (equals == part.npos) throw refused;
-    std::string_view const axis = part.substr(0, equals), number = part.substr(equals + 1);
+    std::string const axis(part.substr(0, equals));
+    std::string_view const number = part.substr(equals + 1);
     std::int64_t n = 0;
     auto const [end, problem] = std::from_chars(number.begin(), number.end(), n);
-    if ((axis != "data" && axis != "model") || problem != std::errc{} || end != number.end() || n < 1 || n > 1 << 20 ||
-        !mesh.emplace(axis, n).second)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end() || problem != std::errc{} || end != number.end() ||
+        n < 1 || n > 1 << 20 || !mesh.emplace(axis, n).second)
       throw refused;
   }
 }

@@ -84,7 +84,7 @@ std::optional<std::string> training::run() {
         {.step = step,
          .steps = steps,
          .loss = of.nats,
-         .tokens_per_second = epoch.words_here / (now - epoch.start),
+         .per_second = epoch.words_here / (now - epoch.start),
          .seconds_left = (now - started) / static_cast<double>(step - first) * static_cast<double>(steps - step)});
     if (events) events->scalar("loss/train", of.nats, step);
 

@@ -53,6 +53,21 @@ inline named_value as_value(std::string const& tensor, file_tensor const& t, std
   return {std::move(v), tensor};
 }
 
+/// The tensors of a split value as one, which has the dim along which they were split first, a block for each.
+inline named_value as_stack(tensor_name const& n, std::vector<std::string> const& tensors,
+                            safetensors_header const& header, std::string const& path) {
+  named_value all = as_value(tensors[0], header.tensors.at(tensors[0]), n.dims, header, path);
+  auto const count = static_cast<std::int64_t>(tensors.size());
+  all.value.dims.insert(all.value.dims.begin(),
+                        {{name::of(n.along), count}, "", std::vector<std::int64_t>(tensors.size(), 1)});
+  all.value.files.assign(tensors.size(), 0);
+  all.slices = tensors;
+  if (all.value.dims.size() > max_dims_of_one || all.value.dims[1 % all.value.dims.size()].dim.label.empty())
+    throw error("C08", {"'", path, "' has '", tensors[0], "' without names of its dims, or with 8 already: name those ",
+                        "that it has beside '", n.along, "'"});
+  return all;
+}
+
 inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, import_options const& how,
                                                       file_opener const& open) {
   safetensors_header const header = read_safetensors(open(path));
@@ -61,14 +76,18 @@ inline std::shared_ptr<saved_values> open_safetensors(std::string const& path, i
       load_options{.nan = how.nan, .begin_missing = how.begin_missing, .only = how.only}, open);
   std::set<std::string> renamed;
   for (tensor_name const& n : how.names) {
-    auto const found = header.tensors.find(n.tensor);
+    std::vector<std::string> tensors{tensor_at(n, 0)};
+    auto const found = header.tensors.find(tensors[0]);
     if (found == header.tensors.end()) {
       std::vector<std::string> known;
       for (auto const& [tensor, t] : header.tensors) known.push_back(tensor);
-      throw error("C07", {"'", path, "' has no tensor '", n.tensor, "'", did_you_mean(n.tensor, known)});
+      throw error("C07", {"'", path, "' has no tensor '", tensors[0], "'", did_you_mean(tensors[0], known)});
     }
-    values->values[n.value] = as_value(n.tensor, found->second, n.dims, header, path);
-    renamed.insert(n.tensor);
+    auto const next = [&] { return tensor_at(n, static_cast<std::int64_t>(tensors.size())); };
+    while (next() != tensors[0] && header.tensors.contains(next())) tensors.push_back(next());
+    values->values[n.value] = n.along.empty() ? as_value(tensors[0], found->second, n.dims, header, path)
+                                              : as_stack(n, tensors, header, path);
+    renamed.insert(tensors.begin(), tensors.end());
   }
   for (auto const& [tensor, t] : header.tensors)
     if (!renamed.contains(tensor) && !find(how.names, tensor) && t.extents.size() <= max_dims_of_one)

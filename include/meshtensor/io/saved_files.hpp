@@ -22,6 +22,8 @@ namespace meshtensor::io {
 struct named_value {
   saved_value value;
   std::string tensor;
+  /// If each block is a tensor of its own, which lacks the first dim: their names.
+  std::vector<std::string> slices = {};
 };
 
 /// The path of a file, and its entry in the index if it has one.
@@ -68,13 +70,14 @@ class saved_files {
   block_in_file find(named_value const& v, std::size_t block) {
     auto const number = static_cast<std::size_t>(v.value.files[block]);
     opened_file const& f = open(number);
-    auto const found = f.header.tensors.find(v.tensor);
+    std::string const& label = v.slices.empty() ? v.tensor : v.slices[block];
+    auto const found = f.header.tensors.find(label);
     saved_block const b = v.value.block(block);
     std::int64_t const bytes = v.value.bytes_of(b);
     if (found == f.header.tensors.end() || found->second.stored != v.value.stored ||
-        !std::equal(found->second.extents.begin(), found->second.extents.end(), b.extent,
+        !std::equal(found->second.extents.begin(), found->second.extents.end(), b.extent + (v.slices.empty() ? 0 : 1),
                     b.extent + v.value.dims.size()))
-      throw error("C03", {"'", f.bytes.path(), "' has no tensor '", v.tensor, "' of this dtype and shape"});
+      throw error("C03", {"'", f.bytes.path(), "' has no tensor '", label, "' of this dtype and shape"});
     block_in_file place{f.bytes, f.header.bytes + found->second.begin, bytes, *v.value.stored->type, {}};
     if (!where_[number].known) return place;
     auto const checksums = f.header.metadata.find("xxh3:" + v.tensor);

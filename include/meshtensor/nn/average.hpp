@@ -18,8 +18,12 @@ namespace nn {
 ///
 /// errors  G03 the copy is declared otherwise; G28 there is no parameter under `original`
 /// source  Polyak and Juditsky 1992; Tarvainen and Valpola, arXiv:1703.01780
+///
+/// With `.states`, states of the same dtype under the scope are followed like parameters: the running averages of batch
+/// norms, without which a copy of the network cannot be evaluated.
 struct moving_average {
   number decay = 0.999;
+  bool states = false;
 
   template <scope S>
   constexpr void follow(S const& copy, S const& original, line const& where = {}) const {
@@ -36,7 +40,7 @@ struct moving_average {
       if (n.kind != primitive::read || n.region != b.region) continue;
       variable_id const from = variable_of(n);
       variable const v = m.variables[from];
-      if (!v.trainable || v.type != T) continue;
+      if (!(v.trainable || states) || v.type != T) continue;
       if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
       followed = true;
       any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
@@ -72,7 +76,8 @@ struct moving_average {
     path_id const path = moved(b, like.path, from, into);
     for (int i = 0; i < m.variable_count; ++i) {
       if (m.variables[i].path != path) continue;
-      if (m.variables[i].dims == like.dims && m.variables[i].type == like.type && m.variables[i].trainable) {
+      if (m.variables[i].dims == like.dims && m.variables[i].type == like.type &&
+          m.variables[i].trainable == like.trainable) {
         meshtensor::detail::require_same_start(b, m.variables[i], like.start, like.number);
         return static_cast<variable_id>(i);
       }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "meshtensor/job/job.hpp"
 
@@ -29,13 +30,16 @@ inline std::string clock_text(double seconds) {
 /// The progress of a training.
 struct progress_facts {
   std::int64_t step = 0, steps = 0;  // done; in all, 0: unknown
-  double loss = 0, tokens_per_second = 0;
+  double loss = 0, per_second = 0;
   double seconds_left = 0;
+  std::string_view units = "tokens";  // of what so many are learnt from in a second
+  double waiting = -1;                // the share of the time that steps have waited for data; negative: not said
 };
-/// `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`
+/// `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`, with `  2 % waiting for data` before the time if it is known
 inline std::string text_of(progress_facts const& f) {
   std::string const of = f.steps == 0 ? "" : fmt::format("/{}", f.steps);
-  return fmt::format("step {}{}  loss {:.4f}  {:.0f} tokens/s  {} left", f.step, of, f.loss, f.tokens_per_second,
+  std::string const waits = f.waiting < 0 ? "" : fmt::format("  {:.0f} % waiting for data", 100 * f.waiting);
+  return fmt::format("step {}{}  loss {:.4f}  {:.0f} {}/s{}  {} left", f.step, of, f.loss, f.per_second, f.units, waits,
                      clock_text(f.seconds_left));
 }
 

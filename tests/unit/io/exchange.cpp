@@ -98,6 +98,38 @@ TEST_CASE("what is exported is imported, on another mesh") {
   CHECK(later.get<bool>("values/bool") == every_third(true));
 }
 
+TEST_CASE("a value that is a tensor for each index of a dim") {
+  own_folder const folder;
+  held one(4), other(2);
+  one.set_all();
+  for (auto const& [along, left] : {std::pair("rows", "columns"), std::pair("columns", "rows")}) {
+    mt::tensor_names const split{{"values/f32", "layer.{}.weight", {left}, along, 1}};
+    mt::export_safetensors(one.weights, folder / along, {.names = split, .only = f32_only});
+    auto const header = mt::io::read_safetensors(mt::io::open_file(folder / along));
+    std::int64_t const parts = along == std::string("rows") ? 4 : 6;
+    CHECK(static_cast<std::int64_t>(header.tensors.size()) == parts);
+    CHECK(!header.tensors.contains("layer.0.weight"));
+    for (std::int64_t i = 1; i <= parts; ++i) {
+      std::string const tensor = "layer." + std::to_string(i) + ".weight";
+      REQUIRE(header.tensors.contains(tensor));
+      CHECK(header.tensors.at(tensor).extents == std::vector<std::int64_t>{24 / parts});
+    }
+    other.weights.set("values/f32", std::vector<float>(24, 0.0f));
+    mt::import_safetensors(other.weights, folder / along, {.names = split, .only = f32_only});
+    CHECK(other.is("f32", numbers<float>(0, 0.5)));
+  }
+  auto const refused = [&](mt::tensor_name const& n) {
+    return sentence([&] { mt::export_safetensors(one.weights, folder / "m", {.names = {n}, .only = f32_only}); });
+  };
+  CHECK(refused({"values/f32", "a{}", {}, "other"}).ends_with("it lacks the dim along which it is to be split"));
+  CHECK(refused({"values/f32", "a", {}, "rows"}).ends_with("the name of its parts has no {} for their numbers"));
+  CHECK(refused({"values/f32", "a{}", {"rows"}, "rows"}).starts_with("meshtensor C08"));
+  mt::tensor_name const one_row{"values/f32", "layer.{}.weight", {"columns"}, "rows", 4};
+  CHECK(sentence([&] {
+          mt::import_safetensors(other.weights, folder / "rows", {.names = {one_row}, .only = f32_only});
+        }).starts_with("meshtensor C08"));
+}
+
 TEST_CASE("a part of it") {
   own_folder const folder;
   held one(2), other(1);

@@ -45,6 +45,25 @@ struct evaluated {
 };
 struct both : mt::programs<averaged, evaluated> {};
 
+/// A state that counts by 1, and one of integers; the average follows the first one only, and another none.
+struct of_states {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const network = s / "network";
+    auto const x = s.input("x", mt::f32, element);
+    auto const seen = counted(network, x);
+    mt::sgd{.learning_rate = 1}.minimize(s / "optimizer", sum(seen));
+    mt::moving_average{.decay = 0.75, .states = true}.follow(s / "average", s / "network");
+    mt::moving_average{.decay = 0.75}.follow(s / "of parameters", s / "network");
+  }
+  static constexpr mt::layer counted = [](mt::scope auto s, auto x) {
+    auto const count = s.state("count", mt::f32);
+    auto const steps = s.state("steps", mt::i64);
+    s.update(count, count + 1);
+    s.update(steps, steps + 1);
+    return x * s.parameter("w", element, mt::ones);
+  };
+};
+
 /// The copy takes part in the step: it is read before it changes.
 struct target {
   constexpr void operator()(mt::scope auto s) const {
@@ -109,6 +128,21 @@ TEST_CASE("a moving average follows what the optimizer has made, and starts with
       CHECK(p.variables.at("average/w").number_at(i) == doctest::Approx(average[i]));
     }
   }
+}
+
+TEST_CASE("with `states` it follows those of the parameters' dtype, too") {
+  program p = program::of<of_states>();
+  p.fill("x", {1, 2});
+  double average = 0;
+  for (int step = 0; step < 5; ++step) {
+    p.run();
+    average = step == 0 ? 1 : 0.75 * average + 0.25 * (step + 1);
+    CHECK(p.variables.at("network/count").number_at(0) == step + 1);
+    CHECK(p.variables.at("average/count").number_at(0) == doctest::Approx(average));
+    CHECK(p.variables.at("average/w").number_at(0) == p.variables.at("of parameters/w").number_at(0));
+  }
+  CHECK(!p.variables.contains("average/steps"));
+  CHECK(!p.variables.contains("of parameters/count"));
 }
 
 TEST_CASE("programs that share parameters share the average") {

@@ -22,14 +22,15 @@ struct paper {
   }
 };
 
-mt::progress_facts const facts{
-    .step = 120, .steps = 2940, .loss = 5.897, .tokens_per_second = 4437.4, .seconds_left = 751};
+mt::progress_facts const facts{.step = 120, .steps = 2940, .loss = 5.897, .per_second = 4437.4, .seconds_left = 751};
 
 }  // namespace
 
 TEST_CASE("the words") {
   CHECK(text_of(facts) == "step 120/2940  loss 5.8970  4437 tokens/s  12:31 left");
   CHECK(text_of(mt::progress_facts{.step = 7, .loss = 1}) == "step 7  loss 1.0000  0 tokens/s  0:00 left");
+  CHECK(text_of(mt::progress_facts{.step = 7, .loss = 1, .per_second = 24.6, .units = "images", .waiting = 0.126}) ==
+        "step 7  loss 1.0000  25 images/s  13 % waiting for data  0:00 left");
   CHECK(mt::clock_text(0) == "0:00");
   CHECK(mt::clock_text(59.6) == "1:00");
   CHECK(mt::clock_text(3599.4) == "59:59");

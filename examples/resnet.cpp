@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learns to classify images with a residual network, on a mesh of processors: reads, augments and batches them, trains,
+// and scores what it has learnt.
+#include <cstdlib>
+
+#include <meshtensor/io/checkpoints.hpp>
+#include <meshtensor/io/export.hpp>
+#include <meshtensor/io/import.hpp>
+#include <meshtensor/job/main.hpp>
+#include <meshtensor/train/stop_request.hpp>
+
+#include "resnet/command_line.hpp"
+#include "resnet/images.hpp"
+#include "resnet/learner.hpp"
+#include "resnet/torch_names.hpp"
+#include "resnet/training.hpp"
+
+namespace {
+
+using namespace resnet;
+
+/// The network that is evaluated: the moving average, if there is one.
+std::string judged(options const& o) { return o.average != 0 ? "average" : "model"; }
+
+auto only(std::string const& scope) {
+  return [=](std::string const& value) { return value.starts_with(scope + "/"); };
+}
+void load_weights(mt::store& weights, options const& o) {
+  mt::import_safetensors(weights, o.load, {.names = torch_names(o, "model").all(), .only = only("model")});
+  if (o.average != 0)
+    mt::import_safetensors(weights, o.load, {.names = torch_names(o, "average").all(), .only = only("average")});
+}
+
+int classify(mt::job const& job, options const& o) {
+  mt::store weights(job, o.seed);
+  if (o.counts) {
+    auto const [parameters, products] = make_learner({weights, o, o.classes, 1, 1})->counts();
+    return mt::print(job, "ResNet-{}  parameters {}  multiplications {}\n", o.depth, parameters, products), 0;
+  }
+  images const all(o);
+  std::int64_t const count = all.train ? all.train->size() : all.valid->size();
+  auto const class_count = static_cast<std::int64_t>(all.valid->classes().size());
+  auto const by = make_learner(
+      {weights, o, class_count, steps_of(o, count), static_cast<double>(count) / static_cast<double>(o.batch)});
+  if (!o.load.empty()) load_weights(weights, o);
+  if (o.explain) return mt::print(job, "{}", by->plan()), 0;
+  if (o.check) {
+    mt::image_batch b;
+    mt::image_batches(*all.train, all.learnt).read(0, b);
+    auto const [agrees, sentence] = by->compare(b);
+    return mt::print(job, "{}\n", sentence), agrees ? 0 : 1;
+  }
+  training t{job, o, all, weights, *by};
+  if (o.evaluate && o.resume) mt::checkpoints(weights, o.save).resume({.only = only(judged(o))});
+  if (o.evaluate) mt::print(job, "{}\n", text_of(t.look()));
+  else if (t.run()) return mt::stop_request::exit_code;
+  if (!o.export_to.empty())
+    mt::export_safetensors(weights, o.export_to, {.names = torch_names(o, judged(o)).all(), .only = only(judged(o))});
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return mt::run_main(argc, argv, [&](mt::job const& job) {
+    options o;
+    if (auto const ending = read_command_line(argc, argv, o)) {
+      if (ending->code == 0) mt::print(job, "{}", ending->words);
+      else mt::progress(job, "{}", ending->words);
+      return ending->code;
+    }
+    if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
+    return classify(job, o);
+  });
+}

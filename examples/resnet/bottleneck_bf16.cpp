@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes: start-up
+#include "learner_of.hpp"
+
+namespace resnet {
+
+namespace {
+template <class Program>
+using computed = mt::precision<Program, mt::f32, mt::bf16>;
+struct learn : computed<train_step<bottleneck, with_nesterov>> {};
+struct look : computed<evaluate<bottleneck, false>> {};
+struct look_at_average : computed<evaluate<bottleneck, true>> {};
+struct move_average : computed<follow<bottleneck>> {};
+}  // namespace
+
+std::unique_ptr<learner> bottleneck_bf16(learner_needs const& needs) {
+  return std::make_unique<learner_of<bottleneck, false, learn, look, look_at_average, move_average>>(needs);
+}
+
+}  // namespace resnet

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of the example of images.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "../common/ending.hpp"
+
+namespace resnet {
+
+/// The options; 0 and empty text leave a choice open.
+struct options {
+  // images
+  std::string data = "synthetic", train = "train", valid = "val";
+  std::int64_t size = 224, count = 512, classes = 10, readers = 2;
+  bool skip_damaged = false;
+  // processors
+  std::map<std::string, std::int64_t> mesh{{"data", 1}, {"rows", 1}, {"cols", 1}, {"model", 1}};
+  std::int64_t threads = 0;
+  // model and training
+  int depth = 50;
+  std::int64_t width = 64;
+  std::string dtype = "f32", optimizer = "nesterov", schedule = "cosine", falls = "30,60,80";
+  std::int64_t epochs = 90, batch = 32, microbatches = 1, steps = 0;
+  double learning_rate = 0, warmup = 5, momentum = 0.9, weight_decay = 1e-4, smoothing = 0.1, average = 0;
+  std::uint64_t seed = 1;
+  std::string keep = "resnet_out";
+  std::int64_t print_every = 0;
+  // checkpoints
+  std::string save, load, export_to;
+  std::int64_t every = 100;
+  bool resume = false;
+  double time_limit = 0;
+  // modes
+  bool evaluate = false, counts = false, explain = false, profile = false, check = false, check_numerics = false;
+
+  /// The epochs at which the learning rate falls to a tenth, three of them.
+  std::array<double, 3> fall_epochs{};
+};
+
+/// Reads the command line. Returns an ending after --help and after a mistake.
+std::optional<examples::ending> read_command_line(int argc, char** argv, options& o);
+
+}  // namespace resnet

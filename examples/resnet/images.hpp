@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the images of a run: those of a folder in one of several forms, or synthetic ones.
+#pragma once
+
+#include <memory>
+
+#include <meshtensor/data/image_batches.hpp>
+
+#include "command_line.hpp"
+
+namespace resnet {
+
+namespace mt = meshtensor;
+
+struct images {
+  std::unique_ptr<mt::image_set> train, valid;
+  mt::image_options learnt, judged;  // which parts of an image are seen
+
+  /// errors  those of the sets; R65 the parts have other classes
+  explicit images(options const& o);
+};
+
+}  // namespace resnet

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interface of the training programs: each combination of a kind of block and of what is
+// computed is compiled in a file of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <meshtensor/data/image_batches.hpp>
+#include <meshtensor/run/store.hpp>
+
+#include "command_line.hpp"
+
+namespace resnet {
+
+namespace mt = meshtensor;
+
+/// The mean loss of a batch in nats, and its images.
+struct batch_loss {
+  double nats = 0, images = 0;
+};
+/// Of images that were looked at: the sum of losses, and how many have the right class first, or among the first five.
+struct scores {
+  double nats = 0;
+  std::int64_t images = 0, first = 0, among_five = 0;
+};
+
+class learner {
+ public:
+  virtual ~learner() = default;
+
+  virtual batch_loss learn(mt::image_batch const& b) = 0;
+  /// Adds what the network, or its moving average if there is one, makes of a batch.
+  virtual void look(mt::image_batch const& b, scores& so_far) = 0;
+  /// The part of each batch that this process feeds: that of its processor, or all.
+  virtual mt::image_part mine() const = 0;
+
+  /// The parameters, and the multiplications for one image.
+  virtual std::pair<std::int64_t, std::int64_t> counts() const = 0;
+  /// The memory, communication and computation of a step.
+  virtual std::string plan() const = 0;
+  /// Compares a step with the same on whole tensors. Returns whether they agree, and a sentence.
+  virtual std::pair<bool, std::string> compare(mt::image_batch const& b) = 0;
+  virtual void record(bool on) = 0;
+  /// The profile of the recorded steps.
+  virtual std::string profile() const = 0;
+};
+
+/// The arguments of a learner.
+struct learner_needs {
+  mt::store& weights;
+  options const& o;
+  std::int64_t classes, steps;
+  double steps_per_epoch;
+};
+
+std::unique_ptr<learner> basic_f32(learner_needs const&);
+std::unique_ptr<learner> basic_bf16(learner_needs const&);
+std::unique_ptr<learner> basic_in_parts(learner_needs const&);
+std::unique_ptr<learner> basic_lars(learner_needs const&);
+std::unique_ptr<learner> bottleneck_f32(learner_needs const&);
+std::unique_ptr<learner> bottleneck_bf16(learner_needs const&);
+std::unique_ptr<learner> bottleneck_in_parts(learner_needs const&);
+std::unique_ptr<learner> bottleneck_lars(learner_needs const&);
+
+/// Makes the learner for the options. LARS is for large batches: it takes them in parts, be it one.
+inline std::unique_ptr<learner> make_learner(learner_needs const& needs) {
+  options const& o = needs.o;
+  bool const wide = o.depth >= 50;
+  if (o.optimizer == "lars") return wide ? bottleneck_lars(needs) : basic_lars(needs);
+  if (o.dtype == "bf16") return wide ? bottleneck_bf16(needs) : basic_bf16(needs);
+  if (o.microbatches > 1) return wide ? bottleneck_in_parts(needs) : basic_in_parts(needs);
+  return wide ? bottleneck_f32(needs) : basic_f32(needs);
+}
+
+}  // namespace resnet

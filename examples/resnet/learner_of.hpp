@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A learner for one set of programs: a step that learns, one that looks and, if a moving average is wanted, one that
+// moves it.
+#pragma once
+
+#include <algorithm>
+
+#include <meshtensor/device/default.hpp>
+#include <meshtensor/inspect/check.hpp>
+#include <meshtensor/inspect/explain.hpp>
+#include <meshtensor/inspect/profile.hpp>
+#include <meshtensor/pass/cost.hpp>
+#include <meshtensor/run/executable.hpp>
+#include <meshtensor/run/one_store.hpp>
+
+#include "learner.hpp"
+#include "programs.hpp"
+#include "sizes.hpp"
+
+namespace resnet {
+
+template <class Block, bool InParts, class Train, class Evaluate, class EvaluateAverage, class Follow>
+class learner_of : public learner {
+  using programs = mt::programs<Train, Evaluate, EvaluateAverage, Follow>;
+  template <class Program>
+  using program = mt::executable<programs, Program, resnet::mesh, resnet::layout, mt::default_device>;
+  static_assert(mt::one_store<program<Train>, program<Evaluate>>);
+
+ public:
+  explicit learner_of(learner_needs const& n) : weights_(n.weights), o_(n.o), needs_(n) {
+    if (o_.counts) return;
+    if (!o_.evaluate) step_ = made<program<Train>>(weights_, learnt());
+    if (o_.average != 0) {
+      look_average_ = made<program<EvaluateAverage>>(weights_, looked_at());
+      follow_ = made<program<Follow>>(weights_, looked_at());
+      follow_->leave_out_of_steps();
+    } else {
+      look_ = made<program<Evaluate>>(weights_, looked_at());
+    }
+    if (step_ && o_.check_numerics) step_->check_numerics();
+  }
+
+  batch_loss learn(mt::image_batch const& b) override {
+    double const per_epoch = needs_.steps_per_epoch;
+    auto const fall = [&](std::size_t i) { return o_.fall_epochs[i] * per_epoch; };
+    auto const result = fed(
+        b, *step_, mt::set<"learning_rate">(o_.learning_rate), mt::set<"warmup">(o_.warmup * per_epoch),
+        mt::set<"steps">(static_cast<double>(needs_.steps)), mt::set<"stairs">(o_.schedule == "stairs" ? 1 : 0),
+        mt::set<"fall_1">(fall(0)), mt::set<"fall_2">(fall(1)), mt::set<"fall_3">(fall(2)),
+        mt::set<"momentum">(o_.momentum), mt::set<"weight_decay">(o_.weight_decay), mt::set<"smoothing">(o_.smoothing));
+    batch_loss const of{static_cast<double>(result.template get<"loss">()),
+                        static_cast<double>(result.template get<"count">())};
+    if (follow_) (*follow_)(mt::set<"decay">(o_.average));
+    return of;
+  }
+  void look(mt::image_batch const& b, scores& so_far) override {
+    auto const add = [&](auto const& result) {
+      so_far.nats += static_cast<double>(result.template get<"nats">());
+      so_far.images += result.template get<"count">(), so_far.first += result.template get<"first">();
+      so_far.among_five += result.template get<"among_five">();
+    };
+    if (look_average_) add(fed(b, *look_average_));
+    else add(fed(b, *look_));
+  }
+  mt::image_part mine() const override {
+    if (step_) return part_of(*step_);
+    return look_average_ ? part_of(*look_average_) : part_of(*look_);
+  }
+
+  std::pair<std::int64_t, std::int64_t> counts() const override {
+    auto const one = [&](auto const&... each) {
+      return mt::draft<program<Evaluate>>(data(1), over_rows(1), over_cols(1), model(1), each...);
+    };
+    auto const of_image = std::apply(
+        [&](auto const&, auto const&, auto const&, auto const&, auto const&... each) { return one(each...); },
+        sizes<Block>(o_, needs_.classes, batch(1)));
+    mt::module const& m = of_image.graph();
+    auto const& numbers = of_image.planned().numbers;
+    std::int64_t parameters = 0;
+    for (int v = 0; v < m.variable_count; ++v) {
+      if (!m.variables[v].trainable || !mt::detail::has_variable(m, v)) continue;
+      std::int64_t elements = 1;
+      for (int i = 0; i < m.variables[v].dims.count; ++i) elements *= numbers.extent[m.variables[v].dims.at[i]];
+      parameters += elements;
+    }
+    return {parameters, mt::work_of(m, numbers).products / 2};
+  }
+  std::string plan() const override { return mt::explain(*step_) + "\n" + mt::pictures(*step_); }
+  std::pair<bool, std::string> compare(mt::image_batch const& b) override {
+    auto const found = std::apply(
+        [&](auto const&... each) {
+          return mt::check<programs, Train, resnet::mesh, resnet::layout, mt::default_device>(
+              weights_, each..., mt::feed<"images">(b.pixels), mt::feed<"labels">(b.labels),
+              mt::feed<"counts">(b.counts));
+        },
+        learnt());
+    return {found.agrees(), text_of(found)};
+  }
+  void record(bool on) override { step_->record(on); }
+  std::string profile() const override { return fmt::format("{}", mt::profile(*step_)); }
+
+ private:
+  auto looked_at() const { return sizes<Block>(o_, needs_.classes, batch(o_.batch)); }
+  auto learnt() const {
+    if constexpr (InParts)
+      return sizes<Block>(o_, needs_.classes, batch(o_.batch / o_.microbatches), parts(o_.microbatches));
+    else return looked_at();
+  }
+  mt::image_part part_of(auto const& any) const {
+    auto const held = any.ranks();
+    auto const& m = any.processors_mesh();
+    if (static_cast<std::int64_t>(held.size()) != 1 || m.size() == 1) return {};
+    auto const along = [&](int axis) { return mt::batch_part{m.coordinate(held[0], axis), m.axes[axis].extent}; };
+    return {along(0), along(1), along(2)};
+  }
+  auto fed(mt::image_batch const& b, auto& run, auto const&... numbers) const {
+    if (run.ranks().size() != 1)
+      return run(mt::feed<"images">(b.pixels), mt::feed<"labels">(b.labels), mt::feed<"counts">(b.counts), numbers...);
+    return run(mt::feed_local<"images">(b.pixels), mt::feed_local<"labels">(b.labels),
+               mt::feed_local<"counts">(b.counts), numbers...);
+  }
+
+  mt::store& weights_;
+  options const& o_;
+  learner_needs needs_;
+  std::unique_ptr<program<Train>> step_;
+  std::unique_ptr<program<Evaluate>> look_;
+  std::unique_ptr<program<EvaluateAverage>> look_average_;
+  std::unique_ptr<program<Follow>> follow_;
+};
+
+}  // namespace resnet

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of a residual network; they share the parameters under "model".
+#pragma once
+
+#include "../resnet.hpp"
+
+namespace resnet {
+
+/// The inputs of a step: images, the class of each, and whether it counts, 1 or 0.
+constexpr auto images_of(mt::scope auto s, auto... dims) {
+  return std::tuple(s.input("images", mt::f32, dims..., rows, cols, color), s.input("labels", mt::i32, dims...),
+                    s.input("counts", mt::f32, dims...));
+}
+
+inline constexpr batch_norm_options evaluating{.statistics = batch_statistics::running};
+
+/// The sum over a batch of the cross-entropy with label smoothing, in nats.
+template <class Block>
+inline constexpr mt::layer nats_of = [](mt::scope auto s, auto images, auto labels, auto counts) {
+  auto const logits = logits_of<Block>(s, mt::cast<s.compute>(images), batch_norm_options{});
+  return sum(cross_entropy(logits, labels, classes, s.number("smoothing", 0.1)) * counts);
+};
+
+/// The learning rate: rises, then falls along half a cosine or, where `stairs` is 1, to a tenth at each of three steps.
+constexpr mt::number rate_of(mt::scope auto s) {
+  auto const peak = s.number("learning_rate", 0.1), warmup = s.number("warmup", 0), stairs = s.number("stairs", 0);
+  auto const cosine = warmup_cosine(s, peak, warmup, s.number("steps", 1));
+  auto const steps =
+      warmup_stairs(s, peak, warmup, {s.number("fall_1", 1), s.number("fall_2", 1), s.number("fall_3", 1)});
+  return cosine * (1 - stairs) + steps * stairs;
+}
+
+/// The optimizers; norms and biases do not decay. `what` is a loss, or gradients that were accumulated before.
+struct with_nesterov {
+  static constexpr void minimize(mt::scope auto s, auto const& what) {
+    mt::momentum{.learning_rate = rate_of(s),
+                 .decay = s.number("momentum", 0.9),
+                 .nesterov = true,
+                 .weight_decay = s.number("weight_decay", 1e-4),
+                 .decayed = mt::decayed::matrices}
+        .minimize(s / "optimizer", what);
+  }
+};
+struct with_lars {
+  static constexpr void minimize(mt::scope auto s, auto const& what) {
+    mt::lars{
+        .learning_rate = rate_of(s), .decay = s.number("momentum", 0.9), .weight_decay = s.number("weight_decay", 1e-4)}
+        .minimize(s / "optimizer", what);
+  }
+};
+
+template <class Block, class Optimizer>
+struct train_step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const [images, labels, counts] = images_of(s, batch);
+    auto const count = sum(counts);
+    auto const loss = nats_of<Block>(s / "model", images, labels, counts) / maximum(count, 1);
+    Optimizer::minimize(s, loss);
+    s.output("loss", loss);
+    s.output("count", count);
+  }
+};
+
+/// The same with the memory of one microbatch: gradients are accumulated, and reduced over the mesh once.
+template <class Block, class Optimizer>
+struct train_in_parts {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const given = images_of(s, batch, parts);
+    auto const count = sum(std::get<2>(given));
+    auto const [loss, gradients] =
+        mt::accumulate(s / "model", parts, given, [&](mt::scope auto m, auto images, auto labels, auto counts) {
+          return nats_of<Block>(m, images, labels, counts) / maximum(count, 1);
+        });
+    Optimizer::minimize(s, gradients);
+    s.output("loss", loss);
+    s.output("count", count);
+  }
+};
+
+/// How many of a batch's images have the right class first, and among the first five, by the parameters or their moving
+/// average. A logit that is no number is never the greatest.
+template <class Block, bool Averaged>
+struct evaluate {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const [images, labels, counts] = images_of(s, batch);
+    auto const weights = Averaged ? s / "average" : s / "model";
+    auto const logits = logits_of<Block>(weights, mt::cast<s.compute>(images), evaluating);
+    auto const each = mt::cast<mt::f32>(logits);
+    auto const right = sum(select(one_hot(labels, classes, mt::boolean), each, 0), classes);
+    auto const before = sum(mt::cast<mt::i64>(!(each < right)), classes);  // and the right one itself
+    auto const counted = [&](auto const& found) { return sum(mt::cast<mt::i64>(found && counts > 0)); };
+    s.output("nats", sum(cross_entropy(logits, labels, classes) * counts));
+    s.output("count", counted(before >= 0));
+    s.output("first", counted(before <= 1));
+    s.output("among_five", counted(before <= 5));
+  }
+};
+
+/// Moves a copy of the network after it, its running averages included. What the network computes is not used.
+template <class Block>
+struct follow {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const nothing = broadcast(iota(s, color, mt::f32) * 0, to(batch, rows, cols, color));
+    logits_of<Block>(s / "model", mt::cast<s.compute>(nothing), evaluating);
+    mt::moving_average{.decay = s.number("decay", 0.999), .states = true}.follow(s / "average", s / "model");
+  }
+};
+
+}  // namespace resnet

@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The example of images as its users meet it: resnet.sh PART PROGRAM [LAUNCHER...]
+#
+#   counts    each depth has the parameters and the multiplications that are published for it
+#   learns    classifies images that it has not seen, with each kind of block; repeats itself byte for byte
+#   ways      microbatches, LARS, bf16, stairs and a moving average learn, too; a moving average that keeps nothing is
+#             the network itself
+#   meshes    the same losses and the same counts on other meshes, threads and ranks; LAUNCHER starts ranks, if given
+#   layouts   ten losses of ResNet-50 at its full width on 1, 2, 3, 4, 6 and 8 processors, by batch, rows, rows x cols,
+#             model and uneven parts; not among the tests, for it takes minutes
+#   resumes   goes on from a checkpoint with the losses of a run that was left alone, also on another mesh
+#   exports   what is exported has torchvision's names, and is evaluated as before
+#   data      MNIST's and CIFAR's files, and the images of a folder
+#   errors    one sentence on standard error, exit code 1, or 2 for the command line
+set -uo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
+part=$1 program=$2
+shift 2
+launcher=("$@")
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+failed=0
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+
+small=(--width 4 --size 32 --count 96 --classes 4 --batch 16 --epochs 2 --warmup 0.5 --learning-rate 0.05 --print-every 1)
+
+learn() {  # learn NAME COMMAND...: standard output in NAME.out
+  local name=$1
+  shift
+  "$@" "${small[@]}" --keep "$name" >"$name.out" 2>"$name.err"
+  local code=$?
+  [ $code -eq 0 ] || fail "$name: exit code $code, $(cat "$name.err")"
+}
+# refused CODE WORDS ARGUMENTS...: ends with this code and one line on standard error that has these words.
+refused() {
+  local code=$1 words=$2 got
+  shift 2
+  "$program" "$@" >out 2>err </dev/null
+  got=$?
+  [ $got -eq "$code" ] || fail "$*: exit code $got, not $code"
+  [ "$(wc -l <err)" -eq 1 ] || fail "$*: not one line: $(cat err)"
+  grep -qF -- "$words" err || fail "$*: no '$words' in: $(cat err)"
+  [ ! -s out ] || fail "$*: standard output: $(cat out)"
+}
+# The losses of two runs are within DIGITS of each other, step by step.
+same_losses() {  # same_losses DIGITS NAME OTHER
+  paste <(grep '^step' "$2.out") <(grep '^step' "$3.out") |
+    awk -v within="$1" '{d = $4 - $8; if ($2 != $6 || d < -within || d > within) {print "  step " $2 ": " $4 " and " $8; wrong = 1}} END {exit wrong || NR == 0}' ||
+    fail "the losses of $2 and $3 differ"
+}
+falls() {  # the last of NAME's losses is lower than the first one by a tenth
+  awk '/^step/ {if (first == "") first = $4; last = $4} END {exit !(last < 0.9 * first)}' "$1.out" ||
+    fail "$1 does not learn: $(cat "$1.out")"
+}
+
+case $part in
+  counts)
+    while read -r depth parameters products; do
+      "$program" --counts --depth "$depth" --classes 1000 >out 2>err || fail "$(cat err)"
+      [ "$(cat out)" = "ResNet-$depth  parameters $parameters  multiplications $products" ] || fail "$(cat out)"
+    done <<'END'
+18 11689512 1814073344
+34 21797672 3663761408
+50 25557032 4089184256
+101 44549160 7801405440
+152 60192808 11513626624
+END
+    ;;
+  learns)
+    for depth in 18 50; do
+      small+=(--depth "$depth")
+      learn "net_$depth" "$program" --epochs 4
+      falls "net_$depth"
+      awk '/^epoch/ {first = $10} END {exit !(first > 0.5)}' "net_$depth.out" || fail "it guesses: $(cat "net_$depth.out")"
+      grep -q '^epoch   4  updates     24 .* of 12)$' "net_$depth.out" || fail "not each image once: $(cat "net_$depth.out")"
+    done
+    learn again "$program" --epochs 4
+    cmp net_50.out again.out || fail 'a second run differs'
+    ls again/events/events.out.tfevents.* >/dev/null 2>&1 || fail 'no event file'
+    ;;
+  ways)
+    small+=(--depth 50)
+    for way in '--optimizer lars --learning-rate 8' '--dtype bf16' '--schedule stairs --falls 1,1.5,2.5' \
+      '--microbatches 2' '--mesh data=2 --microbatches 2' '--average 0.5'; do
+      # shellcheck disable=SC2086
+      learn way "$program" $way --epochs 3
+      falls way
+    done
+    learn plain "$program" --epochs 1
+    learn averaged "$program" --epochs 1 --average 0.000001
+    awk '/^epoch/ {if (n++ && ($8 - v > 0.001 || v - $8 > 0.001)) exit 1; v = $8}' plain.out averaged.out ||
+      fail "the average that keeps nothing is another network: $(cat plain.out averaged.out)"
+    ;;
+  meshes)
+    small+=(--depth 50 --steps 10)
+    learn one "$program"
+    falls one
+    for mesh in data=2 rows=2 model=2 data=3 rows=2,cols=2; do
+      learn "$mesh" "$program" --mesh "$mesh"
+      same_losses 1e-4 one "$mesh"
+      cmp <(sed -n 's/.*top-1.*(/(/p' one.out) <(sed -n 's/.*top-1.*(/(/p' "$mesh.out") || fail "$mesh counts others"
+    done
+    if [ ${#launcher[@]} -ne 0 ]; then
+      learn ranks_2 "${launcher[@]}" 2 "$program" --mesh rows=2
+      same_losses 1e-4 one ranks_2
+      learn ranks_4 "${launcher[@]}" 4 "$program" --mesh data=2,cols=2
+      same_losses 1e-4 one ranks_4
+    fi
+    ;;
+  layouts)
+    small=(--depth 50 --size 64 --count 64 --classes 10 --batch 8 --steps 10 --warmup 0 --learning-rate 0.02 --print-every 1)
+    learn one "$program"
+    falls one
+    for mesh in data=2 rows=2 model=2 data=3 rows=3 data=4 rows=2,cols=2 data=2,model=2 data=3,rows=2 rows=3,cols=2 data=8 \
+      data=2,rows=2,cols=2 data=2,rows=2,model=2; do
+      learn "$mesh" "$program" --mesh "$mesh"
+      same_losses 1e-4 one "$mesh"
+      paste <(grep '^step' one.out) <(grep '^step' "$mesh.out") |
+        awk -v mesh="$mesh" '{d = $4 - $8; if (d < 0) d = -d; if (d > most) most = d} END {printf "%-24s %.1e\n", mesh, most}'
+    done
+    ;;
+  resumes)
+    small+=(--depth 18 --average 0.9)
+    learn whole "$program"
+    save=(--save save --every 4 --resume)
+    "$program" "${small[@]}" --keep cut "${save[@]}" --time-limit 0.00001 >cut.out 2>cut.err
+    code=$?
+    [ $code -eq 75 ] || fail "the time limit: exit code $code, $(cat cut.err)"
+    grep -q 'has ended the training after step 1:' cut.err || fail "it has not stopped: $(cat cut.err)"
+    cp -r save other
+    "$program" "${small[@]}" --keep cut "${save[@]}" >>cut.out 2>cut.err || fail "$(cat cut.err)"
+    grep -q '^resumed .* at step 1$' cut.out || fail "it began anew: $(cat cut.out)"
+    cmp <(grep -E '^(step|epoch)' whole.out) <(grep -E '^(step|epoch)' cut.out) || fail "it goes on otherwise: $(cat cut.out)"
+    save=(--save other --resume)
+    "$program" "${small[@]}" --keep other_out "${save[@]}" --mesh data=2,rows=2 >other.out 2>other.err || fail "$(cat other.err)"
+    grep -q '^resumed .* at step 1$' other.out || fail "another mesh begins anew: $(cat other.out)"
+    grep '^step      1' whole.out | cat - other.out >joined.out
+    same_losses 1e-4 whole joined
+    ;;
+  exports)
+    for depth in 18 50; do
+      small+=(--depth "$depth")
+      learn once "$program" --export weights.safetensors
+      learn again "$program" --evaluate --load weights.safetensors
+      cmp <(sed -n 's/^epoch   2.*validation/validation/p' once.out) again.out || fail "ResNet-$depth: $(cat again.out)"
+      head -c 100000 weights.safetensors | tr -c '[:print:]' '\n' | grep -q '"layer1.1.conv1.weight"' || fail 'no name of torchvision'
+    done
+    learn average "$program" --average 0.9 --export weights.safetensors
+    learn again "$program" --evaluate --load weights.safetensors
+    cmp <(sed -n 's/^epoch   2.*validation/validation/p' average.out) again.out || fail "the average: $(cat again.out)"
+    refused 1 'C07' --depth 101 --evaluate --load weights.safetensors "${small[@]}" --depth 34
+    ;;
+  data)
+    mkdir mnist cifar
+    bytes() { awk -v n="$1" 'BEGIN {for (i = 0; i < n; ++i) printf "%c", 33 + (i * 7919) % 90}'; }
+    for name in train t10k; do
+      { printf '\0\0\10\3\0\0\0\20\0\0\0\34\0\0\0\34'; bytes $((16 * 28 * 28)); } >mnist/$name-images-idx3-ubyte
+      { printf '\0\0\10\1\0\0\0\20'; printf '\0\1\2\3\4\5\6\7\0\1\2\3\4\5\6\11'; } | gzip >mnist/$name-labels-idx1-ubyte.gz
+    done
+    small+=(--depth 18 --epochs 1 --batch 8)
+    learn mnist "$program" --data mnist
+    grep -q ' of 16)$' mnist.out || fail "MNIST: $(cat mnist.out)"
+    for name in data_batch_1 data_batch_2 data_batch_3 data_batch_4 data_batch_5 test_batch; do
+      for label in 0 1 2 3; do printf "\\$label"; bytes 3072; done >cifar/$name.bin
+    done
+    learn cifar "$program" --data cifar
+    grep -q '^20 images of 10 classes' cifar.out || fail "CIFAR: $(cat cifar.out)"
+    ;;
+  errors)
+    refused 2 'there is nothing to evaluate' --evaluate
+    refused 2 '--resume requires --save' --resume
+    refused 2 "'data=two' is not like data=2,rows=2,cols=2,model=2" --mesh data=two
+    refused 2 '--falls' --falls 30,20,80
+    refused 2 '--depth' --depth 51
+    refused 2 'has no 5 equal parts' --batch 16 --microbatches 5
+    refused 2 'bf16 goes with --optimizer nesterov' --dtype bf16 --optimizer lars
+    refused 2 'do not divide evenly over data=3' --batch 16 --microbatches 2 --mesh data=3
+    refused 1 'C02' "${small[@]}" --depth 18 --evaluate --load absent
+    : >empty
+    refused 1 'C03' "${small[@]}" --depth 18 --evaluate --load empty
+    refused 1 'R62' "${small[@]}" --depth 18 --data nowhere
+    "$program" "${small[@]}" --depth 18 --learning-rate 1e30 --warmup 0 >out 2>err
+    code=$?
+    [ $code -eq 1 ] || fail "a loss that is no number: exit code $code"
+    grep -q '^meshtensor R42: step ' err || fail "no word of the loss: $(cat err)"
+    ;;
+  *) fail "no part $part" ;;
+esac
+exit $failed
