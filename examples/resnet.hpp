@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Residual networks of 18 to 152 layers that classify images: He et al., arXiv:1512.03385, table 1, with the stride of a
-// bottleneck in its 3 x 3 convolution (v1.5), as torchvision has them.
+// Residual networks of 18 to 152 layers that classify images: He et al., arXiv:1512.03385, table 1, with the stride of
+// a bottleneck in its 3 x 3 convolution (v1.5), as torchvision has them.
 //
 // The blocks of a stage behind its first are one `repeat`, and every extent is chosen at start-up: all depths are two
 // programs, one for each kind of block, however deep.

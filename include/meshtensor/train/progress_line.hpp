@@ -35,7 +35,8 @@ struct progress_facts {
   std::string_view units = "tokens";  // of what so many are learnt from in a second
   double waiting = -1;                // the share of the time that steps have waited for data; negative: not said
 };
-/// `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`, with `  2 % waiting for data` before the time if it is known
+/// `step 120/2940  loss 5.8970  4437 tokens/s  12:31 left`, with `  2 % waiting for data` before the time if it is
+/// known.
 inline std::string text_of(progress_facts const& f) {
   std::string const of = f.steps == 0 ? "" : fmt::format("/{}", f.steps);
   std::string const waits = f.waiting < 0 ? "" : fmt::format("  {:.0f} % waiting for data", 100 * f.waiting);
