@@ -46,21 +46,21 @@ mt::array<float, rows, columns> counted() {
 }
 
 template <class Layout>
-void run() {
+void run(std::int64_t batches = 12) {
   mt::job job(0, nullptr);
   CHECK(job.ranks() == ranks::count());
   mt::store weights(job, 3);
-  mt::executable<grow, mesh, Layout> step(weights, batch(12));
+  mt::executable<grow, mesh, Layout> step(weights, batch(batches));
   // What it would be in one process.
   auto alone = mt::job::in_lockstep();
   mt::store others(alone, 3);
-  mt::executable<grow, mesh, Layout> same(others, batch(12), data(ranks::count() / 2));
+  mt::executable<grow, mesh, Layout> same(others, batch(batches), data(ranks::count() / 2));
   CHECK(weights.template get<float>("table") == others.template get<float>("table"));
 
   weights.set("table", counted());
   others.set("table", counted());
   CHECK(weights.template get<float>("table") == counted());
-  mt::array<float, batch, rows> x(batch(12));
+  mt::array<float, batch, rows> x(batch(batches));
   for (float n = 0; float& e : x) e = n++ / 4;
   for (int i = 0; i < 2; ++i) {
     auto const here = step(mt::feed<"x">(x));
@@ -91,3 +91,4 @@ TEST_CASE("replicated") { run<replicated>(); }
 TEST_CASE("two dims over two axes") { run<both>(); }
 TEST_CASE("one dim over two axes") { run<major_data>(); }
 TEST_CASE("one dim over two axes, the other one major") { run<major_model>(); }
+TEST_CASE("parts of two lengths") { run<both>(7); }

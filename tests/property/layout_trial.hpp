@@ -79,9 +79,9 @@ class layout_trial {
   template <class Device>
   held_bytes run(mt::job const& job, Device const& device) const;
 
-  /// Describes what is wrong with the values that all processors of the mesh hold; empty: nothing. Where a training
-  /// amplifies rounding, values may be as far off as with inputs that differ in the last digits, or as with f64. No
-  /// value is compared from the step on in which the training diverges.
+  /// Describes what is wrong with the values that all processors of the mesh hold; empty: nothing. Where a program
+  /// amplifies rounding, values may be as far off as where inputs and rounding differ in the last digits, or as with
+  /// f64. No value is compared from the step on in which the training diverges.
   std::string compare(held_bytes const& held) const;
 
  private:

@@ -122,7 +122,7 @@ struct grouped_einsum_rule {
         std::int64_t const global = with_element(index.type, [&]<class I>() {
           return static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[w.offset[2]]));
         });
-        std::int64_t const local = global - table.origin[along];
+        std::int64_t const local = global < 0 ? -1 : global - table.origin[along];
         bool const here = local >= 0 && local < table.extent[along] && global < table.total[along];
         if (!here || (in_result && local != w.index[along])) continue;
         sum += static_cast<sum_t<E>>(a.as<E>()[w.offset[0] + local * step_a]) *

@@ -23,7 +23,7 @@ void each_row(view const& table, view const& index, view const& rows, int dim, F
     std::int64_t const global = with_element(index.type, [&]<class I>() {
       return static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[w.offset[1]]));
     });
-    std::int64_t const local = global - table.origin[along];
+    std::int64_t const local = global < 0 ? -1 : global - table.origin[along];
     bool const here = local >= 0 && local < table.extent[along] && global < table.total[along];
     f(here, w.offset[0] + local * table.stride[along], w.offset[2]);
   } while (w.next());

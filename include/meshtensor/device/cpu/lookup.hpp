@@ -57,7 +57,7 @@ class row_lookup {
       std::int64_t const end = std::min(extent_, total_ - origin_);
       std::int64_t counted = -1, run = 1;  // the offset in the index of the last run, and its length
       for (std::int64_t i = first; i < last;) {
-        std::int64_t const global = number(in_index), local = global - origin_;
+        std::int64_t const global = number(in_index), local = global < 0 ? -1 : global - origin_;
         std::int64_t count = 1;
         if (has_runs_) {
           int const d = count_ - 1;

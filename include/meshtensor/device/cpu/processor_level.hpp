@@ -43,8 +43,10 @@ inline void check_level(processor_level compiled = compiled_level,
 inline std::string unused_level(processor_level compiled = compiled_level,
                                 processor_level present = level_of_this_processor()) {
   if (compiled >= present || present < processor_level::avx2) return "";
-  return std::string("R19: this program was compiled for ") + text_of(compiled) + ", but this processor has " +
-         text_of(present) + ": compiled with -march=native (CMake: MESHTENSOR_NATIVE=ON) its kernels are faster";
+  std::string sentence =
+      "R19: this program was compiled for ";  // g++ 12 sees overflows in sums of literals and strings
+  sentence.append(text_of(compiled)).append(", but this processor has ").append(text_of(present));
+  return sentence.append(": compiled with -march=native (CMake: MESHTENSOR_NATIVE=ON) its kernels are faster");
 }
 
 }  // namespace MESHTENSOR_ARCH

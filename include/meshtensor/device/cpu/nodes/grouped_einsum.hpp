@@ -199,7 +199,7 @@ class grouped_einsum_kernel final : public node_kernel {
     with_element(index.type, [&]<class I>() {
       for (std::int64_t r = 0; r < rows_; ++r) {
         auto const global = static_cast<std::int64_t>(static_cast<arithmetic_t<I>>(index.as<I>()[index_(r)]));
-        std::int64_t const local = global - origin_;
+        std::int64_t const local = global < 0 ? -1 : global - origin_;
         bool const here = local >= 0 && local < groups_ && global < total_;
         place_[static_cast<std::size_t>(r)] = here ? local : -1;
         if (here) ++size_[static_cast<std::size_t>(local)];
