@@ -14,6 +14,18 @@
 #include "meshtensor/op/gradient.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 
+namespace doctest {
+/// The elements of a result, where a check fails.
+template <>
+struct StringMaker<std::vector<double>> {
+  static String convert(std::vector<double> const& all) {
+    std::string text;
+    for (double const one : all) text += (text.empty() ? "" : ", ") + std::to_string(one);
+    return ("{" + text + "}").c_str();
+  }
+};
+}  // namespace doctest
+
 namespace trial {
 
 namespace mt = meshtensor;
