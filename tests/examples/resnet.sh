@@ -31,10 +31,15 @@ fail() {
 
 small=(--width 4 --size 32 --count 96 --classes 4 --batch 16 --epochs 2 --warmup 0.5 --learning-rate 0.05 --print-every 1)
 
-learn() {  # learn NAME COMMAND...: standard output in NAME.out
-  local name=$1
+learn() {  # learn NAME COMMAND...: with the options of `small` before its own; standard output in NAME.out
+  local name=$1 word
+  local words=()
   shift
-  "$@" "${small[@]}" --keep "$name" >"$name.out" 2>"$name.err"
+  for word in "$@"; do
+    words+=("$word")
+    [ "$word" != "$program" ] || words+=("${small[@]}")
+  done
+  "${words[@]}" --keep "$name" >"$name.out" 2>"$name.err"
   local code=$?
   [ $code -eq 0 ] || fail "$name: exit code $code, $(cat "$name.err")"
 }
@@ -45,7 +50,7 @@ refused() {
   "$program" "$@" >out 2>err </dev/null
   got=$?
   [ $got -eq "$code" ] || fail "$*: exit code $got, not $code"
-  [ "$(wc -l <err)" -eq 1 ] || fail "$*: not one line: $(cat err)"
+  [ "$(grep -vc 'warning R19' err)" -eq 1 ] || fail "$*: not one line: $(cat err)"
   grep -qF -- "$words" err || fail "$*: no '$words' in: $(cat err)"
   [ ! -s out ] || fail "$*: standard output: $(cat out)"
 }
@@ -55,8 +60,8 @@ same_losses() {  # same_losses DIGITS NAME OTHER
     awk -v within="$1" '{d = $4 - $8; if ($2 != $6 || d < -within || d > within) {print "  step " $2 ": " $4 " and " $8; wrong = 1}} END {exit wrong || NR == 0}' ||
     fail "the losses of $2 and $3 differ"
 }
-falls() {  # the last of NAME's losses is lower than the first one by a tenth
-  awk '/^step/ {if (first == "") first = $4; last = $4} END {exit !(last < 0.9 * first)}' "$1.out" ||
+falls() {  # the last three of NAME's losses are lower than the first three by a tenth
+  awk '/^step/ {all[n++] = $4} END {exit !(n > 5 && all[n - 1] + all[n - 2] + all[n - 3] < 0.9 * (all[0] + all[1] + all[2]))}' "$1.out" ||
     fail "$1 does not learn: $(cat "$1.out")"
 }
 
@@ -90,11 +95,11 @@ END
     for way in '--optimizer lars --learning-rate 8' '--dtype bf16' '--schedule stairs --falls 1,1.5,2.5' \
       '--microbatches 2' '--mesh data=2 --microbatches 2' '--average 0.5'; do
       # shellcheck disable=SC2086
-      learn way "$program" $way --epochs 3
+      learn way "$program" --epochs 4 $way
       falls way
     done
     learn plain "$program" --epochs 1
-    learn averaged "$program" --epochs 1 --average 0.000001
+    learn averaged "$program" --epochs 1 --average 0.000000001
     awk '/^epoch/ {if (n++ && ($8 - v > 0.001 || v - $8 > 0.001)) exit 1; v = $8}' plain.out averaged.out ||
       fail "the average that keeps nothing is another network: $(cat plain.out averaged.out)"
     ;;
@@ -150,7 +155,7 @@ END
       learn once "$program" --export weights.safetensors
       learn again "$program" --evaluate --load weights.safetensors
       cmp <(sed -n 's/^epoch   2.*validation/validation/p' once.out) again.out || fail "ResNet-$depth: $(cat again.out)"
-      head -c 100000 weights.safetensors | tr -c '[:print:]' '\n' | grep -q '"layer1.1.conv1.weight"' || fail 'no name of torchvision'
+      grep -aq '"layer1.1.conv1.weight"' weights.safetensors || fail 'no name of torchvision'
     done
     learn average "$program" --average 0.9 --export weights.safetensors
     learn again "$program" --evaluate --load weights.safetensors
@@ -186,7 +191,7 @@ END
     : >empty
     refused 1 'C03' "${small[@]}" --depth 18 --evaluate --load empty
     refused 1 'R62' "${small[@]}" --depth 18 --data nowhere
-    "$program" "${small[@]}" --depth 18 --learning-rate 1e30 --warmup 0 >out 2>err
+    "$program" "${small[@]}" --depth 18 --learning-rate 1e9 --warmup 0 >out 2>err
     code=$?
     [ $code -eq 1 ] || fail "a loss that is no number: exit code $code"
     grep -q '^meshtensor R42: step ' err || fail "no word of the loss: $(cat err)"

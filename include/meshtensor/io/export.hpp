@@ -66,6 +66,7 @@ inline std::vector<exported> exported_as(std::string const& label, stored const&
   for (std::int64_t i = 0; n != nullptr && i < count; ++i) {
     exported& one = all[static_cast<std::size_t>(i)];
     one.tensor.label = tensor_at(*n, i), one.index = i;
+    if (e.along >= 0) one.tensor.beside = tensor_at(*n, 0), one.tensor.slice = i;
   }
   return all;
 }
@@ -120,14 +121,15 @@ inline void export_safetensors(store& weights, std::filesystem::path const& file
   for (io::new_tensor const& t : tensors) {
     io::exported const& e = written.at(t.label);
     stored const& s = weights.values().at(e.label);
-    if (e.index == 0) {  // the slices of a value come one after the other
+    bool const is_new = e.index == 0;  // the slices of a value come one after the other
+    if (is_new) {
       whole.resize(
           static_cast<std::size_t>(t.bytes() * (e.along < 0 ? 1 : s.dims[static_cast<std::size_t>(e.along)].extent)));
       weights.copy_out(e.label, whole.data());
     }
     all([&] {
       if (!j.speaks()) return;
-      if (std::int64_t const at = how.nan ? -1 : io::first_nan(s.type, whole); at >= 0)
+      if (std::int64_t const at = how.nan || !is_new ? -1 : io::first_nan(s.type, whole); at >= 0)
         throw error("C09", {"'", path, "' is not written: '", e.label, "' has NaN, first as element ", at});
       turned.resize(static_cast<std::size_t>(t.bytes()));
       view from = detail::dense_view(whole.data(), s.type, s.dims),

@@ -19,6 +19,10 @@ struct new_tensor {
   std::string label;
   storage const* stored;
   std::vector<std::int64_t> extents;
+  std::string beside = {};  // of a slice: the name of the first one, behind which it stands …
+  std::int64_t slice = 0;   // … in this order
+
+  std::string const& place() const { return beside.empty() ? label : beside; }
   std::int64_t bytes() const {
     std::int64_t n = stored->bytes;
     for (std::int64_t const e : extents) n *= e;
@@ -32,7 +36,8 @@ struct new_tensor {
 inline std::string format_safetensors(std::vector<new_tensor>& tensors,
                                       std::map<std::string, std::string> const& metadata, std::string const& path) {
   std::sort(tensors.begin(), tensors.end(), [](new_tensor const& a, new_tensor const& b) {
-    return a.stored->bytes != b.stored->bytes ? a.stored->bytes > b.stored->bytes : a.label < b.label;
+    if (a.stored->bytes != b.stored->bytes) return a.stored->bytes > b.stored->bytes;
+    return a.place() != b.place() ? a.place() < b.place() : a.slice < b.slice;
   });
   std::string text = "{\"__metadata__\":{";
   for (char const* comma = ""; auto const& [key, value] : metadata) {

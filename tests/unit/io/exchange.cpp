@@ -102,12 +102,15 @@ TEST_CASE("a value that is a tensor for each index of a dim") {
   own_folder const folder;
   held one(4), other(2);
   one.set_all();
+  one.weights.set("values/i32", numbers<std::int32_t>(5));
+  auto const both = [](std::string const& name) { return name == "values/f32" || name == "values/i32"; };
   for (auto const& [along, left] : {std::pair("rows", "columns"), std::pair("columns", "rows")}) {
-    mt::tensor_names const split{{"values/f32", "layer.{}.weight", {left}, along, 1}};
-    mt::export_safetensors(one.weights, folder / along, {.names = split, .only = f32_only});
+    mt::tensor_names const split{{"values/f32", "layer.{}.weight", {left}, along, 1},
+                                 {"values/i32", "layer.{}.ids", {left}, along, 8}};
+    mt::export_safetensors(one.weights, folder / along, {.names = split, .only = both});
     auto const header = mt::io::read_safetensors(mt::io::open_file(folder / along));
     std::int64_t const parts = along == std::string("rows") ? 4 : 6;
-    CHECK(static_cast<std::int64_t>(header.tensors.size()) == parts);
+    CHECK(static_cast<std::int64_t>(header.tensors.size()) == 2 * parts);
     CHECK(!header.tensors.contains("layer.0.weight"));
     for (std::int64_t i = 1; i <= parts; ++i) {
       std::string const tensor = "layer." + std::to_string(i) + ".weight";
@@ -115,8 +118,10 @@ TEST_CASE("a value that is a tensor for each index of a dim") {
       CHECK(header.tensors.at(tensor).extents == std::vector<std::int64_t>{24 / parts});
     }
     other.weights.set("values/f32", std::vector<float>(24, 0.0f));
-    mt::import_safetensors(other.weights, folder / along, {.names = split, .only = f32_only});
+    other.weights.set("values/i32", std::vector<std::int32_t>(24, 0));
+    mt::import_safetensors(other.weights, folder / along, {.names = split, .only = both});
     CHECK(other.is("f32", numbers<float>(0, 0.5)));
+    CHECK(other.is("i32", numbers<std::int32_t>(5)));
   }
   auto const refused = [&](mt::tensor_name const& n) {
     return sentence([&] { mt::export_safetensors(one.weights, folder / "m", {.names = {n}, .only = f32_only}); });
