@@ -7,7 +7,7 @@ namespace mt = meshtensor;
 using namespace small;
 
 void use(mt::store& weights) {
-  mt::executable<programs, grow, mesh, spread> step(weights, batch(4));
+  mt::executable<grow_and_look, grow, mesh, spread> step(weights, batch(4));
   step(mt::feed<"x">(mt::array<float, batch, columns>(batch(4))));
 }
 

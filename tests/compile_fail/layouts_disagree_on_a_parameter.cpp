@@ -7,8 +7,8 @@
 namespace mt = meshtensor;
 using namespace small;
 
-using growing = mt::executable<programs, grow, mesh, spread>;
-using looking = mt::executable<programs, look, mesh, by_rows>;
+using growing = mt::executable<grow_and_look, grow, mesh, spread>;
+using looking = mt::executable<grow_and_look, look, mesh, by_rows>;
 static_assert(mt::one_store<growing, looking>);
 
 int main() {}

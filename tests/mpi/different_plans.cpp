@@ -78,8 +78,8 @@ TEST_CASE("other sizes, layouts or programs") {
   {
     mt::store weights(job);
     CHECK(sentence([&] {
-            if (other) mt::executable<programs, look, line_of_ranks, by_batch> mine(weights);
-            else mt::executable<programs, grow, line_of_ranks, by_batch>(weights, batch(batches));
+            if (other) mt::executable<grow_and_look, look, line_of_ranks, by_batch> mine(weights);
+            else mt::executable<grow_and_look, grow, line_of_ranks, by_batch>(weights, batch(batches));
           }) == differ("the program", "'grow'", "'look'"));
   }
   {

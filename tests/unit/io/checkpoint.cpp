@@ -21,8 +21,8 @@ using meshtensor_test::sentence;
 
 namespace {
 
-using stepping = mt::executable<programs, grow, mesh, spread>;
-using looking = mt::executable<programs, look, mesh, spread>;
+using stepping = mt::executable<grow_and_look, grow, mesh, spread>;
+using looking = mt::executable<grow_and_look, look, mesh, spread>;
 
 struct training {
   explicit training(std::uint64_t seed = 7) : weights(job, seed) {}

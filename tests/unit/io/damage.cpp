@@ -20,7 +20,7 @@ using meshtensor_test::set_content;
 
 namespace {
 
-using stepping = mt::executable<programs, grow, mesh, spread>;
+using stepping = mt::executable<grow_and_look, grow, mesh, spread>;
 
 struct training {
   void once() { step(mt::feed<"x">(std::vector<float>(8, 1))); }

@@ -48,9 +48,9 @@ struct both : mt::programs<averaged, evaluated> {};
 /// A state that counts by 1, and one of integers; the average follows the first one only, and another none.
 struct of_states {
   constexpr void operator()(mt::scope auto s) const {
-    auto const network = s / "network";
+    auto const inner = s / "network";
     auto const x = s.input("x", mt::f32, element);
-    auto const seen = counted(network, x);
+    auto const seen = counted(inner, x);
     mt::sgd{.learning_rate = 1}.minimize(s / "optimizer", sum(seen));
     mt::moving_average{.decay = 0.75, .states = true}.follow(s / "average", s / "network");
     mt::moving_average{.decay = 0.75}.follow(s / "of parameters", s / "network");

@@ -46,8 +46,9 @@ struct ask {
     s.output("noise", uniform(s / "noise", mt::f32, to(rows)));
   }
 };
+using asks = ask;
 namespace other {
-struct ask : ::ask {};
+struct ask : asks {};
 }  // namespace other
 
 mt::job const& turns() {

@@ -31,7 +31,7 @@ std::vector<float> numbers(A const& a) {
   return {a.begin(), a.end()};
 }
 
-using stepping = mt::executable<programs, grow, mesh, spread>;
+using stepping = mt::executable<grow_and_look, grow, mesh, spread>;
 
 }  // namespace
 
@@ -84,7 +84,7 @@ TEST_CASE("one processor's part is read where it lies") {
   auto job = mt::job::in_lockstep();
   mt::store weights(job);
   struct alone : mt::mesh<data> {};
-  mt::executable<programs, grow, alone, mt::layout<>> step(weights, batch(1), data(1));
+  mt::executable<grow_and_look, grow, alone, mt::layout<>> step(weights, batch(1), data(1));
   weights.set("table", counted());
   std::vector<float> x{1, 0, 0, 0};
   CHECK(numbers(step(mt::feed_local<"x">(x)).get<"y">().local())[5] == 5);
@@ -117,7 +117,7 @@ TEST_CASE("sizes that do not fit are refused") {
   CHECK(sentence([&] { stepping(weights, data(1)); }) ==
         "meshtensor S11: the dim 'batch' has no extent: give one, as in batch(64)");
   struct open_mesh : mt::mesh<data, mt::axis<"other">{}> {};
-  using open = mt::executable<programs, grow, open_mesh, mt::layout<mt::shard<batch, data>>>;
+  using open = mt::executable<grow_and_look, grow, open_mesh, mt::layout<mt::shard<batch, data>>>;
   CHECK(sentence([&] { open(weights, batch(2)); }).starts_with("meshtensor S12: the mesh axis 'other' has no size"));
   CHECK(sentence([&] { stepping(weights, batch(2), data(1), model(3)); }).starts_with("meshtensor S01: "));
 }
@@ -141,7 +141,7 @@ TEST_CASE("a rule that changes nothing is mentioned once") {
   auto const before = std::exchange(mt::on_warning(), [&](std::string const& s) { said.push_back(s); });
   auto job = mt::job::in_lockstep();
   mt::store weights(job);
-  for (int i = 0; i < 2; ++i) mt::executable<programs, look, mesh, idle_rules>(weights, data(1));
+  for (int i = 0; i < 2; ++i) mt::executable<grow_and_look, look, mesh, idle_rules>(weights, data(1));
   mt::on_warning() = before;
   REQUIRE(said.size() == 3);
   CHECK(said[2] ==
@@ -171,12 +171,12 @@ TEST_CASE("no warning where there is nothing to say, and none if silenced") {
   auto const before = std::exchange(mt::on_warning(), [&](std::string const&) { ++said; });
   auto job = mt::job::in_lockstep();
   mt::store weights(job);
-  mt::executable<programs, look, mesh, spread> quiet(weights, data(1));
+  mt::executable<grow_and_look, look, mesh, spread> quiet(weights, data(1));
   CHECK(said == 0);
   mt::on_warning() = {};
   struct idle : mt::layout<mt::shard<batch, data>, mt::shard<mt::dim<"nowhere">{}, model>, mt::shard<columns, model>> {
   };
-  mt::executable<programs, look, mesh, idle> silenced(weights, data(1));
+  mt::executable<grow_and_look, look, mesh, idle> silenced(weights, data(1));
   CHECK(said == 0);
   mt::on_warning() = before;
 }

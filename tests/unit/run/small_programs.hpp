@@ -38,7 +38,7 @@ struct look {
     s.output("twice", table * 2);
   }
 };
-struct programs : mt::programs<grow, look> {};
+struct grow_and_look : mt::programs<grow, look> {};
 
 // On its own it compiles: only a store can know that "table" is another thing elsewhere.
 struct other_dims {

@@ -14,8 +14,8 @@ std::string sentence(auto const& f) {
   } catch (mt::error const& e) { return e.what(); }
   return "nothing was thrown";
 }
-using stepping = mt::executable<programs, grow, mesh, spread>;
-using looking = mt::executable<programs, look, mesh, spread>;
+using stepping = mt::executable<grow_and_look, grow, mesh, spread>;
+using looking = mt::executable<grow_and_look, look, mesh, spread>;
 }  // namespace
 
 TEST_CASE("two executables, one set of parameters in memory") {
@@ -89,7 +89,7 @@ TEST_CASE("executables that do not fit together are refused") {
   auto job = mt::job::in_lockstep();
   mt::store weights(job);
   looking show(weights, data(1));
-  CHECK(sentence([&] { mt::executable<programs, look, mesh, by_rows>(weights, data(1)); }) ==
+  CHECK(sentence([&] { mt::executable<grow_and_look, look, mesh, by_rows>(weights, data(1)); }) ==
         "meshtensor R04: the store holds 'table' as f32[rows=4, columns=6/model=2], but another layout wants "
         "f32[rows=4/model=2, columns=6]: the one replicates 'rows', the other shards it over model=2; programs that "
         "share parameters need the same rule for it");
