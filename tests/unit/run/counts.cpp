@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is counted by itself: the steps of a program, the updates that an optimizer makes of a parameter, those of an
 // average. Programs that disagree on what they share are told so, with both lines.
+// alone
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -46,9 +47,8 @@ struct ask {
     s.output("noise", uniform(s / "noise", mt::f32, to(rows)));
   }
 };
-using asks = ask;
 namespace other {
-struct ask : asks {};
+struct ask : ::ask {};
 }  // namespace other
 
 mt::job const& turns() {
