@@ -620,7 +620,7 @@ struct routed {
   }
 };
 
-/// A mixture of experts that drop nothing, and the sums of each expert's tokens.
+/// A mixture of experts that drop nothing, the sums of each expert's tokens, and tokens sent to their experts and back.
 struct grouped {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, model);
@@ -628,8 +628,11 @@ struct grouped {
     auto [expert, weight, other] = mt::nn::choose_experts(s / "again", x + y, length, model, experts, choices);
     auto of_each = grouped_einsum(x + y, weight, expert, experts, to(experts, batch, model));
     auto z = grouped_einsum(of_each, weight, expert, experts, to(batch, length, model));
-    auto loss = weighed(y + z) + 0.1 * balance + 0.2 * other;
+    auto sent = exchange_rows(x + y, expert, experts);
+    auto back = einsum(return_rows(tanh(sent.rows), sent), weight, to(batch, length, model));
+    auto loss = weighed(y + z) + weighed(back) + 0.1 * balance + 0.2 * other;
     s.output("y", y);
+    s.output("back", back);
     s.output("expert", expert);
     s.output("of_each", of_each);
     s.output("loss", loss);
