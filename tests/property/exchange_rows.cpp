@@ -90,6 +90,19 @@ TEST_CASE("rows go to their groups and come back, forward and backward") {
   }
 }
 
+TEST_CASE("groups that are cut otherwise than their exchange has cut them do not meet its rows") {
+  auto const m = traced<exchanged<>>();
+  mt::mesh_shape const mesh = mt::mesh_shape{}.add("ax", 2).add("by", 3);
+  auto const rules = mt::layout_rules{}
+                         .shard("token", {"ax", "by"})
+                         .shard("group", {"ax", "by"})
+                         .shard("group", {"by", "ax"}, "groups");
+  std::string const sentence(partitioned(*m, mesh, rules)->report.view());
+  INFO(sentence);
+  CHECK(sentence.find("S05 mesh axis 'ax' shards two dims that meet in one operation, 'group/holders' and 'group'") ==
+        0);
+}
+
 TEST_CASE("a rank has room for all rows that may come") {
   auto const room = [](auto const& m, std::int64_t size) {
     mt::mesh_shape const mesh = mt::mesh_shape{}.add("ax", size);

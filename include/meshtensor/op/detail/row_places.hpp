@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "meshtensor/base/dtype.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::detail {
