@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program has as many variables as its table holds.
 // expect: G24 the program has more than 1024 parameters and states, those of the optimizer included: write equal
-// expect: layers as one repeat, or compile with -DMESHTENSOR_MAX_NODES=10240
+// expect: layers as one repeat, or compile with -DMESHTENSOR_MAX_NODES=8192
 #include <utility>
 
 #include "meshtensor/graph/trace.hpp"

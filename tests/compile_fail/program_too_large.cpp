@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program has as many nodes as its tables hold, which may be raised.
 // expect: G02 the program has more than 64 nodes: write equal layers as one repeat, or compile with
-// expect: -DMESHTENSOR_MAX_NODES=5120
+// expect: -DMESHTENSOR_MAX_NODES=4096
 // expect: program_too_large.cpp:18)
 #define MESHTENSOR_MAX_NODES 64
 #include "meshtensor/graph/trace.hpp"

@@ -9,7 +9,7 @@
 #define MESHTENSOR_VERSION_PATCH 0
 
 #ifndef MESHTENSOR_MAX_NODES  // raise it for a larger program; every pass returns a module of this capacity
-#  define MESHTENSOR_MAX_NODES 5120
+#  define MESHTENSOR_MAX_NODES 4096
 #endif
 
 #ifndef MESHTENSOR_EARLY  // 0: only the trace runs at compile time, every later pass at start
@@ -72,12 +72,11 @@ inline constexpr bool with_mpi = false;
 #endif
 
 inline constexpr int max_nodes = MESHTENSOR_MAX_NODES;
-inline constexpr int max_values = max_nodes + max_nodes / 4;
+inline constexpr int max_values = max_nodes + max_nodes / 2;
 inline constexpr int max_links = max_nodes * 6;  // operand, result, argument and region lists of all nodes together
 /// A table's capacity: `usual`, and proportionally more if MESHTENSOR_MAX_NODES is above its default.
-constexpr int in_proportion(int usual) { return max_nodes <= 5120 ? usual : usual * (max_nodes / 256) / 20; }
+constexpr int in_proportion(int usual) { return max_nodes <= 4096 ? usual : usual * (max_nodes / 256) / 16; }
 inline constexpr int max_operands = 512;  // operands of one node, or results
-inline constexpr int max_sites = in_proportion(2560);
 inline constexpr int max_regions = in_proportion(512);
 inline constexpr int max_dims = 128;       // dims of one program
 inline constexpr int max_dims_of_one = 8;  // dims of one value

@@ -244,7 +244,7 @@ struct module {
   axis_row axes[max_axes];
   number_row numbers[max_numbers];
   path_row paths[max_paths];
-  site_row sites[max_sites];
+  site_row sites[max_values];
   variable variables[max_variables];
   asked_row asked[max_rules];
   call_row calls[max_calls];

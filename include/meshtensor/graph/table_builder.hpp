@@ -42,7 +42,7 @@ struct table_builder {
     diagnostic d{};
     note(d << code << " the program has more than " << capacity << " " << what
            << ": write equal layers as one repeat, or compile with -DMESHTENSOR_MAX_NODES="
-           << (max_nodes < 5120 ? 5120 : 10240) << ", which makes room for more");
+           << (max_nodes < 4096 ? 4096 : 2 * max_nodes) << ", which makes room for more");
     count = capacity - wanted;
   }
 
@@ -133,7 +133,7 @@ struct table_builder {
   }
 
   constexpr site_id add_site(char const* file, std::uint32_t number) {
-    make_room(m.site_count, 1, max_sites, "G16", "lines");
+    make_room(m.site_count, 1, max_values, "G16", "lines");
     m.sites[m.site_count] = {file, number};
     return static_cast<site_id>(m.site_count++);
   }
