@@ -142,8 +142,8 @@ TEST_CASE("programs of one name: the first operation that differs, with its line
   });
   INFO(said);
   CHECK(said.starts_with("meshtensor R24: the ranks differ in the operations: '%1: f32[across"));
-  CHECK(said.find("= sum(%0) over down # different_plans.cpp:32' on rank 0, ") != std::string::npos);
-  CHECK(said.find("= max(%0) over down # different_plans.cpp:37' on rank") != std::string::npos);
+  CHECK(said.find("= sum(%0) over down # different_plans.cpp:33' on rank 0, ") != std::string::npos);
+  CHECK(said.find("= max(%0) over down # different_plans.cpp:38' on rank") != std::string::npos);
 }
 
 TEST_CASE("what one rank refuses is told to all, and the job goes on") {
