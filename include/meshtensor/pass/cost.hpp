@@ -6,7 +6,7 @@
 
 #include "meshtensor/base/all_reduce.hpp"
 #include "meshtensor/op/exchange_rows.hpp"
-#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/known_number.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 namespace meshtensor {

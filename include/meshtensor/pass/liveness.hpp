@@ -2,7 +2,7 @@
 // Computes the liveness and aliases of values, for the memory plan, which is declared here, too.
 #pragma once
 
-#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/known_number.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
 namespace meshtensor {

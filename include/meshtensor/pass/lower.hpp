@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "meshtensor/base/raise_at_compile_time.hpp"
+#include "meshtensor/pass/bind.hpp"
 #include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/passes.hpp"
 #include "meshtensor/pass/plan_memory.hpp"

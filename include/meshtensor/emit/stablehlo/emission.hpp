@@ -9,7 +9,7 @@
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
-#include "meshtensor/pass/bind.hpp"
+#include "meshtensor/pass/known_number.hpp"
 
 namespace meshtensor::hlo {
 
