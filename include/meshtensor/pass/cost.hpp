@@ -5,7 +5,7 @@
 #pragma once
 
 #include "meshtensor/base/all_reduce.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
+#include "meshtensor/op/detail/exchange_rows_rule.hpp"
 #include "meshtensor/pass/known_number.hpp"
 #include "meshtensor/pass/lower.hpp"
 

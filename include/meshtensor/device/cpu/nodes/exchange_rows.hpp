@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
-#include "meshtensor/op/exchange_rows.hpp"
+#include "meshtensor/op/detail/exchange_rows_rule.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
