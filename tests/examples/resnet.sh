@@ -11,7 +11,9 @@
 #             model and uneven parts; not among the tests, for it takes minutes
 #   resumes   goes on from a checkpoint with the losses of a run that was left alone, also on another mesh
 #   exports   what is exported has torchvision's names, and is evaluated as before
-#   data      MNIST's and CIFAR's files, and the images of a folder
+#   data      MNIST's and CIFAR's files
+#   folder    JPEG files in folders by class: trains, is interrupted, goes on on another mesh, and evaluates what it has
+#             learnt; names a damaged file
 #   errors    one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
@@ -120,7 +122,7 @@ END
     fi
     ;;
   layouts)
-    small=(--depth 50 --size 64 --count 64 --classes 10 --batch 8 --steps 10 --warmup 0 --learning-rate 0.02 --print-every 1)
+    small=(--depth 50 --size 64 --count 60 --classes 10 --batch 10 --steps 10 --warmup 0 --learning-rate 0.001 --print-every 1)
     learn one "$program"
     falls one
     for mesh in data=2 rows=2 model=2 data=3 rows=3 data=4 rows=2,cols=2 data=2,model=2 data=3,rows=2 rows=3,cols=2 data=8 \
@@ -177,6 +179,68 @@ END
     done
     learn cifar "$program" --data cifar
     grep -q '^20 images of 10 classes' cifar.out || fail "CIFAR: $(cat cifar.out)"
+    ;;
+  folder)
+    python3 - <<'PYTHON' || fail 'no images were made'
+# JPEG files whose blocks of 8 x 8 have one colour each, so that there is nothing to code but the means of blocks.
+import os, random, struct
+
+def segment(kind, data):
+    return struct.pack('>BBH', 255, kind, len(data) + 2) + data
+
+def jpeg(height, width, colour):
+    across, down = (width + 7) // 8, (height + 7) // 8
+    bits, before = [], [0, 0, 0]
+    for _ in range(across * down):
+        r, g, b = (min(255, max(0, c + random.randint(-40, 40))) for c in colour)
+        y = 0.299 * r + 0.587 * g + 0.114 * b
+        for i, mean in enumerate((y - 128, (b - y) * 0.564, (r - y) * 0.713)):
+            change, before[i] = round(mean) - before[i], round(mean)
+            size = abs(change).bit_length()
+            bits.append(f'{size:04b}')  # the code of a size is the size
+            if size: bits.append(f'{change if change > 0 else change + 2**size - 1:0{size}b}')
+            bits.append('0')  # and nothing else in this block
+    text = ''.join(bits)
+    text += '1' * (-len(text) % 8)
+    coded = int(text, 2).to_bytes(len(text) // 8, 'big').replace(b'\xff', b'\xff\0')
+    parts = b''.join(bytes([i, 0x11, 0]) for i in (1, 2, 3))
+    return (b'\xff\xd8' + segment(0xdb, b'\0' + b'\x08' * 64) + segment(0xc0, struct.pack('>BHHB', 8, height, width, 3) + parts)
+            + segment(0xc4, b'\0' + bytes([0, 0, 0, 12] + [0] * 12) + bytes(range(12)))
+            + segment(0xc4, b'\x10' + bytes([1] + [0] * 15) + b'\0')
+            + segment(0xda, b'\3\1\0\2\0\3\0\0\x3f\0') + coded + b'\xff\xd9')
+
+random.seed(1)
+for part, count in (('train', 12), ('val', 5)):
+    for name, colour in {'blue': (60, 60, 190), 'green': (60, 190, 60), 'grey': (120, 120, 120), 'red': (190, 60, 60)}.items():
+        os.makedirs(f'photos/{part}/{name}')
+        for i in range(count):
+            with open(f'photos/{part}/{name}/{i:03}.jpg', 'wb') as file:
+                file.write(jpeg(36 + 3 * i, 52 - 2 * i, colour))
+PYTHON
+    small+=(--depth 18 --data photos --epochs 6)
+    learn whole "$program" --export weights.safetensors
+    falls whole
+    grep -q '^48 images of 4 classes' whole.out || fail "other images: $(head -1 whole.out)"
+    awk '/^epoch   6/ {found = 1; wrong = !($10 > 0.7 && / of 20\)$/)} END {exit !found || wrong}' whole.out ||
+      fail "it guesses: $(cat whole.out)"
+    save=(--save save --resume)
+    "$program" "${small[@]}" --keep cut "${save[@]}" --time-limit 0.00001 >cut.out 2>cut.err
+    code=$?
+    [ $code -eq 75 ] || fail "the time limit: exit code $code, $(cat cut.err)"
+    "$program" "${small[@]}" --keep cut "${save[@]}" --mesh data=2,rows=2 >>cut.out 2>cut.err || fail "$(cat cut.err)"
+    grep -q '^resumed .* at step 1$' cut.out || fail "another mesh begins anew: $(cat cut.out)"
+    same_losses 1e-3 whole cut
+    for mesh in data=1 data=3 rows=2,cols=2; do
+      learn judged "$program" --evaluate --load weights.safetensors --mesh "$mesh"
+      cmp <(sed -n 's/^epoch   6.*(\(.* of .*\))$/\1/p' whole.out) <(sed -n 's/^validation.*(\(.* of .*\))$/\1/p' judged.out) ||
+        fail "evaluated on $mesh: $(cat judged.out)"
+    done
+    printf 'no image' >photos/train/red/005.jpg
+    "$program" "${small[@]}" >out 2>err
+    code=$?
+    { [ $code -eq 1 ] && grep -q 'meshtensor R6.*005.jpg' err; } || fail "a damaged file: exit code $code, $(cat err)"
+    learn skips "$program" --skip-damaged
+    grep -q '005.jpg' skips.err || fail "a damaged file is not named: $(cat skips.err)"
     ;;
   errors)
     refused 2 'there is nothing to evaluate' --evaluate
