@@ -6,11 +6,15 @@ import lm
 given, size = lm.options(__doc__, ["jit"], ["f32", "bf16"])
 
 import functools
+import os
 
+os.environ["JAX_PLATFORMS"] = given.device
 import jax
 import numpy
 from jax import numpy as jnp
 
+if given.dtype == "f32":  # not rounded to TF32 before products, which a GPU would do
+    jax.config.update("jax_default_matmul_precision", "highest")
 TYPE = jnp.bfloat16 if given.dtype == "bf16" else jnp.float32
 HEADS, MODEL, HIDDEN = size["heads"], size["d_model"], size["d_ff"]
 

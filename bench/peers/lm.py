@@ -23,6 +23,7 @@ def options(description, modes, dtypes):
     parser.add_argument("--dtype", choices=dtypes, default="f32")
     parser.add_argument("--steps", type=int, default=7)
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     for name in SIZES["lm"]:
         parser.add_argument("--" + name.replace("_", "-"), type=int, default=0)
     given = parser.parse_args()
@@ -64,7 +65,8 @@ def measure(peer, given, size, step):
     took.sort()
     median = took[len(took) // 2]
     print(json.dumps({
-        "peer": peer, "workload": given.size, "dtype": given.dtype, "step_ms": median * 1e3, "min_ms": took[0] * 1e3,
+        "peer": peer, "device": given.device, "workload": given.size, "dtype": given.dtype, "step_ms": median * 1e3,
+        "min_ms": took[0] * 1e3,
         "gflops": flops(size) / median * 1e-9, "first_step_s": first_step, "start_up_s": start_up,
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, "loss_first": first,
         "loss_last": last}))

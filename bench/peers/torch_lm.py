@@ -55,15 +55,15 @@ class Model(nn.Module):
         return functional.cross_entropy((logits if given.dtype == "f64" else logits.float()).flatten(0, 1), next_text.flatten())
 
 
-model = Model().to(torch.float64 if given.dtype == "f64" else torch.float32)
+model = Model().to(given.device, torch.float64 if given.dtype == "f64" else torch.float32)
 loss_of = torch.compile(model) if given.mode == "compile" else model
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
 data = lm.batches(size)
 
 
 def step():
-    text, next_text = map(torch.from_numpy, next(data))
-    with torch.autocast("cpu", torch.bfloat16, enabled=given.dtype == "bf16"):
+    text, next_text = (torch.from_numpy(part).to(given.device) for part in next(data))
+    with torch.autocast(given.device, torch.bfloat16, enabled=given.dtype == "bf16"):
         loss = loss_of(text, next_text)
     optimizer.zero_grad(set_to_none=True)
     loss.backward()

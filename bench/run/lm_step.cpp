@@ -9,8 +9,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <map>
-#include <random>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -20,63 +18,12 @@
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/inspect/simulate.hpp>
 #include <meshtensor/job/main.hpp>
-#include <meshtensor/meshtensor.hpp>
 #include <meshtensor/pass/cost.hpp>
 
+#include "lm.hpp"
 #include "products.hpp"
 
 namespace lm {
-namespace mt = meshtensor;
-using namespace mt::nn;
-
-inline constexpr struct batch : mt::dim<"batch"> {} batch;
-inline constexpr struct length : mt::dim<"length"> {} length;
-inline constexpr struct memory : mt::dim<"memory", length + 0> {} memory;
-inline constexpr struct vocab : mt::dim<"vocab"> {} vocab;
-inline constexpr struct layers : mt::dim<"layers"> {} layers;
-inline constexpr struct d_model : mt::dim<"d_model"> {} d_model;
-inline constexpr struct heads : mt::dim<"heads"> {} heads;
-inline constexpr struct d_head : mt::dim<"d_head"> {} d_head;
-inline constexpr struct d_ff : mt::dim<"d_ff"> {} d_ff;
-inline constexpr struct data : mt::axis<"data"> {} data;
-inline constexpr struct model : mt::axis<"model"> {} model;
-struct mesh : mt::mesh<data, model> {};
-struct layout : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>> {};
-
-inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
-  auto normed = layer_norm(s / "norm_1", x, d_model);
-  auto a = x + causal_attention(s / "attention", normed, length, memory, d_model, heads, d_head);
-  auto hidden = relu(linear(s / "up", layer_norm(s / "norm_2", a, d_model), d_model, d_ff));
-  return a + linear(s / "down", hidden, d_ff, d_model);
-};
-
-template <bool Again>
-struct step_of {
-  constexpr void operator()(mt::scope auto s) const {
-    auto text = s.input("text", mt::i32, batch, length);
-    auto next = s.input("next", mt::i32, batch, length);
-    auto x = embed(s / "tokens", text, vocab, d_model) + s.parameter("positions", length, d_model, mt::normal(0.02));
-    auto deep = [&] {
-      if constexpr (Again) return repeat(s / "layers", layers, x, mt::rematerialize(block));
-      else return repeat(s / "layers", layers, x, block);
-    }();
-    auto y = layer_norm(s / "norm", deep, d_model);
-    auto loss = mean(cross_entropy(linear(s / "logits", y, d_model, vocab), next, vocab));
-    mt::adam{.learning_rate = 1e-3}.minimize(s / "optimizer", loss);
-    s.output("loss", loss);
-  }
-};
-
-struct step_f32 : mt::precision<step_of<false>, mt::f32> {};
-struct step_again : mt::precision<step_of<true>, mt::f32> {};  // layers are made again for their gradient
-struct step_f64 : mt::precision<step_of<false>, mt::f64> {};
-struct step_bf16 : mt::precision<step_of<false>, mt::f32, mt::bf16> {};  // parameters and what is done to them in f32
-
-struct sizes {
-  std::int64_t layers, d_model, heads, d_ff, length, batch, vocab = 256;
-};
-std::map<std::string, sizes> const known = {
-    {"lm", {6, 512, 8, 2048, 128, 16}}, {"lm_base", {12, 768, 12, 3072, 256, 4}}, {"tiny", {2, 64, 4, 256, 16, 1}}};
 
 std::int64_t peak_resident_mb() {
   rusage used{};
@@ -97,13 +44,10 @@ void run(mt::job const& job, std::string const& name, std::string const& type, s
   mt::executable<Step, mesh, layout, mt::default_device> train(
       weights, data(on_data), model(on_model), batch(z.batch), length(z.length), layers(z.layers), d_model(z.d_model),
       heads(z.heads), d_head(z.d_model / z.heads), d_ff(z.d_ff), vocab(z.vocab));
-  auto const count = static_cast<std::size_t>(z.batch * z.length);
-  std::vector<std::int32_t> text(count), next(count);
-  std::mt19937 random(1);
+  batches fed(z);
   auto const one = [&] {
-    for (std::size_t i = 0; i < count; ++i) text[i] = static_cast<std::int32_t>(random() % 64);
-    for (std::size_t i = 0; i < count; ++i) next[i] = text[i] * 3 % 64;
-    return static_cast<double>(train(mt::feed<"text">(text), mt::feed<"next">(next)).template get<"loss">());
+    fed.draw();
+    return static_cast<double>(train(mt::feed<"text">(fed.text), mt::feed<"next">(fed.next)).template get<"loss">());
   };
   double const bound = now() - begin;
   auto const said = static_cast<double>(train.memory().all());

@@ -59,6 +59,12 @@ TEST_CASE("functions stand where they are declared") {
 TEST_CASE("arguments lie where they are declared") {
   CHECK(same(&pjrt::message_arguments::text, &PJRT_Error_Message_Args::message));
   CHECK(same(&pjrt::message_arguments::length, &PJRT_Error_Message_Args::message_size));
+  CHECK(same(&pjrt::named_value::name_length, &PJRT_NamedValue::name_size));
+  CHECK(same(&pjrt::named_value::kind, &PJRT_NamedValue::type));
+  CHECK(same(&pjrt::named_value::length, &PJRT_NamedValue::value_size));
+  CHECK(sizeof(pjrt::named_value) == sizeof(PJRT_NamedValue));  // they are handed over as an array
+  CHECK(same(&pjrt::create_arguments::options, &PJRT_Client_Create_Args::create_options));
+  CHECK(same(&pjrt::create_arguments::option_count, &PJRT_Client_Create_Args::num_options));
   CHECK(same(&pjrt::create_arguments::made, &PJRT_Client_Create_Args::client));
   CHECK(same(&pjrt::name_arguments::length, &PJRT_Client_PlatformName_Args::platform_name_size));
   CHECK(same(&pjrt::devices_arguments::all, &PJRT_Client_AddressableDevices_Args::addressable_devices));
@@ -100,6 +106,11 @@ TEST_CASE("dtypes have the numbers of the interface") {
   CHECK(static_cast<int>(pjrt::element::f32) == PJRT_Buffer_Type_F32);
   CHECK(static_cast<int>(pjrt::element::f64) == PJRT_Buffer_Type_F64);
   CHECK(static_cast<int>(pjrt::element::bf16) == PJRT_Buffer_Type_BF16);
+  CHECK(static_cast<int>(pjrt::named_value::text) == PJRT_NamedValue_kString);
+  CHECK(static_cast<int>(pjrt::named_value::integer) == PJRT_NamedValue_kInt64);
+  CHECK(static_cast<int>(pjrt::named_value::integers) == PJRT_NamedValue_kInt64List);
+  CHECK(static_cast<int>(pjrt::named_value::real) == PJRT_NamedValue_kFloat);
+  CHECK(static_cast<int>(pjrt::named_value::boolean) == PJRT_NamedValue_kBool);
 }
 #else
 TEST_CASE("functions stand where they are declared") {

@@ -75,9 +75,24 @@ struct event_arguments {
   struct head head;
   event* which;
 };
+struct named_value {
+  enum kind_t : std::int32_t { text, integer, integers, real, boolean };
+  struct head head;
+  char const* name;
+  std::size_t name_length;
+  kind_t kind;
+  union {
+    char const* text;
+    std::int64_t integer;
+    std::int64_t const* integers;
+    float real;
+    bool boolean;
+  } content;
+  std::size_t length;  // of a text or a list; else 1
+};
 struct create_arguments {
   struct head head;
-  void const* options;
+  named_value const* options;
   std::size_t option_count;
   void *get, *get_user, *put, *put_user;
   client* made;

@@ -2,8 +2,10 @@
 // A plugin's client: the devices that this process has.
 #pragma once
 
+#include <cstdlib>
 #include <vector>
 
+#include "meshtensor/device/pjrt/create_options.hpp"
 #include "meshtensor/device/pjrt/plugin.hpp"
 
 namespace meshtensor::pjrt {
@@ -49,7 +51,10 @@ class device_client {
 
  private:
   explicit device_client(pjrt::plugin const& p) : plugin_(p) {
+    char const* const given = std::getenv("MESHTENSOR_PJRT_OPTIONS");
+    create_options const options(given == nullptr ? "" : given);
     zeroed<create_arguments> a;
+    a->options = options.data(), a->option_count = options.size();
     plugin_.call(slot::client_create, a);
     handle_ = a->made;
     zeroed<devices_arguments> all;

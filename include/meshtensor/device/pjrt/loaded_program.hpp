@@ -25,8 +25,16 @@ constexpr element element_of(dtype t) {
   return all[static_cast<int>(t)];
 }
 
+/// Flags of XLA for one compilation.
+using xla_flags = std::vector<std::pair<std::string, std::string>>;
+/// Flags without which a platform would compute something else: on a processor a maximum passes a NaN over.
+inline xla_flags flags_of(std::string const& platform) {
+  if (platform == "cpu") return {{"xla_cpu_enable_fast_min_max", "False"}};
+  return {};
+}
+
 /// XLA's CompileOptionsProto: one replica for each of these devices.
-inline std::string compile_options(std::vector<int> const& devices) {
+inline std::string compile_options(std::vector<int> const& devices, xla_flags const& flags = {}) {
   auto const count = static_cast<std::int64_t>(devices.size());
   std::string ids;
   for (auto id : devices) {
@@ -38,7 +46,9 @@ inline std::string compile_options(std::vector<int> const& devices) {
   message const computation = message().text(1, ids);
   message const assignment = message().integer(1, count).integer(2, 1).inner(3, computation);
   message const build = message().integer(4, count).integer(5, 1).inner(9, assignment);
-  return message().inner(3, build).bytes();
+  message all = message().inner(3, build);
+  for (auto const& [name, value] : flags) all.inner(7, message().text(1, name).inner(2, message().text(1, value)));
+  return all.bytes();
 }
 
 /// A tensor on a device.
@@ -90,7 +100,7 @@ class loaded_program {
                           c.devices().size(), " devices here: take a smaller mesh"});
     std::vector<int> ids;
     for (std::size_t k = 0; k < replicas; ++k) ids.push_back(c.id(k));
-    std::string const options = compile_options(ids), format = "mlir";
+    std::string const options = compile_options(ids, flags_of(c.platform())), format = "mlir";
     zeroed<program> source;
     source->code = text.data(), source->length = text.size();
     source->format = format.data(), source->format_length = format.size();
