@@ -50,13 +50,17 @@ class rank_context {
 
   int rank() const { return rank_; }
   mesh_shape const& mesh() const { return mesh_; }
-  std::byte* pointer(value_id v) const { return base_[p_.root[v]]; }
+  std::byte* pointer(value_id v) const { return base(p_.root[v]); }
+  /// The address of a value that has memory of its own, and that of the arena.
+  std::byte* base(std::size_t root) const { return base_[root]; }
+  std::byte* arena() const { return memory_; }
   /// The address of a value of which the arena has two, in an iteration.
   std::byte* turn(value_id v, std::int64_t index, std::int64_t bytes_of_one) const {
     return memory_ + p_.offset[p_.root[v]] + (index % 2) * bytes_of_one;
   }
   /// Sets the address of the root of `v`, which lies outside the arena, or of which the arena has two.
-  void set_pointer(value_id v, std::byte* where) { base_[p_.root[v]] = where; }
+  void set_pointer(value_id v, std::byte* where) { set_base(p_.root[v], where); }
+  void set_base(std::size_t root, std::byte* where) { base_[root] = where; }
   view at(value_id v) const {
     view r = views_[v];
     r.data = pointer(v);

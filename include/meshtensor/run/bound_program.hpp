@@ -48,16 +48,19 @@ class bound_program {
       graph_ = stored_module<stages::graph>::load();
       log.cannot_show();
       if constexpr (is_static) {
-        static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::bound> &&
-                      is_valid<stages::plan_checked>);
         if (!extents.empty()) raise(meshtensor::bind(*graph_, mesh, extents).report);
-        plan_ = stored_plan<stages::planned, stages::graph>::load();
+        plan_ = compilers_plan();
       } else {
         static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::checked>);
         plan_ = plan_at_start(*graph_, entry(), mesh, extents);
       }
     }
   }
+
+  /// The program as the compiler planned it: no pass is linked.
+  bound_program()
+  requires(is_static)
+      : graph_(stored_module<stages::graph>::load()), plan_(compilers_plan()) {}
 
   meshtensor::module const& graph() const {
     if constexpr (early) return *graph_;
@@ -80,6 +83,12 @@ class bound_program {
   int entry() const { return find_entry(graph(), entry_name<Entry>()); }
 
  private:
+  static std::unique_ptr<plan const> compilers_plan() {
+    static_assert(is_valid<stages::partitioned> && is_valid<stages::awaited> && is_valid<stages::bound> &&
+                  is_valid<stages::plan_checked>);
+    return stored_plan<stages::planned, stages::graph>::load();
+  }
+
   std::unique_ptr<module const> graph_;
   std::unique_ptr<plan const> plan_;
   std::unique_ptr<lowering> lowering_;

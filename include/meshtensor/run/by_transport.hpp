@@ -37,7 +37,7 @@ class by_transport final : public exchanges {
     for (int i = 0; i < m.node_count; ++i) {
       if (!is_collective(m.nodes[i].kind)) continue;
       auto const which = static_cast<node_id>(i);
-      if (p.joined[i] == 0) ways_[which].number = t.prepare(mine.exchange(which));
+      if (p.joined[i] == 0) ways_[which].number = t.prepare(mine.exchange(which)), alone_.push_back(which);
       else if (!goes_with_another(p, i)) add_bucket(m, p, mine, which);
     }
     workspace_bytes_ = t_.workspace_bytes() - before;
@@ -79,8 +79,7 @@ class by_transport final : public exchanges {
     return std::ranges::any_of(ways_, &way::under_way) || std::ranges::any_of(buckets_, &bucket::under_way);
   }
   void end_all() override {
-    for (std::size_t i = 0; i < ways_.size(); ++i)
-      if (ways_[i].under_way) wait(static_cast<node_id>(i));
+    for (node_id const which : alone_) wait(which);
     for (auto const& b : buckets_) receive(*b);
   }
   void progress() override { t_.progress(); }
@@ -139,7 +138,8 @@ class by_transport final : public exchanges {
   }
 
   transport& t_;
-  std::vector<way> ways_;  // by node
+  std::vector<way> ways_;       // by node
+  std::vector<node_id> alone_;  // those that are not joined
   std::int64_t workspace_bytes_ = 0;
   std::vector<std::unique_ptr<bucket>> buckets_;
 };

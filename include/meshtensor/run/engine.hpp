@@ -3,27 +3,15 @@
 // rank, or for all ranks of a mesh in lockstep on one thread.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "meshtensor/job/rank_context.hpp"
-#include "meshtensor/op/detail/accumulate.hpp"
-#include "meshtensor/pass/list_instructions.hpp"
-#include "meshtensor/run/timeline.hpp"
+#include "meshtensor/run/step_actions.hpp"
+#include "meshtensor/run/step_recorder.hpp"
 
 namespace meshtensor {
-
-/// The addresses of one processor's buffers outside its arena during a step.
-struct external_buffers {
-  std::vector<std::byte*> variables;  // by variable id
-  std::vector<std::byte*> fed;        // by node id of the input
-  std::vector<std::byte*> given;      // by node id of the output: the destination of its copy
-};
 
 /// Runs the collectives of an engine's processors.
 class exchanges {
@@ -57,27 +45,19 @@ class engine {
   /// Whether a failed step has left messages that may still write to memory.
   bool is_under_way() const { return exchange_->is_under_way(); }
   /// Starts to record the time of each node, or stops.
-  void record(bool on) { record_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
-  timeline const* recorded() const { return record_.get(); }
+  void record(bool on) { recorder_.record(on, m_.node_count); }
+  timeline const* recorded() const { return recorder_.recorded(); }
   /// Called after a node has run, while its results are still there; or before it, while its operands are. Nodes
   /// without an instruction, whose results are their operands, are not seen.
-  using observer = std::function<void(node const&, std::span<rank_context const>)>;
-  void observe(observer seen, observer before = {}) { observer_ = std::move(seen), before_ = std::move(before); }
+  using observer = step_recorder::observer;
+  void observe(observer seen, observer before = {}) { recorder_.observe(std::move(seen), std::move(before)); }
   Device& device() { return device_; }
   /// Bytes of workspace of kernels and collectives, besides the plan's memory.
   std::int64_t workspace_bytes() const;
 
  private:
-  /// Whether the device runs a kernel's region in one call. Else the region's nodes would need buffers, which the plan
-  /// does not allocate: such a device runs modules without fused kernels.
-  static constexpr bool runs_regions =
-      requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
+  using kernels = kernels_of_device<Device>;
 
-  /// Whether a node, whose views are loaded, has anything to compute here.
-  bool has_results(node const& n) const;
-  typename Device::kernel prepared(rank_context const& p, node const& n);
-  void launch(typename Device::kernel& k, evaluation const& e);
-  std::int64_t now() const { return timeline::now() + exchange_->ahead(); }
   void load(rank_context const& p, node const& n);
 
   /// Runs the instruction at a place of the list, with its body if it has one, and gives the place of the next one.
@@ -92,20 +72,6 @@ class engine {
 
   /// What a processor does in memory by itself, without the device's kernels.
   void move(instruction const& i, rank_context& p, external_buffers& o);
-  /// Null: another processor holds the slice.
-  static std::byte* slice_of(rank_context const& p, value_id stack, value_id slice) {
-    view const& held = p.windows()[stack];
-    std::int64_t const index = p.context.index - held.origin[0];
-    return index < 0 || index >= held.extent[0] ? nullptr : p.pointer(stack) + index * p.bytes(slice);
-  }
-  /// A slice may lie where it is to go: in a stack that a loop reads and gives.
-  static void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {
-    if (to != from && bytes != 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-  }
-  void bind_to_window(instruction const& i, rank_context& p);
-  void copy_part_of(rank_context& p, instruction const& i);
-  /// Adds the term of one iteration to a sum of a loop.
-  void add_to(view const& total, view const& term);
 
   meshtensor::module const& m_;
   Device device_;
@@ -116,8 +82,7 @@ class engine {
   std::vector<std::optional<typename Device::kernel>> kernels_;
   std::size_t launches_ = 0;
   std::span<external_buffers> external_;
-  std::unique_ptr<timeline> record_;
-  observer observer_, before_;
+  step_recorder recorder_;
   std::vector<view> operands_, results_;  // of the node that runs
 };
 

@@ -28,6 +28,12 @@ inline std::atomic<bool> advised = false;
 
 }  // namespace detail
 
+// For a step in straight line; run/straight_engine.hpp has them.
+template <class Stages, class Entry>
+struct straight_code;
+template <class Device, class Code>
+struct device_of_code;
+
 template <std::uint64_t Mark, class... Args>
 class executable_of;  // Mark: the fingerprint of the recorded program
 
@@ -56,6 +62,13 @@ class executable_of {
   using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Mark>;
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
+  /// Whether the compiler has put the instructions of a step one after the other; see compiled_step.
+  static constexpr bool in_straight_line = arguments::argument::in_straight_line && early;
+  static_assert(!in_straight_line || is_static,
+                "meshtensor T15: the compiler can write out a step only if it knows the extent of every dim and the "
+                "size of every mesh axis: declare them as numbers, or use mt::executable");
+  using running_device =
+      std::conditional_t<in_straight_line && is_static, device_of_code<device, straight_code<stages, entry>>, device>;
 
   /// Extents of dims and axes, and numbers, in any order.
   template <class... Given>
@@ -70,7 +83,13 @@ class executable_of {
       };
       (bind(given), ...);
       detail::bind_open_axis(mesh_, values.runner().size());
-      program_ = std::make_unique<bound>(mesh_, dims, values.runner().speaks());
+      if constexpr (in_straight_line) {
+        static_assert((!std::is_same_v<Given, dim_extent> && ...),
+                      "meshtensor T15: a compiled step has the extents of its dims in its types: leave them out here");
+        program_ = std::make_unique<bound>();
+      } else {
+        program_ = std::make_unique<bound>(mesh_, dims, values.runner().speaks());
+      }
       auto const compare = [&] {
         compared = true;
         start_record const mine{
@@ -78,8 +97,8 @@ class executable_of {
             values.seed(), values.step(), own_counts(), MESHTENSOR_BUILD};
         require_same_on_all_ranks(values.runner(), &mine, nullptr);
       };
-      session_ = std::make_unique<session<device>>(values, graph(), planned(), mesh_, program_->entry(),
-                                                   program_->device(), compare, counted_name<entry>());
+      session_ = std::make_unique<session<running_device>>(values, graph(), planned(), mesh_, program_->entry(),
+                                                           program_->device(), compare, counted_name<entry>());
     } catch (...) {  // the other ranks are told why
       if (!compared) require_same_on_all_ranks(values.runner(), nullptr, std::current_exception());
       throw;
@@ -205,7 +224,7 @@ class executable_of {
   /// Bytes copied so far to feed inputs: none where `feed_local` was given dense memory.
   std::int64_t copied_bytes() const { return session_->inputs().copied_bytes(); }
   /// The session that runs the plan, for tools.
-  session<device>& running() { return *session_; }
+  session<running_device>& running() { return *session_; }
 
   job_runner& runner() const { return values_->runner(); }
   /// The ranks that this process holds.
@@ -324,7 +343,7 @@ class executable_of {
   store* values_;
   mesh_shape mesh_;
   std::unique_ptr<bound> program_;
-  std::unique_ptr<session<device>> session_;
+  std::unique_ptr<session<running_device>> session_;
   mutable std::map<std::string, std::unique_ptr<gathering>> gatherings_;
 };
 

@@ -7,7 +7,24 @@
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/pass/lower.hpp"
 
-namespace meshtensor::detail {
+namespace meshtensor {
+
+/// The argument of an executable whose step the compiler writes out for `Device`: see compiled_step.
+template <class Device>
+struct straight_line {};
+
+namespace detail {
+
+template <class Device>
+struct device_argument {
+  using type = Device;
+  static constexpr bool in_straight_line = false;
+};
+template <class Device>
+struct device_argument<straight_line<Device>> {
+  using type = Device;
+  static constexpr bool in_straight_line = true;
+};
 
 struct no_program {
   constexpr void operator()(scope auto) const {}
@@ -26,7 +43,8 @@ struct executable_arguments<Program, Mesh, Layout, Device...> {
   using entry = Program;
   using mesh = Mesh;
   using layout = Layout;
-  using device = typename nth<0, Device..., reference_device>::type;
+  using argument = device_argument<typename nth<0, Device..., reference_device>::type>;
+  using device = typename argument::type;
 };
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
 struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
@@ -34,7 +52,8 @@ struct executable_arguments<Programs, Entry, Mesh, Layout, Device...> {
   using entry = Entry;
   using mesh = Mesh;
   using layout = Layout;
-  using device = typename nth<0, Device..., reference_device>::type;
+  using argument = device_argument<typename nth<0, Device..., reference_device>::type>;
+  using device = typename argument::type;
 };
 
 /// Binds the first axis that the type and the caller leave open to the number of processes started; to 1 without a
@@ -56,4 +75,5 @@ inline void bind_open_axis(mesh_shape& mesh, int started) {
   mesh.axes[open].extent = started / others;
 }
 
-}  // namespace meshtensor::detail
+}  // namespace detail
+}  // namespace meshtensor

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares an executable whose step is code that the compiler writes out, and the costs of its step as constants.
+#pragma once
+
+#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/run/executable.hpp"
+#include "meshtensor/run/straight_engine.hpp"
+
+namespace meshtensor {
+namespace detail {
+
+template <class... Args>
+struct compiled_arguments {
+  using type = executable<Args...>;  // says what is wrong
+};
+template <class Program, mesh_type Mesh, layout_type Layout, class... Device>
+struct compiled_arguments<Program, Mesh, Layout, Device...> {
+  using type = executable<Program, Mesh, Layout, straight_line<typename nth<0, Device..., reference_device>::type>>;
+};
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class... Device>
+struct compiled_arguments<Programs, Entry, Mesh, Layout, Device...> {
+  using type =
+      executable<Programs, Entry, Mesh, Layout, straight_line<typename nth<0, Device..., reference_device>::type>>;
+};
+
+}  // namespace detail
+
+/// An executable of a static program: the compiler knows every extent and axis. Its step is one function for each
+/// instruction, one after the other, with addresses and byte counts inside; loops are loops. It is declared, called and
+/// asked like `executable`, and gives the same bits. It costs more to compile. With MESHTENSOR_EARLY=0 it is an
+/// `executable` that is planned at start-up.
+///
+/// errors  T15 an extent or an axis is open
+template <class... Args>
+using compiled_step = typename detail::compiled_arguments<Args...>::type;
+
+/// What one step costs each rank at most.
+struct step_constants {
+  std::int64_t launches;  // of kernels
+  std::int64_t messages;  // collectives over more than one rank; joined ones are one
+  std::int64_t bytes;     // received from other ranks
+  std::int64_t peak;      // bytes of the arena, parameters, state and inputs
+};
+
+constexpr step_constants step_constants_of(module const& m, plan const& p, int entry) {
+  exchanged const sent = traffic_of(m, p);
+  step_constants all{0, sent.exchanges, sent.bytes, p.arena_bytes + p.variable_bytes + p.input_bytes};
+  run_counts const runs = run_counts_of(m, p.numbers);
+  list_instructions(m, p, entry, [&](instruction const& i) {
+    if (i.kind == instruction_kind::launch) all.launches += runs.of[m.nodes[i.node].region];
+  });
+  return all;
+}
+
+/// The same of a static executable, for `static_assert`.
+template <class Executable>
+inline constexpr step_constants constants_of = [] {
+  using stages = typename Executable::stages;
+  return step_constants_of(stages::graph, stages::planned,
+                           find_entry(stages::graph, entry_name<typename Executable::entry>()));
+}();
+
+}  // namespace meshtensor

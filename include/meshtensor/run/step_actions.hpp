@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes single instructions of a step for one rank: one function for each kind, called by the engine, which reads a
+// list, and by steps in which the compiler has put the instructions one after the other.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "meshtensor/job/rank_context.hpp"
+#include "meshtensor/op/detail/accumulate.hpp"
+#include "meshtensor/pass/list_instructions.hpp"
+
+namespace meshtensor {
+
+/// The addresses of one processor's buffers outside its arena during a step.
+struct external_buffers {
+  std::vector<std::byte*> variables;  // by variable id
+  std::vector<std::byte*> fed;        // by node id of the input
+  std::vector<std::byte*> given;      // by node id of the output: the destination of its copy
+};
+
+/// An instruction of a list that is read in each step. An instruction that the compiler knows, `known_instruction`, has
+/// the same members.
+struct read_instruction {
+  instruction const& i;
+
+  node_id node() const { return i.node; }
+  id from() const { return i.from; }
+  id to() const { return i.to; }
+  std::int64_t bytes() const { return i.bytes; }
+  std::byte* from_pointer(rank_context const& p) const { return p.pointer(i.from_value()); }
+  std::byte* to_pointer(rank_context const& p) const { return p.pointer(i.to_value()); }
+  std::int64_t from_bytes(rank_context const& p) const { return p.bytes(i.from_value()); }
+  std::int64_t to_bytes(rank_context const& p) const { return p.bytes(i.to_value()); }
+  void bind(rank_context& p, std::byte* where) const { p.set_pointer(i.to_value(), where); }
+  std::byte* turn(rank_context const& p) const { return p.turn(i.to_value(), p.context.index, i.bytes); }
+};
+
+namespace detail {
+
+/// A slice may lie where it is to go: in a stack that a loop reads and gives.
+inline void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {
+  if (to != from && bytes != 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+/// Null: another processor holds the slice of the iteration.
+inline std::byte* slice_of(rank_context const& p, view const& stack, std::byte* first, std::int64_t bytes) {
+  std::int64_t const index = p.context.index - stack.origin[0];
+  return index < 0 || index >= stack.extent[0] ? nullptr : first + index * bytes;
+}
+/// The address at which a strided view of a node's operand begins.
+inline std::byte* window_of(module const& m, node const& n, rank_context const& p) {
+  view const x = p.at(m.operand(n, 0)), y = p.at(m.result(n));
+  positions const at = slice_rule::positions_in({m, n, &x, &y, p.context});
+  std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(n).from)];
+  return x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type));
+}
+inline void copy_part(node const& n, view const& x, view const& y) {
+  int const along = x.find(collective_attributes::of(n).split);
+  std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
+  copy_by_name(x, first, y, 0, no_id, no_id, y.extent);
+}
+
+}  // namespace detail
+
+/// Executes an instruction that neither launches a kernel nor is part of a collective or a loop.
+template <instruction_kind Kind, class Device, class Instruction>
+void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]] Device& device, rank_context& p,
+         [[maybe_unused]] external_buffers& o) {
+  using enum instruction_kind;
+  [[maybe_unused]] auto const value = [](id v) { return static_cast<value_id>(v); };
+  if constexpr (Kind == bind_input) {
+    i.bind(p, o.fed[i.node()]);
+  } else if constexpr (Kind == bind_variable) {
+    i.bind(p, o.variables[i.from()]);
+  } else if constexpr (Kind == bind_slice) {
+    i.bind(p, detail::slice_of(p, p.windows()[i.from()], i.from_pointer(p), i.to_bytes(p)));
+  } else if constexpr (Kind == bind_turn) {
+    i.bind(p, i.turn(p));
+  } else if constexpr (Kind == bind_window) {
+    i.bind(p, detail::window_of(m, m.nodes[i.node()], p));
+  } else if constexpr (Kind == copy) {
+    detail::copy_bytes(i.to_pointer(p), i.from_pointer(p), i.from_bytes(p));
+  } else if constexpr (Kind == copy_to_slice) {
+    if (std::byte* const to = detail::slice_of(p, p.windows()[i.to()], i.to_pointer(p), i.from_bytes(p)))
+      detail::copy_bytes(to, i.from_pointer(p), i.from_bytes(p));
+  } else if constexpr (Kind == copy_to_store) {
+    detail::copy_bytes(o.variables[i.to()], i.from_pointer(p), i.from_bytes(p));
+  } else if constexpr (Kind == copy_to_output) {
+    if (o.given[i.node()] != nullptr) detail::copy_bytes(o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
+  } else if constexpr (Kind == copy_part) {
+    detail::copy_part(m.nodes[i.node()], p.at(value(i.from())), p.at(value(i.to())));
+  } else if constexpr (Kind == zero) {
+    std::memset(i.to_pointer(p), 0, static_cast<std::size_t>(i.to_bytes(p)));
+  } else {
+    static_assert(Kind == accumulate);
+    view const total = p.at(value(i.to())), term = p.at(value(i.from()));
+    if constexpr (requires { device.accumulate(total, term); }) device.accumulate(total, term);
+    else meshtensor::accumulate(total, term, 0, total.size());
+  }
+}
+
+/// Calls `body` for each iteration of a loop.
+template <class Body>
+void each_iteration(std::span<rank_context> processors, std::int64_t trips, bool reversed, Body body) {
+  run_context const before = processors[0].context;
+  for (std::int64_t t = 0; t < trips; ++t) {
+    std::int64_t const index = reversed ? trips - 1 - t : t;
+    for (rank_context& p : processors) {
+      p.context.index = index;
+      p.context.iteration = before.iteration * static_cast<std::uint64_t>(trips) + static_cast<std::uint64_t>(index);
+    }
+    body();
+  }
+  for (rank_context& p : processors) p.context.iteration = before.iteration, p.context.index = before.index;
+}
+
+/// Calls `body` for an iteration to come, if there is one: the first of a loop, or the next.
+template <class Body>
+void one_ahead(std::span<rank_context> processors, bool first, std::int64_t trips, bool reversed, Body body) {
+  std::int64_t const before = processors[0].context.index;
+  std::int64_t const index = first ? (reversed ? trips - 1 : 0) : reversed ? before - 1 : before + 1;
+  if (index < 0 || index >= trips) return;
+  for (rank_context& p : processors) p.context.index = index;
+  body();
+  for (rank_context& p : processors) p.context.index = before;
+}
+
+/// The kernels of a device, and how they are made and run.
+template <class Device>
+struct kernels_of_device {
+  using kernel = typename Device::kernel;
+  /// Whether the device runs a kernel's region in one call. Else the region's nodes would need buffers, which the plan
+  /// does not allocate: such a device runs modules without fused kernels.
+  static constexpr bool runs_regions =
+      requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
+
+  /// Whether a node has anything to compute here.
+  static bool has_results(node const& n, view const* results) {
+    return n.effect || std::any_of(results, results + n.results.count, [](view const& v) { return v.size() != 0; });
+  }
+  static kernel prepare(Device& d, module const& m, node const& n, view const* operands, view const* results,
+                        view const* windows) {
+    if constexpr (runs_regions)
+      if (n.kind == primitive::kernel) return d.prepare_region(m, n, operands, results, windows);
+    return d.prepare(m, n, operands, results);
+  }
+  static void launch(Device& d, kernel& k, evaluation const& e) {
+    if constexpr (runs_regions)
+      if (e.n.kind == primitive::kernel) return d.launch_region(k, e);
+    d.launch(k, e);
+  }
+};
+
+}  // namespace meshtensor
