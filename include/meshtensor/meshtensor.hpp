@@ -32,5 +32,6 @@
 #include "meshtensor/device/reference.hpp"
 
 #include "meshtensor/eager/array_operations.hpp"
+#include "meshtensor/run/compiled_step.hpp"
 #include "meshtensor/run/executable.hpp"
 #include "meshtensor/run/one_store.hpp"

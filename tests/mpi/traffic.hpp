@@ -5,75 +5,14 @@
 #pragma once
 
 #include "meshtensor/job/mpi_runner.hpp"
-#include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/by_transport.hpp"
 #include "mpi/counted.hpp"
+#include "mpi/planned_calls.hpp"
 #include "mpi/ranks.hpp"
 #include "property/outcome.hpp"
 
 namespace traffic {
 
 using namespace property;
-
-struct sent {
-  std::map<std::string, int> calls;
-  std::map<std::string, std::int64_t> received;
-};
-
-/// Adds the calls that the table gives for one collective of member `me` of `p`, as often as it runs; `at` are the
-/// positions of a move.
-inline void add_planned(sent& all, mt::collective_call const& call, int p, int me, std::int64_t times,
-                        mt::positions at = {}) {
-  using f = mt::comm::mpi_function;
-  std::map<f, char const*> const names{{f::iallgather, "iallgather"}, {f::iallgatherv, "iallgatherv"},
-                                       {f::ialltoall, "ialltoall"},   {f::ialltoallv, "ialltoallv"},
-                                       {f::ibcast, "ibcast"},         {f::igatherv, "igatherv"}};
-  mt::comm::mpi_algorithm const form = mt::comm::mpi_algorithm_of(call, p, mt::reductions::ordered);
-  if (form.first == f::isend_irecv) {  // one message for each pair that exchanges anything
-    auto const between = [&](int from, int to) -> std::int64_t {
-      if (call.kind == mt::collective::move)
-        return mt::comm::moved_elements(*call.moves, at, from, to) * static_cast<std::int64_t>(mt::bytes_of(call.type));
-      if (call.kind == mt::collective::reduce) return to == call.root ? mt::bytes_of(call) : 0;
-      return mt::comm::taken(call, p, from, to).bytes;
-    };
-    for (int j = 0; j < p; ++j) {
-      if (j == me) continue;
-      if (std::int64_t const n = between(j, me); n != 0)
-        all.calls["irecv"] += static_cast<int>(times), all.received["irecv"] += times * n;
-      if (between(me, j) != 0) all.calls["isend"] += static_cast<int>(times), all.received["isend"] += 0;
-    }
-    return;
-  }
-  if (form.first == f::steps) {
-    int const messages = mt::reduction_steps(p).received(me);
-    all.calls["irecv"] += messages * static_cast<int>(times), all.calls["isend"] += messages * static_cast<int>(times);
-    all.received["irecv"] += times * mt::received_bytes_of(call, p, me), all.received["isend"] += 0;
-    return;
-  }
-  std::int64_t const bytes = mt::received_bytes_of(call, p, me);
-  std::int64_t const n = mt::elements_of(call), each = mt::bytes_of(call) / std::max<std::int64_t>(n, 1);
-  std::int64_t later = 0;  // by the second call: every part of the result but this rank's
-  bool const gets_result = call.kind != mt::collective::reduce || me == call.root;
-  if (form.second != f::none && gets_result) later = (n - mt::part_of(n, p, me).count) * each;
-  auto const add = [&](f function, std::int64_t received) {
-    if (function == f::none) return;
-    all.calls[names.at(function)] += static_cast<int>(times);
-    all.received[names.at(function)] += times * received;
-  };
-  add(form.first, bytes - later);
-  add(form.second, later);
-}
-
-/// The same for a planned one: a slice of a loop's stack has another root in each iteration.
-inline void add_planned(sent& all, mt::planned_collective const& c, std::int64_t times, mt::positions at = {}) {
-  if (c.slices.empty()) return add_planned(all, c.call, c.with.count, c.with.index, times, at);
-  std::int64_t trips = 0;
-  for (mt::interval const& s : c.slices) trips += s.count;
-  mt::collective_call call = c.call;
-  for (call.root = 0; call.root < c.with.count; ++call.root)
-    add_planned(all, call, c.with.count, c.with.index,
-                times / trips * c.slices[static_cast<std::size_t>(call.root)].count);
-}
 
 inline mt::mesh_shape mesh_of(int ranks) {
   mt::mesh_shape mesh{};
@@ -97,30 +36,18 @@ struct trial {
   void add(mt::lowering const& low, mt::blocks const& inputs) {
     mt::store values(ranks, 5);
     mt::session<Device> run(values, low.graph, low.planned, mesh, low.entry, device);
-    sent planned;
+    sent const planned = calls_of(low.graph, low.planned, run.held()[0]);
     bool alike = true;  // all ranks receive as much as the first one, of which the report tells
     for (int v = 0; v < low.graph.value_count; ++v)
       for (int d = 0; d < low.graph.values[v].dims.count; ++d)
         alike = alike && low.planned.numbers.is_even(low.graph.values[v], d);
-    auto const times = mt::run_counts_of(low.graph, low.planned.numbers);
     for (int i = 0; i < low.graph.node_count; ++i) {
       mt::node const& n = low.graph.nodes[i];
       kernels += n.kind == mt::primitive::kernel;
       if (!mt::is_collective(n.kind)) continue;
       ++kinds[n.kind];
       alike = alike && n.kind != mt::primitive::move && mt::collective_attributes::of_slices(low.graph, n) == mt::no_id;
-      if (mt::goes_with_another(low.planned, i)) continue;
-      auto const alone = low.planned.joined[i] == 0;
-      joined += !alone;
-      mt::rank_context const& mine = run.held()[0];
-      auto const which = static_cast<mt::node_id>(i);
-      if (mt::shifts(n)) {
-        auto const a = mt::move_attributes::of(n);
-        auto const at = mt::known_positions(low.graph, low.planned.numbers, a.first, a.step);
-        REQUIRE(at);
-        add_planned(planned, mine.exchange(which), times.of[n.region], *at);
-      } else if (alone) add_planned(planned, mine.exchange(which), times.of[n.region]);
-      else add_planned(planned, mt::joined_exchange(low.graph, low.planned, mine, which), times.of[n.region]);
+      joined += low.planned.joined[i] != 0 && !mt::goes_with_another(low.planned, i);
     }
     for (auto const& [label, b] : inputs) run.feed(label, b.data());
     std::int64_t const reported = mt::traffic_of(low.graph, low.planned).bytes;

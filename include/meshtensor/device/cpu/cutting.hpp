@@ -33,12 +33,13 @@ struct kernel_cutter {
     for (int i = 0; i < r.rows.count; ++i) k.extent[i] = extent_of(r.rows.at[i], operands, results, inside);
     k.width = r.vector < 0 ? 1 : extent_of(r.vector, operands, results, inside);
     k.loops = r.rows.count, kept_loops = r.kept;
-    for (int i = 0; i < d.operand_count; ++i) follow(i, operands[i]);
-    for (int i = 0; i < d.result_count; ++i) follow(first_result_stream + i, results[i]);
+    auto const add = [this](int stream) { k.streams[k.stream_count++] = static_cast<std::uint8_t>(stream); };
+    for (int i = 0; i < d.operand_count; ++i) follow(i, operands[i]), add(i);
+    for (int i = 0; i < d.result_count; ++i) follow(first_result_stream + i, results[i]), add(first_result_stream + i);
     for (int i = 0; i < d.step_count; ++i) {
       step_kind const kind = d.step(i).kind;
       if (kind == step_kind::position || is_random(kind))
-        follow_index(first_step_stream + i, inside[m.result(m.nodes[r.makers[i]])]);
+        follow_index(first_step_stream + i, inside[m.result(m.nodes[r.makers[i]])]), add(first_step_stream + i);
     }
     drop_single_loops();
     merge_loops();

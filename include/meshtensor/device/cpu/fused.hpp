@@ -55,6 +55,8 @@ class fused_kernel {
   std::int64_t row_count() const { return kept * reduced; }
 
   kernel_reading reading{};
+  int stream_count = 0;
+  std::uint8_t streams[max_streams] = {};
   // loops over rows, outermost first; the last `reduced_loops` of them are reduced
   int loops = 0, reduced_loops = 0;
   std::int64_t extent[max_dims_of_one + 1] = {};
@@ -85,14 +87,6 @@ namespace detail {
 inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t last, std::byte* totals,
                       function_ref<void(tile const&)> body) {
   if (first >= last) return;
-  descriptor const& d = k.key();
-  int streams[max_streams], count = 0;
-  for (int i = 0; i < d.operand_count; ++i) streams[count++] = i;
-  for (int i = 0; i < d.result_count; ++i) streams[count++] = first_result_stream + i;
-  for (int i = 0; i < d.step_count; ++i)
-    if (step_kind const kind = d.step(i).kind; kind == step_kind::position || is_random(kind))
-      streams[count++] = first_step_stream + i;
-
   tile t;
   t.totals = totals;
   t.width = k.width;
@@ -100,8 +94,8 @@ inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t la
   std::int64_t rest = first;
   for (int i = k.loops; i-- > 0; rest /= k.extent[i]) index[i] = rest % k.extent[i];
   int const inner = k.loops - 1;
-  for (int c = 0; c < count; ++c) {
-    int const s = streams[c];
+  for (int c = 0; c < k.stream_count; ++c) {
+    int const s = k.streams[c];
     t.offset[s] = k.base[s];
     t.row_stride[s] = k.loops == 0 ? 0 : k.stride[s][inner];
     for (int i = 0; i < k.loops; ++i) t.offset[s] += index[i] * k.stride[s][i];
@@ -115,11 +109,11 @@ inline void walk_rows(fused_kernel const& k, std::int64_t first, std::int64_t la
     row += t.rows;
     if (row >= last) break;
     index[inner] += t.rows;
-    for (int c = 0; c < count; ++c) t.offset[streams[c]] += t.rows * t.row_stride[streams[c]];
+    for (int c = 0; c < k.stream_count; ++c) t.offset[k.streams[c]] += t.rows * t.row_stride[k.streams[c]];
     for (int i = inner; i > 0 && index[i] == k.extent[i]; --i) {
       index[i] = 0, ++index[i - 1];
-      for (int c = 0; c < count; ++c)
-        t.offset[streams[c]] += k.stride[streams[c]][i - 1] - k.extent[i] * k.stride[streams[c]][i];
+      for (int c = 0; c < k.stream_count; ++c)
+        t.offset[k.streams[c]] += k.stride[k.streams[c]][i - 1] - k.extent[i] * k.stride[k.streams[c]][i];
     }
   }
 }

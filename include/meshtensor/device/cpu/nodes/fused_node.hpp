@@ -20,7 +20,8 @@ class fused_node final : public node_kernel {
     for (int i = 0; i < d.result_count; ++i)
       a.memory[first_result_stream + i] = static_cast<std::byte*>(e.results[i].data);
     for (int i = 0; i < d.number_count; ++i) a.numbers[i] = e.context.numbers[kernel.reading.numbers[i]];
-    for (int i = 0; i < d.step_count; ++i) {
+    for (int c = d.operand_count + d.result_count; c < kernel.stream_count; ++c) {
+      int const i = kernel.streams[c] - first_step_stream;
       if (!is_random(d.step(i).kind)) continue;
       node const& n = e.m.nodes[kernel.reading.makers[i]];
       a.random[i] = random_stream(random_key{e.context.seed, identity_of(e.m, n), e.context.step}, e.context.iteration);
