@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that are broken on purpose: a value at another's address, under another's name, a node too early, a wait that
-// is gone. Either the check of plans finds it, or it does no harm, whenever collectives do their work.
+// Plans that are broken on purpose: a value at another's address, or at one of the two places of a slice that a loop
+// gathers ahead; under another's name; a node too early; a wait that is late. Either the check of plans finds it, or it
+// does no harm, whenever collectives do their work.
 //
 // timeout: 300
 #include "property/outcome.hpp"
@@ -13,15 +14,21 @@ struct breaker {
   mt::lowering const& good;
   rng c;
   std::vector<mt::value_id> placed;  // values that have an address of their own in the arena
+  std::vector<mt::value_id> ahead;   // values that have two
   std::string what = "";             // was broken
 
   breaker(mt::lowering const& l, std::uint64_t seed) : good(l), c{seed} {
     for (int v = 0; v < l.graph.value_count; ++v)
-      if (l.planned.where[v] == mt::place::arena && l.planned.root[v] == v)
-        placed.push_back(static_cast<mt::value_id>(v));
+      if (l.planned.root[v] == v) {
+        if (l.planned.where[v] == mt::place::arena) placed.push_back(static_cast<mt::value_id>(v));
+        if (l.planned.where[v] == mt::place::turns) ahead.push_back(static_cast<mt::value_id>(v));
+      }
   }
   std::int64_t bytes(int v) const { return good.planned.numbers.local_bytes(good.graph.values[v]); }
-  mt::value_id any_placed() { return placed[static_cast<std::size_t>(c.below(static_cast<int>(placed.size())))]; }
+  mt::value_id any_of(std::vector<mt::value_id> const& values) {
+    return values[static_cast<std::size_t>(c.below(static_cast<int>(values.size())))];
+  }
+  mt::value_id any_placed() { return any_of(placed); }
 
   /// Two values at one address.
   bool share_address(mt::plan& p) {
@@ -29,6 +36,17 @@ struct breaker {
     if (v == other || p.offset[v] == p.offset[other] || p.offset[other] + bytes(v) > p.arena_bytes) return false;
     p.offset[v] = p.offset[other];
     what = "%" + std::to_string(v) + " has the address of %" + std::to_string(other);
+    return true;
+  }
+  /// A value at one of the two addresses of a slice that a loop gathers one iteration ahead.
+  bool share_turn(mt::plan& p) {
+    if (ahead.empty()) return false;
+    mt::value_id const v = any_placed(), other = any_of(ahead);
+    int const which = c.below(2);
+    std::int64_t const at = p.offset[other] + which * mt::planned_bytes(p.numbers, good.graph.values[other]);
+    if (p.offset[v] == at || at + bytes(v) > p.arena_bytes) return false;
+    p.offset[v] = at;
+    what = "%" + std::to_string(v) + " has address " + std::to_string(which) + " of %" + std::to_string(other);
     return true;
   }
   /// A value that is taken for another name of one of the same size.
@@ -69,45 +87,58 @@ struct breaker {
       case 0: return share_address(p);
       case 1: return share_root(p);
       case 2: return swap_steps(p);
+      case 3: return share_turn(p);
       default: return put_off_a_wait(p);
     }
   }
 };
 
+/// Loops of five iterations over layers: what starts ahead is in flight in either of its two places.
+listed deep() {
+  return {"in_parts of 5 layers", program_named("in_parts").entry, [] {
+            auto traced = program_named("in_parts").trace();
+            for (int d = 0; d < traced->dim_count; ++d)
+              if (traced->names[traced->dims[d].label] == mt::name("layers")) traced->dims[d].value = 5;
+            return traced;
+          }};
+}
+
 }  // namespace
 
 TEST_CASE("a broken plan is found, or does no harm") {
-  constexpr char const* names[] = {"one address", "one name", "order", "late wait"};
-  long found[4] = {}, harmless[4] = {};
+  constexpr char const* names[] = {"one address", "one name", "order", "one address of two", "late wait"};
+  long found[5] = {}, harmless[5] = {};
   mt::mesh_shape mesh{};
   mesh.add("ax", 2), mesh.add("by", 2);
   auto const& jobs = meshtensor_test::jobs_of_each_timing();
   std::uint64_t seed = sample_number();
+  std::vector<listed> all{deep()};
   for (char const* label : {"movements", "mlp", "recurrent", "nested", "composites", "in_parts", "memories"})
-    each_of_three(program_named(label), mesh,
-                  [&](mt::lowering const& low, mt::blocks const& inputs, std::vector<std::string> const& outputs) {
-                    auto const wanted = run_with(jobs[0], low, mesh, inputs, outputs, 2);
-                    breaker b(low, ++seed);
-                    auto broken = std::make_unique<mt::plan>(low.planned);
-                    for (int i = 0; i < share_of(400); ++i) {
-                      int const how = i % 4;
-                      *broken = low.planned;
-                      if (!b.break_plan(*broken, how)) continue;
-                      if (!mt::verify_plan(low.graph, low.entry, *broken).report.empty()) {
-                        ++found[how];
-                        continue;
-                      }
-                      ++harmless[how];
-                      INFO(b.what);
-                      for (std::size_t k = 0; k < jobs.size(); ++k) {
-                        INFO(std::string(mt::text_of(mt::exchange_timings[k])));
-                        bool const right =
-                            run_with(jobs[k], low.graph, *broken, low.entry, mesh, inputs, outputs, 2) == wanted;
-                        CHECK_MESSAGE(right, mt::text_of(low.graph));
-                      }
-                    }
-                  });
-  for (int how = 0; how < 4; ++how) {
+    all.push_back(program_named(label));
+  for (listed const& program : all)
+    each_of_three(
+        program, mesh, [&](mt::lowering const& low, mt::blocks const& inputs, std::vector<std::string> const& outputs) {
+          auto const wanted = run_with(jobs[0], low, mesh, inputs, outputs, 2);
+          breaker b(low, ++seed);
+          auto broken = std::make_unique<mt::plan>(low.planned);
+          for (int i = 0; i < share_of(500); ++i) {
+            int const how = i % 5;
+            *broken = low.planned;
+            if (!b.break_plan(*broken, how)) continue;
+            if (!mt::verify_plan(low.graph, low.entry, *broken).report.empty()) {
+              ++found[how];
+              continue;
+            }
+            ++harmless[how];
+            INFO(b.what);
+            for (std::size_t k = 0; k < jobs.size(); ++k) {
+              INFO(std::string(mt::text_of(mt::exchange_timings[k])));
+              bool const right = run_with(jobs[k], low.graph, *broken, low.entry, mesh, inputs, outputs, 2) == wanted;
+              CHECK_MESSAGE(right, mt::text_of(low.graph));
+            }
+          }
+        });
+  for (int how = 0; how < 5; ++how) {
     MESSAGE(std::string(names[how]) << ": " << found[how] << " found, " << harmless[how] << " do no harm");
     CHECK(found[how] > 0);
   }

@@ -29,8 +29,9 @@ struct plan_verifier {
   planned_contents::content of[max_values];  // what a value's memory must contain when it is read
   planned_contents::content initial[max_variables], last[max_variables];  // of a variable: before and after the step
   bool is_written[max_variables];
-  // What starts one iteration ahead: the iteration that runs, the slice of the next one, and what has arrived.
-  std::int64_t turn;
+  // What starts one iteration ahead: the iteration that runs, the place of the first iteration's result (0 or 1), the
+  // slice of the next iteration, and what has arrived.
+  std::int64_t turn, first_turn;
   planned_contents::content ahead[max_values], arrived[max_values];
   bool is_elsewhere[max_values];  // a slice of the iteration that another processor holds
 
@@ -47,6 +48,7 @@ struct plan_verifier {
         last{},
         is_written{},
         turn{},
+        first_turn{},
         ahead{},
         arrived{},
         is_elsewhere{} {
@@ -228,15 +230,15 @@ struct plan_verifier {
 
   // Collectives of a loop's slices that start one iteration ahead of their wait.
   constexpr std::int64_t turn_of(value_id v, std::int64_t t) const {
-    return p.offset[root(v)] + t % 2 * planned_bytes(p.numbers, m.values[v]);
+    return p.offset[root(v)] + (first_turn + t) % 2 * planned_bytes(p.numbers, m.values[v]);
   }
-  /// Starts it for the iteration that comes at `t`, if that one is simulated; its result of before stays in its place.
+  /// Starts it for the iteration that comes at `t`; its result of before stays in its place.
   constexpr void start_ahead(node_id collective, std::int64_t t) {
     node const& n = m.nodes[collective];
     node const& owner = m.nodes[node_owning(m, n.region)];
     loop const l = loop::of(owner);
     std::int64_t const trips = p.numbers.extent[l.dim];
-    if (t >= iterations || t >= trips) return;
+    if (t >= trips) return;
     value_id const x = m.operand(n, 0), y = m.result(n);
     value_id const whole = m.operand(owner, place_of(m.nodes[m.values[x].node]));
     std::int64_t const x_now = at[root(x)], y_now = at[root(y)];
@@ -249,6 +251,12 @@ struct plan_verifier {
     arrived[y] = of[y];
     at[root(x)] = x_now, at[root(y)] = y_now;
     of[x] = x_holds, of[y] = y_holds, is_elsewhere[x] = was_elsewhere;
+  }
+
+  template <class F>
+  constexpr void each_ahead(region_id body, F f) const {
+    for (int i = 0; i < p.steps.count[body]; ++i)
+      if (node_id const c = p.steps.nodes[p.steps.first[body] + i]; starts_ahead(p.numbers, m.nodes[c])) f(c);
   }
 
   constexpr void call(node const& n) {
@@ -292,16 +300,16 @@ struct plan_verifier {
       else enter(in[i - l.carries], m.operand(n, i), argument(i), l, ran);
     }
     for (int i = l.carries; i < first_out; ++i) write(m.result(n, i));
-    std::int64_t const outer_turn = turn;
+    std::int64_t const outer_turn = turn, outer_first = first_turn;
+    first_turn = l.reversed ? (trips + 1) % 2 : 0;  // the parity of an iteration's index, which goes down to 0
     for (int i = l.carries; i < stacked_end; ++i) ahead[argument(i)] = in[i - l.carries].slice[0];
     region_id const inside = m.region_of(n, 0);
-    for (int i = 0; i < p.steps.count[inside]; ++i)
-      if (node_id const c = p.steps.nodes[p.steps.first[inside] + i]; starts_ahead(p.numbers, m.nodes[c]))
-        start_ahead(c, 0);
+    each_ahead(inside, [&](node_id c) { start_ahead(c, 0); });
     for (std::int64_t t = 0; t < ran && found.report.empty(); ++t) {
       turn = t;
       for (int i = l.carries; i < stacked_end; ++i) {
-        if (t + 1 < ran) ahead[argument(i)] = in[i - l.carries].slice[t + 1];
+        stack const& s = in[i - l.carries];
+        ahead[argument(i)] = t + 1 < ran ? s.slice[t + 1] : s.rest;
         is_elsewhere[argument(i)] = t >= held(m.operand(n, i));
         if (is_elsewhere[argument(i)]) continue;
         at[argument(i)] = slice_of(m.operand(n, i), argument(i), l, t).from;
@@ -317,7 +325,8 @@ struct plan_verifier {
       now = self;
       put_away(n, l, out, t);
     }
-    turn = outer_turn;
+    turn = outer_turn, first_turn = outer_first;
+    each_ahead(inside, [&](node_id c) { end(c); });  // what started for the first iteration that is not simulated
     if (found.report.empty()) leave(n, l, in, out, ran);
   }
   constexpr void enter(stack& s, value_id whole, value_id one, loop const& l, std::int64_t ran) {
