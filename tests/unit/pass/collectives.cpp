@@ -97,6 +97,33 @@ struct descends {
   }
 };
 
+/// Two matrices in each layer whose gradients a composite of its own gives: not in their places in the stacks where a
+/// device takes composites apart.
+struct gives_gradients {
+  static constexpr auto both = [](auto x, auto up, auto down) {
+    return composite_with_gradient(
+        "both",
+        [](auto a, auto u, auto d) { return einsum(einsum(a, u, mt::to(rows, inner)), d, mt::to(rows, width)); },
+        [](auto a, auto u, auto d, auto, auto dy) {
+          auto const slope = einsum(dy, d, mt::to(rows, inner));
+          return std::tuple(einsum(slope, u, mt::to(rows, width)), einsum(a, slope, mt::to(width, inner)),
+                            einsum(einsum(a, u, mt::to(rows, inner)), dy, mt::to(inner, width)));
+        },
+        x, up, down);
+  };
+  constexpr void operator()(mt::scope auto s) const {
+    auto x = s.input("x", mt::f32, rows, width);
+    auto y = repeat(s / "blocks", blocks, x, [](mt::scope auto r, auto h) {
+      auto up = r.parameter("up", width, inner, mt::normal(0.3));
+      auto down = r.parameter("down", inner, width, mt::normal(0.3));
+      return h + tanh(both(h, up, down));
+    });
+    auto loss = mean(y * y);
+    mt::sgd{.learning_rate = 0.05}.minimize(s / "optimizer", loss);
+    s.output("loss", loss);
+  }
+};
+
 /// The stacked gradient has another use, in which it stays partial.
 struct looks_at_gradients {
   constexpr void operator()(mt::scope auto s) const {
@@ -207,6 +234,18 @@ TEST_CASE("gradients that a number scales are summed in their slices, before") {
   planned<descends> s(rules, 2);
   s.check_steps();
   s.check_steps(mt::job::as_threads());
+}
+
+TEST_CASE("a slice that is reduced outside of its stack is awaited before it is copied there") {
+  for (std::int64_t processors : {2, 3, 4, 6}) {
+    CAPTURE(processors);
+    planned<gives_gradients> s(data_parallel(), processors);
+    found const f(s);
+    CHECK(f.behind_loop == 2);
+    CHECK(f.filled == 0);
+    s.check_steps();
+    s.check_steps(mt::job::as_threads());
+  }
 }
 
 TEST_CASE("what a loop leaves on its way is gathered behind the wait for it") {
