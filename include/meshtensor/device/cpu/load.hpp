@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include "meshtensor/base/config.hpp"
 #include "meshtensor/base/dtype.hpp"
@@ -252,6 +253,23 @@ inline vec<T> load_strided(E const* p, std::ptrdiff_t stride, int n = vec<T>::wi
   typename vec<T>::array a = {};
   for (int i = 0; i < n; ++i) a.at[i] = detail::number_of_element<T>(p[i * stride]);
   return vec<T>::of(a);
+}
+
+/// Loads the elements p[0], p[2], …, one for each lane, and touches none behind them.
+template <class T, class E>
+inline vec<T> load_even(E const* p) {
+  constexpr int width = vec<T>::width;
+  if constexpr (width == 1) {
+    return load<T>(p);
+  } else {
+    using both = typename compilers_vector<T, width>::type;
+    both const low = std::bit_cast<both>(load<T>(p).value), high = std::bit_cast<both>(load<T>(p + width - 1).value);
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      // The upper half starts at an odd element of what is loaded for it.
+      return vec<T>::of(std::bit_cast<lanes<T>>(
+          __builtin_shufflevector(low, high, (2 * I < width ? 2 * I : 2 * I + 1)...)));
+    }(std::make_integer_sequence<int, width>());
+  }
 }
 
 template <class T, class E>
