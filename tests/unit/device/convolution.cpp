@@ -100,6 +100,7 @@ TEST_CASE("groups, and one channel a group") {
   check_everywhere(2, 19, 1, 1, {padded(7, 3, 1, 1, 1), padded(9, 3, 1, 1, 1)});
   check_everywhere(2, 32, 1, 1, {padded(7, 3, 2, 1, 1), padded(9, 3, 2, 1, 1)});
   check_everywhere(1, 17, 1, 1, {padded(9, 4, 2, 2, 3)});
+  check_everywhere(1, 80, 1, 1, {padded(9, 5, 1, 1, 2), padded(11, 5, 2, 1, 2)});
   check_everywhere(1, 6, 1, 3, {padded(9, 3, 1, 1, 1)});
   check_everywhere(1, 5, 1, 1, {padded(4, 3, 1, 1, 1), padded(5, 3, 1, 1, 1), padded(4, 3, 2, 1, 1)});
 }
@@ -208,6 +209,21 @@ TEST_CASE("our loops give the same bits for any number of threads") {
         CHECK(several(&team) == expected);
       }
     }
+}
+
+TEST_CASE("our depthwise loops give the same bits for any number of threads") {
+  for (auto direction : directions) {
+    auto const p = problem(direction, dtype::f64, 2, 300, 1, 1, {padded(41, 3, 2, 1, 1), padded(40, 3, 1, 1, 1)});
+    run alone(p, false);
+    CHECK(alone.plan.implementation() == "depthwise loops");
+    auto& expected = alone();
+    CHECK(wrong_elements(p, alone.x, expected, false) == 0);
+    for (int threads : {2, 5}) {
+      cpu::thread_team team(threads);
+      run several(p, false, threads);
+      CHECK(several(&team) == expected);
+    }
+  }
 }
 
 TEST_CASE("a problem that cannot be") {

@@ -20,6 +20,7 @@
 #include <variant>
 
 #include "meshtensor/device/cpu/convolution_as_product.hpp"
+#include "meshtensor/device/cpu/convolution_depthwise.hpp"
 #include "meshtensor/device/cpu/convolution_loops.hpp"
 #include "meshtensor/device/cpu/convolution_onednn.hpp"
 #include "meshtensor/device/cpu/matmul.hpp"
@@ -48,19 +49,21 @@ class convolution_plan {
       return;
     }
 #endif
-    way_ = convolution_loops(p, threads);
+    if (depthwise_loops::takes(p)) way_.emplace<depthwise_loops>(p, threads);
+    else way_ = convolution_loops(p, threads);
   }
 
   /// The workspace that execute needs; it must start at a multiple of 64.
   std::size_t workspace_bytes() const {
     return with_way([](auto const& way) { return way.workspace_bytes(); }, std::size_t{0});
   }
-  /// The implementation: "product …", "onednn …", "loops" or "nothing".
+  /// The implementation: "product …", "onednn …", "depthwise loops", "loops" or "nothing".
   std::string implementation() const {
     if (auto const* product = std::get_if<matmul_plan>(&way_)) return "product " + product->implementation();
 #if defined(MESHTENSOR_WITH_ONEDNN)
     if (auto const* library = std::get_if<convolution_by_onednn>(&way_)) return "onednn " + library->name();
 #endif
+    if (std::holds_alternative<depthwise_loops>(way_)) return "depthwise loops";
     return std::holds_alternative<convolution_loops>(way_) ? "loops" : "nothing";
   }
 
@@ -85,9 +88,9 @@ class convolution_plan {
   }
 
 #if defined(MESHTENSOR_WITH_ONEDNN)
-  std::variant<std::monostate, convolution_loops, matmul_plan, convolution_by_onednn> way_;
+  std::variant<std::monostate, convolution_loops, depthwise_loops, matmul_plan, convolution_by_onednn> way_;
 #else
-  std::variant<std::monostate, convolution_loops, matmul_plan> way_;
+  std::variant<std::monostate, convolution_loops, depthwise_loops, matmul_plan> way_;
 #endif
 };
 

@@ -65,8 +65,10 @@ class convolution_by_onednn {
     // Threads that have no images idle: our loops are cut more finely.
     std::int64_t const most = (p.images + threads - 1) / threads;
     if (p.images * 10 < most * threads * 8) return false;
-    bool const merges = p.groups == 1 || (p.input.group == p.input_channels * p.input.input_channel &&
-                                          p.output.group == p.output_channels * p.output.output_channel);
+    bool const merges =
+        p.groups == 1 ||
+        ((p.input_channels == 1 || p.input.group == p.input_channels * p.input.input_channel) &&
+         (p.output_channels == 1 || p.output.group == p.output_channels * p.output.output_channel));
     bool fits = merges;
     for (int i = 0; i < p.dims; ++i) {
       convolution_dim const& d = p.dim[i];
@@ -117,8 +119,9 @@ class convolution_by_onednn {
   /// An activation's [n, g·c, spatial…]; the stride of an extent of 1 is what a dense tensor would have.
   static dnnl::memory::desc given_activation(convolution_problem const& p, bool input) {
     convolution_strides const& s = input ? p.input : p.output;
-    std::int64_t const channels = p.groups * (input ? p.input_channels : p.output_channels);
-    dims extents{p.images, channels}, strides{s.image, input ? s.input_channel : s.output_channel};
+    std::int64_t const of_group = input ? p.input_channels : p.output_channels, channels = p.groups * of_group;
+    dims extents{p.images, channels};
+    dims strides{s.image, of_group == 1 && p.groups > 1 ? s.group : input ? s.input_channel : s.output_channel};
     if (channels == 1) strides[1] = p.input_positions() == 1 ? 1 : strides[1];
     for (int i = 0; i < p.dims; ++i)
       extents.push_back(input ? p.dim[i].input : p.dim[i].output), strides.push_back(s.spatial[i]);
