@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "meshtensor/base/memory.hpp"
 #include "meshtensor/device/default.hpp"
 #include "meshtensor/meshtensor.hpp"
 
@@ -77,10 +79,12 @@ void measure(std::string const& wanted, int steps, std::int64_t size, std::int64
                                                                              columns(size), channels(depth));
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
+  std::vector<mt::arena> blocks;  // aligned, as the results of operations are
   auto const draw = [&](std::int64_t n) {
-    std::vector<float> all(static_cast<std::size_t>(n));
+    blocks.emplace_back(static_cast<std::size_t>(n) * sizeof(float));
+    std::span<float> const all(reinterpret_cast<float*>(blocks.back().data()), static_cast<std::size_t>(n));
     for (float& v : all) v = normal(random);
-    return all;
+    return std::span<float const>(all);
   };
   std::int64_t const out = What == what::depthwise ? size : size / 2;
   auto const x = draw(8 * size * size * depth), dy = draw(8 * out * out * depth), k = draw(9 * depth);

@@ -43,13 +43,18 @@ class convolution_plan {
       way_.emplace<matmul_plan>(*product, threads);
       return;
     }
+    bool const depthwise = depthwise_loops::takes(p);
 #if defined(MESHTENSOR_WITH_ONEDNN)
-    if (auto library = convolution_by_onednn::make(p, threads)) {
-      way_ = std::move(*library);
-      return;
-    }
+    // Gradients of activations that no cache holds are faster by our loops.
+    constexpr std::int64_t cached = 1 << 21;  // elements
+    bool const ours = depthwise && p.direction != convolution_direction::forward && p.input_elements() > cached;
+    if (!ours)
+      if (auto library = convolution_by_onednn::make(p, threads)) {
+        way_ = std::move(*library);
+        return;
+      }
 #endif
-    if (depthwise_loops::takes(p)) way_.emplace<depthwise_loops>(p, threads);
+    if (depthwise) way_.emplace<depthwise_loops>(p, threads);
     else way_ = convolution_loops(p, threads);
   }
 

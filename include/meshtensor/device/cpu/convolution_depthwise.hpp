@@ -47,7 +47,7 @@ class depthwise_loops {
 
  private:
   static constexpr int most = sizeof(lanes<float>) >= 64 ? 2 : 1;  // registers of channels beside nine taps
-  static constexpr std::int64_t segment = 128;  // places of a line that one thread computes at least
+  static constexpr std::int64_t segment = 128;                     // places of a line that one thread computes at least
   struct sum {
     window_sum w;
     std::int64_t first_unit, packed;
@@ -195,8 +195,7 @@ class depthwise_loops {
           list(w, line, terms);
           E const* const row = factors + w.positions.first + w.position_offset(w.positions, line * w.dim[2].positions);
           std::int64_t c = begin;
-          for (; c + wide <= last; c += wide)
-            add_line<most>(w, terms, source + c, row + c, sums + c, vec<Sum>::width);
+          for (; c + wide <= last; c += wide) add_line<most>(w, terms, source + c, row + c, sums + c, vec<Sum>::width);
           for (; c < last; c += vec<Sum>::width)
             add_line<1>(w, terms, source + c, row + c, sums + c,
                         static_cast<int>(std::min<std::int64_t>(vec<Sum>::width, last - c)));
@@ -263,9 +262,8 @@ class depthwise_loops {
       });
     }
     detail::unrolled<Taps>([&](auto t) __attribute__((always_inline)) {
-      detail::unrolled<N>([&](auto k) __attribute__((always_inline)) {
-        store(sums[t][k], to + terms[t].tap * channels_ + k * width);
-      });
+      detail::unrolled<N>(
+          [&](auto k) __attribute__((always_inline)) { store(sums[t][k], to + terms[t].tap * channels_ + k * width); });
     });
   }
 

@@ -66,9 +66,8 @@ class convolution_by_onednn {
     std::int64_t const most = (p.images + threads - 1) / threads;
     if (p.images * 10 < most * threads * 8) return false;
     bool const merges =
-        p.groups == 1 ||
-        ((p.input_channels == 1 || p.input.group == p.input_channels * p.input.input_channel) &&
-         (p.output_channels == 1 || p.output.group == p.output_channels * p.output.output_channel));
+        p.groups == 1 || ((p.input_channels == 1 || p.input.group == p.input_channels * p.input.input_channel) &&
+                          (p.output_channels == 1 || p.output.group == p.output_channels * p.output.output_channel));
     bool fits = merges;
     for (int i = 0; i < p.dims; ++i) {
       convolution_dim const& d = p.dim[i];

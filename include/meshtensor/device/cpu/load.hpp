@@ -266,8 +266,8 @@ inline vec<T> load_even(E const* p) {
     both const low = std::bit_cast<both>(load<T>(p).value), high = std::bit_cast<both>(load<T>(p + width - 1).value);
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       // The upper half starts at an odd element of what is loaded for it.
-      return vec<T>::of(std::bit_cast<lanes<T>>(
-          __builtin_shufflevector(low, high, (2 * I < width ? 2 * I : 2 * I + 1)...)));
+      return vec<T>::of(
+          std::bit_cast<lanes<T>>(__builtin_shufflevector(low, high, (2 * I < width ? 2 * I : 2 * I + 1)...)));
     }(std::make_integer_sequence<int, width>());
   }
 }

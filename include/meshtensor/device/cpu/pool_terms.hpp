@@ -132,8 +132,8 @@ class pool_terms {
         for (choice const& c : choices_[k]) {
           auto const position = t.position * p_.windows[k].window.size + c.element;
           bool const line = k == along_;
-          crossed_.push_back({t.from + c.from, line ? c.first : t.first, line ? c.end : t.end,
-                              static_cast<std::int32_t>(position)});
+          crossed_.push_back(
+              {t.from + c.from, line ? c.first : t.first, line ? c.end : t.end, static_cast<std::int32_t>(position)});
         }
       std::swap(terms, crossed_);
     }

@@ -66,10 +66,12 @@ class pool_kernel final : public node_kernel {
       team.parallel_for(all.lines() * length, grain, [&](std::int64_t begin, std::int64_t end) {
         pool_terms terms(x, y, p);
         for (std::int64_t i = begin; i < end; ++i) {
-          if (i == begin || i % length == 0) terms.begin_line(i / length);
+          // The positions were found just before, from the first line to the last: the cache has the last ones.
+          std::int64_t const line = Loop == loop::greatest ? terms.lines() - 1 - i / length : i / length;
+          if (i == begin || i % length == 0) terms.begin_line(line);
           std::int64_t shift = 0;
           auto const& here = terms.at_place(i % length, shift);
-          at_place<E, Loop>(e, here, shift, i * terms.inner(), terms.inner());
+          at_place<E, Loop>(e, here, shift, (line * length + i % length) * terms.inner(), terms.inner());
         }
       });
     } else {
@@ -153,8 +155,7 @@ class pool_kernel final : public node_kernel {
           auto better = !(element <= y[k]);
           if constexpr (std::is_floating_point_v<lane>) better = better && y[k] == y[k];  // NaN is greater than numbers
           y[k] = select(better, element, y[k]);
-          if constexpr (Loop == loop::position)
-            at[k] = select(mask_as<index>(better), vec<index>(t.position), at[k]);
+          if constexpr (Loop == loop::position) at[k] = select(mask_as<index>(better), vec<index>(t.position), at[k]);
         });
       each([&](auto k) __attribute__((always_inline)) {
         if constexpr (Loop == loop::greatest) put(y[k], e.results[0].as<E>() + to + k * width, every, n);
@@ -163,14 +164,12 @@ class pool_kernel final : public node_kernel {
     } else {
       std::int32_t const* const positions = Loop != loop::sum ? e.operands[1].as<std::int32_t>() : nullptr;
       if constexpr (Loop == loop::pick)
-        each([&](auto k) __attribute__((always_inline)) {
-          at[k] = lanes_of<index>(positions + to + k * width, every, n);
-        });
+        each([&](auto k)
+                 __attribute__((always_inline)) { at[k] = lanes_of<index>(positions + to + k * width, every, n); });
       for (pool_term const& t : terms)
         each([&](auto k) __attribute__((always_inline)) {
           vec<lane> const element = lanes_of<lane>(x + t.from + k * width, step, n);
-          if constexpr (Loop == loop::unpool)
-            at[k] = lanes_of<index>(positions + shift + t.from + k * width, step, n);
+          if constexpr (Loop == loop::unpool) at[k] = lanes_of<index>(positions + shift + t.from + k * width, step, n);
           if constexpr (Loop == loop::sum) {
             y[k] = y[k] + element;
           } else {
@@ -178,9 +177,7 @@ class pool_kernel final : public node_kernel {
             y[k] = select(named, Loop == loop::pick ? element : y[k] + element, y[k]);
           }
         });
-      each([&](auto k) __attribute__((always_inline)) {
-        put(y[k], e.results[0].as<E>() + to + k * width, every, n);
-      });
+      each([&](auto k) __attribute__((always_inline)) { put(y[k], e.results[0].as<E>() + to + k * width, every, n); });
     }
   }
 
