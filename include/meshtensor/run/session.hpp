@@ -16,8 +16,8 @@
 #include "meshtensor/run/inputs.hpp"
 #include "meshtensor/run/lockstep.hpp"
 #include "meshtensor/run/memory_use.hpp"
+#include "meshtensor/run/recorded_steps.hpp"
 #include "meshtensor/run/store.hpp"
-#include "meshtensor/run/whole_program.hpp"
 
 namespace meshtensor {
 
@@ -87,7 +87,7 @@ class session {
 
  private:
   /// Whether one engine has all processors held here.
-  bool runs_as_one() const { return whole_program_device<Device> || store_.runner().in_lockstep(); }
+  bool runs_as_one() const { return keeps_values<Device> || store_.runner().in_lockstep(); }
   void count();
   /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory();

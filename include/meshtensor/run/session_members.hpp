@@ -31,7 +31,7 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   if (runs_as_one()) {
     engines_.push_back(
         std::make_unique<engine<Device>>(m, p, entry, device_, processors_, std::make_unique<lockstep>(job.timing())));
-    if constexpr (whole_program_device<Device>)
+    if constexpr (keeps_values<Device>)
       for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);
   } else {
     engines_.resize(ranks_.size());
@@ -67,7 +67,7 @@ void session<Device>::step() {
   store_.steps().use([&] {
     find_memory();
     try {
-      if constexpr (!whole_program_device<Device>) bring_home();
+      if constexpr (!keeps_values<Device>) bring_home();
       run_all();
     } catch (...) {
       if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();

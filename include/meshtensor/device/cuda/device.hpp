@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVIDIA GPUs: kernels are made at start-up from a program's fused blocks, and a step is recorded once and replayed.
+#pragma once
+
+#include "meshtensor/device/cpu/fill.hpp"
+#include "meshtensor/device/cuda/loaded_gpu.hpp"
+#include "meshtensor/device/cuda/program_kernels.hpp"
+#include "meshtensor/pass/device_capabilities.hpp"
+
+namespace meshtensor {
+
+/// A device for `executable<Program, Mesh, Layout, mt::cuda_device>`: the first GPU runs all processors of the mesh,
+/// which are all of this process. Neither CUDA nor its compiler is needed to build the program; to run it, the driver,
+/// NVRTC and cuBLASLt are. Values of the store stay on the GPU.
+///
+/// errors  R80 there is no GPU, or a library is missing; R81 what CUDA says; R82 not enough memory on the GPU; R83 a
+///         kernel does not compile; R84 the program has an operation that does not run here; R74 several processes
+struct cuda_device {
+  static constexpr device_capabilities capabilities{true};
+  using recorded_program = cuda::program_kernels;
+
+  static cuda::gpu& gpu() { return cuda::gpu_in_use(); }
+  /// Fills a block of zeros with a variable's initial value: on this machine's processors, which have the same bits.
+  static void fill(view const& where, initial_value const& first) {
+    static std::mutex one_at_a_time;
+    static cpu::thread_team team(cpu::thread_budget());
+    std::lock_guard const lock(one_at_a_time);
+    cpu::fill(where, first, team);
+  }
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the offsets that belong to an index over named dims: of several tensors at once, with extents and strides as
+// constants, and dims that all of them have side by side as one.
+#pragma once
+
+#include "meshtensor/device/cuda/text.hpp"
+#include "meshtensor/tensor/view.hpp"
+
+namespace meshtensor::cuda {
+
+class index_text {
+ public:
+  /// Adds a dim inside of those before, with a stride for each tensor.
+  void add(std::int64_t extent, std::vector<std::int64_t> strides) {
+    count_ *= extent;
+    if (extent == 1) return;
+    if (!dims_.empty()) {
+      bool joins = true;
+      for (std::size_t k = 0; k < strides.size(); ++k) joins = joins && dims_.back().strides[k] == strides[k] * extent;
+      if (joins) {
+        dims_.back().extent *= extent, dims_.back().strides = std::move(strides);
+        return;
+      }
+    }
+    dims_.push_back({extent, std::move(strides)});
+  }
+  /// Adds dims of `along`, with the strides that views have there; 0 where they lack one.
+  void add(view const& along, int i, std::initializer_list<view const*> of) {
+    std::vector<std::int64_t> strides;
+    for (view const* v : of) {
+      int const p = v->find(along.dim[i]);
+      strides.push_back(p < 0 ? 0 : v->stride[p]);
+    }
+    add(along.extent[i], std::move(strides));
+  }
+  std::int64_t count() const { return count_; }
+
+  /// `const i64 <name>0 = …, <name>1 = …;` from an index, which must be below `count`.
+  std::string text(std::string const& index, std::string const& name, std::size_t tensors) const {
+    std::string t, decoded = index;
+    std::vector<std::string> offsets(tensors);
+    t += "i64 " + name + "r = " + index + "; (void)" + name + "r;\n";
+    for (std::size_t d = dims_.size(); d-- > 0;) {
+      std::string const at = name + "i" + std::to_string(d);
+      if (d == 0) cuda::add(t, {"const i64 ", at, " = ", name, "r;\n"});
+      else
+        cuda::add(t, {"const i64 ", at, " = ", name, "r % ", dims_[d].extent, "ll; ", name, "r /= ", dims_[d].extent,
+                      "ll;\n"});
+      for (std::size_t k = 0; k < tensors; ++k)
+        if (dims_[d].strides[k] != 0)
+          cuda::add(offsets[k], {offsets[k].empty() ? "" : " + ", at, " * ", dims_[d].strides[k], "ll"});
+    }
+    for (std::size_t k = 0; k < tensors; ++k)
+      cuda::add(t, {"const i64 ", name, k, " = ", offsets[k].empty() ? "0" : offsets[k], "; (void)", name, k, ";\n"});
+    return t;
+  }
+
+ private:
+  struct dim {
+    std::int64_t extent;
+    std::vector<std::int64_t> strides;
+  };
+  std::vector<dim> dims_;
+  std::int64_t count_ = 1;
+};
+
+}  // namespace meshtensor::cuda

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes an einsum on the GPU: as products of matrices by its library where two blocks allow it, packed or not; else
+// by a loop over the summed dims for each element.
+#pragma once
+
+#include <optional>
+
+#include "meshtensor/device/cuda/index_text.hpp"
+#include "meshtensor/device/cuda/movement.hpp"
+
+namespace meshtensor::cuda {
+
+namespace detail {
+
+/// Dims that one or both of two blocks have, as one, or as batches.
+struct dim_group {
+  std::int64_t extent = 1, first = 0, second = 0, third = 0;  // strides in A, B and C
+};
+
+/// A product of two blocks.
+class pair_product {
+ public:
+  /// None: a dim that the result lacks is in one operand only, or the GPU's library has no such product.
+  static std::optional<pair_product> make(preparation& p, box_copier const& copier, view const& a, view const& b,
+                                          view const& c, int const* alignment) {
+    if (!is_float(c.type) || a.size() == 0 || b.size() == 0 || c.size() == 0) return {};
+    for (view const* x : {&a, &b})
+      for (int i = 0; i < x->count; ++i)
+        if (c.find(x->dim[i]) < 0 && (a.find(x->dim[i]) < 0 || b.find(x->dim[i]) < 0)) return {};
+    for (unsigned packed : {0u, 1u, 2u, 4u, 3u, 5u, 6u, 7u}) {  // of A, B and C, as few as possible
+      pair_product made(copier, a, b, c);
+      if (!made.is_natural(packed)) continue;
+      if (made.describe(packed, alignment) && made.plan(p)) return made;
+    }
+    return {};
+  }
+  std::size_t workspace_bytes() const {
+    return static_cast<std::size_t>(packed_bytes_[0] + packed_bytes_[1] + packed_bytes_[2]);
+  }
+
+  void record(recording& to_do, address a, address b, address c, address library_workspace, address workspace) const {
+    address at[3] = {a, b, c}, next = workspace;
+    for (int k = 0; k < 3; ++k) {
+      if (packed_bytes_[k] == 0) continue;
+      if (k < 2) move(to_do, original_[k], at[k], packed_[k], next);
+      at[k] = next, next += packed_bytes_[k];
+    }
+    if (swapped_) std::swap(at[0], at[1]);
+    auto const size = static_cast<std::int64_t>(bytes_of(original_[2].type));
+    std::int64_t index[max_dims_of_one] = {};
+    for (;;) {
+      std::int64_t offset[3] = {};
+      for (std::size_t i = 0; i < loops_.size(); ++i)
+        offset[0] += index[i] * loops_[i].first, offset[1] += index[i] * loops_[i].second,
+            offset[2] += index[i] * loops_[i].third;
+      to_do.multiply(*plan_, at[0] + offset[0] * size, at[1] + offset[1] * size, at[2] + offset[2] * size,
+                     library_workspace);
+      std::size_t d = loops_.size();
+      while (d-- > 0 && ++index[d] == loops_[d].extent) index[d] = 0;
+      if (d == std::size_t(-1)) break;
+    }
+    if (packed_bytes_[2] != 0) move(to_do, packed_[2], at[2], original_[2], c);
+  }
+
+ private:
+  pair_product(box_copier const& copier, view const& a, view const& b, view const& c)
+      : copier_(&copier), original_{a, b, c}, packed_{a, b, c} {}
+
+  static constexpr std::size_t most_loops = 8;  // products, one after the other
+
+  /// Packing converts no dtype: blocks of different ones are no product of the library.
+  bool is_natural(unsigned) const {
+    return original_[0].type == original_[2].type && original_[1].type == original_[2].type;
+  }
+  void move(recording& to_do, view x, address from, view y, address to) const {
+    x.data = from, y.data = to;
+    copier_->by_name(to_do, x, 0, y, 0, id{no_id}, id{no_id}, y.extent);
+  }
+  int role(int dim) const {  // 0: batch, 1: rows, 2: columns, 3: summed
+    bool const in_a = original_[0].find(dim) >= 0, in_b = original_[1].find(dim) >= 0,
+               in_c = original_[2].find(dim) >= 0;
+    return !in_c ? 3 : in_a && in_b ? 0 : in_a ? 1 : 2;
+  }
+  /// A block packed with batch dims first, then those of role `outer`, then the others; each in the order of C, summed
+  /// ones in that of A.
+  void pack(int k, int outer, int inner) {
+    view const from = original_[k];
+    view& to = packed_[k];
+    to.count = 0;
+    for (int const r : {0, outer, inner}) {
+      view const& order = r == 3 ? original_[0] : original_[2];
+      for (int i = 0; i < order.count; ++i)
+        if (int const p = from.find(order.dim[i]); p >= 0 && role(order.dim[i]) == r)
+          to.dim[to.count] = from.dim[p], to.origin[to.count] = from.origin[p], to.total[to.count] = from.total[p],
+          to.extent[to.count++] = from.extent[p];
+    }
+    to.densify();
+    packed_bytes_[k] = (to.bytes() + 255) / 256 * 256;
+  }
+  static void join(std::vector<dim_group>& all, dim_group const& d) {
+    if (d.extent == 1) return;
+    if (!all.empty()) {
+      dim_group& last = all.back();
+      if (last.first == d.first * d.extent && last.second == d.second * d.extent && last.third == d.third * d.extent) {
+        last = {last.extent * d.extent, d.first, d.second, d.third};
+        return;
+      }
+    }
+    all.push_back(d);
+  }
+  bool describe(unsigned packed, int const* alignment) {
+    if ((packed & 1u) != 0) pack(0, 1, 3);
+    if ((packed & 2u) != 0) pack(1, 3, 2);
+    if ((packed & 4u) != 0) pack(2, 1, 2);
+    std::vector<dim_group> groups[4];
+    auto const stride = [&](int k, int dim) {
+      int const p = packed_[k].find(dim);
+      return p < 0 ? std::int64_t{0} : packed_[k].stride[p];
+    };
+    auto const gather = [&](view const& order, bool summed) {
+      for (int i = 0; i < order.count; ++i) {
+        int const dim = order.dim[i];
+        if ((role(dim) == 3) == summed)
+          join(groups[role(dim)], {order.extent[i], stride(0, dim), stride(1, dim), stride(2, dim)});
+      }
+    };
+    gather(packed_[2], false), gather(packed_[0], true);
+    if (groups[3].size() > 1) return false;
+    std::vector<dim_group> batch = groups[0];
+    dim_group const k = groups[3].empty() ? dim_group{} : groups[3][0];
+    dim_group m = take(groups[1]), n = take(groups[2]);
+    for (dim_group const& g : groups[1]) batch.push_back(g);
+    for (dim_group const& g : groups[2]) batch.push_back(g);
+    // Column-major: rows of C side by side.
+    bool const row_major = n.third == 1 || (m.third != 1 && m.extent == 1);
+    product_ = {};
+    product_.type = original_[2].type;
+    std::int64_t a_row = m.first, a_column = k.first, b_row = k.second, b_column = n.second, c_row = m.third,
+                 c_column = n.third;
+    swapped_ = row_major;
+    if (row_major) {
+      std::swap(m, n);
+      a_row = m.second, a_column = k.second, b_row = k.first, b_column = n.first, c_row = m.third, c_column = n.third;
+      for (dim_group& g : batch) std::swap(g.first, g.second);
+    }
+    product_.m = m.extent, product_.n = n.extent, product_.k = k.extent;
+    if (!lay(m.extent, a_row, k.extent, a_column, product_.transposed_a, product_.lda) ||
+        !lay(k.extent, b_row, n.extent, b_column, product_.transposed_b, product_.ldb))
+      return false;
+    bool turned = false;
+    if (!lay(m.extent, c_row, n.extent, c_column, turned, product_.ldc) || turned) return false;
+    loops_.clear();
+    std::size_t largest = 0;
+    for (std::size_t i = 1; i < batch.size(); ++i)
+      if (batch[i].extent > batch[largest].extent) largest = i;
+    std::size_t count = 1;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (i == largest) {
+        product_.batch = batch[i].extent;
+        product_.step_a = batch[i].first, product_.step_b = batch[i].second, product_.step_c = batch[i].third;
+      } else {
+        loops_.push_back(batch[i]), count *= static_cast<std::size_t>(batch[i].extent);
+      }
+    }
+    if (count > most_loops) return false;
+    // All addresses are multiples of what blocks, and steps between their parts, are multiples of.
+    auto const size = static_cast<std::int64_t>(bytes_of(product_.type));
+    std::int64_t steps = 16;
+    for (int i = 0; i < 3; ++i) steps = std::min<std::int64_t>(steps, packed_bytes_[i] != 0 ? 16 : alignment[i]);
+    auto const divides = [&](std::int64_t elements) {
+      while (steps > size && (elements * size) % steps != 0) steps /= 2;
+    };
+    divides(product_.step_a), divides(product_.step_b), divides(product_.step_c);
+    for (dim_group const& g : loops_) divides(g.first), divides(g.second), divides(g.third);
+    product_.alignment = static_cast<int>(steps);
+    return true;
+  }
+  /// Removes and returns the dims of the matrix: those that lie side by side in the result, else the most.
+  static dim_group take(std::vector<dim_group>& all) {
+    if (all.empty()) return {};
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (all[i].third == 1 || (all[best].third != 1 && all[i].extent > all[best].extent)) best = i;
+    dim_group const g = all[best];
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(best));
+    return g;
+  }
+  /// Whether a matrix is column-major, or row-major: `transposed`; with the distance between its lines.
+  static bool lay(std::int64_t rows, std::int64_t row, std::int64_t columns, std::int64_t column, bool& transposed,
+                  std::int64_t& line) {
+    transposed = false;
+    if ((row == 1 || rows == 1) && (columns == 1 || column >= rows)) {
+      line = columns == 1 ? rows : column;
+      return true;
+    }
+    transposed = true;
+    if ((column == 1 || columns == 1) && (rows == 1 || row >= columns)) {
+      line = rows == 1 ? columns : row;
+      return true;
+    }
+    return false;
+  }
+  bool plan(preparation& p) {
+    plan_ = p.device.plan(product_);
+    return plan_ != nullptr;
+  }
+
+  box_copier const* copier_;
+  view original_[3], packed_[3];
+  std::int64_t packed_bytes_[3] = {};
+  bool swapped_ = false;
+  gemm product_;
+  std::vector<dim_group> loops_;
+  std::shared_ptr<product_plan> plan_;
+};
+
+/// A thread for each element of the result: products of all operands from left to right, added up in one order.
+inline node_work loop_over_sums(preparation& p, node const& n, view const* operands, view const& y) {
+  std::string t = joined({"if (i >= ", y.size(), "ll) return;\n"}), terms;
+  index_text outer, inner;
+  auto const count = static_cast<std::size_t>(n.operands.count);
+  auto const strides = [&](int dim, bool with_result) {
+    std::vector<std::int64_t> all;
+    for (std::size_t k = 0; k < count; ++k) {
+      int const q = operands[k].find(dim);
+      all.push_back(q < 0 ? 0 : operands[k].stride[q]);
+    }
+    if (with_result) all.push_back(y.stride[y.find(dim)]);
+    return all;
+  };
+  for (int i = 0; i < y.count; ++i) outer.add(y.extent[i], strides(y.dim[i], true));
+  std::vector<int> seen;
+  for (std::size_t k = 0; k < count; ++k)
+    for (int i = 0; i < operands[k].count; ++i) {
+      int const dim = operands[k].dim[i];
+      if (y.find(dim) >= 0 || std::find(seen.begin(), seen.end(), dim) != seen.end()) continue;
+      seen.push_back(dim);
+      inner.add(operands[k].extent[i], strides(dim, false));
+    }
+  std::string const sum = std::string("sum<") + type_text(y.type) + ">";
+  for (std::size_t k = 0; k < count; ++k) {
+    std::string const x =
+        joined({"(", sum, ")get(((const ", type_text(operands[k].type), "*)a.p[", k, "])[f", k, " + g", k, "])"});
+    terms = k == 0 ? x : joined({"do_multiply(", terms, ", ", x, ")"});
+  }
+  add(t, {outer.text("i", "f", count + 1), sum, " r = 0;\nfor (i64 j = 0; j < ", inner.count(), "ll; ++j) {\n",
+          inner.text("j", "g", count), "r = do_add(r, ", terms, ");\n}\n((", type_text(y.type), "*)a.p[",
+          max_kernel_operands, "])[f", count, "] = put<", type_text(y.type), ">(to<", type_text(y.type), ">(r));\n"});
+  prepared_kernel const k = p.over_elements(t, y.size());
+  return
+      [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
+}
+
+}  // namespace detail
+
+/// The work of an einsum. `alignment`: of the addresses of operands and result, in bytes.
+inline node_work einsum_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
+                           view const& result, int const* alignment) {
+  if (n.operands.count == 2)
+    if (auto made = detail::pair_product::make(p, copier, operands[0], operands[1], result, alignment)) {
+      std::size_t const library = (p.device.workspace_bytes() + 255) / 256 * 256;
+      p.reserve(library + made->workspace_bytes());
+      auto const pair = std::make_shared<detail::pair_product>(std::move(*made));
+      return [pair, library](recording& to_do, evaluation const& e, address, address workspace) {
+        pair->record(to_do, e.operands[0].as<std::byte>(), e.operands[1].as<std::byte>(), e.results[0].as<std::byte>(),
+                     workspace, workspace + library);
+      };
+    }
+  return detail::loop_over_sums(p, n, operands, result);
+}
+
+}  // namespace meshtensor::cuda

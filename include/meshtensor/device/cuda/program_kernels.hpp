@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a program on a GPU: prepares each node that it launches, and records what it does in a step.
+#pragma once
+
+#include "meshtensor/device/cuda/along_a_dim.hpp"
+#include "meshtensor/device/cuda/exchange.hpp"
+#include "meshtensor/device/cuda/lookup.hpp"
+#include "meshtensor/device/cuda/memory.hpp"
+#include "meshtensor/device/cuda/product.hpp"
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/op/random.hpp"
+#include "meshtensor/pass/liveness.hpp"
+
+namespace meshtensor::cuda {
+
+/// A node as one processor computes it: views without addresses; `inside` has those of all values, by id.
+struct node_views {
+  view const *operands, *results, *inside;
+};
+
+class program_kernels {
+ public:
+  using memory = device_memory;
+  using host_block = host_memory;
+  using recorder = recording;
+  using work = node_work;
+  using exchange = device_exchange;
+  using captured = recorded_step;
+
+  program_kernels(gpu& g, module const& m, plan const& p)
+      : m_(m), p_(p), preparation_{m, g, library_}, copier_(preparation_) {}
+  program_kernels(program_kernels const&) = delete;
+  program_kernels& operator=(program_kernels const&) = delete;
+
+  /// Prepares a node that is launched; none where nothing is to be computed. errors R84 it does not run here
+  node_work prepare(node const& n, node_views const& v) {
+    bool const gives = std::any_of(v.results, v.results + n.results.count, [](view const& y) { return y.size() != 0; });
+    if (!gives && !n.effect) return {};
+    if (n.kind == primitive::kernel) return fused(n, v);
+    if (auto made = movement_of(preparation_, copier_, n, v.results)) return made;
+    if (auto made = lookup_of(preparation_, copier_, n, v.operands, v.results)) return made;
+    if (auto made = along_a_dim_of(preparation_, n, v.operands, v.results)) return made;
+    refuse_unless(n.kind == primitive::einsum, n);
+    int const aligned[] = {alignment(m_.operand(n, 0), v), alignment(m_.operand(n, n.operands.count > 1 ? 1 : 0), v),
+                           alignment(m_.result(n), v)};
+    return einsum_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
+  }
+  void prepare_sum(dtype type) {
+    std::string const t = type_text(type);
+    sum_[static_cast<int>(type)] = preparation_.over_elements(
+        joined({"if (i < a.n[0]) ((", t, "*)a.p[0])[i] = put<", t, ">(to<", t, ">(do_add(get(((", t,
+                "*)a.p[0])[i]), get(((const ", t, "*)a.p[1])[i]))));\n"}),
+        1);
+  }
+  device_exchange prepare_exchange(node const& n, collective_call const& call, int members) {
+    refuse_unless(n.kind != primitive::move_rows, n);
+    return device_exchange(preparation_, copier_, call, members);
+  }
+  /// To be called when all is prepared. errors R83
+  void load() {
+    library_.load(preparation_.device);
+    workspace_ = device_memory(preparation_.device, preparation_.workspace);
+  }
+
+  kernel_library const& library() const { return library_; }
+  box_copier const& copier() const { return copier_; }
+  address workspace() const { return workspace_.at(); }
+  std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(workspace_.bytes()); }
+
+  /// Adds a dense block to another one.
+  void accumulate(recording& to_do, view const& total, view const& term) const {
+    launch_arguments a;
+    std::memset(&a, 0, sizeof a);
+    a.p[0] = total.as<std::byte>(), a.p[1] = term.as<std::byte>(), a.n[0] = total.size();
+    int const block = preparation_.block();
+    to_do.launch({sum_[static_cast<int>(total.type)].number, {(a.n[0] + block - 1) / block, block}}, a);
+  }
+
+ private:
+  void refuse_unless(bool can, node const& n) const {
+    if (can) return;
+    throw error(
+        "R84", {text_of(n.kind), n.kind == primitive::call ? " of a C++ function" : "", located(n),
+                " does not run on mt::cuda_device: take mt::pjrt_device with a plugin for the GPU, or mt::cpu_device"});
+  }
+  std::string located(node const& n) const {
+    if (n.site >= m_.site_count || m_.sites[n.site].line == 0) return "";
+    return " (" + std::string(file_name(m_.sites[n.site])) + ":" + std::to_string(m_.sites[n.site].line) + ")";
+  }
+  /// What all addresses of a value are multiples of, in bytes, up to 16.
+  int alignment(value_id v, node_views const& views) const {
+    switch (p_.where[p_.root[v]]) {
+      case place::slice:
+      case place::filled:
+      case place::turns: {
+        int bytes = 16;
+        while (views.inside[p_.root[v]].bytes() % bytes != 0) bytes /= 2;
+        return bytes;
+      }
+      case place::window: return static_cast<int>(bytes_of(m_.values[v].type));
+      default: return 16;
+    }
+  }
+  node_work fused(node const& n, node_views const& v) {
+    kernel_reading const reading = read_kernel(m_, n);
+    int aligned[max_kernel_operands + max_kernel_results] = {};
+    for (int i = 0; i < n.operands.count; ++i) aligned[i] = alignment(m_.operand(n, i), v);
+    for (int i = 0; i < n.results.count; ++i) aligned[first_result + i] = alignment(m_.result(n, i), v);
+    detail::fused_writer writer(m_, reading, v.operands, v.results, v.inside, aligned, preparation_.block(),
+                                preparation_.device.enough_blocks());
+    refuse_unless(!writer.has_too_many_indices(), n);
+    fused_text const made = writer.write(library_);
+    preparation_.reserve(made.workspace);
+    launch_arguments words;
+    std::memset(&words, 0, sizeof words);
+    std::copy_n(made.base, most_walking_steps, words.n);
+    int slot = 0;
+    for (int i = 0; i < reading.key.step_count; ++i) {
+      step_kind const kind = reading.key.step(i).kind;
+      if (kind != step_kind::position && !is_random(kind)) continue;
+      if (is_random(kind))
+        words.n[first_identity + slot] = static_cast<std::int64_t>(identity_of(m_, m_.nodes[reading.makers[i]]));
+      ++slot;
+    }
+    for (int i = 0; i < reading.key.number_count; ++i) words.n[first_number + i] = reading.numbers[i];
+    return [made, words](recording& to_do, evaluation const& e, address state, address workspace) {
+      launch_arguments a = arguments_of(e, state);
+      std::copy(words.n, words.n + max_words, a.n);
+      a.p[workspace_pointer] = workspace;
+      for (prepared_kernel const& k : made.kernels) to_do.launch(k, a);
+    };
+  }
+  meshtensor::module const& m_;
+  plan const& p_;
+  kernel_library library_;
+  preparation preparation_;
+  box_copier copier_;
+  prepared_kernel sum_[7];
+  device_memory workspace_;
+};
+
+}  // namespace meshtensor::cuda

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step as a list of what the GPU is asked to do, made by walking a program's instructions once; it can be given to
+// the GPU any number of times.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <variant>
+
+#include "meshtensor/device/cuda/fused.hpp"
+#include "meshtensor/graph/rule.hpp"
+
+namespace meshtensor::cuda {
+
+struct launch_order {
+  std::size_t kernel;
+  launch_shape shape;
+  launch_arguments arguments;
+};
+struct copy_order {
+  address to, from;
+  std::size_t bytes;
+};
+struct clear_order {
+  address to;
+  std::size_t bytes;
+};
+struct upload_order {
+  address to;
+  std::byte const* from;
+  std::size_t bytes;
+};
+struct download_order {
+  std::byte* to;
+  address from;
+  std::size_t bytes;
+};
+struct product_order {
+  product_plan const* how;
+  address a, b, c, workspace;
+};
+
+class recording {
+ public:
+  void launch(prepared_kernel const& k, launch_arguments const& a) {
+    if (k.shape.blocks != 0) orders_.push_back(launch_order{k.number, k.shape, a});
+  }
+  void copy(address to, address from, std::int64_t bytes) {
+    if (to != from && bytes != 0) orders_.push_back(copy_order{to, from, static_cast<std::size_t>(bytes)});
+  }
+  void clear(address to, std::int64_t bytes) {
+    if (bytes != 0) orders_.push_back(clear_order{to, static_cast<std::size_t>(bytes)});
+  }
+  void multiply(product_plan const& how, address a, address b, address c, address workspace) {
+    orders_.push_back(product_order{&how, a, b, c, workspace});
+  }
+  void upload(address to, std::byte const* from, std::int64_t bytes) {
+    if (bytes != 0) orders_.push_back(upload_order{to, from, static_cast<std::size_t>(bytes)});
+  }
+  void download(std::byte* to, address from, std::int64_t bytes) {
+    if (bytes != 0) orders_.push_back(download_order{to, from, static_cast<std::size_t>(bytes)});
+  }
+  void forget() { orders_.clear(); }
+  std::size_t size() const { return orders_.size(); }
+
+  void give_to(gpu& g, kernel_library const& kernels) const {
+    for (auto const& o : orders_) {
+      if (auto const* l = std::get_if<launch_order>(&o)) g.launch(kernels[l->kernel], l->shape, l->arguments);
+      else if (auto const* c = std::get_if<copy_order>(&o)) g.copy(c->to, c->from, c->bytes);
+      else if (auto const* z = std::get_if<clear_order>(&o)) g.clear(z->to, z->bytes);
+      else if (auto const* u = std::get_if<upload_order>(&o)) g.upload(u->to, u->from, u->bytes);
+      else if (auto const* d = std::get_if<download_order>(&o)) g.download(d->to, d->from, d->bytes);
+      else if (auto const* p = std::get_if<product_order>(&o)) g.run(*p->how, p->a, p->b, p->c, p->workspace);
+    }
+  }
+
+ private:
+  std::vector<std::variant<launch_order, copy_order, clear_order, upload_order, download_order, product_order>> orders_;
+};
+
+/// Adds what a node does to a recording; the views of `e` have addresses on the GPU.
+using node_work = std::function<void(recording&, evaluation const& e, address state, address workspace)>;
+
+/// What the kernels of a program have in common while they are prepared.
+struct preparation {
+  meshtensor::module const& m;
+  gpu& device;
+  kernel_library& kernels;
+  std::size_t workspace = 0;  // bytes that one node needs at most
+
+  void reserve(std::size_t bytes) { workspace = std::max(workspace, bytes); }
+  int block() const { return device.block_threads(); }
+  /// A kernel with a thread for each of `count` elements, at most: its text returns for `i >= a.n[0]`.
+  prepared_kernel over_elements(std::string const& body, std::int64_t count) {
+    std::string const text = joined({"const i64 i = (i64)blockIdx.x * ", block(), " + threadIdx.x;\n"}) + body;
+    return {kernels.add(text, block()), {(count + block() - 1) / block(), block()}};
+  }
+};
+
+/// The arguments of a launch: operands, results, and the values that change from step to step.
+inline launch_arguments arguments_of(evaluation const& e, address state) {
+  launch_arguments a;
+  std::memset(&a, 0, sizeof a);
+  for (int i = 0; i < e.n.operands.count; ++i) a.p[i] = e.operands[i].as<std::byte>();
+  for (int i = 0; i < e.n.results.count; ++i) a.p[max_kernel_operands + i] = e.results[i].as<std::byte>();
+  a.state = state, a.index = e.context.index, a.iteration = static_cast<std::int64_t>(e.context.iteration);
+  return a;
+}
+
+}  // namespace meshtensor::cuda

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects the texts of kernels: equal texts are one kernel.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/device/cuda/gpu.hpp"
+#include "meshtensor/device/cuda/prelude.hpp"
+
+namespace meshtensor::cuda {
+
+/// An element's type in a kernel's text.
+constexpr char const* type_text(dtype t) {
+  constexpr char const* names[] = {"double", "float", "bf16", "int", "i64", "unsigned char", "boolean"};
+  return names[static_cast<int>(t)];
+}
+/// The same for what registers hold.
+inline std::string register_text(dtype t) { return std::string("reg<") + type_text(t) + ">"; }
+
+/// Adds phrases to a text.
+inline void add(std::string& to, std::initializer_list<phrase> parts) {
+  for (phrase const& p : parts) to += p.text();
+}
+inline std::string joined(std::initializer_list<phrase> parts) {
+  std::string s;
+  add(s, parts);
+  return s;
+}
+
+/// The kernels of a program.
+class kernel_library {
+ public:
+  /// The number of a kernel with this body, which reads `args const& a`.
+  std::size_t add(std::string const& body, int threads) {
+    std::string const key = std::to_string(threads) + body;
+    auto const [at, is_new] = number_.emplace(key, names_.size());
+    if (!is_new) return at->second;
+    names_.push_back("k" + std::to_string(names_.size()));
+    cuda::add(text_, {"extern \"C\" __global__ void __launch_bounds__(", threads, ") ", names_.back(),
+                      "(const __grid_constant__ args a) {\n", body, "}\n"});
+    return at->second;
+  }
+  /// errors R83
+  void load(gpu& g) {
+    if (!names_.empty()) functions_ = g.load(text_, names_);
+  }
+  function operator[](std::size_t number) const { return functions_[number]; }
+  std::string const& text() const { return text_; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::map<std::string, std::size_t> number_;
+  std::vector<std::string> names_;
+  std::string text_;
+  std::vector<function> functions_;
+};
+
+/// All of a text that a compiler for the GPU needs.
+inline std::string whole_text(std::string const& kernels) {
+  return std::string(basic_types) + elementary_functions + prelude + kernels;
+}
+
+}  // namespace meshtensor::cuda

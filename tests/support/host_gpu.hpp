@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands in for a GPU: memory that nobody can touch between its calls, and kernels that the host's compiler makes of
+// the same text, with one thread in a block. It counts what it is asked to do.
+#pragma once
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "meshtensor/device/cuda/loaded_gpu.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
+
+namespace meshtensor_test {
+
+/// What a kernel's text needs from a compiler for GPUs.
+inline constexpr char const* host_words = R"text(
+#include <cstring>
+#include "meshtensor/base/philox.hpp"
+#include "meshtensor/op/detail/scalar.hpp"
+#define __device__
+#define __global__
+#define __shared__
+#define __align__(n) alignas(n)
+#define __grid_constant__
+#define __launch_bounds__(n)
+#define __syncthreads()
+struct place_of_thread { unsigned x; };
+static place_of_thread blockIdx;
+static constexpr place_of_thread threadIdx{0};
+static inline float __uint_as_float(unsigned u) { return std::bit_cast<float>(u); }
+static inline unsigned __float_as_uint(float f) { return std::bit_cast<unsigned>(f); }
+template <class T> static T __shfl_xor_sync(unsigned, T x, int) { return x; }
+static inline unsigned atomicAdd(unsigned* at, unsigned n) { unsigned const old = *at; *at += n; return old; }
+static inline int atomicMax(int* at, int n) { int const old = *at; if (n > old) *at = n; return old; }
+)text";
+inline constexpr char const* host_functions = R"text(
+namespace mm = meshtensor::math;
+template <class T> inline T exp_of(T x) { return mm::exp(x); }
+template <class T> inline T log_of(T x) { return mm::log(x); }
+template <class T> inline T tanh_of(T x) { return mm::tanh(x); }
+template <class T> inline T sin_of(T x) { return mm::sin(x); }
+template <class T> inline T cos_of(T x) { return mm::cos(x); }
+template <class T> inline T erf_of(T x) { return mm::erf(x); }
+template <class T> inline T sigmoid_of(T x) { return mm::sigmoid(x); }
+template <class T> inline T power_of(T x, T y) { return mm::pow(x, y); }
+template <class T> inline T near_exp(T x) { return mm::exp(x); }
+template <class T> inline T near_sigmoid(T x) { return mm::sigmoid(x); }
+template <class T> inline T near_divide(T x, T y) { return x / y; }
+template <class T> inline T root_of(T x) { return mm::sqrt(x); }
+template <class T> inline T floor_of(T x) { return mm::floor(x); }
+template <class T> inline T normal_number(u32 a, u32 b, u32 c, u32 d, T) { return mm::normal_of<T>(a, b, c, d); }
+)text";
+/// One launch: all blocks, one after the other.
+inline constexpr char const* host_launch = R"text(
+extern "C" void set_block(unsigned b) { blockIdx.x = b; }
+)text";
+
+class host_gpu final : public meshtensor::cuda::gpu {
+  using address = meshtensor::cuda::address;
+
+ public:
+  host_gpu() {
+    char name[] = "/tmp/meshtensor-kernels-XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  ~host_gpu() override {
+    for (std::string const& f : files_) std::remove(f.c_str());
+    rmdir(folder_.c_str());
+  }
+
+  // What it was asked to do.
+  long launches = 0, products = 0, copies = 0, uploads = 0, downloads = 0, replays = 0, recordings = 0, loads = 0;
+  long blocks() const { return static_cast<long>(blocks_.size()); }
+  std::string last_text;
+  bool has_products = true;
+  bool compiles = true;  // else kernels have a text only
+
+  int block_threads() const override { return 1; }
+  std::int64_t enough_blocks() const override { return 8; }
+  std::size_t workspace_bytes() const override { return 4096; }
+
+  address allocate(std::size_t bytes) override {
+    std::size_t const whole = (bytes + 4095) / 4096 * 4096;
+    void* const p = mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    blocks_[static_cast<address>(p)] = whole;
+    open_memory(true);
+    std::memset(p, 0xff, whole);
+    open_memory(false);
+    return static_cast<address>(p);
+  }
+  void release(address which) noexcept override {
+    auto const at = blocks_.find(which);
+    munmap(which, at->second);
+    blocks_.erase(at);
+  }
+  std::byte* allocate_host(std::size_t bytes) override {
+    ++host_blocks_;
+    return static_cast<std::byte*>(std::calloc(bytes, 1));
+  }
+  void release_host(std::byte* which) noexcept override { --host_blocks_, std::free(which); }
+  long host_blocks() const { return host_blocks_; }
+
+  void upload(address to, void const* from, std::size_t bytes) override {
+    ++uploads;
+    give([=] { std::memcpy(to, from, bytes); });
+  }
+  void download(void* to, address from, std::size_t bytes) override {
+    ++downloads;
+    give([=] { std::memcpy(to, from, bytes); });
+  }
+  void copy(address to, address from, std::size_t bytes) override {
+    ++copies;
+    give([=] { std::memcpy(to, from, bytes); });
+  }
+  void clear(address to, std::size_t bytes) override {
+    give([=] { std::memset(to, 0, bytes); });
+  }
+  void launch(meshtensor::cuda::function which, meshtensor::cuda::launch_shape shape,
+              meshtensor::cuda::launch_arguments const& arguments) override {
+    ++launches;
+    auto const* const k = static_cast<kernel const*>(which.handle);
+    give([=] {
+      for (std::int64_t b = 0; b < shape.blocks; ++b) k->set_block(static_cast<unsigned>(b)), k->run(arguments);
+    });
+  }
+  void run(meshtensor::cuda::product_plan const& how, address a, address b, address c, address) override {
+    ++products;
+    meshtensor::cuda::gemm const g = static_cast<planned const&>(how).what;
+    give([=] {
+      meshtensor::with_element(g.type, [&]<class E>() {
+        for (std::int64_t j = 0; j < g.batch; ++j)
+          multiply(g, reinterpret_cast<E const*>(a) + j * g.step_a, reinterpret_cast<E const*>(b) + j * g.step_b,
+                   reinterpret_cast<E*>(c) + j * g.step_c);
+      });
+    });
+  }
+  /// What was asked for is done now, and not before.
+  void wait() override {
+    open_memory(true);
+    for (auto const& f : queue_) f();
+    queue_.clear();
+    open_memory(false);
+  }
+
+  std::vector<meshtensor::cuda::function> load(std::string const& text,
+                                               std::vector<std::string> const& names) override {
+    ++loads;
+    last_text = text;
+    if (!compiles) return std::vector<meshtensor::cuda::function>(names.size());
+    std::string const base = folder_ + "/" + std::to_string(files_.size());
+    std::string const source = base + ".cpp", object = base + ".so";
+    files_.push_back(source), files_.push_back(object);
+    std::ofstream(source) << host_words << meshtensor::cuda::basic_types << host_functions << meshtensor::cuda::prelude
+                          << text << host_launch;
+    char const* const compiler = std::getenv("MESHTENSOR_HOST_COMPILER");
+    std::string const command = std::string(compiler == nullptr ? "c++" : compiler) +
+                                " -std=c++20 -O0 -w -fno-strict-aliasing -fwrapv -ffp-contract=off" +
+                                (meshtensor::math::fused ? " -march=native" : "") + " -fPIC -shared -I" + headers() +
+                                " " + source + " -o " + object + " 2>&1";
+    if (std::system(command.c_str()) != 0) throw meshtensor::error("R83", {"the host's compiler refuses ", source});
+    void* const library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw meshtensor::error("R83", {"the kernels cannot be loaded: ", dlerror()});
+    std::vector<meshtensor::cuda::function> all;
+    for (std::string const& n : names) {
+      kernel k;
+      k.run = reinterpret_cast<void (*)(meshtensor::cuda::launch_arguments)>(dlsym(library, n.c_str()));
+      k.set_block = reinterpret_cast<void (*)(unsigned)>(dlsym(library, "set_block"));
+      kernels_.push_back(std::make_unique<kernel>(k));
+      all.push_back({kernels_.back().get()});
+    }
+    return all;
+  }
+  std::unique_ptr<meshtensor::cuda::product_plan> plan(meshtensor::cuda::gemm const& product) override {
+    if (!has_products) return nullptr;
+    auto made = std::make_unique<planned>();
+    made->what = product;
+    return made;
+  }
+
+  void begin_recording() override { ++recordings, recorded_ = std::make_unique<captured>(); }
+  std::unique_ptr<meshtensor::cuda::recorded_step> end_recording() override { return std::move(recorded_); }
+  void replay(meshtensor::cuda::recorded_step const& step) override {
+    ++replays;
+    auto const& all = static_cast<captured const&>(step).orders;
+    queue_.insert(queue_.end(), all.begin(), all.end());
+  }
+
+ private:
+  struct kernel {
+    void (*run)(meshtensor::cuda::launch_arguments);
+    void (*set_block)(unsigned);
+  };
+  struct planned final : meshtensor::cuda::product_plan {
+    meshtensor::cuda::gemm what;
+  };
+  struct captured final : meshtensor::cuda::recorded_step {
+    std::vector<std::function<void()>> orders;
+  };
+
+  static std::string headers() {
+    std::filesystem::path const here = std::source_location::current().file_name();
+    return std::filesystem::absolute(here.parent_path() / "../../include").lexically_normal().string();
+  }
+  template <class E>
+  static void multiply(meshtensor::cuda::gemm const& g, E const* a, E const* b, E* c) {
+    using A = meshtensor::sum_t<E>;
+    for (std::int64_t j = 0; j < g.n; ++j)
+      for (std::int64_t i = 0; i < g.m; ++i) {
+        A sum = 0;
+        for (std::int64_t k = 0; k < g.k; ++k)
+          sum += static_cast<A>(a[g.transposed_a ? k + i * g.lda : i + k * g.lda]) *
+                 static_cast<A>(b[g.transposed_b ? j + k * g.ldb : k + j * g.ldb]);
+        c[i + j * g.ldc] = static_cast<E>(sum);
+      }
+  }
+  void give(std::function<void()> f) {
+    if (recorded_ != nullptr) recorded_->orders.push_back(std::move(f));
+    else queue_.push_back(std::move(f));
+  }
+  void open_memory(bool open) {
+    for (auto const& [at, bytes] : blocks_) mprotect(at, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+
+  std::string folder_;
+  std::vector<std::string> files_;
+  std::map<address, std::size_t> blocks_;
+  long host_blocks_ = 0;
+  std::vector<std::function<void()>> queue_;
+  std::unique_ptr<captured> recorded_;
+  std::vector<std::unique_ptr<kernel>> kernels_;
+};
+
+}  // namespace meshtensor_test
