@@ -22,7 +22,7 @@ template <class Step>
 void run(mt::job const& job, std::string const& name, std::string const& type, sizes const& z, std::int64_t on_data,
          std::int64_t on_model, int steps) {
   double const begin = now();
-  auto const& devices = mt::pjrt::device_client::of_file(std::getenv("MESHTENSOR_PJRT"));
+  auto const& devices = mt::pjrt::device_client::of_file(mt::pjrt::plugin_to_use());
   double const plugin = now() - begin;
   mt::store weights(job);
   mt::executable<Step, mesh, layout, mt::pjrt_device> train(
@@ -74,10 +74,6 @@ int main(int argc, char** argv) {
   int steps = 20;
   app.add_option("--steps", steps, "Steps to time")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
-  if (char const* const plugin = std::getenv("MESHTENSOR_PJRT"); plugin == nullptr || *plugin == '\0') {
-    std::fprintf(stderr, "lm_on_pjrt: set MESHTENSOR_PJRT to the file of a plugin\n");
-    return 2;
-  }
   lm::sizes z = lm::known.at(name);
   auto const choose = [](std::int64_t& to, std::int64_t from) { to = from == 0 ? to : from; };
   choose(z.layers, given.layers), choose(z.length, given.length), choose(z.batch, given.batch);
@@ -85,5 +81,10 @@ int main(int argc, char** argv) {
                     : type == "bf16" ? lm::run<lm::step_bf16>
                                      : lm::run<lm::step_f32>;
   auto const job = meshtensor::job::in_lockstep();
-  run(job, name, type, z, on_data, on_model, steps);
+  try {
+    run(job, name, type, z, on_data, on_model, steps);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "lm_on_pjrt: %s\n", e.what());
+    return 1;
+  }
 }

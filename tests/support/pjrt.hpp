@@ -15,6 +15,7 @@ namespace meshtensor_test {
 inline std::string pjrt_plugin() {
   setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=4", 1);
   setenv("NPROC", "8", 1);  // its threads: those that wait for others hold one each
+  setenv("MESHTENSOR_CACHE", "off", 0);
   setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
   if (char const* const named = std::getenv("MESHTENSOR_PJRT"); named != nullptr && *named != '\0') return named;
   std::string const asks =

@@ -48,6 +48,7 @@ class engine<Device> {
 
   void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     auto const& arguments = program_.arguments();
+    if (!is_room_known_) require_room();
     std::vector<std::vector<tensor>> uploaded(replicas_);  // for this step alone
     std::vector<std::vector<tensor const*>> given(replicas_);
     for (std::vector<tensor>& all : uploaded) all.reserve(arguments.size());
@@ -58,11 +59,13 @@ class engine<Device> {
         for (std::size_t k = 0; k < replicas_; ++k) given[k].push_back(&parts[k]);
         continue;
       }
-      auto const number = scalar(p, numbers, seed, step);
-      for (std::size_t k = 0; k < replicas_; ++k) {
-        void const* const from = p.kind == stablehlo_port::input ? external[k].fed[p.row] : number.data();
-        given[k].push_back(&uploaded[k].emplace_back(program_.upload(i, k, from)));
+      if (p.kind != stablehlo_port::input) {
+        std::vector<tensor> const& parts = scalar_on_devices(i, scalar(p, numbers, seed, step));
+        for (std::size_t k = 0; k < replicas_; ++k) given[k].push_back(&parts[k]);
+        continue;
       }
+      for (std::size_t k = 0; k < replicas_; ++k)
+        given[k].push_back(&uploaded[k].emplace_back(program_.upload(i, k, external[k].fed[p.row])));
     }
     std::vector<std::vector<tensor>> made = executed(given);
     for (std::size_t i = 0; i < program_.results().size(); ++i) {
@@ -109,6 +112,27 @@ class engine<Device> {
     return bytes;
   }
 
+  /// A number, seed or step on the devices: it stays there while it is the same.
+  std::vector<tensor> const& scalar_on_devices(std::size_t argument, std::array<std::byte, 8> const& bytes) {
+    scalars_.resize(program_.arguments().size());
+    kept_scalar& kept = scalars_[argument];
+    if (kept.parts.empty() || kept.bytes != bytes) {
+      kept.parts.clear(), kept.bytes = bytes;
+      for (std::size_t k = 0; k < replicas_; ++k) kept.parts.push_back(program_.upload(argument, k, bytes.data()));
+    }
+    return kept.parts;
+  }
+  void require_room() {
+    if constexpr (requires { program_.require_room(0); }) {
+      std::int64_t held = 0;
+      for (stablehlo_port const& p : program_.arguments())
+        if (p.kind == stablehlo_port::variable && values_[p.row]->on_device != nullptr)
+          held += values_[p.row]->local_bytes();
+      program_.require_room(held);
+    }
+    is_room_known_ = true;
+  }
+
   /// If the program fails, its results may have taken the memory of its arguments: then values are what the host has.
   std::vector<std::vector<tensor>> executed(std::vector<std::vector<tensor const*>> const& given) {
     try {
@@ -140,6 +164,12 @@ class engine<Device> {
   program program_;
   std::size_t replicas_;
   std::vector<stored*> values_;  // by variable
+  struct kept_scalar {
+    std::array<std::byte, 8> bytes;
+    std::vector<tensor> parts;
+  };
+  std::vector<kept_scalar> scalars_;  // by argument
+  bool is_room_known_ = false;
 };
 
 }  // namespace meshtensor

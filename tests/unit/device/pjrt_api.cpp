@@ -50,6 +50,13 @@ TEST_CASE("functions stand where they are declared") {
   CHECK(number(slot::description_id) == slot_of(&PJRT_Api::PJRT_DeviceDescription_Id));
   CHECK(number(slot::description_kind) == slot_of(&PJRT_Api::PJRT_DeviceDescription_Kind));
   CHECK(number(slot::device_description) == slot_of(&PJRT_Api::PJRT_Device_GetDescription));
+  CHECK(number(slot::client_platform_version) == slot_of(&PJRT_Api::PJRT_Client_PlatformVersion));
+  CHECK(number(slot::device_memory) == slot_of(&PJRT_Api::PJRT_Device_MemoryStats));
+  CHECK(number(slot::executable_destroy) == slot_of(&PJRT_Api::PJRT_Executable_Destroy));
+  CHECK(number(slot::executable_serialize) == slot_of(&PJRT_Api::PJRT_Executable_Serialize));
+  CHECK(number(slot::executable_memory) == slot_of(&PJRT_Api::PJRT_Executable_GetCompiledMemoryStats));
+  CHECK(number(slot::loaded_executable) == slot_of(&PJRT_Api::PJRT_LoadedExecutable_GetExecutable));
+  CHECK(number(slot::loaded_deserialize) == slot_of(&PJRT_Api::PJRT_Executable_DeserializeAndLoad));
   CHECK(number(slot::loaded_destroy) == slot_of(&PJRT_Api::PJRT_LoadedExecutable_Destroy));
   CHECK(number(slot::loaded_execute) == slot_of(&PJRT_Api::PJRT_LoadedExecutable_Execute));
   CHECK(number(slot::buffer_destroy) == slot_of(&PJRT_Api::PJRT_Buffer_Destroy));
@@ -66,6 +73,15 @@ TEST_CASE("arguments lie where they are declared") {
   CHECK(same(&pjrt::create_arguments::options, &PJRT_Client_Create_Args::create_options));
   CHECK(same(&pjrt::create_arguments::option_count, &PJRT_Client_Create_Args::num_options));
   CHECK(same(&pjrt::create_arguments::made, &PJRT_Client_Create_Args::client));
+  CHECK(same(&pjrt::create_arguments::get, &PJRT_Client_Create_Args::kv_get_callback));
+  CHECK(same(&pjrt::create_arguments::put_user, &PJRT_Client_Create_Args::kv_put_user_arg));
+  CHECK(same(&pjrt::create_arguments::try_get_user, &PJRT_Client_Create_Args::kv_try_get_user_arg));
+  CHECK(same(&pjrt::key_value_get_arguments::wait_ms, &PJRT_KeyValueGetCallback_Args::timeout_in_ms));
+  CHECK(same(&pjrt::key_value_get_arguments::release, &PJRT_KeyValueGetCallback_Args::value_deleter_callback));
+  CHECK(same(&pjrt::key_value_try_arguments::user, &PJRT_KeyValueTryGetCallback_Args::user_arg));
+  CHECK(same(&pjrt::key_value_try_arguments::release, &PJRT_KeyValueTryGetCallback_Args::value_deleter_callback));
+  CHECK(same(&pjrt::key_value_put_arguments::value_length, &PJRT_KeyValuePutCallback_Args::value_size));
+  CHECK(same(&pjrt::key_value_put_arguments::user, &PJRT_KeyValuePutCallback_Args::user_arg));
   CHECK(same(&pjrt::name_arguments::length, &PJRT_Client_PlatformName_Args::platform_name_size));
   CHECK(same(&pjrt::devices_arguments::all, &PJRT_Client_AddressableDevices_Args::addressable_devices));
   CHECK(same(&pjrt::devices_arguments::count, &PJRT_Client_AddressableDevices_Args::num_addressable_devices));
@@ -83,6 +99,25 @@ TEST_CASE("arguments lie where they are declared") {
   CHECK(same(&pjrt::description_arguments::found, &PJRT_Device_GetDescription_Args::device_description));
   CHECK(same(&pjrt::id_arguments::id, &PJRT_DeviceDescription_Id_Args::id));
   CHECK(same(&pjrt::kind_arguments::length, &PJRT_DeviceDescription_Kind_Args::device_kind_size));
+  CHECK(same(&pjrt::device_memory_arguments::in_use, &PJRT_Device_MemoryStats_Args::bytes_in_use));
+  pjrt::device_memory_arguments const memory{};
+  PJRT_Device_MemoryStats_Args const official{};
+  auto const place = [](auto const& whole, auto const& member) {
+    return reinterpret_cast<char const*>(&member) - reinterpret_cast<char const*>(&whole);
+  };
+  CHECK(place(memory, memory.limit.bytes) == place(official, official.bytes_limit));
+  CHECK(place(memory, memory.limit.is_set) == place(official, official.bytes_limit_is_set));
+  CHECK(place(memory, memory.peak_pool.is_set) == place(official, official.peak_pool_bytes_is_set));
+  CHECK(same(&pjrt::executable_of_arguments::found, &PJRT_LoadedExecutable_GetExecutable_Args::executable));
+  using memory_of = PJRT_Executable_GetCompiledMemoryStats_Args;
+  CHECK(same(&pjrt::executable_memory_arguments::arguments, &memory_of::argument_size_in_bytes));
+  CHECK(same(&pjrt::executable_memory_arguments::temporary, &memory_of::temp_size_in_bytes));
+  CHECK(same(&pjrt::executable_memory_arguments::peak, &memory_of::peak_memory_in_bytes));
+  CHECK(same(&pjrt::serialize_arguments::length, &PJRT_Executable_Serialize_Args::serialized_bytes_size));
+  CHECK(same(&pjrt::serialize_arguments::release, &PJRT_Executable_Serialize_Args::serialized_executable_deleter));
+  CHECK(same(&pjrt::deserialize_arguments::made, &PJRT_Executable_DeserializeAndLoad_Args::loaded_executable));
+  CHECK(same(&pjrt::deserialize_arguments::options_length,
+             &PJRT_Executable_DeserializeAndLoad_Args::overridden_serialized_compile_options_size));
   CHECK(same(&pjrt::execute_options::kept_count, &PJRT_ExecuteOptions::num_non_donatable_input_indices));
   CHECK(same(&pjrt::execute_arguments::options, &PJRT_LoadedExecutable_Execute_Args::options));
   CHECK(same(&pjrt::execute_arguments::arguments, &PJRT_LoadedExecutable_Execute_Args::argument_lists));

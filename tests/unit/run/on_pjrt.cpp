@@ -152,7 +152,12 @@ TEST_CASE("what is refused") {
   CHECK(sentence([&] { step.check_numerics(); }) ==
         "meshtensor R74: check_numerics and check see single operations, but this device runs programs whole");
   setenv("MESHTENSOR_PJRT", "", 1);
-  CHECK(made(2) == "meshtensor R70: no PJRT plugin is named: set MESHTENSOR_PJRT to its file, such as libtpu.so");
+  std::string const path = std::getenv("PATH");
+  for (char const* where : {"PATH", "HOME", "VIRTUAL_ENV"}) setenv(where, "/absent", 1);
+  CHECK(made(2) ==
+        "meshtensor R70: no PJRT plugin is named, and no installed Python package has one for this machine: set "
+        "MESHTENSOR_PJRT to its file, such as libtpu.so, or install jax-cuda13-pjrt, libtpu or xla-cpu-pjrt with pip");
+  setenv("PATH", path.c_str(), 1);
   setenv("MESHTENSOR_PJRT", "/absent.so", 1);
   CHECK(made(2).starts_with("meshtensor R70: the PJRT plugin '/absent.so' cannot be loaded: "));
   setenv("MESHTENSOR_PJRT", "libm.so.6", 1);

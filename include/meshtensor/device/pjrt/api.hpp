@@ -17,7 +17,9 @@ struct event;
 struct client;
 struct device;
 struct device_description;
+struct executable;
 struct loaded_executable;
+struct serialized_executable;
 struct buffer;
 
 /// How every struct begins.
@@ -35,16 +37,23 @@ enum class slot : int {
   event_await = 8,
   client_create = 10,
   client_platform_name = 12,
+  client_platform_version = 14,
   client_addressable_devices = 16,
   client_compile = 20,
   buffer_from_host = 22,
   description_id = 23,
   description_kind = 26,
   device_description = 29,
+  device_memory = 34,
+  executable_destroy = 40,
+  executable_serialize = 49,
   loaded_destroy = 50,
+  loaded_executable = 51,
   loaded_execute = 55,
+  loaded_deserialize = 56,
   buffer_destroy = 58,
   buffer_to_host = 70,
+  executable_memory = 96,
 };
 
 struct table {
@@ -90,13 +99,48 @@ struct named_value {
   } content;
   std::size_t length;  // of a text or a list; else 1
 };
+/// How a plugin's client asks its process for values that other processes have put, and puts its own.
+struct key_value_get_arguments {
+  struct head head;
+  char const* key;
+  std::size_t key_length;
+  int wait_ms;
+  failure* (**fail)(int code, char const* text, std::size_t length);
+  void* user;
+  char* value;
+  std::size_t value_length;
+  void (*release)(char*);
+};
+struct key_value_try_arguments {
+  struct head head;
+  char const* key;
+  std::size_t key_length;
+  failure* (**fail)(int code, char const* text, std::size_t length);
+  void* user;
+  char* value;
+  std::size_t value_length;
+  void (*release)(char*);
+};
+struct key_value_put_arguments {
+  struct head head;
+  char const* key;
+  std::size_t key_length;
+  char const* value;
+  std::size_t value_length;
+  failure* (**fail)(int code, char const* text, std::size_t length);
+  void* user;
+};
 struct create_arguments {
   struct head head;
   named_value const* options;
   std::size_t option_count;
-  void *get, *get_user, *put, *put_user;
+  failure* (*get)(key_value_get_arguments*);
+  void* get_user;
+  failure* (*put)(key_value_put_arguments*);
+  void* put_user;
   client* made;
-  void *try_get, *try_get_user;
+  failure* (*try_get)(key_value_try_arguments*);
+  void* try_get_user;
 };
 struct name_arguments {
   struct head head;
@@ -156,9 +200,53 @@ struct kind_arguments {
   char const* text;
   std::size_t length;
 };
+/// A number that a plugin may leave out.
+struct optional_bytes {
+  std::int64_t bytes;
+  bool is_set;
+};
+struct device_memory_arguments {
+  struct head head;
+  device* which;
+  std::int64_t in_use;
+  optional_bytes peak, allocations, largest_allocation, limit, reserved, peak_reserved, reservable, largest_free, pool,
+      peak_pool;
+};
 struct loaded_arguments {
   struct head head;
   loaded_executable* which;
+};
+struct executable_of_arguments {
+  struct head head;
+  loaded_executable* which;
+  executable* found;
+};
+struct executable_arguments {
+  struct head head;
+  executable* which;
+};
+/// Bytes of a program on each device. The host's follow the device's; `peak` is 0 before 0.72.
+struct executable_memory_arguments {
+  struct head head;
+  executable* which;
+  std::int64_t code, arguments, results, aliased, temporary, host[5], peak;
+};
+struct serialize_arguments {
+  struct head head;
+  executable const* which;
+  char const* bytes;
+  std::size_t length;
+  serialized_executable* kept;
+  void (*release)(serialized_executable*);
+};
+struct deserialize_arguments {
+  struct head head;
+  client* which;
+  char const* bytes;
+  std::size_t length;
+  loaded_executable* made;
+  char const* options;
+  std::size_t options_length;
 };
 struct execute_options {
   struct head head;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "meshtensor/device/pjrt/create_options.hpp"
@@ -28,11 +29,22 @@ class device_client {
   std::vector<device*> const& devices() const { return devices_; }
 
   /// `cpu`, `tpu`, `cuda`.
-  std::string platform() const {
-    zeroed<name_arguments> a;
-    a->which = handle_;
-    plugin_.call(slot::client_platform_name, a);
-    return {a->text, a->length};
+  std::string platform() const { return text_of(slot::client_platform_name); }
+  /// The plugin's own version and that of what it drives, in its words.
+  std::string platform_version() const { return text_of(slot::client_platform_version); }
+  /// The bytes of a device that are free for programs; nothing, if the plugin does not say.
+  std::optional<std::int64_t> free_bytes(std::size_t k) const {
+    zeroed<device_memory_arguments> a;
+    a->which = devices_[k];
+    if (!plugin_.asks(slot::device_memory, a) || !a->limit.is_set) return {};
+    return a->limit.bytes - a->in_use;
+  }
+  /// The bytes that programs may have on a device in all; nothing, if the plugin does not say.
+  std::optional<std::int64_t> all_bytes(std::size_t k) const {
+    zeroed<device_memory_arguments> a;
+    a->which = devices_[k];
+    if (!plugin_.asks(slot::device_memory, a) || !a->limit.is_set) return {};
+    return a->limit.bytes;
   }
   /// The kind of a device: `TPU v5 lite`.
   std::string kind(std::size_t k) const {
@@ -50,6 +62,12 @@ class device_client {
   }
 
  private:
+  std::string text_of(slot which) const {
+    zeroed<name_arguments> a;
+    a->which = handle_;
+    plugin_.call(which, a);
+    return {a->text, a->length};
+  }
   explicit device_client(pjrt::plugin const& p) : plugin_(p) {
     char const* const given = std::getenv("MESHTENSOR_PJRT_OPTIONS");
     create_options const options(given == nullptr ? "" : given);

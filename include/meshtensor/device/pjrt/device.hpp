@@ -2,20 +2,23 @@
 // TPUs, GPUs and whatever else has a PJRT plugin: the plugin compiles and runs a program whole.
 #pragma once
 
-#include <cstdlib>
 #include <span>
 
+#include "meshtensor/device/pjrt/find_plugin.hpp"
 #include "meshtensor/device/pjrt/loaded_program.hpp"
+#include "meshtensor/device/pjrt/refusal.hpp"
+#include "meshtensor/device/pjrt/room.hpp"
 #include "meshtensor/emit/stablehlo.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
 namespace meshtensor {
 
-/// A device for `executable<Program, Mesh, Layout, mt::pjrt_device>`: the plugin whose file `MESHTENSOR_PJRT` names
-/// runs the program on as many of its devices as the mesh has processors, all of this process.
+/// A device for `executable<Program, Mesh, Layout, mt::pjrt_device>`: the plugin whose file `MESHTENSOR_PJRT` names, or
+/// that an installed Python package has, runs the program on as many of its devices as the mesh has processors, all of
+/// this process.
 ///
 /// errors  R70 there is no plugin; R71 it is too old; R72 what it says; R73 it has too few devices; R01, S02 a program
-///         without a form in StableHLO
+///         without a form in StableHLO; M11, before the first step, a device has too little memory
 struct pjrt_device {
   class whole_program;
 };
@@ -24,9 +27,7 @@ struct pjrt_device {
 class pjrt_device::whole_program {
  public:
   whole_program(module const& m, plan const& p, int entry, mesh_shape const& mesh)
-      : ports_(stablehlo(m, entry, p.numbers, mesh)),
-        loaded_(client(), std::exchange(ports_.text, {}), static_cast<std::size_t>(mesh.size()),
-                types(m, p, ports_.arguments), types(m, p, ports_.results)) {}
+      : m_(m), p_(p), ports_(stablehlo(m, entry, p.numbers, mesh)), loaded_(compiled(m, p, mesh)) {}
 
   std::vector<stablehlo_port> const& arguments() const { return ports_.arguments; }
   std::vector<stablehlo_port> const& results() const { return ports_.results; }
@@ -43,12 +44,22 @@ class pjrt_device::whole_program {
     return loaded_.run(buffers);
   }
 
+  /// Compares what a step needs with what the devices have free; `held`: bytes of its arguments that are there already.
+  ///
+  /// errors  M11
+  void require_room(std::int64_t held) const { pjrt::require_room(loaded_, m_, p_, ports_.arguments, held); }
+  bool is_from_cache() const { return loaded_.is_from_cache(); }
+
  private:
-  static pjrt::device_client& client() {
-    char const* const path = std::getenv("MESHTENSOR_PJRT");
-    if (path == nullptr || *path == '\0')
-      throw error("R70", {"no PJRT plugin is named: set MESHTENSOR_PJRT to its file, such as libtpu.so"});
-    return pjrt::device_client::of_file(path);
+  pjrt::loaded_program compiled(module const& m, plan const& p, mesh_shape const& mesh) {
+    auto& client = pjrt::device_client::of_file(pjrt::plugin_to_use());
+    try {
+      return {client, std::exchange(ports_.text, {}), static_cast<std::size_t>(mesh.size()),
+              types(m, p, ports_.arguments), types(m, p, ports_.results)};
+    } catch (error const& e) {
+      if (e.code() == "R72") pjrt::refuse(e, m, ports_.nodes, client.plugin().path());
+      throw;
+    }
   }
   static std::vector<pjrt::shared_type> types(module const& m, plan const& p,
                                               std::vector<stablehlo_port> const& ports) {
@@ -66,6 +77,8 @@ class pjrt_device::whole_program {
     return all;
   }
 
+  meshtensor::module const& m_;
+  plan const& p_;
   stablehlo_program ports_;
   pjrt::loaded_program loaded_;
 };

@@ -2,6 +2,7 @@
 // A program on the devices of a client: compiled from StableHLO, run with tensors of the host.
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "meshtensor/base/dtype.hpp"
 #include "meshtensor/base/protobuf.hpp"
 #include "meshtensor/device/pjrt/client.hpp"
+#include "meshtensor/device/pjrt/program_cache.hpp"
 
 namespace meshtensor::pjrt {
 
@@ -27,9 +29,11 @@ constexpr element element_of(dtype t) {
 
 /// Flags of XLA for one compilation.
 using xla_flags = std::vector<std::pair<std::string, std::string>>;
-/// Flags without which a platform would compute something else: on a processor a maximum passes a NaN over.
+/// Flags for a platform. A CPU's maximum passes a NaN over without its flag. On a GPU, products in f32 that are written
+/// anew as kernels take a minute to compile, and run no faster than those of cuBLAS.
 inline xla_flags flags_of(std::string const& platform) {
   if (platform == "cpu") return {{"xla_cpu_enable_fast_min_max", "False"}};
+  if (platform == "cuda") return {{"xla_gpu_enable_triton_gemm", "False"}};
   return {};
 }
 
@@ -91,23 +95,32 @@ class held_tensor {
 /// A compiled program. Replica k runs on the k-th device of the client.
 class loaded_program {
  public:
+  /// What compiled in less time than this is compiled again rather than kept.
+  static constexpr double worth_keeping = 1;  // seconds
+
   /// errors  R72 the text is not accepted; R73 the client has too few devices
   loaded_program(device_client& c, std::string text, std::size_t replicas, std::vector<shared_type> arguments,
-                 std::vector<shared_type> results)
+                 std::vector<shared_type> results, program_cache const& cache = program_cache::of_user(),
+                 double least_seconds = worth_keeping)
       : client_(c), replicas_(replicas), arguments_(std::move(arguments)), results_(std::move(results)) {
     if (replicas > c.devices().size())
       throw error("R73", {"the mesh has ", replicas, " processors, but the PJRT plugin '", c.plugin().path(), "' has ",
                           c.devices().size(), " devices here: take a smaller mesh"});
     std::vector<int> ids;
     for (std::size_t k = 0; k < replicas; ++k) ids.push_back(c.id(k));
-    std::string const options = compile_options(ids, flags_of(c.platform())), format = "mlir";
-    zeroed<program> source;
-    source->code = text.data(), source->length = text.size();
-    source->format = format.data(), source->format_length = format.size();
-    zeroed<compile_arguments> a;
-    a->which = c.handle(), a->source = &*source, a->options = options.data(), a->options_length = options.size();
-    c.plugin().call(slot::client_compile, a);
-    handle_ = a->made;
+    std::string const options = compile_options(ids, flags_of(c.platform()));
+    std::string const key = key_of(c, text, options);
+    if (auto const kept = cache.find(key)) handle_ = loaded(*kept, options);
+    if ((is_from_cache_ = handle_ != nullptr)) return;
+    auto const begin = std::chrono::steady_clock::now();
+    try {
+      handle_ = compiled(text, options);
+    } catch (error const& e) {  // a plugin of another version may not know the flags
+      if (std::string_view(e.what()).find("compile option") == std::string_view::npos) throw;
+      handle_ = compiled(text, compile_options(ids));
+    }
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - begin;
+    if (took.count() >= least_seconds && !cache.folder().empty()) keep(cache, key);
   }
   loaded_program(loaded_program const&) = delete;
   loaded_program& operator=(loaded_program const&) = delete;
@@ -115,6 +128,20 @@ class loaded_program {
     zeroed<loaded_arguments> a;
     a->which = handle_;
     client_.plugin().release(slot::loaded_destroy, a);
+  }
+
+  /// Whether it was not compiled now, but by an earlier process.
+  bool is_from_cache() const { return is_from_cache_; }
+  device_client& client() const { return client_; }
+
+  /// The most bytes that a step has on a device at once, arguments and results included; nothing, if the plugin does
+  /// not say.
+  std::optional<std::int64_t> peak_bytes() const {
+    zeroed<executable_memory_arguments> a;
+    bool answered = false;
+    of_executable([&](executable* e) { a->which = e, answered = client_.plugin().asks(slot::executable_memory, a); });
+    if (!answered) return {};
+    return std::max(a->peak, a->arguments + a->results - a->aliased + a->temporary);
   }
 
   std::size_t replicas() const { return replicas_; }
@@ -152,10 +179,60 @@ class loaded_program {
   }
 
  private:
+  /// All that a compiled program depends on.
+  static std::string key_of(device_client const& c, std::string const& text, std::string const& options) {
+    std::string key = text + options;
+    auto const add = [&](std::string const& word) { key += "\n" + word; };
+    add(c.platform()), add(c.platform_version()), add(c.plugin().version()), add(c.plugin().path());
+    std::error_code problem;
+    add(std::to_string(std::filesystem::file_size(c.plugin().path(), problem)));
+    for (std::size_t k = 0; k < c.devices().size(); ++k) add(c.kind(k));
+    for (char const* name : {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "MESHTENSOR_PJRT_OPTIONS"})
+      if (char const* const value = std::getenv(name)) add(value);
+    return key;
+  }
+  loaded_executable* compiled(std::string& text, std::string const& options) const {
+    std::string const format = "mlir";
+    zeroed<program> source;
+    source->code = text.data(), source->length = text.size();
+    source->format = format.data(), source->format_length = format.size();
+    zeroed<compile_arguments> a;
+    a->which = client_.handle(), a->source = &*source, a->options = options.data(), a->options_length = options.size();
+    client_.plugin().call(slot::client_compile, a);
+    return a->made;
+  }
+  /// Null, if the plugin does not take it.
+  loaded_executable* loaded(std::string const& kept, std::string const& options) const {
+    zeroed<deserialize_arguments> a;
+    a->which = client_.handle(), a->bytes = kept.data(), a->length = kept.size();
+    a->options = options.data(), a->options_length = options.size();
+    return client_.plugin().asks(slot::loaded_deserialize, a) ? a->made : nullptr;
+  }
+  void keep(program_cache const& cache, std::string const& key) const {
+    of_executable([&](executable* e) {
+      zeroed<serialize_arguments> a;
+      a->which = e;
+      if (!client_.plugin().asks(slot::executable_serialize, a)) return;
+      cache.keep(key, {a->bytes, a->length});
+      if (a->release != nullptr) a->release(a->kept);
+    });
+  }
+  template <class F>
+  void of_executable(F const& use) const {
+    zeroed<executable_of_arguments> a;
+    a->which = handle_;
+    client_.plugin().call(slot::loaded_executable, a);
+    use(a->found);
+    zeroed<executable_arguments> ends;
+    ends->which = a->found;
+    client_.plugin().release(slot::executable_destroy, ends);
+  }
+
   device_client& client_;
   std::size_t replicas_;
   std::vector<shared_type> arguments_, results_;
   loaded_executable* handle_ = nullptr;
+  bool is_from_cache_ = false;
 };
 
 }  // namespace meshtensor::pjrt

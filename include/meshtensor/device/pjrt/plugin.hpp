@@ -31,6 +31,24 @@ class plugin {
   }
 
   std::string const& path() const { return path_; }
+  /// `0.115`
+  std::string version() const {
+    return std::to_string(table_->version.major) + "." + std::to_string(table_->version.minor);
+  }
+  /// Whether the table has a function: those that only tell something may be absent.
+  bool has(slot which) const {
+    auto const place = static_cast<std::size_t>(which);
+    void* const* const first = table_->functions;
+    return table_->head.size >= offsetof(table, functions) + (place + 1) * sizeof(void*) && first[place] != nullptr;
+  }
+  /// Calls a function that a plugin may lack or not implement; whether it gave an answer.
+  template <class Arguments>
+  bool asks(slot which, zeroed<Arguments>& arguments) const {
+    if (!has(which)) return false;
+    failure* const wrong = reinterpret_cast<failure* (*)(void*)>(function(which))(&*arguments);
+    if (wrong != nullptr) destroy(wrong);
+    return wrong == nullptr;
+  }
 
   /// Calls a function of the table.
   ///
@@ -72,13 +90,10 @@ class plugin {
   }
 
   void* function(slot which) const {
-    auto const place = static_cast<std::size_t>(which);
-    std::size_t const end = offsetof(table, functions) + (place + 1) * sizeof(void*);
-    void* const* const first = table_->functions;
-    if (table_->head.size < end || first[place] == nullptr)
+    if (!has(which))
       throw error("R71", {"the PJRT plugin '", path_, "' lacks function ", static_cast<int>(which),
                           " of the interface: take a newer plugin"});
-    return first[place];
+    return static_cast<void* const*>(table_->functions)[static_cast<std::size_t>(which)];
   }
   [[noreturn]] void fail(failure* wrong) const {
     zeroed<message_arguments> says;

@@ -65,12 +65,8 @@ class convolution_writer {
     if (which_ == conv_direction::kernel) return {y_, y_.dims.find(in_y_.at[i]), of_inputs};
     return {to_, to_.dims.find(in_to_.at[i]), of_inputs};
   }
-  /// bf16 is multiplied and summed in f32.
-  value operand(int i) { return convert(e_.w, e_.operand(n_, i), element()); }
-  std::string element() const {
-    std::string const own = e_.result_type(n_).element;
-    return own == "bf16" ? "f32" : own;
-  }
+  /// In their own dtype: compilers multiply bf16 exactly, sum it in f32 and round once.
+  value operand(int i) { return e_.operand(n_, i); }
   value only(value const& v, shape& have, shape const& needed) {
     value const r = reduce(e_.w, reduction::sum, v, lost(have, needed));
     have = without(have, without(have, needed));
@@ -118,7 +114,8 @@ class convolution_writer {
     if (!reversed.empty()) y = e_.w.op("reverse", {y}, y.type, "dimensions = " + array_text(reversed));
     std::int64_t const groups = groups_.count == 0 ? 1 : product(e_.operand(n_), x_.dims, groups_);
     shape.push_back(y.type.shape.back());
-    std::string const precision = "#stablehlo<precision HIGHEST>";
+    bool const narrow = x.type.element == "bf16";
+    std::string const precision = std::string("#stablehlo<precision ") + (narrow ? "DEFAULT>" : "HIGHEST>");
     return e_.w.op(
         "convolution", {x, y}, {x.type.element, shape},
         "window_strides = " + array_text(strides) + ", padding = dense<[" + padding + "]> : tensor<" +

@@ -20,6 +20,7 @@ struct stablehlo_port {
 struct stablehlo_program {
   std::string text;
   std::vector<stablehlo_port> arguments, results;
+  std::vector<node_id> nodes;  // by line of the text: the node that it was written for, or no_id
 };
 
 }  // namespace meshtensor

@@ -34,7 +34,7 @@ class program_writer : speller {
     w_.line("}");
     w_.indent(-2);
     w_.line("}");
-    made_.text = std::move(w_.text);
+    made_.text = std::move(w_.text), made_.nodes = std::move(w_.nodes);
     return std::move(made_);
   }
 
@@ -118,7 +118,11 @@ class program_writer : speller {
   // ---- regions ----
 
   void region(region_id r) {
-    for (node_id i : inside_[r]) node_of(m_.nodes[i]);
+    for (node_id i : inside_[r]) {
+      node_id const outer = std::exchange(w_.node, i);
+      node_of(m_.nodes[i]);
+      w_.node = outer;
+    }
   }
   void node_of(node const& n) {
     switch (n.kind) {

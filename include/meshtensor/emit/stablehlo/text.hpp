@@ -91,6 +91,8 @@ inline std::string literal(std::string const& element, double number) {
 class writer {
  public:
   std::string text;
+  std::vector<node_id> nodes;     // by line: the node that it was written for
+  node_id node = node_id{no_id};  // of the lines to come
 
   /// One operation: `%3 = "stablehlo.add"(%1, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>`.
   value op(std::string const& name, std::span<value const> operands, type result, std::string const& attributes = "",
@@ -105,7 +107,10 @@ class writer {
     return op(name, std::span(operands.begin(), operands.size()), std::move(result), attributes, region);
   }
 
-  void line(std::string const& what) { text += std::string(indent_, ' ') + what + "\n"; }
+  void line(std::string const& what) {
+    text += std::string(indent_, ' ') + what + "\n";
+    nodes.push_back(node);
+  }
   void indent(int by) { indent_ += static_cast<std::size_t>(by); }
   std::string fresh() { return "%" + std::to_string(next_++); }
 

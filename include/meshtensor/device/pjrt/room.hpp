@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the memory that a step needs with what the devices have free, before the first step.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "meshtensor/device/pjrt/loaded_program.hpp"
+#include "meshtensor/emit/stablehlo/port.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
+
+namespace meshtensor::pjrt {
+
+/// `63.8 GB`
+inline std::string bytes_text(std::int64_t bytes) {
+  char const* const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+  auto amount = static_cast<double>(bytes);
+  int unit = 0;
+  while (unit < 4 && amount >= 1000) amount /= 1000, ++unit;
+  auto const tenths = static_cast<std::int64_t>(amount * 10 + 0.5);
+  std::string const fraction = unit == 0 ? "" : "." + std::to_string(tenths % 10);
+  return std::to_string(tenths / 10) + fraction + " " + units[unit];
+}
+
+/// The dim that is open in the program and that all inputs have: that of the batch. no_id: there is none.
+inline dim_id batch_dim(module const& m, std::vector<stablehlo_port> const& arguments) {
+  shape common{};
+  bool first = true;
+  for (stablehlo_port const& p : arguments) {
+    if (p.kind != stablehlo_port::input) continue;
+    shape const& dims = m.values[p.value].dims;
+    if (first) common = dims;
+    shape both{};
+    for (int i = 0; i < common.count; ++i)
+      if (dims.has(common.at[i])) both.at[both.count++] = common.at[i];
+    common = both, first = false;
+  }
+  for (int i = 0; i < common.count; ++i)
+    if (m.dims[common.at[i]].kind == dim_row::dynamic) return dim_id(common.at[i]);
+  return dim_id{no_id};
+}
+
+/// `held`: bytes of the arguments that are on each device already. A plugin that does not tell its memory is taken at
+/// its word when it fails.
+///
+/// errors  M11 too little is free; with the batch that would fit, if parameters and gradients leave room for one
+inline void require_room(loaded_program const& program, module const& m, plan const& p,
+                         std::vector<stablehlo_port> const& arguments, std::int64_t held) {
+  device_client const& c = program.client();
+  std::int64_t const needs = program.peak_bytes().value_or(p.arena_bytes + p.variable_bytes + p.input_bytes) - held;
+  std::int64_t fixed = 0;  // what does not grow with the batch: parameters and state, and as much again as a third of
+  for (stablehlo_port const& a : arguments)
+    if (a.kind == stablehlo_port::variable) fixed += p.numbers.local_bytes(m.values[a.value]);
+  for (std::size_t k = 0; k < program.replicas(); ++k) {
+    auto const free = c.free_bytes(k);
+    if (!free || needs <= *free) continue;
+    std::string fits;
+    std::int64_t const kept = fixed + fixed / 3;  // … it, the gradients beside parameters and two moments
+    if (dim_id const d = batch_dim(m, arguments); d != id{no_id} && needs + held > kept && *free + held > kept) {
+      std::int64_t const now = p.numbers.extent[d];
+      auto const most = static_cast<std::int64_t>(static_cast<double>(now) * static_cast<double>(*free + held - kept) /
+                                                  static_cast<double>(needs + held - kept));
+      if (most > 0)
+        fits = ": about " + std::to_string(most) + " of '" + m.dim_name(d).text() + "' would fit instead of " +
+               std::to_string(now);
+    }
+    throw error("M11", {"a step needs ", bytes_text(needs), " of each device, but of device ", k, " (", c.kind(k), ") ",
+                        bytes_text(std::max<std::int64_t>(0, *free)), " are free", fits,
+                        fits.empty() ? ": " : "; else ", "shard more dims, or take a smaller model"});
+  }
+}
+
+}  // namespace meshtensor::pjrt
