@@ -123,6 +123,17 @@ constexpr V log_of_positive(V x) {
   return fma(exponent, V(c::ln2_high), f - (half_square - small));
 }
 
+/// e^x - 1, but +0 for -0.
+template <class V>
+constexpr V expm1_without_sign(V x) {
+  using c = constants<scalar_of<V>>;
+  V const half(scalar_of<V>(0.5));
+  auto const [shifted, n, tail] = split_exp(lesser(V(c::exp_highest), greater(V(c::expm1_lowest), x)));
+  V const scale = power_of_two(shifted - V(1));  // half of 2^n, which stays in range
+  V const result = fma(tail, scale, scale - half);
+  return select(n == V(0), tail, result + result);
+}
+
 }  // namespace detail
 
 /// e^x. Error at most 1 ulp; 0 and inf where the result leaves the range, denormals kept.
@@ -141,15 +152,10 @@ constexpr V exp_of_weight(V x) {
   return select(x < lowest, V(0), (V(1) + parts.tail) * power_of_two(parts.shifted));
 }
 
-/// e^x - 1, accurate near 0. Error at most 2 ulp.
+/// e^x - 1, accurate near 0; the sign is that of x, also of zeros. Error at most 2 ulp.
 template <class V>
 constexpr V expm1(V x) {
-  using c = detail::constants<scalar_of<V>>;
-  V const half(scalar_of<V>(0.5));
-  auto const [shifted, n, tail] = detail::split_exp(lesser(V(c::exp_highest), greater(V(c::expm1_lowest), x)));
-  V const scale = power_of_two(shifted - V(1));  // half of 2^n, which stays in range
-  V const result = fma(tail, scale, scale - half);
-  return select(n == V(0), tail, result + result);
+  return with_sign(detail::expm1_without_sign(x), x);
 }
 
 /// The natural logarithm. Error at most 1 ulp; log(0) = -inf, nan below 0.
@@ -160,20 +166,20 @@ constexpr V log(V x) {
   return select(x > V(0) && x < inf, detail::log_of_positive(x), special);
 }
 
-/// log(1 + x), accurate near 0. Error at most 2 ulp; -inf at -1, nan below.
+/// log(1 + x), accurate near 0; the sign is that of x, also of zeros. Error at most 2 ulp; -inf at -1, nan below.
 template <class V>
 constexpr V log1p(V x) {
   V const u = V(1) + x;
   V const back = u - V(1);
   V const lost = (V(1) - (u - back)) + (x - back);  // the rounding error of 1 + x
   V const result = log(u);
-  return select(u > V(0) && u < detail::infinity<V>(), result + lost / u, result);
+  return with_sign(select(u > V(0) && u < detail::infinity<V>(), result + lost / u, result), x);
 }
 
 /// Error at most 4 ulp, small arguments included.
 template <class V>
 constexpr V tanh(V x) {
-  V const t = expm1(lesser(V(detail::constants<scalar_of<V>>::tanh_highest), abs(x)) * V(2));
+  V const t = detail::expm1_without_sign(lesser(V(detail::constants<scalar_of<V>>::tanh_highest), abs(x)) * V(2));
   return with_sign(t / (t + V(2)), x);
 }
 

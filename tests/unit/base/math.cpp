@@ -106,6 +106,23 @@ TEST_CASE_TEMPLATE("errors stay within their bounds", T, float, double) {
   CHECK_BOUND(0, round, std::nearbyint, -1e6, 1e6);
 }
 
+TEST_CASE_TEMPLATE("odd functions and roundings give zeros their sign, as the standard library does", T, float,
+                   double) {
+  auto const signs = [](T (*got)(T), T (*want)(T)) {
+    for (T const zero : {T(0), -T(0)}) CHECK(std::signbit(got(zero)) == std::signbit(want(zero)));
+  };
+  signs(math::expm1<T>, std::expm1);
+  signs(math::log1p<T>, std::log1p);
+  signs(math::tanh<T>, std::tanh);
+  signs(math::erf<T>, std::erf);
+  signs(math::sin<T>, std::sin);
+  signs(math::sqrt<T>, std::sqrt);
+  signs(math::floor<T>, std::floor);
+  signs(math::ceil<T>, std::ceil);
+  signs(math::round<T>, std::nearbyint);
+  signs(math::abs<T>, std::fabs);
+}
+
 TEST_CASE("sine and cosine beside the multiples of half a turn, where the reduction cancels") {
   double error = 0;
   for (int n = 1; n < 5200; ++n) {
