@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step costs beside its work: programs with next to nothing to compute, on processors that are threads.
+// What a step costs beside its work, as a list of instructions and written out by the compiler: programs with next to
+// nothing to compute, on processors that are threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,9 +22,12 @@ inline constexpr struct batch_dim : mt::dim<"batch", 8> {} batch;
 inline constexpr struct model_dim : mt::dim<"model", 8> {} model;
 inline constexpr struct inner_dim : mt::dim<"inner", 16> {} inner;
 inline constexpr struct layers_dim : mt::dim<"layers", 2> {} layers;
-inline constexpr struct data_axis : mt::axis<"data"> {} data;
-struct mesh : mt::mesh<data> {};
-struct layout : mt::layout<mt::shard<batch, data>> {};
+template <int Processors>  // 0: open
+struct data_axis : mt::axis<"data", Processors> {};
+template <int Processors>
+struct mesh : mt::mesh<data_axis<Processors>{}> {};
+template <int Processors>
+struct layout : mt::layout<mt::shard<batch, data_axis<Processors>{}>> {};
 
 /// A mean: one number for each processor to send.
 struct one_number {
@@ -44,11 +48,11 @@ struct two_layers {
 };
 
 /// Microseconds of one step, input and output included: the median of the means of several rounds.
-template <class Program, class Device>
-double microseconds(int processors) {
+template <class Executable>
+double microseconds(auto const&... axes) {
   auto const job = mt::job::as_threads();
   mt::store weights(job);
-  mt::executable<Program, mesh, layout, Device> step(weights, data(processors));
+  Executable step(weights, axes...);
   std::vector<float> const x(64, 0.5f);
   float sum = 0;
   auto const run = [&](int steps) {
@@ -65,21 +69,34 @@ double microseconds(int processors) {
   return rounds[rounds.size() / 2];
 }
 
+/// A step that is a list of instructions.
 template <class Program, class Device>
 void row(char const* program, char const* device) {
-  fmt::print("{:<12} {:<10}", program, device);
-  for (int n : {1, 2, 4}) fmt::print(" {:>10.1f}", microseconds<Program, Device>(n));
+  fmt::print("{:<12} {:<10} {:<6}", program, device, "list");
+  for (int n : {1, 2, 4})
+    fmt::print(" {:>10.1f}", microseconds<mt::executable<Program, mesh<0>, layout<0>, Device>>(data_axis<0>{}(n)));
+  fmt::print("\n");
+}
+/// One that the compiler has written out.
+template <class Program, class Device, int... Processors>
+void row_of_code(char const* program, char const* device) {
+  fmt::print("{:<12} {:<10} {:<6}", program, device, "code");
+  (fmt::print(" {:>10.1f}", microseconds<mt::compiled_step<Program, mesh<Processors>, layout<Processors>, Device>>()),
+   ...);
   fmt::print("\n");
 }
 
 }  // namespace
 
 int main() {
-  fmt::print("microseconds of a step\n{:<12} {:<10} {:>10} {:>10} {:>10}\n", "program", "device", "1", "2", "4");
+  fmt::print("microseconds of a step\n{:<12} {:<10} {:<6} {:>10} {:>10} {:>10}\n", "program", "device", "step", "1",
+             "2", "4");
   row<one_number, mt::reference_device>("one_number", "reference");
   row<two_layers, mt::reference_device>("two_layers", "reference");
 #if MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB
   row<one_number, mt::cpu_device>("one_number", "cpu");
   row<two_layers, mt::cpu_device>("two_layers", "cpu");
+  row_of_code<one_number, mt::cpu_device, 1, 2, 4>("one_number", "cpu");
+  row_of_code<two_layers, mt::cpu_device, 1, 2, 4>("two_layers", "cpu");
 #endif
 }

@@ -7,6 +7,7 @@
 
 #include "meshtensor/emit/graphviz.hpp"
 #include "meshtensor/emit/picture.hpp"
+#include "meshtensor/emit/print_instructions.hpp"
 #include "meshtensor/emit/report.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/executable.hpp"
@@ -67,6 +68,17 @@ std::string explain(draft<Executable> const& d) {
 template <class Executable>
 std::string pictures(draft<Executable> const& d) {
   return pictures(d.graph(), d.planned(), d.processors_mesh());
+}
+
+/// The list of instructions that each processor of an executable or a draft runs in a step, one a line.
+template <class Planned>
+std::string instructions(Planned const& step) {
+  meshtensor::module const& m = step.graph();
+  std::vector<instruction> all;
+  int entry = 0;
+  while (m.regions[entry].kind != region_kind::entry) ++entry;
+  list_instructions(m, step.planned(), entry, [&](instruction const& i) { all.push_back(i); });
+  return text_of(all, m, step.planned());
 }
 
 }  // namespace meshtensor

@@ -113,10 +113,7 @@ class profiler : node_words {
   double bytes_of_node(node const& n) const {
     if (is_collective(n.kind)) return static_cast<double>(exchange_of(m_, numbers_, n).bytes);
     if (n.regions.count != 0 && n.kind != primitive::kernel) return 0;
-    std::int64_t sum = 0;
-    for (int k = 0; k < n.operands.count; ++k) sum += numbers_.local_bytes(m_.operand_value(n, k));
-    for (int k = 0; k < n.results.count; ++k) sum += numbers_.local_bytes(m_.values[m_.result(n, k)]);
-    return static_cast<double>(sum);
+    return static_cast<double>(bytes_touched(m_, numbers_, n));
   }
 
   static std::string milliseconds(double nanoseconds) { return fixed(nanoseconds * 1e-6, 2); }

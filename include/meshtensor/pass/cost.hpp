@@ -212,6 +212,14 @@ constexpr std::int64_t flops_of(module const& m, auto const& numbers, node const
   });
 }
 
+/// The bytes that a node must at least read and write.
+constexpr std::int64_t bytes_touched(module const& m, binding const& numbers, node const& n) {
+  std::int64_t sum = 0;
+  for (int k = 0; k < n.operands.count; ++k) sum += numbers.local_bytes(m.operand_value(n, k));
+  for (int k = 0; k < n.results.count; ++k) sum += numbers.local_bytes(m.values[m.result(n, k)]);
+  return sum;
+}
+
 /// The operations of one step on one rank: of einsums, and of all other nodes.
 struct computed {
   std::int64_t products, others;

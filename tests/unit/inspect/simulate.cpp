@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One processor of a large mesh with a model of its network. The links are so slow that the time of a step is what the
-// model says and, against that, nothing else.
+// model says and, against that, nothing else. A prediction, which runs no kernel, tells the same.
 #include "meshtensor/inspect/simulate.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +8,8 @@
 #include <cmath>
 
 #include "meshtensor/device/reference.hpp"
+#include "meshtensor/inspect/explain.hpp"
+#include "meshtensor/inspect/predict.hpp"
 #include "meshtensor/inspect/profile.hpp"
 #include "meshtensor/nn/adam.hpp"
 #include "meshtensor/op/control.hpp"
@@ -48,7 +50,7 @@ struct spent {
 };
 /// Seconds of a step.
 spent of(std::int64_t on_data, std::int64_t on_model, std::vector<mt::link> links) {
-  auto const job = mt::simulated(std::move(links));
+  auto const job = mt::simulated(links);
   mt::store weights(job);
   mt::executable<step, mesh, layout, mt::reference_device> run(weights, rows(2 * on_data), data(on_data),
                                                                model(on_model));
@@ -58,6 +60,14 @@ spent of(std::int64_t on_data, std::int64_t on_model, std::vector<mt::link> link
   run(mt::feed<"x">(x));
   mt::timeline const& t = *run.recorded()[0];
   CHECK(static_cast<double>(t.step_time()) * 1e-9 >= mt::exposed_communication(run.graph(), t));
+  double const network = modelled.communicated();
+  mt::predicted_step const predicted = mt::predict(run, links, {1e9, 1e9});
+  CHECK(predicted.communicated == doctest::Approx(network));
+  CHECK(predicted.seconds == doctest::Approx(predicted.computed + predicted.exposed));
+  if (network > 10) {  // beside which kernels take no time
+    CHECK(predicted.seconds == doctest::Approx(static_cast<double>(t.step_time()) * 1e-9).epsilon(0.01));
+    CHECK(predicted.exposed == doctest::Approx(mt::exposed_communication(run.graph(), t)).epsilon(0.01));
+  }
   return {static_cast<double>(t.step_time()) * 1e-9, mt::exposed_communication(run.graph(), t),
           modelled.communicated()};
 }
@@ -98,6 +108,18 @@ TEST_CASE("what is computed meanwhile hides what travels") {
   CHECK(slow.network > 10);
   CHECK(slow.exposed <= slow.network);
   CHECK(fast.exposed < fast.step / 2);
+}
+
+TEST_CASE("a prediction hides what travels behind what is computed") {
+  auto const predicted = [](double rate) {
+    mt::draft<mt::executable<step, mesh, layout>> const plan(rows(16), data(8), model(1));
+    return mt::predict(plan, {{"data", 0, 1e6}, {"model", 0, 1e6}}, {rate, rate});
+  };
+  mt::predicted_step const slow = predicted(1e3), fast = predicted(1e15);
+  CHECK(slow.communicated == fast.communicated);
+  CHECK(fast.seconds == doctest::Approx(fast.exposed).epsilon(0.01));
+  CHECK(slow.exposed < slow.communicated / 2);
+  CHECK(slow.seconds > slow.computed);
 }
 
 TEST_CASE("two axes are busy at the same time, one axis with one thing at a time") {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells by a model of the network when collectives end: those over one mesh axis go one after the other.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/base/all_reduce.hpp"
+#include "meshtensor/job/planned_collective.hpp"
+
+namespace meshtensor {
+
+/// The network between the processors along a mesh axis: latency of a message in seconds, and bytes a second that a
+/// processor receives.
+struct link {
+  name axis;
+  double latency = 0, bytes_per_second = 0;
+};
+
+/// Seconds of a collective over `count` processors: as many messages one after the other as a tree has levels, twice as
+/// many for an all_reduce by parts, those of reduction_steps for a small one, plus the bytes that a processor receives.
+///
+/// source  the alpha-beta model; Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
+///         MPICH", 2005
+constexpr double seconds_of(link const& l, collective_call const& call, int count) {
+  if (count < 2) return 0;
+  int levels = static_cast<int>(std::bit_width(static_cast<unsigned>(count - 1)));
+  if (call.kind == collective::all_reduce) {
+    reduction_steps const steps(count);
+    levels = goes_in_steps(call) ? steps.exchanges() + (steps.rest != 0 ? 2 : 0) : 2 * levels;
+  }
+  return levels * l.latency + static_cast<double>(received_bytes_of(call, count, 0)) / l.bytes_per_second;
+}
+
+/// Times in nanoseconds.
+class link_clock {
+ public:
+  explicit link_clock(std::vector<link> links) : links_(std::move(links)), busy_(links_.size()) {}
+
+  /// Registers a collective and returns its number. errors R28
+  int prepare(planned_collective const& c) {
+    collective_time f;
+    for (name const& axis : c.axes) {
+      std::size_t i = 0;
+      while (i < links_.size() && !(links_[i].axis == axis)) ++i;
+      if (i == links_.size())
+        throw error("R28", {"the mesh axis '", axis, "' has no link: a model of a network needs one for each axis"});
+      if (!(links_[i].bytes_per_second > 0) || links_[i].latency < 0)
+        throw error("R28",
+                    {"the link of the mesh axis '", axis, "' carries no bytes: give it a rate, in bytes a second"});
+      f.over.push_back(i);
+      f.takes = std::max(f.takes, static_cast<std::int64_t>(seconds_of(links_[i], c.call, c.with.count) * 1e9));
+    }
+    all_.push_back(std::move(f));
+    return static_cast<int>(all_.size()) - 1;
+  }
+  /// Starts a collective at a time, and returns the time at which it will have ended.
+  std::int64_t start(int number, std::int64_t now) {
+    collective_time& f = all_[static_cast<std::size_t>(number)];
+    for (std::size_t i : f.over) now = std::max(now, busy_[i]);
+    f.done = now + f.takes;
+    for (std::size_t i : f.over) busy_[i] = f.done;
+    taken_ += f.takes;
+    return f.done;
+  }
+  /// The end of the last start.
+  std::int64_t done(int number) const { return all_[static_cast<std::size_t>(number)].done; }
+  /// Of all collectives so far.
+  std::int64_t taken() const { return taken_; }
+
+ private:
+  struct collective_time {
+    std::vector<std::size_t> over;  // indices of links
+    std::int64_t takes = 0, done = 0;
+  };
+  std::vector<link> links_;
+  std::vector<std::int64_t> busy_;    // for each link: until this time
+  std::vector<collective_time> all_;  // by number
+  std::int64_t taken_ = 0;
+};
+
+}  // namespace meshtensor

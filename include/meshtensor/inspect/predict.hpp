@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicts the time of a step from its list of instructions, a network and the rates of a processor, without running a
+// kernel or allocating the plan's memory.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "meshtensor/inspect/link_clock.hpp"
+#include "meshtensor/pass/cost.hpp"
+#include "meshtensor/run/by_transport.hpp"
+
+namespace meshtensor {
+
+/// One step of one processor, in seconds.
+struct predicted_step {
+  double seconds = 0;
+  double computed = 0;      // of kernels and copies
+  double communicated = 0;  // of collectives, hidden or not
+  double exposed = 0;       // in which the processor only waits for collectives
+};
+
+namespace detail {
+
+/// Reads a list of instructions as the engine does, on a clock of its own, for the first processor of a mesh. A kernel
+/// takes the time of its operations or of its bytes, whichever is longer.
+class step_clock {
+ public:
+  step_clock(module const& m, plan const& p, mesh_shape const& mesh, std::vector<link> links, rates best)
+      : m_(m), p_(p), best_(best), links_(std::move(links)), seconds_(static_cast<std::size_t>(m.node_count)) {
+    require(best.flops > 0 && best.bytes > 0, "R28: a processor needs rates above 0");
+    int entry = 0;
+    while (m.regions[entry].kind != region_kind::entry) ++entry;
+    list_instructions(m, p, entry, [this](instruction const& i) { list_.push_back(i); });
+    for (instruction const& i : list_)
+      if (i.kind == instruction_kind::launch) seconds_[i.node] = seconds_of_kernel(m.nodes[i.node]);
+    rank_context const mine(m, p, mesh, 0);
+    for (int i = 0; i < m.node_count; ++i) {
+      if (!is_collective(m.nodes[i].kind)) continue;
+      auto const which = static_cast<node_id>(i);
+      message& e = messages_[first_of(which)];
+      ++e.parts;
+      if (goes_with_another(p, i)) continue;
+      e.number = links_.prepare(p.joined[i] == 0 ? mine.exchange(which) : joined_exchange(m, p, mine, which));
+    }
+  }
+
+  predicted_step run() {
+    for (std::size_t at = 0; at < list_.size();) at = run_at(at);
+    for (auto& [node, e] : messages_) receive(e);
+    double const second = 1e-9;
+    return {static_cast<double>(now_) * second, computed_, static_cast<double>(links_.taken()) * second,
+            static_cast<double>(waited_) * second};
+  }
+
+ private:
+  /// Collectives that are sent as one.
+  struct message {
+    int number = -1, parts = 0, started = 0;
+    bool under_way = false;
+  };
+
+  node_id first_of(node_id which) const { return p_.joined[which] == 0 ? which : node_id(p_.joined[which] - 1); }
+  message& message_of(node_id which) { return messages_.at(first_of(which)); }
+
+  void send(message& e) {
+    if (++e.started < e.parts) return;
+    receive(e);
+    links_.start(e.number, now_);
+    e.started = 0, e.under_way = true;
+  }
+  void receive(message& e) {
+    if (!e.under_way) return;
+    std::int64_t const until = std::max(now_, links_.done(e.number));
+    waited_ += until - now_;
+    now_ = until, e.under_way = false;
+  }
+  void compute(double seconds) {
+    computed_ += seconds;
+    now_ += static_cast<std::int64_t>(seconds * 1e9);
+  }
+  void touch(std::int64_t bytes) { compute(static_cast<double>(bytes) / best_.bytes); }
+
+  double seconds_of_kernel(node const& n) const {
+    return std::max(static_cast<double>(operations(n)) / best_.flops,
+                    static_cast<double>(bytes_touched(m_, p_.numbers, n)) / best_.bytes);
+  }
+  /// Of a composite or a kernel those in its region.
+  std::int64_t operations(node const& n) const {
+    std::int64_t sum = flops_of(m_, p_.numbers, n);
+    if (n.regions.count == 0 || sum != 0) return sum;
+    for (int i = 0; i < m_.node_count; ++i)
+      if (m_.nodes[i].region == m_.region_of(n, 0)) sum += operations(m_.nodes[i]);
+    return sum;
+  }
+
+  std::size_t end_of(std::size_t at) const {
+    for (int depth = 1; depth != 0;) {
+      instruction_kind const kind = list_[++at].kind;
+      depth += begins(kind) ? 1 : kind == instruction_kind::end ? -1 : 0;
+    }
+    return at;
+  }
+  void run_body(std::size_t at) {
+    while (list_[at].kind != instruction_kind::end) at = run_at(at);
+  }
+  /// Returns the place of the next instruction.
+  std::size_t run_at(std::size_t at) {
+    using enum instruction_kind;
+    instruction const& i = list_[at];
+    switch (i.kind) {
+      case launch: compute(seconds_[i.node]); break;
+      case copy:
+      case copy_to_slice:
+      case copy_to_store:
+      case copy_to_output: touch(2 * i.bytes); break;
+      case copy_part: touch(2 * p_.numbers.local_bytes(m_.values[i.to])); break;
+      case zero: touch(i.bytes); break;
+      case accumulate: touch(3 * i.bytes); break;
+      case start: send(message_of(i.node)); break;
+      case wait: receive(message_of(static_cast<node_id>(i.from))); break;
+      case exchange: send(message_of(i.node)), receive(message_of(i.node)); break;
+      case begin_loop: {
+        std::int64_t const before = iteration_;
+        for (iteration_ = 0; iteration_ < i.trips; ++iteration_) run_body(at + 1);
+        iteration_ = before;
+        return end_of(at) + 1;
+      }
+      case begin_next:
+        if (iteration_ + 1 < i.trips) run_body(at + 1);
+        return end_of(at) + 1;
+      case begin_first:
+      case begin_call: run_body(at + 1); return end_of(at) + 1;
+      default: break;
+    }
+    return at + 1;
+  }
+
+  meshtensor::module const& m_;
+  plan const& p_;
+  rates best_;
+  link_clock links_;
+  std::vector<instruction> list_;
+  std::vector<double> seconds_;          // of kernels, by node
+  std::map<node_id, message> messages_;  // by the last of those that are joined
+  std::int64_t now_ = 0, waited_ = 0, iteration_ = 0;
+  double computed_ = 0;
+};
+
+}  // namespace detail
+
+/// The time of a step on a mesh that need not be here, of an executable or a draft: by its list of instructions, with a
+/// link for each mesh axis and the rates that one processor reaches.
+///
+///     mt::draft<step_of_large> const large(data(16), model(32), batch(512));
+///     double const seconds = mt::predict(large, {{"data", 5e-6, 25e9}, {"model", 5e-6, 25e9}}, {1e14, 2e12}).seconds;
+///
+/// errors  R28 an axis has no link, or a rate is 0
+template <class Planned>
+predicted_step predict(Planned const& step, std::vector<link> links, rates const& of_processor) {
+  return detail::step_clock(step.graph(), step.planned(), step.processors_mesh(), std::move(links), of_processor).run();
+}
+
+}  // namespace meshtensor
