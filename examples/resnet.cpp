@@ -43,7 +43,7 @@ int classify(mt::job const& job, options const& o) {
   auto const by = make_learner(
       {weights, o, class_count, steps_of(o, count), static_cast<double>(count) / static_cast<double>(o.batch)});
   if (!o.load.empty()) load_weights(weights, o);
-  if (o.explain) return mt::print(job, "{}", by->plan()), 0;
+  if (!o.explain.empty()) return mt::print(job, "{}", by->explained(o.explain)), 0;
   if (o.check) {
     mt::image_batch b;
     mt::image_batches(*all.train, all.learnt).read(0, b);

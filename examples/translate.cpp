@@ -57,7 +57,7 @@ struct translator {
 
   int train() {
     auto const by = make_learner({weights, o, all.buckets, all.vocabulary.size()});
-    if (o.explain) return mt::print(job, "{}", by->plan()), 0;
+    if (!o.explain.empty()) return mt::print(job, "{}", by->explained(o.explain)), 0;
     if (o.check) {
       mt::pair_batch b;
       mt::pair_batches(all.train.tokens, all.buckets, all.vocabulary.special(), o.seed).read(0, b);

@@ -68,6 +68,16 @@ struct option_list {
   CLI::Option* flag(char const* name, bool& into, char const* help) {
     return app.add_flag(name, into, help)->group(group);
   }
+  /// `--explain`, which gives `into` the text "plan", or `--explain=instructions`.
+  CLI::Option* explain(std::string& into) {
+    return app
+        .add_flag(
+            "--explain{plan}", into,
+            "Print what each processor stores, exchanges and computes, or (=instructions) the list of what it does "
+            "in a step; then stop")
+        ->check(CLI::IsMember({"plan", "instructions"}))
+        ->group(group);
+  }
 };
 
 /// Parses a command line and calls `check`, which may throw a CLI::ValidationError. Returns an ending after --help and

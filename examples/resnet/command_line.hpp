@@ -36,7 +36,8 @@ struct options {
   bool resume = false;
   double time_limit = 0;
   // modes
-  bool evaluate = false, counts = false, explain = false, profile = false, check = false, check_numerics = false;
+  std::string explain;  // empty, "plan" or "instructions"
+  bool evaluate = false, counts = false, profile = false, check = false, check_numerics = false;
 
   /// The epochs at which the learning rate falls to a tenth, three of them.
   std::array<double, 3> fall_epochs{};

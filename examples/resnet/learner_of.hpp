@@ -85,7 +85,10 @@ class learner_of : public learner {
     }
     return {parameters, mt::work_of(m, numbers).products / 2};
   }
-  std::string plan() const override { return mt::explain(*step_) + "\n" + mt::pictures(*step_); }
+  std::string explained(std::string const& what) const override {
+    if (what == "instructions") return mt::instructions(*step_);
+    return mt::explain(*step_) + "\n" + mt::pictures(*step_);
+  }
   std::pair<bool, std::string> compare(mt::image_batch const& b) override {
     auto const found = std::apply(
         [&](auto const&... each) {

@@ -62,8 +62,7 @@ struct command_line {
     add("--prompt", o.prompt, "TEXT", "What the sample begins with");
 
     add.group = "The plan, before anything runs";
-    add.flag("--explain", o.explain,
-             "Print what each processor stores, exchanges and computes, on any mesh; then stop");
+    add.explain(o.explain);
     add("--dot", o.dot, "FILE", "Write the graph of one processor for Graphviz; then stop");
 
     add.group = "Where the time goes";

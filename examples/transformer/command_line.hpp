@@ -13,15 +13,15 @@ namespace transformer {
 
 /// The options; 0 and empty text leave a choice open.
 struct options {
-  std::string text, dot, prompt, trace, save;
+  std::string text, explain, dot, prompt, trace, save;
   std::map<std::string, std::int64_t> mesh;
   std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;
   std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 400, threads = 0, every = 100;
   double minutes = 0, learning_rate = 2e-3, dropout = 0, temperature = 0.7;
   std::uint64_t seed = 1;
-  bool explain = false, profile = false, check = false, resume = false;
+  bool profile = false, check = false, resume = false;
 
-  bool plan_only() const { return explain || !dot.empty(); }
+  bool plan_only() const { return !explain.empty() || !dot.empty(); }
 };
 
 /// Reads the command line. Returns an ending after --help and after a mistake.

@@ -95,7 +95,7 @@ struct command_line {
     add.flag("--interactive", o.interactive, "Translate what is typed, line by line, instead of the test part");
 
     add.group = "What happens";
-    add.flag("--explain", o.explain, "Print what each processor stores, exchanges and computes; then stop");
+    add.explain(o.explain);
     add.flag("--check", o.check, "Compare every value of the first step with plain loops on whole tensors, then end");
     add.flag("--check-numerics", o.check_numerics,
              "Look at every value as it is made, and stop at the first that is no number");

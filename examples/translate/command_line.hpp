@@ -36,7 +36,8 @@ struct options {
   double length_penalty = 1, temperature = 1, top_p = 1;
   bool sample = false, interactive = false;
   // modes
-  bool explain = false, profile = false, check = false, check_numerics = false;
+  std::string explain;  // empty, "plan" or "instructions"
+  bool profile = false, check = false, check_numerics = false;
 
   bool trains() const { return load.empty(); }
 };

@@ -51,7 +51,10 @@ class learner_of : public learner {
     return {.part = m.coordinate(held[0], 0), .of = m.axes[0].extent};
   }
 
-  std::string plan() const override { return mt::explain(*steps_[0]) + "\n" + mt::pictures(*steps_[0]); }
+  std::string explained(std::string const& what) const override {
+    if (what == "instructions") return mt::instructions(*steps_[0]);
+    return mt::explain(*steps_[0]) + "\n" + mt::pictures(*steps_[0]);
+  }
   std::pair<bool, std::string> compare(mt::pair_batch const& b) override {
     auto const found = std::apply(
         [&](auto const&... each) {

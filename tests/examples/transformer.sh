@@ -177,6 +177,10 @@ PYTHON
       'f32[layers, d_model, heads/model, d_head]' 'all_reduce sum  over data' 'transformer.hpp:' 'flop a step' 'fullest at'; do
       grep -qF "$words" plan || fail "no '$words' in the plan"
     done
+    "$program" --explain=instructions --mesh data=64,model=8 >list 2>err || fail "exit code $?: $(cat err)"
+    for words in 'begin_loop layers, 4 times, reversed' 'start reduce_scatter' 'copy_to_store' 'model/decoder/tokens'; do
+      grep -qF "$words" list || fail "no '$words' in the list of instructions"
+    done
     "$program" --dot graph >out 2>err || fail "exit code $?: $(cat err)"
     [ "$(head -n 1 graph)" = 'digraph module {' ] || fail 'no graph'
     [ ! -s out ] || fail 'the graph is also on standard output'
