@@ -178,7 +178,7 @@ PYTHON
       grep -qF "$words" plan || fail "no '$words' in the plan"
     done
     "$program" --explain=instructions --mesh data=64,model=8 >list 2>err || fail "exit code $?: $(cat err)"
-    for words in 'begin_loop layers, 4 times, reversed' 'start reduce_scatter' 'copy_to_store' 'model/decoder/tokens'; do
+    for words in 'begin_loop layers, 4 times, reversed' 'start all_reduce' 'copy_to_output' 'bind_variable model/decoder/tokens'; do
       grep -qF "$words" list || fail "no '$words' in the list of instructions"
     done
     "$program" --dot graph >out 2>err || fail "exit code $?: $(cat err)"
