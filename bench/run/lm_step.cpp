@@ -38,7 +38,7 @@ double median(std::vector<double> v) {
 
 template <class Step>
 void run(mt::job const& job, std::string const& name, std::string const& type, sizes const& z, std::int64_t on_data,
-         std::int64_t on_model, int steps, bool profiled) {
+         std::int64_t on_model, int steps, bool profiled, bool bare) {
   double const begin = now();
   mt::store weights(job);
   mt::executable<Step, mesh, layout, mt::default_device> train(
@@ -52,6 +52,10 @@ void run(mt::job const& job, std::string const& name, std::string const& type, s
   double const bound = now() - begin;
   auto const said = static_cast<double>(train.memory().all());
   double const first = one();
+  if (bare) {
+    for (int i = 0; i < steps; ++i) one();
+    return;
+  }
   double const start_up = now() - begin;
   double last = one();
   std::int64_t const resident = peak_resident_mb();  // before what is only measured against
@@ -119,6 +123,9 @@ int main(int argc, char** argv) {
   app.add_option("--latency", latency, "… and so many microseconds a message");
   bool profiled = false;
   app.add_flag("--profile", profiled, "Also a table of where the time of a step goes");
+  bool bare = false;
+  app.add_flag("--bare", bare,
+               "Nothing but the steps, for counts of instructions: what N steps take less what 1 takes");
   CLI11_PARSE(app, argc, argv);
   lm::sizes z = lm::known.at(name);
   auto const choose = [](std::int64_t& to, std::int64_t from) { to = from == 0 ? to : from; };
@@ -130,11 +137,11 @@ int main(int argc, char** argv) {
                     : again          ? lm::run<lm::step_again>
                                      : lm::run<lm::step_f32>;
   return meshtensor::run_main(argc, argv, [&](meshtensor::job const& job) {
-    if (gbit == 0) return run(job, name, type, z, on_data, on_model, steps, profiled);
+    if (gbit == 0) return run(job, name, type, z, on_data, on_model, steps, profiled, bare);
     using namespace meshtensor;
     double const seconds = latency * 1e-6, bytes = gbit * 1e9 / 8;
     std::vector<meshtensor::link> network{{"data", seconds, bytes}, {"model", seconds, bytes}};
     run(meshtensor::job(std::make_unique<simulated_runner>(std::move(network))), name, type, z, on_data, on_model,
-        steps, profiled);
+        steps, profiled, bare);
   });
 }

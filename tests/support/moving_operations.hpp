@@ -193,7 +193,7 @@ inline constexpr struct batch_t : mt::dim<"batch", 12> {} batch;
 inline constexpr struct index_t : mt::dim<"index", 7> {} index;
 inline constexpr struct pair_t : mt::dim<"to", 2> {} pair;
 inline constexpr struct best_t : mt::dim<"best", 2> {} best;
-inline constexpr struct four_t : mt::dim<"dim", 4> {} four;
+inline constexpr struct six_t : mt::dim<"dim", 6> {} six;
 inline constexpr struct five_t : mt::dim<"dim", 5> {} five;
 inline constexpr struct ax_t : mt::axis<"ax"> {} ax;
 
@@ -253,10 +253,10 @@ struct scattered {
     s.output("y", scatter_add(x, s.input("index", mt::i32, index), dim, to(dim, other)));
   }
 };
-struct unstacked_four {
+struct unstacked_six {
   constexpr void operator()(mt::scope auto s) const {
-    auto const [a, b, c, d] = unstack(s.input("x", mt::f32, four, other), four);
-    s.output("a", a), s.output("b", b), s.output("c", c), s.output("d", d);
+    auto const [a, b, c, d, e, f] = unstack(s.input("x", mt::f32, six, other), six);
+    s.output("a", a), s.output("b", b), s.output("c", c), s.output("d", d), s.output("e", e), s.output("f", f);
   }
 };
 struct unstacked_five {
@@ -359,8 +359,8 @@ inline std::vector<trial> const& trials() {
     add(of<of_x<padded>>("`slice`, `pad` or `concat`", "`to`", {"to"}, longer, f), "to");
     add(of<of_x<joined>>("`slice`, `pad` or `concat`", "`to`", {"to"}, two), "dy");
     add(of<of_x<stacked>>("`stack(std::tuple(x, y), to)`", D, {"dim"}, alone));
-    add(of<unstacked_four>("`unstack(x, dim)`", D, {"dim"}, {{4, 0}}));
-    add(of<unstacked_five>("`unstack(x, dim)`", D, {"dim"}, {{5, 0}}));
+    add(of<unstacked_six>("`unstack(x, dim)`", D, {"dim"}, {{6, 0}})).one_axis = true;
+    add(of<unstacked_five>("`unstack(x, dim)`", D, {"dim"}, {{5, 0}})).one_axis = true;
     add(of<exchanged>("`exchange_rows(x, index, to)`, then `return_rows`", DT, {"dim", "to"}, shorter), "to");
     add(of<looped>("`repeat(s, dim, …)`: of a parameter", D, {"dim"}, {{12, 0}, {7, 0}, {3, 0}})).bytes = 4 * 6 * 5;
     trial& small = add(of<trained<other, width>>("the parameter's gradient, slices up to 4 KiB", D, {"dim", "batch"},
@@ -386,11 +386,11 @@ inline std::vector<trial> const& trials() {
     add(of<of_x<put_one>>("`put(x, part, dim, k)`", D, {"dim"}, alone));
     add(of<of_x<looked_up>>("`gather(x, index, dim)`, of i indices", D, {"dim"}, alone, {{"i", 7}}));
     add(of<scattered>("`scatter_add(x, index, dim, to(dim, other))`", D, {"dim"}, alone));
-    char const* const orders = "`argsort(x, dim)`, `argmax`";
+    char const* const orders = "`sort(x, dim)`, `argsort`, `argmax`, `top_k`";
     add(of<of_x<ordered>>(orders, D, {"dim"}, alone)).one_axis = true;
     add(of<of_x<best_place>>(orders, D, {"dim"}, alone)).one_axis = true;
-    add(of<of_x<best_values>>("`top_k(x, dim, best)`, of i elements", D, {"dim"}, alone, {{"i", 2}})).one_axis = true;
-    add(of<sorted>("`sort(x, dim)`", D, {"dim"}, alone)).one_axis = true;
+    add(of<of_x<best_values>>(orders, D, {"dim"}, alone)).one_axis = true;
+    add(of<sorted>(orders, D, {"dim"}, alone)).one_axis = true;
     return t;
   }();
   return all;

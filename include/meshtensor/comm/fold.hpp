@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -82,26 +83,31 @@ void fold(void* target, std::int64_t n, int count, Op op, sources_of_members sou
 /// member first.
 template <class E, class Op>
 void fold_in_steps(void* target, std::int64_t n, int count, Op op, sources_of_members sources) {
+  reduction_steps const steps(count);
+  if (steps.doubling < 4 && steps.rest == 0) return fold<E>(target, n, count, op, sources);
   using A = typename accumulator<E>::type;
   constexpr std::int64_t block = 64;
   constexpr int levels = 31;
   A sums[levels][block];  // of 1, 2, 4, … members that wait for as many more
   auto* const out = static_cast<E*>(target);
-  reduction_steps const steps(count);
   for (std::int64_t begin = 0; begin < n; begin += block) {
     std::int64_t const size = std::min(block, n - begin);
-    for (int j = 0; j < steps.doubling; ++j) {
-      A sum[block];
+    auto const add_of = [&](int j, auto const& give) {  // calls give(i, x) for what is member j's, with its rest
       auto const* const x = static_cast<E const*>(sources(j)) + begin;
-      for (std::int64_t i = 0; i < size; ++i) sum[i] = static_cast<A>(x[i]);
-      if (j < steps.rest) {
+      if (j >= steps.rest) {
+        for (std::int64_t i = 0; i < size; ++i) give(i, static_cast<A>(x[i]));
+      } else {
         auto const* const more = static_cast<E const*>(sources(steps.doubling + j)) + begin;
-        for (std::int64_t i = 0; i < size; ++i) sum[i] = op(sum[i], static_cast<A>(more[i]));
+        for (std::int64_t i = 0; i < size; ++i) give(i, op(static_cast<A>(x[i]), static_cast<A>(more[i])));
       }
-      int level = 0;
-      for (; (j >> level & 1) != 0; ++level)
-        for (std::int64_t i = 0; i < size; ++i) sum[i] = op(sums[level][i], sum[i]);
-      std::copy(sum, sum + size, sums[level]);
+    };
+    for (int j = 0; j < steps.doubling; j += 2) {
+      int const level = 1 + std::countr_one(static_cast<unsigned>(j) >> 1);  // where the sum waits
+      A* const sum = sums[level];
+      add_of(j, [&](std::int64_t i, A x) { sum[i] = x; });
+      add_of(j + 1, [&](std::int64_t i, A x) { sum[i] = op(sum[i], x); });
+      for (int l = 1; l < level; ++l)
+        for (std::int64_t i = 0; i < size; ++i) sum[i] = op(sums[l][i], sum[i]);
     }
     A const* const all = sums[steps.exchanges()];
     for (std::int64_t i = 0; i < size; ++i) out[begin + i] = static_cast<E>(all[i]);

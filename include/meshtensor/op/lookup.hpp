@@ -7,7 +7,12 @@
 
 namespace meshtensor {
 
-constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order = {});
+/// Where a gather along a sharded dim looks. The rows that a rank has give a partial sum; a table that its users have
+/// whole anyway, or of which all rows are wanted, is gathered instead.
+enum class looks_into : std::uint8_t { own_rows, whole_table };
+
+constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order = {},
+                          looks_into where = looks_into::own_rows);
 constexpr value_id scatter_add(builder& b, value_id x, value_id index, dim_id dim, shape const& like);
 
 namespace detail {
@@ -41,7 +46,8 @@ struct lookup_attributes {
 
 struct gather_rule {
   static constexpr primitive kind = primitive::gather;
-  static constexpr declaration declares{.operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .text = "along {0}"};
+  static constexpr declaration declares{
+      .operands = {2, 2}, .attributes = {{attribute_kind::dim}}, .functions = 2, .text = "along {0}"};
   static constexpr void infer(inference& i) {
     dim_id const dim = lookup_attributes::of(i.attributes).dim;
     i.expect(i.dims_of(0).has(dim), "T01 gather: the table lacks the dim", 1, 1);
@@ -53,10 +59,11 @@ struct gather_rule {
   }
   // Each rank looks into its own part of the table and gives zeros for the rest: a partial sum.
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}
-        .contracted(reduction::sum)
-        .looks_up(lookup_attributes::of(n).dim)
-        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
+    meshtensor::sharding s{};
+    dim_id const dim = lookup_attributes::of(n).dim;
+    if (static_cast<looks_into>(n.function) == looks_into::whole_table) s.keeps_whole(dim);
+    else s.contracted(reduction::sum).looks_up(dim);
+    return s.passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const table = d.b.m.operand(n, 0);
@@ -129,8 +136,10 @@ struct scatter_add_rule {
 
 /// out[i…, rest…] = table[index[i…], rest…] along `dim`; an index out of range gives zeros. Dims that both have are
 /// matched by name. `order`: the dims of the result in another order.
-constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order) {
-  return add_node<gather_rule>(b, {table, index}, lookup_attributes{dim}.packed(), {dtype::f32, order});
+constexpr value_id gather(builder& b, value_id table, value_id index, dim_id dim, shape const& order,
+                          looks_into where) {
+  return add_node<gather_rule>(b, {table, index}, lookup_attributes{dim}.packed(), {dtype::f32, order},
+                               static_cast<std::uint8_t>(where));
 }
 /// out[index[i…], rest…] += x[i…, rest…], into zeros with the dims `like`; an index out of range adds nothing. A dim
 /// that only `x` has is summed.

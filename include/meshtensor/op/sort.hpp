@@ -74,10 +74,16 @@ struct argsort_rule {
 constexpr value_id argsort(builder& b, value_id x, dim_id dim, sort_order order) {
   return add_node<argsort_rule>(b, {x}, argsort_attributes{dim, order}.packed());
 }
-/// The elements of `x` at `positions`, both along `dim`.
-constexpr value_id take_along(builder& b, value_id x, value_id positions, dim_id dim) {
-  dim_id const other = b.dim_like(dim);  // an index lacks the dim that it looks up
-  return rename(b, gather(b, x, rename(b, positions, dim, other), dim), other, dim);
+struct sorted_values {
+  value_id sorted, positions;
+};
+/// Both look at one tensor under another name of the dim, so that it is gathered once, and an index may have the dim.
+constexpr sorted_values sort(builder& b, value_id x, dim_id dim, sort_order order) {
+  shape const dims = b.m.values[x].dims;
+  dim_id const other = b.dim_like(dim);
+  value_id const whole = rename(b, x, dim, other);
+  value_id const positions = rename(b, argsort(b, whole, other, order), other, dim);
+  return {gather(b, whole, positions, other, dims, looks_into::whole_table), positions};
 }
 
 // ---- what users call ----
@@ -102,13 +108,13 @@ constexpr auto argsort(H const& x, D along, sort_order order = sort_order::ascen
 /// grad    of the elements: the cotangent at their positions
 template <handle H, dim_type D>
 constexpr auto sort(H const& x, D along, sort_order order = sort_order::ascending, line const& where = {}) {
-  auto const positions = argsort(x, along, order, where);
-  if constexpr (!has_dim<H, D> || of_bool<H>) {  // argsort has reported it
-    return std::tuple(x, positions);
+  if constexpr (!has_dim<H, D> || of_bool<H>) {  // argsort reports it
+    return std::tuple(x, argsort(x, along, order, where));
   } else {
-    auto const sorted = detail::record<detail::same_as_operand, D>(
-        where, [&](builder& b) { return take_along(b, x.id, positions.id, detail::dim_of(b, along)); }, x);
-    return std::tuple(sorted, positions);
+    detail::recording r(x.owner, where);
+    sorted_values const both = sort(r.b, x.id, detail::dim_of(r.b, along), order);
+    return std::tuple(detail::wrap<H::type, typename H::dim_list>(r.b, both.sorted),
+                      detail::wrap<dtype::i64, typename H::dim_list>(r.b, both.positions));
   }
 }
 

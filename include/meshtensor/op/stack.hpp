@@ -37,7 +37,8 @@ struct stack_rule {
     for (int k = 0; k < n.operands.count; ++k) {
       value_id const x = d.b.m.operand(n, k);
       if (!d.differentiable(x)) continue;
-      value_id const row = gather(d.b, dy, constant(d.b, k, dtype::i64), stack_attributes::of(n).dim);
+      value_id const row =
+          gather(d.b, dy, constant(d.b, k, dtype::i64), stack_attributes::of(n).dim, {}, looks_into::whole_table);
       d.contribute(x, sum_to(d.b, row, d.b.m.values[x].dims));
     }
   }
@@ -86,7 +87,7 @@ constexpr auto stack(std::tuple<H...> const& all, D along, line const& where = {
 /// Splits a tensor into its slices along a dim, as a tuple: `auto [x, y] = unstack(both, pair)`.
 ///
 /// dims    those of `x` without the dim
-/// layout  the dim sharded over an axis: the slices are partial sums
+/// layout  a sharded dim is gathered first
 /// grad    the cotangents, each at its position
 /// errors  T01 `x` lacks the dim; T05 the dim's extent is not known to the compiler
 template <handle H, dim_type D>
@@ -96,7 +97,8 @@ constexpr auto unstack(H const& x, D along, line const& where = {}) {
     return detail::record<gather_rule, D>(
         where,
         [&](builder& b) {
-          return gather(b, x.id, constant(b, static_cast<double>(i), dtype::i64), detail::dim_of(b, along));
+          value_id const position = constant(b, static_cast<double>(i), dtype::i64);
+          return gather(b, x.id, position, detail::dim_of(b, along), {}, looks_into::whole_table);
         },
         x, tensor<dtype::i64>(x.owner, x.id));
   };

@@ -90,7 +90,13 @@ template <handle X, dim_type D, dim_type Best>
 constexpr auto top_k(X const& x, D along, Best, line const& where = {}) {
   if constexpr (!has_dim<X, D>) static_assert(is_valid<detail::wrong<"T01 top_k: the operand lacks the dim", X, D>>);
   auto const position = call<detail::top_positions<D, Best>>(x, where);
-  return std::tuple(gather(x, position, along, where), position);
+  auto const values = detail::record<gather_rule, D>(
+      where,
+      [&](builder& b) {  // the positions were found in the whole of it
+        return gather(b, x.id, position.id, detail::dim_of(b, along), {}, looks_into::whole_table);
+      },
+      x, position);
+  return std::tuple(values, position);
 }
 
 /// top_k of a long sharded dim, without gathering it: `along` is split into parts of `rest` elements, and the greatest
