@@ -38,10 +38,11 @@ class phrase {
 /// M memory, R run time. `what()` is the whole sentence.
 class error : public std::runtime_error {
  public:
-  error(std::string_view code, std::string const& sentence, int rank = -1)
+  [[gnu::cold, gnu::noinline]] error(std::string_view code, std::string const& sentence, int rank = -1)
       : std::runtime_error("meshtensor " + std::string(code) + ": " + sentence), code_(code), rank_(rank) {}
   /// `throw error("R05", {"the mesh has ", size, " processors"});`
-  error(std::string_view code, std::initializer_list<phrase> sentence) : error(code, joined(sentence)) {}
+  [[gnu::cold, gnu::noinline]] error(std::string_view code, std::initializer_list<phrase> sentence)
+      : error(code, joined(sentence)) {}
   std::string const& code() const { return code_; }
   /// The text of `what()` after the code.
   std::string sentence() const { return std::string(what()).substr(13 + code_.size()); }
@@ -49,7 +50,7 @@ class error : public std::runtime_error {
   int rank() const { return rank_; }
 
  private:
-  [[gnu::noinline]] static std::string joined(std::initializer_list<phrase> sentence) {
+  [[gnu::cold]] static std::string joined(std::initializer_list<phrase> sentence) {
     std::string all;
     for (phrase const& p : sentence) all += p.text();
     return all;
@@ -74,17 +75,17 @@ struct diagnostic {
   /// The first three characters: the code.
   constexpr std::string_view code() const { return view().substr(0, 3); }
 
-  constexpr diagnostic& operator<<(std::string_view s) {
+  [[gnu::cold, gnu::noinline]] constexpr diagnostic& operator<<(std::string_view s) {
     for (char c : s)
       if (size < capacity - 1) text[size++] = c;
     return *this;
   }
   template <std::same_as<name> N>
-  constexpr diagnostic& operator<<(N const& n) {
+  [[gnu::cold, gnu::noinline]] constexpr diagnostic& operator<<(N const& n) {
     for (std::size_t i = 0; i < name::capacity && n[i] != '\0' && size < capacity - 1; ++i) text[size++] = n[i];
     return *this;
   }
-  constexpr diagnostic& operator<<(long long number) {
+  [[gnu::cold, gnu::noinline]] constexpr diagnostic& operator<<(long long number) {
     if (number < 0) return *this << "-" << -number;
     char digits[20] = {};
     int n = 0;
@@ -95,16 +96,25 @@ struct diagnostic {
   }
 };
 
+namespace detail {
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_sentence(char const* sentence) {
+  throw error(std::string_view(sentence, 3), std::string(sentence).substr(5));
+}
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_report(diagnostic const& report) {
+  throw error(report.code(), std::string(report.view().substr(4)));
+}
+}  // namespace detail
+
 /// Throws a sentence unless a condition holds: `require(ok, "T07: …")`. For run time and for internal errors: in
 /// constant evaluation compilers show the throw and hide the sentence. The trace reports its errors by `builder::note`
 /// instead.
 constexpr void require(bool condition, char const* sentence) {
-  if (!condition) throw error(std::string_view(sentence, 3), std::string(sentence).substr(5));
+  if (!condition) detail::throw_sentence(sentence);
 }
 
 /// Throws an error unless it is empty.
 constexpr void raise(diagnostic const& report) {
-  if (!report.empty()) throw error(report.code(), std::string(report.view().substr(4)));
+  if (!report.empty()) detail::throw_report(report);
 }
 
 }  // namespace meshtensor

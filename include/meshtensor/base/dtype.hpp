@@ -118,4 +118,25 @@ constexpr decltype(auto) with_element(dtype t, F&& f) {
   }
 }
 
+/// A set of dtypes.
+struct dtypes {
+  unsigned bits = 0;
+  static constexpr dtypes all() { return {~0u}; }
+  constexpr void add(dtype t) { bits |= 1u << static_cast<int>(t); }
+  constexpr bool has(dtype t) const { return (bits >> static_cast<int>(t) & 1u) != 0; }
+};
+/// The same for a dtype of `Among`, and false: for others nothing is instantiated, and nothing is called.
+template <dtypes Among, class F>
+constexpr bool with_element(dtype t, F&& f) {
+  return with_element(t, [&]<class E>() {
+    constexpr bool is_among = [] {
+      for (dtype u : {dtype::f64, dtype::f32, dtype::bf16, dtype::i32, dtype::i64, dtype::u8, dtype::boolean})
+        if (Among.has(u) && with_element(u, []<class Found>() { return std::is_same_v<Found, E>; })) return true;
+      return false;
+    }();
+    if constexpr (is_among) f.template operator()<E>();
+    return is_among;
+  });
+}
+
 }  // namespace meshtensor

@@ -24,7 +24,7 @@ class printer : speller {
       if (m.nodes[i].region < m.region_count) inside_[m.nodes[i].region].push_back(i);
   }
 
-  std::string text() {
+  [[gnu::cold]] std::string text() {
     tables();
     for (int r = 0; r < m_.region_count; ++r)
       if (m_.regions[r].kind == region_kind::entry && !m_.regions[r].removed) {
@@ -44,7 +44,7 @@ class printer : speller {
   }
   std::string refs(list l) const { return refs(l, 0, l.count); }
 
-  void tables() {
+  [[gnu::cold]] void tables() {
     std::string all;
     for (int d = 0; d < m_.dim_count; ++d) {
       dim_row const& row = m_.dims[d];
@@ -101,7 +101,7 @@ class printer : speller {
     int node;
   };
 
-  void nodes(region_id r, std::size_t indent) {
+  [[gnu::cold]] void nodes(region_id r, std::size_t indent) {
     std::vector<line_of_node> lines;
     std::size_t left = 0, right = 0;
     for (int i : inside_[r]) {
@@ -123,7 +123,7 @@ class printer : speller {
     }
   }
 
-  void region_text(node const& n, int k, std::size_t indent) {
+  [[gnu::cold]] void region_text(node const& n, int k, std::size_t indent) {
     region_id const r = m_.region_of(n, k);
     if (r >= m_.region_count) return;
     constexpr char const* words[] = {"entry", "body", "condition", "branch", "body", "gradient", "body"};
@@ -135,7 +135,7 @@ class printer : speller {
     text_ += n.kind == primitive::repeat ? given(n, g.results) : " " + refs(g.results);
     text_ += "\n";
   }
-  std::string taken(node const& n, list arguments) const {
+  [[gnu::cold]] std::string taken(node const& n, list arguments) const {
     auto typed = [&](int first, int end) {
       std::string r;
       for (int i = first; i < end; ++i)
@@ -149,7 +149,7 @@ class printer : speller {
                   {"invariant", typed(l.carries + l.stacked, arguments.count)}},
                  " ");
   }
-  std::string given(node const& n, list values) const {
+  [[gnu::cold]] std::string given(node const& n, list values) const {
     loop const l = loop::of(n);
     return parts({{"carry", refs(values, 0, l.carries)},
                   {"sum", refs(values, l.carries, l.carries + l.sums)},
@@ -157,21 +157,22 @@ class printer : speller {
                  " ");
   }
   // `carry %1; invariant %2`: the groups of a loop's operands or results that are not empty.
-  static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all, std::string const& start) {
+  [[gnu::cold]] static std::string parts(std::initializer_list<std::pair<char const*, std::string>> all,
+                                         std::string const& start) {
     std::string r;
     for (auto const& [word, list_text] : all)
       if (!list_text.empty()) r += (r.empty() ? start : "; ") + word + " " + list_text;
     return r;
   }
 
-  std::string results(node const& n) const {
+  [[gnu::cold]] std::string results(node const& n) const {
     std::string r;
     for (int i = 0; i < n.results.count; ++i)
       r += (i == 0 ? "" : ", ") + ref(m_.result(n, i)) + ": " + type(m_.result(n, i));
     return r;
   }
 
-  std::string action(node const& n) const {
+  [[gnu::cold]] std::string action(node const& n) const {
     std::string const operands = "(" + refs(n.operands) + ")";
     auto named = [&](auto const& what) { return std::string(text_of(n)) + "(" + what + ")"; };
     auto with = [&](std::string const& more) { return text_of(n) + ("(" + refs(n.operands) + ", " + more + ")"); };
@@ -199,7 +200,7 @@ class printer : speller {
       default: return operation(n);
     }
   }
-  std::string moved(node const& n) const {
+  [[gnu::cold]] std::string moved(node const& n) const {
     move_attributes const a = move_attributes::of(n);
     std::string r = text_of(n) + ("(" + refs(n.operands) + ")") + " over " + axes(a.axes);
     if (a.first == no_id) return r;
@@ -209,7 +210,7 @@ class printer : speller {
     return a.step == no_id ? r : r + " by " + number(a.step);
   }
   // Prints an operation as its declaration says.
-  std::string operation(node const& n) const {
+  [[gnu::cold]] std::string operation(node const& n) const {
     declaration const& d = declared(m_, n);
     name const* const own = own_name_of(m_, n);
     std::string const called = own == nullptr ? text_of(n) : own->text(), operands = refs(n.operands);
@@ -224,7 +225,7 @@ class printer : speller {
     return called + "(" + given + ")" + (d.work == work_kind::product ? lost(n) : "");
   }
   // The declaration's text, such as `along {0}[ at {1}]`, with a node's attributes filled in.
-  std::string words(declaration const& d, node const& n) const {
+  [[gnu::cold]] std::string words(declaration const& d, node const& n) const {
     std::string all;
     for (char const* c = d.text; *c != '\0'; ++c) {
       if (*c == '{') {
@@ -241,7 +242,7 @@ class printer : speller {
     }
     return all;
   }
-  std::string attribute(declaration const& d, node const& n, int k) const {
+  [[gnu::cold]] std::string attribute(declaration const& d, node const& n, int k) const {
     switch (d.attributes[k].kind) {
       case attribute_kind::dim: return dim(n.attribute[k]);
       case attribute_kind::number: return number(static_cast<number_id>(n.attribute[k]));
@@ -252,7 +253,7 @@ class printer : speller {
     }
   }
   // `length/model, d_model whole`: the layout that a reshard asks for.
-  std::string asked(node const& n) const {
+  [[gnu::cold]] std::string asked(node const& n) const {
     std::string r;
     reshard_attributes const rows = reshard_attributes::of(n);
     for (int i = rows.first; i < rows.first + rows.count && i < m_.asked_count; ++i) {
@@ -264,7 +265,7 @@ class printer : speller {
     return r;
   }
   // `rows -> rows_2 by 2 window kernel from -1`, one for each window
-  std::string windows(int first, int count) const {
+  [[gnu::cold]] std::string windows(int first, int count) const {
     std::string r;
     for (int i = first; i < first + count && i < m_.window_count; ++i) {
       window_row const& w = m_.windows[i];
@@ -278,14 +279,14 @@ class printer : speller {
   static std::string kind_of_sum(node const& n) { return text_of(static_cast<reduction>(n.function)); }
 
   // ` over embed`: the dims that the operands have and the result lacks.
-  std::string lost(node const& n) const {
+  [[gnu::cold]] std::string lost(node const& n) const {
     shape all{};
     for (int i = 0; i < n.operands.count; ++i)
       if (m_.operand(n, i) < m_.value_count) all = united(all, m_.operand_value(n, i).dims);
     if (n.results.count != 0 && m_.result(n) < m_.value_count) all = without(all, m_.result_value(n).dims);
     return all.count == 0 ? "" : " over " + dims(all, placement{});
   }
-  std::string repeated(node const& n) const {
+  [[gnu::cold]] std::string repeated(node const& n) const {
     loop const l = loop::of(n);
     return "repeat " + dim(l.dim) + (l.reversed ? " backwards" : "") +
            parts({{"carry", refs(n.operands, 0, l.carries)},

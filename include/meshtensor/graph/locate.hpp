@@ -41,7 +41,7 @@ constexpr diagnostic& add_operation(diagnostic& d, module const& m, node const& 
 }
 
 /// Adds ` (node %12 einsum, train.cpp:31)`; the number is that of the node's first value, as the printer shows it.
-constexpr diagnostic& locate(diagnostic& d, module const& m, node const& n) {
+[[gnu::cold]] constexpr diagnostic& locate(diagnostic& d, module const& m, node const& n) {
   d << " (node ";
   if (n.results.count != 0) d << "%" << m.result(n) << " ";
   add_operation(d, m, n);
@@ -58,7 +58,7 @@ constexpr diagnostic& add_line(diagnostic& d, module const& m, site_id site) {
 }
 
 /// Adds a number in its usual notation, with up to nine digits: `0.001`, `3e-07`.
-constexpr diagnostic& add_real(diagnostic& d, double v) {
+[[gnu::cold]] constexpr diagnostic& add_real(diagnostic& d, double v) {
   if (v != v) return d << "nan";
   if (v < 0) d << "-", v = -v;
   if (v > 1.7976931348623157e308) return d << "inf";
@@ -81,7 +81,7 @@ constexpr diagnostic& add_real(diagnostic& d, double v) {
 }
 
 /// Adds ` made at train.cpp:31`.
-constexpr diagnostic& add_made(diagnostic& d, module const& m, value_id v) {
+[[gnu::cold]] constexpr diagnostic& add_made(diagnostic& d, module const& m, value_id v) {
   site_id const site = m.nodes[m.values[v].node].site;
   d << " made";
   if (site < m.site_count && m.sites[site].line != 0)
@@ -103,8 +103,8 @@ constexpr diagnostic& add_scope(diagnostic& d, module const& m, path_id path) {
 }
 
 /// Adds `f32[d_model, d_ff/model]`: each dim with the axes that shard it, the first one major.
-constexpr diagnostic& add_type(diagnostic& d, module const& m, dtype type, shape const& dims,
-                               placement const& layout = {}) {
+[[gnu::cold]] constexpr diagnostic& add_type(diagnostic& d, module const& m, dtype type, shape const& dims,
+                                             placement const& layout = {}) {
   d << text_of(type) << "[";
   for (int i = 0; i < dims.count; ++i) {
     d << (i == 0 ? "" : ", ") << m.dim_name(dims.at[i]);

@@ -21,14 +21,14 @@ class speller {
     std::string const outer = path(m_.paths[p].parent);
     return (outer.empty() ? outer : outer + "/") + label(m_.paths[p].label);
   }
-  std::string axes(unsigned mask) const {
+  [[gnu::cold]] std::string axes(unsigned mask) const {
     std::string r;
     for (int a = 0; a < max_axes; ++a)
       if ((mask >> a & 1u) != 0) r += (r.empty() ? "" : ", ") + axis(a);
     return r;
   }
   /// `batch/data, hidden | partial model`
-  std::string dims(shape const& s, placement const& p) const {
+  [[gnu::cold]] std::string dims(shape const& s, placement const& p) const {
     std::string r;
     for (int i = 0; i < s.count; ++i) {
       if (i != 0) r += ", ";  // sums of literals and strings make g++ 12 see overflows
@@ -54,7 +54,7 @@ class speller {
   std::string number(number_id row) const { return number(row, false); }
   std::string axis(int a) const { return a < m_.axis_count ? label(m_.axes[a].label) : "axis " + std::to_string(a); }
   /// `train.cpp:88 decoder/attention`: the origin of a node.
-  std::string origin(node const& n) const {
+  [[gnu::cold]] std::string origin(node const& n) const {
     std::string r;
     if (n.site < m_.site_count && m_.sites[n.site].line != 0)
       r = std::string(file_name(m_.sites[n.site])) + ":" + std::to_string(m_.sites[n.site].line);
@@ -70,7 +70,7 @@ class speller {
     char buffer[32];
     return {buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr};
   }
-  std::string number(number_id row, bool inner) const {
+  [[gnu::cold]] std::string number(number_id row, bool inner) const {
     if (row >= m_.number_count) return "?";
     number_row const& n = m_.numbers[row];
     switch (n.kind) {

@@ -80,9 +80,9 @@ struct einsum_rule {
     }
   }
 
-  template <class = lazy>
-  static void evaluate(evaluation const& e) {
-    with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
+  template <dtypes Among = dtypes::all()>
+  static bool evaluate(evaluation const& e) {
+    return with_element<Among>(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
   }
 
  private:

@@ -176,25 +176,28 @@ struct elementwise_rule : elementwise_inference {
     }
   }
 
-  template <class = lazy>
-  static void evaluate(evaluation const& e) {
+  template <dtypes Among = dtypes::all()>
+  static bool evaluate(evaluation const& e) {
     auto const f = static_cast<function>(e.n.function);
     view const& y = e.results[0];
-    if (f == function::cast) return convert(e.operands[0], y);
+    if (f == function::cast) return convert<Among>(e.operands[0], y);
     // The type of the last operand: the result of a comparison and the first operand of a select are bools.
     dtype const type = e.operands[e.n.operands.count - 1].type;
-    with_element(type, [&]<class E>() { evaluate_as<E>(e, f); });
+    return with_element<Among>(type, [&]<class E>() { evaluate_as<E>(e, f); });
   }
 
-  static void convert(view const& x, view const& y) {
-    with_element(x.type, [&]<class From>() {
-      with_element(y.type, [&]<class To>() {
+  template <dtypes Among = dtypes::all()>
+  static bool convert(view const& x, view const& y) {
+    bool is_among = false;
+    with_element<Among>(x.type, [&]<class From>() {
+      is_among = with_element<Among>(y.type, [&]<class To>() {
         each<2>(y, {&x, &y}, [&](auto const& at) {
           y.as<To>()[at[1]] =
               static_cast<To>(static_cast<arithmetic_t<To>>(static_cast<arithmetic_t<From>>(x.as<From>()[at[0]])));
         });
       });
     });
+    return is_among;
   }
 
  private:

@@ -41,9 +41,9 @@ struct reduce_rule {
     d.contribute(x, multiply(b, hit, divide(b, dy, hits)));
   }
 
-  template <class = lazy>
-  static void evaluate(evaluation const& e) {
-    with_element(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
+  template <dtypes Among = dtypes::all()>
+  static bool evaluate(evaluation const& e) {
+    return with_element<Among>(e.results[0].type, [&]<class E>() { evaluate_as<E>(e); });
   }
 
  private:

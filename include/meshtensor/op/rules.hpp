@@ -132,13 +132,20 @@ constexpr same_elements elements_of(module const& m, node const& n) {
   });
 }
 
-/// A set of primitives.
+/// A set of primitives, and the dtypes of their operands and results.
 struct primitives {
   std::uint64_t bits[2] = {0, 0};
-  static constexpr primitives all() { return {{~std::uint64_t{0}, ~std::uint64_t{0}}}; }
+  dtypes types = {};
+  static constexpr primitives all() { return {{~std::uint64_t{0}, ~std::uint64_t{0}}, dtypes::all()}; }
   constexpr void add(primitive p) { bits[static_cast<int>(p) >> 6] |= std::uint64_t{1} << (static_cast<int>(p) & 63); }
   constexpr bool has(primitive p) const {
     return (bits[static_cast<int>(p) >> 6] >> (static_cast<int>(p) & 63) & 1) != 0;
+  }
+  /// Adds the primitive of a node, and its dtypes.
+  constexpr void add(module const& m, node const& n) {
+    add(n.kind);
+    for (int i = 0; i < n.operands.count; ++i) types.add(m.operand_value(n, i).type);
+    for (int i = 0; i < n.results.count; ++i) types.add(m.values[m.result(n, i)].type);
   }
 };
 static_assert(static_cast<int>(primitive::count_) <= 128);
@@ -147,7 +154,7 @@ static_assert(static_cast<int>(primitive::count_) <= 128);
 constexpr primitives computed_in(module const& m) {
   primitives all{};
   for (int i = 0; i < m.node_count; ++i)
-    if (is_computed(m.nodes[i].kind)) all.add(m.nodes[i].kind);
+    if (is_computed(m.nodes[i].kind)) all.add(m, m.nodes[i]);
   return all;
 }
 
@@ -174,14 +181,18 @@ constexpr bool occurs(primitives among) {
 using node_loops = void (*)(evaluation const&);
 
 /// Computes one node in plain loops: the reference for every device. The caller handles structure (loops, branches,
-/// variables). `Among` lists the primitives that occur, so that the compiler instantiates no loops for others.
+/// variables). `Among` lists what occurs, so that the compiler instantiates no loops for other primitives or dtypes.
 template <primitives Among = primitives::all()>
 void evaluate(evaluation const& e) {
   bool const done = with_rule(e.n.kind, [&]<class R>() {
     if constexpr (requires { R::evaluate(e); }) {
-      if constexpr (detail::occurs<R>(Among)) return R::evaluate(e), true;
+      if constexpr (!detail::occurs<R>(Among)) return false;
+      else if constexpr (requires { R::template evaluate<Among.types>(e); })
+        return R::template evaluate<Among.types>(e);
+      else return R::evaluate(e), true;
+    } else {
+      return false;
     }
-    return false;
   });
   if (!done) throw error("R01", {"no evaluation rule for ", text_of(e.n.kind)});
 }

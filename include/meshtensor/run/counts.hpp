@@ -22,7 +22,7 @@ struct program_counts {
 };
 
 /// One count a line: `transformer::train_step = 1200`.
-inline std::string text_of(program_counts const& c) {
+[[gnu::cold]] inline std::string text_of(program_counts const& c) {
   std::string lines;
   for (counts_by_name const* each : {&c.steps, &c.updates})
     for (auto const& [label, n] : *each) lines += label + " = " + std::to_string(n) + "\n";
@@ -32,7 +32,7 @@ inline std::string text_of(program_counts const& c) {
 /// The updates that one entry counts, and the numbers that depend on them.
 class counted_paths {
  public:
-  counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) {
+  [[gnu::cold]] counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) {
     std::vector<path_id> paths;
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];

@@ -16,13 +16,30 @@
 
 namespace meshtensor {
 
+namespace detail {
+inline std::string_view asked_of_passes(char const* variable) {
+  char const* const given = std::getenv(variable);
+  return given == nullptr ? "" : given;
+}
+}  // namespace detail
+
+/// Says why nothing can be shown, if something was asked for: the compiler has run the passes.
+inline void say_that_passes_have_run(name const& program) {
+  if (detail::asked_of_passes("MESHTENSOR_PRINT_AFTER").empty() &&
+      detail::asked_of_passes("MESHTENSOR_TIME_PASSES") != "1")
+    return;
+  std::fprintf(stderr,
+               "meshtensor: the compiler has run the passes of %s: compile with MESHTENSOR_EARLY=0 to see them\n",
+               program.text().c_str());
+}
+
 /// Prints to standard error what the environment variables ask to see of one executable's passes.
 class pass_log final : public pass_observer {
  public:
   /// `speaks`: whether this rank prints. `label`: the program's name.
   pass_log(bool speaks, std::string label)
-      : print_after_(speaks ? value_of("MESHTENSOR_PRINT_AFTER") : ""),
-        times_(speaks && std::string_view(value_of("MESHTENSOR_TIME_PASSES")) == "1"),
+      : print_after_(speaks ? detail::asked_of_passes("MESHTENSOR_PRINT_AFTER") : ""),
+        times_(speaks && detail::asked_of_passes("MESHTENSOR_TIME_PASSES") == "1"),
         label_(std::move(label)) {}
   ~pass_log() override {
     if (spans_.empty()) return;
@@ -40,19 +57,8 @@ class pass_log final : public pass_observer {
     if (times_) spans_.emplace_back(pass, span.count());
     if (is_wanted(pass)) print(pass, m);
   }
-  /// Says why nothing can be shown: the compiler has run the passes.
-  void cannot_show() const {
-    if (print_after_.empty() && !times_) return;
-    std::fprintf(stderr,
-                 "meshtensor: the compiler has run the passes of %s: compile with MESHTENSOR_EARLY=0 to see them\n",
-                 label_.c_str());
-  }
 
  private:
-  static char const* value_of(char const* variable) {
-    char const* const given = std::getenv(variable);
-    return given == nullptr ? "" : given;
-  }
   bool is_wanted(std::string_view pass) const { return print_after_ == "all" || print_after_ == pass; }
   void print(char const* pass, module const& m) const {
     std::fprintf(stderr, "---- %s after %s ----\n%s", label_.c_str(), pass, text_of(m).c_str());

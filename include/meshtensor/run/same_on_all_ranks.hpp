@@ -21,7 +21,7 @@ inline std::vector<std::int64_t> of_each(job_runner& ranks, std::int64_t mine) {
   return all;
 }
 /// Broadcasts the text of one process.
-inline std::string said_by(job_runner& ranks, int rank, std::string text) {
+[[gnu::cold]] inline std::string said_by(job_runner& ranks, int rank, std::string text) {
   auto size = static_cast<std::int64_t>(text.size());
   on_all_ranks(ranks, collective::broadcast, i64, 1, "start of an executable").from(rank)(&size, &size);
   text.resize(static_cast<std::size_t>(size));
@@ -34,7 +34,7 @@ class lines_of {
  public:
   explicit lines_of(std::string const& text) : text_(text) {}
   /// The next line; empty after the last.
-  std::string next() {
+  [[gnu::cold]] std::string next() {
     std::string line;
     for (; at_ < text_.size() && text_[at_] != '\n'; ++at_)
       if (text_[at_] != ' ' || (!line.empty() && line.back() != ' ')) line += text_[at_];
@@ -49,8 +49,8 @@ class lines_of {
 
 /// The first lines that differ, with their ranks: `'batch = 24' on rank 0, 'batch = 48' on rank 1`. What follows a `#`,
 /// a source position, is not compared.
-inline std::string first_difference(std::string const& a, std::string const& on_a, std::string const& b,
-                                    std::string const& on_b) {
+[[gnu::cold]] inline std::string first_difference(std::string const& a, std::string const& on_a, std::string const& b,
+                                                  std::string const& on_b) {
   lines_of left(a), right(b);
   auto const quoted = [](std::string const& line) { return line.empty() ? "nothing" : "'" + line + "'"; };
   for (std::size_t i = 0; i < a.size() + b.size(); ++i) {
@@ -69,7 +69,8 @@ inline std::string first_difference(std::string const& a, std::string const& on_
 /// errors  R24 a fact differs: which one, its values, and on which ranks; the exception `refused`, on that rank; R21
 /// another rank has refused, and why
 template <class = lazy>
-void require_same_on_all_ranks(job_runner& ranks, start_record const* mine, std::exception_ptr const& refused) {
+[[gnu::cold]] void require_same_on_all_ranks(job_runner& ranks, start_record const* mine,
+                                             std::exception_ptr const& refused) {
   if (ranks.size() < 2) {
     if (refused) std::rethrow_exception(refused);
     return;

@@ -42,7 +42,7 @@ struct start_record {
     of_counts
   };
   static constexpr int count = of_counts + 1;
-  static char const* name_of(int f) {
+  [[gnu::cold]] static char const* name_of(int f) {
     constexpr char const* names[] = {"the version of meshtensor",
                                      "the build",
                                      "the program",
@@ -60,7 +60,7 @@ struct start_record {
   }
 
   /// The hash of a fact: it differs, all but surely, where the fact does.
-  std::uint64_t fingerprint_of(int f) const {
+  [[gnu::cold]] std::uint64_t fingerprint_of(int f) const {
     hash_combine mix;
     if (f == operations) mix(fingerprint(graph));
     else if (f == memory) return mark_of_plan();
@@ -68,7 +68,7 @@ struct start_record {
       for (char const c : lines_of(f)) mix(c);
     return mix.hash;
   }
-  std::string lines_of(int f) const {
+  [[gnu::cold]] std::string lines_of(int f) const {
     switch (f) {
       case library:
         return std::to_string(MESHTENSOR_VERSION_MAJOR) + "." + std::to_string(MESHTENSOR_VERSION_MINOR) + "." +
@@ -91,20 +91,20 @@ struct start_record {
   }
 
  private:
-  std::uint64_t mark_of_plan() const {
+  [[gnu::cold]] std::uint64_t mark_of_plan() const {
     hash_combine mix;
     for (int v = 0; v < graph.value_count; ++v) mix(graph.values[v].layout.bits);
     mix(planned.arena_bytes, planned.variable_bytes, planned.input_bytes);
     return mix.hash;
   }
-  std::string lines_of_mesh() const {
+  [[gnu::cold]] std::string lines_of_mesh() const {
     std::string lines;
     for (int a = 0; a < mesh.count; ++a)
       lines += mesh.axes[a].label.text() + " = " + std::to_string(mesh.axes[a].extent) + "\n";
     return lines;
   }
   /// `heads over model`, `d_model over data in optimizer`, `length whole in attention`
-  std::string lines_of_layout() const {
+  [[gnu::cold]] std::string lines_of_layout() const {
     std::string lines;
     for (int r = 0; r < layout.count; ++r) {
       layout_rule const& rule = layout.rules[r];
@@ -114,14 +114,14 @@ struct start_record {
     }
     return lines;
   }
-  std::string lines_of_extents() const {
+  [[gnu::cold]] std::string lines_of_extents() const {
     std::string lines;
     for (int d = 0; d < graph.dim_count; ++d)
       lines += graph.dim_name(d).text() + " = " + std::to_string(planned.numbers.extent[d]) + "\n";
     return lines;
   }
   /// The dtypes of inputs, parameters and state.
-  std::string lines_of_dtypes() const {
+  [[gnu::cold]] std::string lines_of_dtypes() const {
     std::string lines;
     for (int i = 0; i < graph.node_count; ++i)
       if (node const& n = graph.nodes[i]; n.kind == primitive::input)

@@ -15,7 +15,7 @@ namespace meshtensor::detail {
 /// Warns of the rules of a layout that have no effect on a set of programs; `unused` has a bit for each. Any module
 /// made of the set has the names for the sentence.
 template <class = lazy>
-void warn_unused(job_runner const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
+[[gnu::cold]] void warn_unused(job_runner const& j, module const& m, layout_rules const& layout, std::uint64_t unused) {
   for (int r = 0; r < layout.count; ++r) {
     if ((unused >> r & 1) == 0) continue;
     std::vector<std::string> dims, scopes;
@@ -39,7 +39,7 @@ void warn_unused(job_runner const& j, module const& m, layout_rules const& layou
 
 /// Warns of parameters whose gradient is zero whatever their values.
 template <class = lazy>
-void warn_idle(job_runner const& j, module const& m) {
+[[gnu::cold]] void warn_idle(job_runner const& j, module const& m) {
   constexpr int shown = 3;
   std::string names;
   int count = 0;

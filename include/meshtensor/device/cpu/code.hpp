@@ -26,7 +26,7 @@ constexpr node_primitives node_primitives_of(module const& m) {
         m.regions[n.region].kind == region_kind::kernel)
       continue;
     all.with_kernels.add(n.kind);
-    if (!with_kernel(n.kind, [&]<class K>() { return K::takes(m, n); })) all.with_loops.add(n.kind);
+    if (!with_kernel(n.kind, [&]<class K>() { return K::takes(m, n); })) all.with_loops.add(m, n);
   }
   return all;
 }
