@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is the same for all programs, compiled once: the passes, reports, jobs, and the reference device's engine.
+#include <meshtensor/emit/printer.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
+#include <meshtensor/job/started_runner.hpp>
 #include <meshtensor/meshtensor.hpp>
+#include <meshtensor/run/by_transport.hpp>
+#include <meshtensor/run/lockstep.hpp>
 
 namespace meshtensor {
 
@@ -21,6 +25,8 @@ template void warn_unused<lazy>(job_runner const&, module const&, layout_rules c
 template std::unique_ptr<job_runner> started_runner<with_mpi>();
 template std::unique_ptr<job_runner> runner_of_threads<lazy>();
 template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
+template std::unique_ptr<exchanges> exchanges_by<lazy>(transport&, module const&, plan const&, rank_context const&);
+template std::unique_ptr<exchanges> exchanges_in_lockstep<lazy>(exchange_timing);
 template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
                                                 std::vector<timeline const*> const&);
 template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);

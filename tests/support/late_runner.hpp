@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "meshtensor/job/transport.hpp"
+#include "meshtensor/job/local_runners.hpp"
 #include "support/layouts.hpp"
 
 namespace meshtensor_test {

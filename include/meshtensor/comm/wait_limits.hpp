@@ -10,6 +10,7 @@
 #include <string>
 
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/warning.hpp"
 
 namespace meshtensor {
 
@@ -81,5 +82,14 @@ class waiting_time {
   clock::duration total_{};
   clock::time_point last_{};
 };
+
+/// The wait limits from the environment, with warnings through `on_warning()`. errors R29
+inline wait_limits waits_of_a_job() {
+  wait_limits limits = limits_in_environment();
+  limits.say = [](std::string const& sentence) {
+    if (on_warning()) on_warning()(sentence);
+  };
+  return limits;
+}
 
 }  // namespace meshtensor

@@ -14,7 +14,6 @@
 
 #include "meshtensor/array/array_text.hpp"
 #include "meshtensor/base/warning.hpp"
-#include "meshtensor/job/launch.hpp"
 #include "meshtensor/job/transport.hpp"
 
 #if MESHTENSOR_WITH_MPI
@@ -27,45 +26,11 @@ namespace detail {
 
 /// MPI ranks if a launcher started this process, else threads.
 template <bool WithMpi>
-std::unique_ptr<job_runner> started_runner() {
-  int const started = launched_processes();
-  if (int const tasks = tasks_around(); tasks > 1)
-    throw error("R18", {"this process runs alone inside of a Slurm job of ", tasks,
-                        " tasks: start it with srun; if it is meant to be alone, with SLURM_NTASKS=1"});
-#if MESHTENSOR_WITH_MPI
-  if (started > 0) {
-    auto ranks = std::make_unique<mpi_runner>();
-    if (started > 1 && ranks->size() == 1) {
-      std::string const library = comm::library_name();
-      ranks.reset();  // before the exception, whose unwinding would abort the job
-      throw error("R18", {"a launcher started this process as one of ", started, ", but ", library,
-                          ", which it is linked with, sees it alone: start it with that library's own mpirun, or with "
-                          "srun --mpi=pmix"});
-    }
-    return ranks;
-  }
-#else
-  if (started > 1)
-    throw error("R09", {"a launcher started ", started,
-                        " processes, but this program was built without MPI: link meshtensor::mpi (without CMake: "
-                        "mpicxx -DMESHTENSOR_WITH_MPI=1), or start it alone"});
-#endif
-  return std::make_unique<thread_runner>();
-}
+std::unique_ptr<job_runner> started_runner();
 template <class = lazy>
-std::unique_ptr<job_runner> runner_of_threads() {
-  return std::make_unique<thread_runner>();
-}
+std::unique_ptr<job_runner> runner_of_threads();
 template <class = lazy>
-std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing) {
-  return std::make_unique<lockstep_runner>(timing);
-}
-
-#if MESHTENSOR_COMPILED
-extern template std::unique_ptr<job_runner> started_runner<with_mpi>();
-extern template std::unique_ptr<job_runner> runner_of_threads<lazy>();
-extern template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
-#endif
+std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing);
 
 }  // namespace detail
 
@@ -139,3 +104,7 @@ struct fmt::formatter<A> : fmt::formatter<std::string_view> {
     return fmt::formatter<std::string_view>::format(meshtensor::text_of(base), context);
   }
 };
+
+#if !MESHTENSOR_COMPILED
+#  include "meshtensor/job/started_runner.hpp"
+#endif

@@ -7,6 +7,7 @@
 #include "meshtensor/comm/mpi.hpp"
 #include "meshtensor/comm/mpi/last_words.hpp"
 #include "meshtensor/comm/mpi/pin.hpp"
+#include "meshtensor/comm/wait_limits.hpp"
 #include "meshtensor/job/launch.hpp"
 #include "meshtensor/job/transport.hpp"
 

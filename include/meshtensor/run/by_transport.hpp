@@ -11,7 +11,7 @@
 
 #include "meshtensor/job/transport.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
-#include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/session.hpp"
 
 namespace meshtensor {
 
@@ -143,5 +143,16 @@ class by_transport final : public exchanges {
   std::int64_t workspace_bytes_ = 0;
   std::vector<std::unique_ptr<bucket>> buckets_;
 };
+
+namespace detail {
+template <class>
+std::unique_ptr<exchanges> exchanges_by(transport& t, module const& m, plan const& p, rank_context const& mine) {
+  return std::make_unique<by_transport>(t, m, p, mine);
+}
+#if MESHTENSOR_COMPILED
+extern template std::unique_ptr<exchanges> exchanges_by<lazy>(transport&, module const&, plan const&,
+                                                              rank_context const&);
+#endif
+}  // namespace detail
 
 }  // namespace meshtensor

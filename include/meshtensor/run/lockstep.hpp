@@ -11,7 +11,7 @@
 
 #include "meshtensor/comm/exchange_timing.hpp"
 #include "meshtensor/comm/reference.hpp"
-#include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/session.hpp"
 
 namespace meshtensor {
 
@@ -96,5 +96,15 @@ class lockstep final : public exchanges {
   blocks_of_all now_;
   std::vector<std::unique_ptr<pending>> late_;  // by node
 };
+
+namespace detail {
+template <class>
+std::unique_ptr<exchanges> exchanges_in_lockstep(exchange_timing timing) {
+  return std::make_unique<lockstep>(timing);
+}
+#if MESHTENSOR_COMPILED
+extern template std::unique_ptr<exchanges> exchanges_in_lockstep<lazy>(exchange_timing);
+#endif
+}  // namespace detail
 
 }  // namespace meshtensor

@@ -12,14 +12,20 @@
 
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/by_transport.hpp"
 #include "meshtensor/run/inputs.hpp"
-#include "meshtensor/run/lockstep.hpp"
 #include "meshtensor/run/memory_use.hpp"
 #include "meshtensor/run/recorded_steps.hpp"
 #include "meshtensor/run/store.hpp"
 
 namespace meshtensor {
+
+namespace detail {
+/// The exchanges of one processor on its transport (by_transport.hpp), and of all in lockstep (lockstep.hpp).
+template <class = lazy>
+std::unique_ptr<exchanges> exchanges_by(transport& t, module const& m, plan const& p, rank_context const& mine);
+template <class = lazy>
+std::unique_ptr<exchanges> exchanges_in_lockstep(exchange_timing timing);
+}  // namespace detail
 
 /// Runs one entry of a partitioned module, step by step, on the processors of a store. It checks names; `executable`
 /// checks types.
@@ -136,3 +142,7 @@ class session {
 }  // namespace meshtensor
 
 #include "meshtensor/run/session_members.hpp"
+#if !MESHTENSOR_COMPILED
+#  include "meshtensor/run/by_transport.hpp"
+#  include "meshtensor/run/lockstep.hpp"
+#endif

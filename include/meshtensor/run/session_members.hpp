@@ -29,8 +29,8 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   });
   ready();
   if (runs_as_one()) {
-    engines_.push_back(
-        std::make_unique<engine<Device>>(m, p, entry, device_, processors_, std::make_unique<lockstep>(job.timing())));
+    engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_,
+                                                        detail::exchanges_in_lockstep(job.timing())));
     if constexpr (keeps_values<Device>)
       for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);
   } else {
@@ -236,7 +236,7 @@ template <class Device>
 void session<Device>::make_engine(int rank, transport& t) {
   std::size_t const k = index_of(rank);
   rank_context& p = processors_[k];
-  auto ways = std::make_unique<by_transport>(t, m_, p_, p);
+  auto ways = detail::exchanges_by(t, m_, p_, p);
   engines_[k] =
       std::make_unique<engine<Device>>(m_, p_, entry_, one_device(), std::span<rank_context>(&p, 1), std::move(ways));
 }

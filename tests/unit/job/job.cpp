@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "meshtensor/job/local_runners.hpp"
 #include "meshtensor/meshtensor.hpp"
 
 namespace mt = meshtensor;

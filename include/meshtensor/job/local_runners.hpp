@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs all ranks of a job in this process: as threads, or in lockstep on one thread.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "meshtensor/comm/local.hpp"
+#include "meshtensor/job/transport.hpp"
+
+namespace meshtensor {
+
+/// All processors of a mesh as threads of this process: the first one is the calling thread, the others live as long as
+/// the job. Only one thread may run it at a time.
+class thread_runner final : public job_runner {
+ public:
+  int size() const override { return 0; }
+  std::vector<int> held(int size) const override {
+    std::vector<int> all;
+    for (int r = 0; r < size; ++r) all.push_back(r);
+    return all;
+  }
+  void run(int size, rank_work work) override {
+    connected& c = worlds_.try_emplace(size, size).first->second;
+    c.world.run([&](local_member& member) { work(member.rank(), c.ends[static_cast<std::size_t>(member.rank())]); });
+  }
+
+ private:
+  struct connected {
+    explicit connected(int size) : world(size, waits_of_a_job()) {
+      for (int r = 0; r < size; ++r) ends.emplace_back(world.member(r));
+    }
+    local_world world;
+    std::deque<transport_over<local_member>> ends;  // one for each rank
+  };
+  std::map<int, connected> worlds_;
+};
+
+/// All processors of a mesh in lockstep on the calling thread: for tests, and for meshes far larger than the machine.
+class lockstep_runner final : public job_runner {
+ public:
+  explicit lockstep_runner(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
+  int size() const override { return 0; }
+  std::vector<int> held(int size) const override { return thread_runner().held(size); }
+  bool in_lockstep() const override { return true; }
+  exchange_timing timing() const override { return timing_; }
+  void run(int, rank_work) override {
+    throw error("R03", "in lockstep there is no transport: communicate through a plan, or use threads or ranks");
+  }
+
+ private:
+  exchange_timing timing_;
+};
+
+}  // namespace meshtensor
