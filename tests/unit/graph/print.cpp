@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text form of small programs, word for word, as traced and as partitioned.
 #include "meshtensor/emit/print.hpp"
+#include "meshtensor/graph/spell.hpp"
 
 #include <doctest/doctest.h>
 

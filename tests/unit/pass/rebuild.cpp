@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/emit/print.hpp"
+#include "meshtensor/graph/spell.hpp"
 #include "meshtensor/pass/verify.hpp"
 #include "unit/pass/results.hpp"
 
