@@ -20,6 +20,7 @@ struct device_description;
 struct executable;
 struct loaded_executable;
 struct serialized_executable;
+struct topology;
 struct buffer;
 
 /// How every struct begins.
@@ -46,6 +47,7 @@ enum class slot : int {
   device_description = 29,
   device_memory = 34,
   executable_destroy = 40,
+  executable_cost = 46,
   executable_serialize = 49,
   loaded_destroy = 50,
   loaded_executable = 51,
@@ -53,6 +55,9 @@ enum class slot : int {
   loaded_deserialize = 56,
   buffer_destroy = 58,
   buffer_to_host = 70,
+  topology_create = 82,
+  topology_destroy = 83,
+  compile_for_topology = 89,
   executable_memory = 96,
 };
 
@@ -230,6 +235,34 @@ struct executable_memory_arguments {
   struct head head;
   executable* which;
   std::int64_t code, arguments, results, aliased, temporary, host[5], peak;
+};
+struct cost_arguments {
+  struct head head;
+  executable* which;
+  std::size_t count;
+  named_value const* all;
+};
+/// Hardware that need not be here, by its name: `v5e:2x2`.
+struct topology_arguments {
+  struct head head;
+  char const* name;
+  std::size_t name_length;
+  named_value const* options;
+  std::size_t option_count;
+  topology* made;
+};
+struct topology_destroy_arguments {
+  struct head head;
+  topology* which;
+};
+struct compile_for_topology_arguments {
+  struct head head;
+  topology const* which;
+  program const* source;
+  char const* options;
+  std::size_t options_length;
+  client* none;
+  executable* made;
 };
 struct serialize_arguments {
   struct head head;
