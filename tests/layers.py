@@ -153,6 +153,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         found = self_test()
     else:
+        if len(sys.argv) != 2:
+            sys.exit(__doc__)
         root = pathlib.Path(sys.argv[1])
         found = check(root) if list(root.rglob("*.hpp")) else [f"no header found under {root}"]
     print("\n".join(found) if found else "all is in order")

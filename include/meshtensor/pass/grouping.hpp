@@ -131,7 +131,7 @@ struct grouping {
     g.space = v.dims;
     for (int a = 0; a < from.axis_count; ++a)
       g.sharded[a] = static_cast<std::uint8_t>(!v.layout.shards(a) ? 0 : v.dims.at[v.layout.sharded_at(a)] + 1),
-      g.order[a] = v.layout.order(a);
+      g.order[a] = static_cast<std::uint8_t>(v.layout.order(a));
   }
 
   constexpr bool begin(node_id i, node const& n) {
