@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <meshtensor/data/image_batches.hpp>
 #include <meshtensor/run/store.hpp>
@@ -32,6 +34,8 @@ class learner {
   virtual batch_loss learn(mt::image_batch const& b) = 0;
   /// Adds what the network, or its moving average if there is one, makes of a batch.
   virtual void look(mt::image_batch const& b, scores& so_far) = 0;
+  /// The logits of a batch, [batch, classes] row-major; in a process that has the whole mesh.
+  virtual std::vector<float> logits(mt::image_batch const& b) = 0;
   /// The part of each batch that this process feeds: that of its processor, or all.
   virtual mt::image_part mine() const = 0;
 
@@ -40,6 +44,8 @@ class learner {
   /// The memory, communication and computation of a step.
   /// Of what --explain asks for: its plan, or its instructions.
   virtual std::string explained(std::string const& what) const = 0;
+  /// The bytes that a step is said to need; without one, those of an evaluation.
+  virtual std::int64_t planned_bytes() const = 0;
   /// Compares a step with the same on whole tensors. Returns whether they agree, and a sentence.
   virtual std::pair<bool, std::string> compare(mt::image_batch const& b) = 0;
   virtual void record(bool on) = 0;

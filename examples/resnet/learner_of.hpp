@@ -62,6 +62,13 @@ class learner_of : public learner {
     if (look_average_) add(fed(b, *look_average_));
     else add(fed(b, *look_));
   }
+  std::vector<float> logits(mt::image_batch const& b) override {
+    auto const all = [&](auto& run) {
+      auto const values = fed(b, run).template get<"logits">().gather();
+      return std::vector<float>(values.begin(), values.end());
+    };
+    return look_average_ ? all(*look_average_) : all(*look_);
+  }
   mt::image_part mine() const override {
     if (step_) return part_of(*step_);
     return look_average_ ? part_of(*look_average_) : part_of(*look_);
@@ -88,6 +95,11 @@ class learner_of : public learner {
   std::string explained(std::string const& what) const override {
     if (what == "instructions") return mt::instructions(*step_);
     return mt::explain(*step_) + "\n" + mt::pictures(*step_);
+  }
+  std::int64_t planned_bytes() const override {
+    auto const bytes = [](auto const& run) { return static_cast<std::int64_t>(run.memory().all()); };
+    if (step_) return bytes(*step_);
+    return look_average_ ? bytes(*look_average_) : bytes(*look_);
   }
   std::pair<bool, std::string> compare(mt::image_batch const& b) override {
     auto const found = std::apply(

@@ -89,6 +89,7 @@ struct evaluate {
     auto const right = sum(select(one_hot(labels, classes, mt::boolean), each, 0), classes);
     auto const before = sum(mt::cast<mt::i64>(!(each < right)), classes);  // and the right one itself
     auto const counted = [&](auto const& found) { return sum(mt::cast<mt::i64>(found && counts > 0)); };
+    s.output("logits", each);
     s.output("nats", sum(cross_entropy(logits, labels, classes) * counts));
     s.output("count", counted(before >= 0));
     s.output("first", counted(before <= 1));
