@@ -41,7 +41,6 @@ class learner {
 
   /// The parameters, and the multiplications for one image.
   virtual std::pair<std::int64_t, std::int64_t> counts() const = 0;
-  /// The memory, communication and computation of a step.
   /// Of what --explain asks for: its plan, or its instructions.
   virtual std::string explained(std::string const& what) const = 0;
   /// The bytes that a step is said to need; without one, those of an evaluation.
