@@ -83,7 +83,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
   long launches = 0, products = 0, copies = 0, uploads = 0, downloads = 0, replays = 0, recordings = 0, loads = 0;
   long blocks() const { return static_cast<long>(blocks_.size()); }
   std::string last_text;
-  bool has_products = true;
+  bool has_products = true, has_products_by_address = true;
   bool compiles = true;  // else kernels have a text only
 
   int block_threads() const override { return 1; }
@@ -139,7 +139,11 @@ class host_gpu final : public meshtensor::cuda::gpu {
     meshtensor::cuda::gemm const g = static_cast<planned const&>(how).what;
     give([=] {
       meshtensor::with_element(g.type, [&]<class E>() {
-        for (std::int64_t j = 0; j < g.batch; ++j)
+        auto const at = [&](address table, std::int64_t j) { return reinterpret_cast<address const*>(table)[j]; };
+        for (std::int64_t j = 0; g.by_address && j < g.batch; ++j)
+          multiply(g, reinterpret_cast<E const*>(at(a, j)), reinterpret_cast<E const*>(at(b, j)),
+                   reinterpret_cast<E*>(at(c, j)));
+        for (std::int64_t j = 0; !g.by_address && j < g.batch; ++j)
           multiply(g, reinterpret_cast<E const*>(a) + j * g.step_a, reinterpret_cast<E const*>(b) + j * g.step_b,
                    reinterpret_cast<E*>(c) + j * g.step_c);
       });
@@ -182,7 +186,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
     return all;
   }
   std::unique_ptr<meshtensor::cuda::product_plan> plan(meshtensor::cuda::gemm const& product) override {
-    if (!has_products) return nullptr;
+    if (!has_products || (product.by_address && !has_products_by_address)) return nullptr;
     auto made = std::make_unique<planned>();
     made->what = product;
     return made;

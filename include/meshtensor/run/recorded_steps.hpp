@@ -191,6 +191,7 @@ class engine<Device> {
     }
     in_bytes_ = in, out_bytes_ = out;
     in_ = memory(gpu, static_cast<std::size_t>(in)), out_ = memory(gpu, static_cast<std::size_t>(out));
+    gpu.clear(out_.at(), static_cast<std::size_t>(out));  // what lies between outputs is copied, too
     staged_in_ = host_block(gpu, static_cast<std::size_t>(in)),
     staged_out_ = host_block(gpu, static_cast<std::size_t>(out));
   }
@@ -253,6 +254,7 @@ class engine<Device> {
     to_do_.upload(in_.at(), staged_in_.at(), in_bytes_);
     walk(numbers, seed, step);
     to_do_.download(staged_out_.at(), out_.at(), out_bytes_);
+    to_do_.place_tables(Device::gpu());
     is_recorded_ = true;
   }
   void forget() {
@@ -277,6 +279,7 @@ class engine<Device> {
   }
   /// Does what was recorded since the last node, and waits for it.
   void finish_node(node_id which) {
+    to_do_.place_tables(Device::gpu());
     to_do_.give_to(Device::gpu(), program_.library());
     to_do_.forget();
     Device::gpu().wait();

@@ -104,6 +104,9 @@ static_assert(api::compute_f32 == CUBLAS_COMPUTE_32F && api::compute_f64 == CUBL
 static_assert(api::transpose_a == CUBLASLT_MATMUL_DESC_TRANSA && api::transpose_b == CUBLASLT_MATMUL_DESC_TRANSB);
 static_assert(api::batch_count == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
 static_assert(api::batch_step == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+#  if CUBLAS_VERSION >= 130000
+static_assert(api::batch_mode == CUBLASLT_MATRIX_LAYOUT_BATCH_MODE && CUBLASLT_BATCH_MODE_POINTER_ARRAY == 1);
+#  endif
 static_assert(api::most_workspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
 static_assert(api::alignment_a == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
 static_assert(api::alignment_b == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);

@@ -47,7 +47,8 @@ struct gemm {
   bool transposed_a = false, transposed_b = false;
   std::int64_t lda = 1, ldb = 1, ldc = 1;
   std::int64_t step_a = 0, step_b = 0, step_c = 0;
-  int alignment = 16;  // bytes, of all addresses
+  int alignment = 16;       // bytes, of all addresses
+  bool by_address = false;  // the matrices lie anywhere: their addresses are in tables on the GPU
 
   bool operator==(gemm const&) const = default;
 };

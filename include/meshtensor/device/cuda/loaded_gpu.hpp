@@ -105,7 +105,8 @@ class loaded_gpu final : public gpu {
     check(driver_.cuMemcpyDtoDAsync_v2(number(to), number(from), bytes, stream_), "cuMemcpyDtoDAsync");
   }
   void clear(address to, std::size_t bytes) override {
-    check(driver_.cuMemsetD8Async(number(to), 0, bytes, stream_), "cuMemsetD8Async");
+    enter();
+    if (bytes != 0) check(driver_.cuMemsetD8Async(number(to), 0, bytes, stream_), "cuMemsetD8Async");
   }
   void launch(function which, launch_shape shape, launch_arguments const& arguments) override {
     void* parameters[] = {const_cast<launch_arguments*>(&arguments)};
@@ -140,6 +141,7 @@ class loaded_gpu final : public gpu {
     int const turned_a = g.transposed_a ? 1 : 0, turned_b = g.transposed_b ? 1 : 0;
     products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_a, &turned_a, sizeof turned_a);
     products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_b, &turned_b, sizeof turned_b);
+    int refused = 0;
     auto const lay = [&](api::layout& l, std::int64_t rows, std::int64_t columns, std::int64_t line,
                          std::int64_t step) {
       check_product(products_.cublasLtMatrixLayoutCreate(&l, type, static_cast<std::uint64_t>(rows),
@@ -147,11 +149,15 @@ class loaded_gpu final : public gpu {
                     "cublasLtMatrixLayoutCreate");
       auto const batch = static_cast<std::int32_t>(g.batch);
       products_.cublasLtMatrixLayoutSetAttribute(l, api::batch_count, &batch, sizeof batch);
-      products_.cublasLtMatrixLayoutSetAttribute(l, api::batch_step, &step, sizeof step);
+      std::uint32_t const by_address = 1;
+      refused |= g.by_address
+                     ? products_.cublasLtMatrixLayoutSetAttribute(l, api::batch_mode, &by_address, sizeof by_address)
+                     : products_.cublasLtMatrixLayoutSetAttribute(l, api::batch_step, &step, sizeof step);
     };
     lay(made->a, g.transposed_a ? g.k : g.m, g.transposed_a ? g.m : g.k, g.lda, g.step_a);
     lay(made->b, g.transposed_b ? g.n : g.k, g.transposed_b ? g.k : g.n, g.ldb, g.step_b);
     lay(made->c, g.m, g.n, g.ldc, g.step_c);
+    if (refused != 0) return nullptr;
     api::preference wish = nullptr;
     check_product(products_.cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
     auto const most = static_cast<std::uint64_t>(workspace_bytes());

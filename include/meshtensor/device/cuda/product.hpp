@@ -47,18 +47,22 @@ class pair_product {
     }
     if (swapped_) std::swap(at[0], at[1]);
     auto const size = static_cast<std::int64_t>(bytes_of(original_[2].type));
+    std::vector<address> all[3];
     std::int64_t index[max_dims_of_one] = {};
-    for (;;) {
+    for (bool more = true; more;) {
       std::int64_t offset[3] = {};
       for (std::size_t i = 0; i < loops_.size(); ++i)
         offset[0] += index[i] * loops_[i].first, offset[1] += index[i] * loops_[i].second,
             offset[2] += index[i] * loops_[i].third;
-      to_do.multiply(*plan_, at[0] + offset[0] * size, at[1] + offset[1] * size, at[2] + offset[2] * size,
-                     library_workspace);
+      for (int k = 0; k < 3; ++k) all[k].push_back(at[k] + offset[k] * size);
       std::size_t d = loops_.size();
-      while (d-- > 0 && ++index[d] == loops_[d].extent) index[d] = 0;
-      if (d == std::size_t(-1)) break;
+      while (d > 0 && ++index[d - 1] == loops_[d - 1].extent) index[--d] = 0;
+      more = d > 0;
     }
+    if (product_.by_address) to_do.multiply(*plan_, all[0], all[1], all[2], library_workspace);
+    else
+      for (std::size_t i = 0; i < all[0].size(); ++i)
+        to_do.multiply(*plan_, all[0][i], all[1][i], all[2][i], library_workspace);
     if (packed_bytes_[2] != 0) move(to_do, packed_[2], at[2], original_[2], c);
   }
 
@@ -66,7 +70,8 @@ class pair_product {
   pair_product(box_copier const& copier, view const& a, view const& b, view const& c)
       : copier_(&copier), original_{a, b, c}, packed_{a, b, c} {}
 
-  static constexpr std::size_t most_loops = 8;  // products, one after the other
+  static constexpr std::int64_t most_loops = 8;         // products, one after the other
+  static constexpr std::int64_t most_addresses = 1024;  // of a product by address
 
   /// Packing converts no dtype: blocks of different ones are no product of the library.
   bool is_natural(unsigned) const {
@@ -149,20 +154,10 @@ class pair_product {
       return false;
     bool turned = false;
     if (!lay(m.extent, c_row, n.extent, c_column, turned, product_.ldc) || turned) return false;
-    loops_.clear();
-    std::size_t largest = 0;
-    for (std::size_t i = 1; i < batch.size(); ++i)
-      if (batch[i].extent > batch[largest].extent) largest = i;
-    std::size_t count = 1;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (i == largest) {
-        product_.batch = batch[i].extent;
-        product_.step_a = batch[i].first, product_.step_b = batch[i].second, product_.step_c = batch[i].third;
-      } else {
-        loops_.push_back(batch[i]), count *= static_cast<std::size_t>(batch[i].extent);
-      }
-    }
-    if (count > most_loops) return false;
+    loops_ = std::move(batch);
+    products_ = 1;
+    for (dim_group const& g : loops_) products_ *= g.extent;
+    if (loops_.size() > 1 && products_ > most_addresses) return false;
     // All addresses are multiples of what blocks, and steps between their parts, are multiples of.
     auto const size = static_cast<std::int64_t>(bytes_of(product_.type));
     std::int64_t steps = 16;
@@ -170,7 +165,6 @@ class pair_product {
     auto const divides = [&](std::int64_t elements) {
       while (steps > size && (elements * size) % steps != 0) steps /= 2;
     };
-    divides(product_.step_a), divides(product_.step_b), divides(product_.step_c);
     for (dim_group const& g : loops_) divides(g.first), divides(g.second), divides(g.third);
     product_.alignment = static_cast<int>(steps);
     return true;
@@ -200,7 +194,24 @@ class pair_product {
     }
     return false;
   }
+  /// One batch with equal steps, if there is one dim of batches; else one of matrices that lie anywhere, or some
+  /// products one after the other.
   bool plan(preparation& p) {
+    if (loops_.size() > 1) {
+      product_.by_address = true, product_.batch = products_;
+      if ((plan_ = p.device.plan(product_)) != nullptr) return true;
+      product_.by_address = false;
+    }
+    product_.batch = 1;
+    if (!loops_.empty()) {
+      std::size_t largest = 0;
+      for (std::size_t i = 1; i < loops_.size(); ++i)
+        if (loops_[i].extent > loops_[largest].extent) largest = i;
+      dim_group const g = loops_[largest];
+      loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(largest));
+      product_.batch = g.extent, product_.step_a = g.first, product_.step_b = g.second, product_.step_c = g.third;
+    }
+    if (products_ / product_.batch > most_loops) return false;
     plan_ = p.device.plan(product_);
     return plan_ != nullptr;
   }
@@ -210,7 +221,8 @@ class pair_product {
   std::int64_t packed_bytes_[3] = {};
   bool swapped_ = false;
   gemm product_;
-  std::vector<dim_group> loops_;
+  std::vector<dim_group> loops_;  // of products
+  std::int64_t products_ = 1;
   std::shared_ptr<product_plan> plan_;
 };
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "meshtensor/device/cuda/fused.hpp"
+#include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/graph/rule.hpp"
 
 namespace meshtensor::cuda {
@@ -35,6 +36,12 @@ struct download_order {
   address from;
   std::size_t bytes;
 };
+/// Of a product by address: where in the tables of a recording its addresses are.
+struct product_at_order {
+  product_plan const* how;
+  std::size_t a, b, c;
+  address workspace;
+};
 struct product_order {
   product_plan const* how;
   address a, b, c, workspace;
@@ -60,7 +67,22 @@ class recording {
   void download(std::byte* to, address from, std::int64_t bytes) {
     if (bytes != 0) orders_.push_back(download_order{to, from, static_cast<std::size_t>(bytes)});
   }
-  void forget() { orders_.clear(); }
+  /// Matrices that lie anywhere: one address in each list for each of a batch.
+  void multiply(product_plan const& how, std::vector<address> const& a, std::vector<address> const& b,
+                std::vector<address> const& c, address workspace) {
+    std::size_t const first = tables_.size(), many = a.size();
+    for (auto const* list : {&a, &b, &c}) tables_.insert(tables_.end(), list->begin(), list->end());
+    orders_.push_back(product_at_order{&how, first, first + many, first + 2 * many, workspace});
+  }
+  /// To be called when all is recorded: brings tables of addresses to the GPU.
+  void place_tables(gpu& g) {
+    std::size_t const bytes = tables_.size() * sizeof(address);
+    if (bytes > placed_.bytes()) placed_ = device_memory(g, bytes);
+    if (bytes == 0) return;
+    g.upload(placed_.at(), tables_.data(), bytes);
+    g.wait();
+  }
+  void forget() { orders_.clear(), tables_.clear(); }
   std::size_t size() const { return orders_.size(); }
 
   void give_to(gpu& g, kernel_library const& kernels) const {
@@ -70,12 +92,20 @@ class recording {
       else if (auto const* z = std::get_if<clear_order>(&o)) g.clear(z->to, z->bytes);
       else if (auto const* u = std::get_if<upload_order>(&o)) g.upload(u->to, u->from, u->bytes);
       else if (auto const* d = std::get_if<download_order>(&o)) g.download(d->to, d->from, d->bytes);
+      else if (auto const* t = std::get_if<product_at_order>(&o))
+        g.run(*t->how, placed(t->a), placed(t->b), placed(t->c), t->workspace);
       else if (auto const* p = std::get_if<product_order>(&o)) g.run(*p->how, p->a, p->b, p->c, p->workspace);
     }
   }
 
  private:
-  std::vector<std::variant<launch_order, copy_order, clear_order, upload_order, download_order, product_order>> orders_;
+  address placed(std::size_t at) const { return placed_.at() + at * sizeof(address); }
+
+  std::vector<address> tables_;
+  device_memory placed_;
+  std::vector<std::variant<launch_order, copy_order, clear_order, upload_order, download_order, product_order,
+                           product_at_order>>
+      orders_;
 };
 
 /// Adds what a node does to a recording; the views of `e` have addresses on the GPU.
