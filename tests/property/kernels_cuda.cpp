@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of every program of the catalogue compile for three generations of GPUs, where there is NVRTC.
 // passes: start-up
+// sanitize: no
 // timeout: 300
 #include <dlfcn.h>
 

@@ -2,7 +2,6 @@
 // Programs on mt::cuda_device: the losses and parameters of plain loops, under several layouts, with kernels that the
 // host's compiler makes.
 // passes: start-up
-// sanitize: no
 #include <doctest/doctest.h>
 
 #include <cmath>
