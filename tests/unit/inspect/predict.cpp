@@ -9,8 +9,8 @@
 
 #include <chrono>
 
+#include "../../../examples/transformer.hpp"
 #include "meshtensor/inspect/explain.hpp"
-#include "transformer.hpp"
 
 namespace mt = meshtensor;
 namespace net = transformer;
