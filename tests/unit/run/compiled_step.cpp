@@ -2,6 +2,7 @@
 // Steps that the compiler has written out give the bits of the engine that reads a list: in lockstep and on threads, on
 // the reference device; they can be recorded and observed; their costs are constants.
 // timeout: 300
+// alone
 #include "meshtensor/job/local_runners.hpp"
 #include "support/compiled_steps.hpp"
 
