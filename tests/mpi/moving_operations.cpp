@@ -2,7 +2,7 @@
 // The table of docs/layouts.md, "What moves along a sharded dim": each rank receives by MPI as many bytes as the row's
 // formula says of it.
 // passes: start-up
-// ranks: 2 3 4
+// ranks: 2 3 4 6
 // needs: mpi
 #include "support/moving_operations.hpp"
 
