@@ -14,6 +14,7 @@
 
 #include "element.hpp"
 #include "meshtensor/array/interpret.hpp"
+#include "meshtensor/pass/bind.hpp"
 #include "two_layers.hpp"
 
 namespace mt = meshtensor;

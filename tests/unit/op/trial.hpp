@@ -12,6 +12,7 @@
 
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/op/gradient.hpp"
+#include "meshtensor/pass/bind.hpp"
 #include "meshtensor/pass/differentiate.hpp"
 
 namespace doctest {

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "meshtensor/array/interpret.hpp"
+#include "meshtensor/pass/bind.hpp"
 #include "unit/pass/programs.hpp"
 
 namespace meshtensor_test {

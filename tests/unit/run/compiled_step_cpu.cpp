@@ -2,6 +2,7 @@
 // Steps that the compiler has written out give the bits of the engine that reads a list, on the cpu device.
 // needs: cpu
 // timeout: 300
+// alone
 #include "meshtensor/device/cpu/device.hpp"
 #include "support/compiled_steps.hpp"
 
