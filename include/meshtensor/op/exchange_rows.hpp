@@ -105,7 +105,7 @@ constexpr auto exchange_by(X const& x, Index const& index, D, number const* at_m
     if (at_most != nullptr) most = a.at_most = b.add_number(*at_most);
     counts = exchange_rows_rule::add_step(b, row_step::count, {sent}, a);
     group = exchange_rows_rule::add_step(b, row_step::number, {counts}, a);
-    rows = exchange_rows_rule::add_step(b, row_step::send, {x.id, sent, counts}, a);
+    rows = exchange_rows_rule::add_step(b, row_step::send, {rows, sent, counts}, a);
   }
   using result = result_dims_t<sent_rule, typename X::dim_list, typename Index::dim_list, held>;
   using rows_t = handle_t<X::type, result>;
@@ -161,12 +161,13 @@ constexpr auto return_rows(Rows const& rows, Sent const& sent, line const& where
     static_assert(
         is_valid<detail::wrong<"T01 return_rows: the operand is not of rows exchanged by this dim", Rows, groups>>);
   detail::recording r(detail::owner_of(rows, sent.index), where);
+  value_id const index = sent.index.id, counts = sent.counts.id;
   value_id made = rows.id;
   if constexpr (fits) {
     shape const all = detail::shape_of(r.b, dims<groups, detail::holders_of<groups>, detail::rows_of<groups>>{});
-    made = exchange_rows_rule::add_step(
-        r.b, row_step::back, {rows.id, sent.index.id, sent.counts.id},
-        {dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]}, r.b.dim_like(dim_id{all.at[0]}), sent.at_most});
+    exchange_rows_attributes a{dim_id{all.at[0]}, dim_id{all.at[1]}, dim_id{all.at[2]}, r.b.dim_like(dim_id{all.at[0]}),
+                               sent.at_most};
+    made = exchange_rows_rule::add_step(r.b, row_step::back, {made, index, counts}, a);
   }
   return detail::wrap<Rows::type, result_dims_t<detail::returned_rule, typename Rows::dim_list, index_dims, held>>(
       r.b, made);
