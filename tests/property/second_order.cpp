@@ -20,6 +20,7 @@ struct tried {
   char const* label;
   bool is_smooth = true;
   program_case how = {.assignments = 4, .drawn = 2};
+  char const* apart = "";  // a source that gradients hold constant in some places, as spectral norm does
 };
 constexpr program_case few = {.assignments = 1, .drawn = 1, .steps = 1};
 std::vector<tried> const programs_tried = {
@@ -52,7 +53,7 @@ std::vector<tried> const programs_tried = {
     {"routed", true, few},
     {"grouped", true, few},
     {"convolved", true, few},
-    {"normed", true, few},
+    {"normed", true, few, "weight"},
     {"pooled", true, few},
     {"surrounded", true, few},
 };
@@ -86,7 +87,7 @@ TEST_CASE("a gradient's gradient is that of finite differences") {
   for (auto const& t : programs_tried) {
     if (!is_in_sample(number++) || !t.is_smooth) continue;
     listed const& program = program_named(t.label);
-    check_differences(t.label, second_order(*program.trace()), program.entry);
+    check_differences(t.label, second_order(*program.trace()), program.entry, "", 1e-6, t.apart);
   }
 }
 
