@@ -2,7 +2,10 @@
 // Compiled programs are kept in a folder, and taken from it; what is damaged is compiled anew.
 // sanitize: no
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -117,7 +120,71 @@ TEST_CASE("the folder is named, or the user's own, or none") {
   CHECK(pjrt::program_cache::of_user().folder() == "/mine");
   setenv("MESHTENSOR_CACHE", "off", 1);
   CHECK(pjrt::program_cache::of_user().folder() == "");
+  setenv("MESHTENSOR_CACHE_BYTES", "2500", 1), setenv("MESHTENSOR_CACHE", "/mine", 1);
+  CHECK(pjrt::program_cache::of_user().most_bytes() == 2500);
+  for (char const* none : {"", "much", "5 GB"}) {
+    setenv("MESHTENSOR_CACHE_BYTES", none, 1);
+    CHECK(pjrt::program_cache::of_user().most_bytes() == pjrt::program_cache::usual_bytes);
+  }
   pjrt::program_cache const unwritable("/proc/absent");
   unwritable.keep("key", "content");
   CHECK(!unwritable.find("key"));
+}
+
+TEST_CASE("what was used the longest ago goes when there is too much") {
+  own_folder const folder;
+  // A file has its content, 13 + 8 + 4 bytes, and its key: each of these 1026.
+  pjrt::program_cache const cache(folder.path(), 3 * 1026);
+  std::string const content(1000, 'c');
+  auto const age = [&](std::string const& key, int hours) {
+    fs::last_write_time(cache.path(key), fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  cache.keep("a", content), cache.keep("b", content), cache.keep("c", content);
+  CHECK(files(folder).size() == 3);
+  age("a", 30), age("b", 20), age("c", 10);
+  CHECK(cache.find("a") == content);  // is the youngest now
+  cache.keep("d", content);
+  CHECK(files(folder).size() == 3);
+  CHECK(!fs::exists(cache.path("b")));
+  age("c", 10), age("a", 5);
+  cache.keep("e", std::string(2000, 'e'));  // as large as two
+  CHECK(files(folder).size() == 2);
+  CHECK((cache.find("d") == content && cache.find("e")));
+  cache.keep("f", std::string(4000, 'f'));  // would not fit alone
+  CHECK((cache.find("d") && cache.find("e") && !cache.find("f")));
+  auto const another = [&](std::string const& name, int hours) {
+    std::string const path = folder.path() + "/" + name;
+    meshtensor_test::set_content(path, std::string(9000, 'x'));
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+    return path;
+  };
+  auto const mine = another("notes.txt", 50), left = another("a.pjrt.1.part", 50),
+             under_way = another("a.pjrt.2.part", 1);
+  cache.keep("g", content);
+  CHECK((fs::exists(mine) && !fs::exists(left) && fs::exists(under_way)));
+}
+
+TEST_CASE("processes that share a folder find whole programs or none") {
+  own_folder const folder;
+  std::vector<pid_t> children;
+  for (int k = 0; k < 4; ++k)
+    if (pid_t const child = fork(); child != 0) {
+      children.push_back(child);
+    } else {
+      pjrt::program_cache const cache(folder.path(), 6 * 10'026);
+      bool good = true;
+      for (int i = 0; i < 400; ++i) {
+        char const which = static_cast<char>('a' + (i * 7 + k) % 10);
+        std::string const key(1, which), content(10'000, which);
+        if (auto const found = cache.find(key)) good = good && *found == content;
+        else cache.keep(key, content);
+      }
+      _exit(good ? 0 : 1);
+    }
+  for (pid_t const child : children) {
+    int ended = 1;
+    waitpid(child, &ended, 0);
+    CHECK(ended == 0);
+  }
+  CHECK((files(folder).size() >= 1 && files(folder).size() <= 6));
 }

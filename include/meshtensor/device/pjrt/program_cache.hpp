@@ -2,18 +2,20 @@
 // A folder of compiled programs, so that a program is compiled once and not at each start.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "meshtensor/base/crc32c.hpp"
 #include "meshtensor/base/hash_combine.hpp"
@@ -23,8 +25,13 @@ namespace meshtensor::pjrt {
 
 /// Files by key. A key is all that a compiled program depends on; it stands in the file, too, so that a file of another
 /// program with the same hash is not taken. A file that is damaged is none, and what cannot be written is left out.
+/// Processes may share a folder: a file is there whole or not at all, and one that another process removes while it is
+/// read stays until it was read.
 class program_cache {
  public:
+  /// The bytes of all files, unless `MESHTENSOR_CACHE_BYTES` says otherwise.
+  static constexpr std::uint64_t usual_bytes = 10'000'000'000;
+
   /// `MESHTENSOR_CACHE` names the folder, `off` none; else it is `meshtensor` in the user's folder for caches.
   static program_cache of_user() {
     auto const set = [](char const* name) {
@@ -32,43 +39,93 @@ class program_cache {
       return std::string(value == nullptr ? "" : value);
     };
     std::string const own = set("MESHTENSOR_CACHE"), caches = set("XDG_CACHE_HOME"), home = set("HOME");
+    std::uint64_t const most = bytes_of(set("MESHTENSOR_CACHE_BYTES"));
     if (own == "off") return program_cache("");
-    if (!own.empty()) return program_cache(own);
-    if (!caches.empty()) return program_cache(caches + "/meshtensor");
-    return program_cache(home.empty() ? "" : home + "/.cache/meshtensor");
+    if (!own.empty()) return program_cache(own, most);
+    if (!caches.empty()) return program_cache(caches + "/meshtensor", most);
+    return program_cache(home.empty() ? "" : home + "/.cache/meshtensor", most);
   }
-  /// `folder`: made at the first program; empty: nothing is kept.
-  explicit program_cache(std::string folder) : folder_(std::move(folder)) {}
+  /// `folder`: made at the first program; empty: nothing is kept. `most`: bytes of all files.
+  explicit program_cache(std::string folder, std::uint64_t most = usual_bytes)
+      : folder_(std::move(folder)), most_(most) {}
 
   std::string const& folder() const { return folder_; }
+  std::uint64_t most_bytes() const { return most_; }
   /// The file of a key.
-  std::string path(std::string const& key) const { return folder_ + "/" + hash_text(key) + ".pjrt"; }
+  std::string path(std::string const& key) const { return folder_ + "/" + hash_text(key) + finished; }
 
   /// What was kept under a key, if it is whole.
   std::optional<std::string> find(std::string const& key) const {
     if (folder_.empty()) return {};
-    std::ifstream file(path(key), std::ios::binary);
-    std::string const all{std::istreambuf_iterator<char>(file), {}};
+    std::error_code none;
+    std::ifstream file(path(key), std::ios::binary | std::ios::ate);
     std::string const head = head_of(key);
-    if (all.size() < head.size() + 4 || !std::string_view(all).starts_with(head)) return {};
-    std::string content = all.substr(head.size() + 4);
-    if (meshtensor::detail::little_endian(crc32c(content), 4) != all.substr(head.size(), 4)) return {};
+    if (!file || file.tellg() < static_cast<std::streamoff>(head.size() + 4)) return {};
+    std::string content(static_cast<std::size_t>(file.tellg()) - head.size() - 4, '\0'), begin(head.size() + 4, '\0');
+    file.seekg(0);
+    file.read(begin.data(), std::ssize(begin)).read(content.data(), std::ssize(content));
+    if (!file || !begin.starts_with(head)) return {};
+    if (meshtensor::detail::little_endian(crc32c(content), 4) != begin.substr(head.size())) return {};
+    std::filesystem::last_write_time(path(key), std::filesystem::file_time_type::clock::now(),
+                                     none);  // of its last use
     return content;
   }
-  /// Keeps a program; other processes see the whole file or none.
+  /// Keeps a program, and removes those that were used the longest ago if all are too large together; none is kept that
+  /// is too large alone.
   void keep(std::string const& key, std::string_view content) const {
-    if (folder_.empty()) return;
+    std::string const head = head_of(key);
+    if (folder_.empty() || head.size() + 4 + content.size() > most_) return;
     std::error_code problem;
     std::filesystem::create_directories(folder_, problem);
-    std::string const to = path(key), first = to + "." + std::to_string(getpid());
+    std::string const to = path(key), first = to + "." + std::to_string(std::random_device{}()) + in_writing;
     std::ofstream file(first, std::ios::binary | std::ios::trunc);
-    file << head_of(key) << meshtensor::detail::little_endian(crc32c(content), 4) << content;
+    file << head << meshtensor::detail::little_endian(crc32c(content), 4) << content;
     file.close();
     if (file) std::filesystem::rename(first, to, problem);
     if (!file || problem) std::filesystem::remove(first, problem);
+    prune();
   }
 
  private:
+  static constexpr char const* finished = ".pjrt";
+  static constexpr char const* in_writing = ".part";
+
+  /// A number of bytes; what is none counts as the usual number.
+  static std::uint64_t bytes_of(std::string const& text) {
+    std::uint64_t bytes = 0;
+    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    return problem == std::errc{} && end == text.data() + text.size() ? bytes : usual_bytes;
+  }
+
+  /// Removes what is too much, and what a process that was killed has left.
+  void prune() const {
+    namespace fs = std::filesystem;
+    struct kept {
+      fs::file_time_type used;
+      fs::path file;
+      std::uint64_t bytes;
+    };
+    std::vector<kept> all;
+    std::uint64_t bytes = 0;
+    std::error_code none;
+    auto const yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    for (fs::directory_iterator i(folder_, none), end; !none && i != end; i.increment(none)) {
+      std::error_code gone;  // another process may have removed it
+      auto const used = fs::last_write_time(i->path(), gone);
+      auto const size = gone ? 0 : fs::file_size(i->path(), gone);
+      if (gone) continue;
+      if (i->path().extension() == in_writing && used < yesterday) fs::remove(i->path(), gone);
+      if (i->path().extension() != finished) continue;
+      all.push_back({used, i->path(), size}), bytes += size;
+    }
+    std::ranges::sort(all, {}, &kept::used);
+    for (auto const& [used, file, size] : all) {
+      if (bytes <= most_) break;
+      fs::remove(file, none);
+      bytes -= size;
+    }
+  }
+
   static std::string head_of(std::string const& key) {
     return "meshtensor 1\n" + meshtensor::detail::little_endian(key.size(), 8) + key;
   }
@@ -87,6 +144,7 @@ class program_cache {
   }
 
   std::string folder_;
+  std::uint64_t most_;
 };
 
 }  // namespace meshtensor::pjrt
