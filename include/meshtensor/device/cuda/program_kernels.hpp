@@ -4,6 +4,7 @@
 
 #include "meshtensor/device/cuda/along_a_dim.hpp"
 #include "meshtensor/device/cuda/exchange.hpp"
+#include "meshtensor/device/cuda/fused.hpp"
 #include "meshtensor/device/cuda/lookup.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/device/cuda/product.hpp"
@@ -106,11 +107,11 @@ class program_kernels {
     int aligned[max_kernel_operands + max_kernel_results] = {};
     for (int i = 0; i < n.operands.count; ++i) aligned[i] = alignment(m_.operand(n, i), v);
     for (int i = 0; i < n.results.count; ++i) aligned[first_result + i] = alignment(m_.result(n, i), v);
-    detail::fused_writer writer(m_, reading, v.operands, v.results, v.inside, aligned, preparation_.block(),
-                                preparation_.device.enough_blocks());
-    refuse_unless(!writer.has_too_many_indices(), n);
-    fused_text const made = writer.write(library_);
-    preparation_.reserve(made.workspace);
+    detail::fused_shape const shape(m_, reading, v.operands, v.results, v.inside, aligned, preparation_.block(),
+                                    preparation_.device.enough_blocks());
+    refuse_unless(!shape.has_too_many_indices(), n);
+    fused_text const made = detail::fused_writer(shape).write(library_);
+    preparation_.reserve(shape.workspace);
     launch_arguments words;
     std::memset(&words, 0, sizeof words);
     std::copy_n(made.base, most_walking_steps, words.n);

@@ -7,9 +7,10 @@
 #include <functional>
 #include <variant>
 
-#include "meshtensor/device/cuda/fused.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
+#include "meshtensor/device/cuda/text.hpp"
 #include "meshtensor/graph/rule.hpp"
+#include "meshtensor/pass/descriptor.hpp"
 
 namespace meshtensor::cuda {
 

@@ -31,6 +31,12 @@ inline std::string joined(std::initializer_list<phrase> parts) {
   return s;
 }
 
+/// A kernel's number in its library, and how it is launched.
+struct prepared_kernel {
+  std::size_t number = 0;
+  launch_shape shape;
+};
+
 /// The kernels of a program.
 class kernel_library {
  public:
