@@ -81,13 +81,13 @@ class mpi_world {
     progress_.end();
     bool const silent = watch_.leave();
     if (has_failed()) {  // messages may stay pending: their communicators and memory are kept
-      pending_.leave();
+      pending_.requests().leave();
       static_cast<void>(told_.release());
       return;
     }
-    pending_.end_listening();
+    pending_.requests().end_listening();
     if (notices_ != MPI_COMM_NULL && silent) MPI_Comm_free(&notices_);
-    for (comm::mpi_circle& c : groups_) {
+    for (comm::group_communicators& c : groups_) {
       if (c.first != world_) MPI_Comm_free(&c.first);
       MPI_Comm_free(&c.second);
     }
@@ -108,7 +108,7 @@ class mpi_world {
     meet(g, handshake::groups);
     auto const held = progress_.lock();
     if (options_.in_background && comm::takes_turns()) progress_.begin_thread();
-    comm::mpi_circle c{std::vector<int>(g.members, g.members + g.count)};
+    comm::group_communicators c{std::vector<int>(g.members, g.members + g.count)};
     bool everybody = g.count == size_;
     for (int j = 0; j < g.count; ++j) everybody = everybody && g.members[j] == j;
     if (everybody) {
@@ -140,7 +140,7 @@ class mpi_world {
     if (elements_of(call) / (by_parts ? g.count : 1) > std::numeric_limits<int>::max())
       throw error("R26", {text_of(call), " over ", g.count,
                           " processes sends more than 2^31-1 elements in one message; shard it further"});
-    comm::mpi_circle* const over = find(g);
+    comm::group_communicators* const over = find(g);
     if (over == nullptr)
       throw error("R23", {text_of(g), " was not prepared; call prepare for every group on all its ranks first"});
     if (workspace == nullptr && form.workspace_bytes() != 0)
@@ -160,7 +160,7 @@ class mpi_world {
   /// Drives pending collectives as far as possible, unless a thread does.
   void progress() {
     if (progress_.has_thread()) return;
-    while (pending_.under_way() && pending_.step(false));
+    while (pending_.requests().are_open() && pending_.step(false));
   }
 
   bool test(request& r) {
@@ -181,7 +181,8 @@ class mpi_world {
         if (pending_.step(endless) || watch_.look(pending_[r.slot])) continue;
         if (watch_.gone() >= 0) lose(watch_.gone(), held);
       } catch (error const&) {  // another one has timed out: so does this one, if it has waited as long
-        if (watch_.gone() >= 0 || !watch_.has_asked() || !pending_.notice().starts_with(comm::mpi_watch::begins_with))
+        if (watch_.gone() >= 0 || !watch_.has_asked() ||
+            !pending_.requests().notice().starts_with(comm::mpi_watch::begins_with))
           throw;
       }
       std::string const late = watch_.sentence(pending_[r.slot]);
@@ -201,7 +202,7 @@ class mpi_world {
   /// Stores the last error of this rank: it is told if an exception leaves the world.
   void remember(std::string_view what) { last_ = what; }
   /// Whether this rank has told the others of a failure, or was told. Memory that messages use must then not be freed.
-  bool has_failed() const { return told_ != nullptr || pending_.failed() >= 0; }
+  bool has_failed() const { return told_ != nullptr || pending_.requests().failed() >= 0; }
 
   /// Stops driving pending collectives: they will not complete, and their memory may be freed.
   void abandon() { progress_.end(); }
@@ -240,7 +241,7 @@ class mpi_world {
     std::string const sentence = watch_.neighbours().sentence(rank);
     held.unlock();
     if (options_.throws) {
-      tell(std::string(comm::mpi_pending_collectives::of_another) + sentence);
+      tell(std::string(comm::mpi_requests::of_another) + sentence);
       throw error("R21", sentence, rank);
     }
     if (watch_.neighbours().speaks_first()) std::fprintf(stderr, "meshtensor R21: %s\n", sentence.c_str());
@@ -260,7 +261,7 @@ class mpi_world {
     if (size_ == 1) return;
     comm::must(MPI_Comm_dup(world_, &notices_), "MPI_Comm_dup");
     watch_.introduce(notices_, !options_.throws);
-    if (options_.throws) pending_.listen(notices_);
+    if (options_.throws) pending_.requests().listen(notices_);
   }
   /// The purpose of a barrier, which is also the tag of its messages: a rank in another barrier than its peers waits,
   /// and the error can name both.
@@ -304,8 +305,8 @@ class mpi_world {
       MPI_Testall(static_cast<int>(told_->messages.size()), told_->messages.data(), &all, MPI_STATUSES_IGNORE);
   }
 
-  comm::mpi_circle* find(group const& g) {
-    for (comm::mpi_circle& c : groups_)
+  comm::group_communicators* find(group const& g) {
+    for (comm::group_communicators& c : groups_)
       if (std::equal(c.members.begin(), c.members.end(), g.members, g.members + g.count)) return &c;
     return nullptr;
   }
@@ -318,7 +319,7 @@ class mpi_world {
   std::string last_;
   int rank_ = 0, size_ = 0;
   std::vector<int> everybody_;
-  std::deque<comm::mpi_circle> groups_;
+  std::deque<comm::group_communicators> groups_;
   comm::mpi_pending_collectives pending_;
   comm::mpi_watch watch_{options_.limits};
   comm::mpi_progress progress_{pending_};

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <thread>
 
-#include "meshtensor/comm/mpi/pending_collective.hpp"
+#include "meshtensor/comm/mpi/pending_collectives.hpp"
 
 namespace meshtensor::comm {
 
@@ -58,11 +58,11 @@ class mpi_progress {
   void run() {
     std::unique_lock held(mutex_);
     while (!ended_ && !failed_) {
-      begun_.wait(held, [this] { return ended_ || pending_.under_way(); });
+      begun_.wait(held, [this] { return ended_ || pending_.requests().are_open(); });
       try {
-        while (!ended_ && pending_.under_way() && pending_.step(false));
+        while (!ended_ && pending_.requests().are_open() && pending_.step(false));
       } catch (...) { failed_ = std::current_exception(); }
-      if (!pending_.under_way()) continue;
+      if (!pending_.requests().are_open()) continue;
       held.unlock();
       std::this_thread::sleep_for(pause);
       held.lock();

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts and messages of an exchange by parts, whose members may have parts of unequal lengths, or none.
+#pragma once
+
+#include <cstring>
+
+#include "meshtensor/comm/mpi/requests.hpp"
+#include "meshtensor/comm/reference.hpp"
+
+namespace meshtensor::comm {
+
+/// The elements that go to each member, and where they begin; then those that come from each, and where they go.
+inline void count_parts(mpi_pending const& f, int* counts) {
+  std::int64_t const size = f.element_bytes();
+  std::int64_t const n = elements_of(f.call);
+  std::int64_t sent = 0, received = 0;
+  for (int j = 0; j < f.count; ++j) {
+    bool const to_root = f.call.kind == collective::reduce && f.form.second == mpi_function::none;
+    bool const reduces_parts = f.form.second != mpi_function::none;
+    std::int64_t const to = to_root         ? (j == f.call.root ? n : 0)
+                            : reduces_parts ? part_of(n, f.count, j).count
+                                            : taken(f.call, f.count, f.index, j).bytes / size;
+    std::int64_t const from = to_root              ? (f.index == f.call.root ? n : 0)
+                              : reduces_parts      ? part_of(n, f.count, f.index).count
+                              : joins(f.call.kind) ? placed(f.call, f.count, j, f.index).bytes / size
+                                                   : taken(f.call, f.count, j, f.index).bytes / size;
+    counts[j] = static_cast<int>(to), counts[f.count + j] = static_cast<int>(sent);
+    counts[2 * f.count + j] = static_cast<int>(from), counts[3 * f.count + j] = static_cast<int>(received);
+    sent += to, received += from;
+  }
+}
+
+/// The messages of an ialltoallv, one by one, as `counts` says.
+inline void send_parts(mpi_requests& requests, mpi_pending& f, std::byte const* from, std::byte* to) {
+  int const* const counts = reinterpret_cast<int const*>(f.counts);
+  std::int64_t const size = f.element_bytes();
+  auto const at = [&](int table, int j) { return counts[table * f.count + j]; };
+  MPI_Datatype const type = moved(f.call.type);
+  for (int j = 0; j < f.count; ++j)
+    if (j != f.index && at(2, j) != 0)
+      must(MPI_Irecv(to + at(3, j) * size, at(2, j), type, j, 0, f.over->first, requests.post(f)), "MPI_Irecv");
+  for (int j = 0; j < f.count; ++j)
+    if (j != f.index && at(0, j) != 0)
+      must(MPI_Isend(from + at(1, j) * size, at(0, j), type, j, 0, f.over->first, requests.post(f)), "MPI_Isend");
+  if (int const n = at(0, f.index); n != 0)
+    std::memcpy(to + at(3, f.index) * size, from + at(1, f.index) * size, static_cast<std::size_t>(n * size));
+}
+
+}  // namespace meshtensor::comm

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MPI requests of all pending collectives in one list, so that one call waits for any of them, or for the notice of
+// a failure elsewhere.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/comm/mpi/pending_collective.hpp"
+
+namespace meshtensor::comm {
+
+class mpi_requests {
+ public:
+  /// Whether any message is pending.
+  bool are_open() const { return requests_.size() > (listens_ ? 1u : 0u); }
+
+  /// From now on, ranks that wait here are told of failures elsewhere: see `tell`.
+  void listen(MPI_Comm notices) {
+    listens_ = true;
+    requests_.push_back(MPI_REQUEST_NULL);
+    owners_.push_back(-1);
+    notice_ = std::make_unique<text_of_notice>();
+    must(MPI_Irecv(notice_->data(), static_cast<int>(notice_->size()), MPI_CHAR, MPI_ANY_SOURCE, 0, notices,
+                   requests_.data()),
+         "MPI_Irecv");
+  }
+  /// Ends listening, if no message is pending.
+  void end_listening() {
+    if (!listens_ || failed_ >= 0) return;
+    MPI_Cancel(requests_.data());
+    MPI_Wait(requests_.data(), MPI_STATUS_IGNORE);
+    requests_.clear(), owners_.clear(), listens_ = false;
+  }
+  /// Keeps the memory that messages may still write to.
+  void leave() { static_cast<void>(notice_.release()); }
+  /// The rank that reported a failure; -1: none.
+  int failed() const { return failed_; }
+  /// The text of its report.
+  std::string_view notice() const { return failed_ < 0 ? std::string_view() : notice_->data(); }
+
+  /// Makes room, so that `post` does not move requests while an MPI call writes to one.
+  void reserve(std::size_t messages) {
+    requests_.reserve(messages + 1);
+    owners_.reserve(messages + 1);
+  }
+  /// A request for one more message of `f`.
+  MPI_Request* post(mpi_pending& f) {
+    ++f.open;
+    owners_.push_back(f.slot);
+    return &requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+  /// Waits for one request, or looks for one that is complete. The slot of its collective; -1: none is complete.
+  int complete_one(bool block) {
+    int index = MPI_UNDEFINED, complete = 1;
+    int const n = static_cast<int>(requests_.size());
+    MPI_Status status;
+    raise();
+    if (block && std::all_of(requests_.begin() + (listens_ ? 1 : 0), requests_.end(),
+                             [](MPI_Request r) { return r == MPI_REQUEST_NULL; }))
+      throw error("R25", "a wait has no message to wait for, as an earlier call failed");
+    if (block) must(MPI_Waitany(n, requests_.data(), &index, &status), "MPI_Waitany");
+    else must(MPI_Testany(n, requests_.data(), &index, &complete, &status), "MPI_Testany");
+    if (index == MPI_UNDEFINED) return -1;
+    auto const i = static_cast<std::size_t>(index);
+    if (owners_[i] < 0) failed_ = status.MPI_SOURCE, raise();
+    int const slot = owners_[i];
+    requests_[i] = requests_.back(), requests_.pop_back();
+    owners_[i] = owners_.back(), owners_.pop_back();
+    return slot;
+  }
+
+  /// Throws the failure that another rank reported, its own or a third rank's. errors R21
+  void raise() const {
+    if (failed_ < 0) return;
+    std::string_view told = notice();
+    if (!told.starts_with(of_another))
+      throw error("R21", "rank " + std::to_string(failed_) + " failed: " + notice_->data(), failed_);
+    told.remove_prefix(of_another.size());
+    int rank = failed_;
+    std::from_chars(told.data() + std::string_view("rank ").size(), told.data() + told.size(), rank);
+    throw error("R21", std::string(told), rank);
+  }
+  /// The prefix of a notice about another rank than its sender.
+  static constexpr std::string_view of_another = "meshtensor R21: ";
+
+ private:
+  std::vector<MPI_Request> requests_;
+  std::vector<int> owners_;       // the slot of each request's collective; -1: the notice
+  bool listens_ = false;          // the first request is for the notice
+  std::atomic<int> failed_ = -1;  // written by the thread that drives, read by all
+  using text_of_notice = std::array<char, 1024>;
+  std::unique_ptr<text_of_notice> notice_;
+};
+
+}  // namespace meshtensor::comm
