@@ -7,16 +7,12 @@
 #include <mutex>
 
 #include "meshtensor/array/block.hpp"
+#include "meshtensor/device/device.hpp"
+#include "meshtensor/device/queue_plan.hpp"
+#include "meshtensor/run/host_twins.hpp"
 #include "meshtensor/run/whole_program.hpp"
 
 namespace meshtensor {
-
-/// A device whose `recorded_program` prepares nodes and records what they do; `gpu()` has its memory and its queue.
-template <class Device>
-concept recording_device = requires {
-  typename Device::recorded_program;
-  Device::gpu();
-};
 
 /// A device that runs all processors and keeps values of the store from step to step.
 template <class Device>
@@ -44,18 +40,19 @@ class held_block {
 /// step and numbers are memory that is written before each step. It is recorded anew when a value has moved or a number
 /// changes that is a place in a tensor; a recording that has run once is captured by the device, if it can be.
 ///
-/// errors  R74 this process does not hold all processors, or a tool looks for single nodes
+/// errors  R74 this process does not hold all processors
 template <recording_device Device>
 class engine<Device> {
   using program = typename Device::recorded_program;
   using memory = typename program::memory;
   using block = held_block<memory>;
   using copies = copy_on_devices<block>;
+  using machine = std::remove_cvref_t<decltype(Device::machine())>;
 
  public:
   engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
          std::unique_ptr<exchanges>)
-      : m_(m), p_(p), device_(std::move(device)), program_(Device::gpu(), m, p) {
+      : m_(m), p_(p), device_(std::move(device)), program_(Device::machine(), m, p) {
     require_whole_mesh(processors);
     for (rank_context const& r : processors) ranks_.emplace_back(m, p, r.mesh(), r.rank());
     list_instructions(m, p, entry, [this](instruction const& i) { list_.push_back(i); });
@@ -64,7 +61,7 @@ class engine<Device> {
       if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
         written_.push_back(variable_of(n));
     find_places_in_numbers();
-    std::lock_guard const turn(Device::gpu().turns());
+    std::lock_guard const turn(Device::machine().turns());
     prepare();
     reserve();
   }
@@ -78,18 +75,21 @@ class engine<Device> {
   void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     for (stored* s : values_)
       if (s != nullptr && s->is_stale && dynamic_cast<copies*>(s->on_device.get()) == nullptr) s->come_home();
-    std::lock_guard const turn(Device::gpu().turns());
-    bool const places_changed = has_other_places(numbers), moved = find_values() || places_changed;
-    fill(external, numbers, seed, step);
+    std::lock_guard const turn(Device::machine().turns());
     try {
-      if (times_ != nullptr) {
+      bool const places_changed = has_other_places(numbers), moved = find_values() || places_changed;
+      fill(external, numbers, seed, step);
+      if (times_ != nullptr || seen_ || before_) {
         play_node_by_node(numbers, seed, step);
       } else {
         if (moved || !is_recorded_) record(numbers, seed, step);
         play(moved);
-        Device::gpu().wait();
+        Device::machine().wait();
       }
     } catch (...) {
+      try {
+        Device::machine().wait();  // nothing may be under way when memory is given back
+      } catch (...) {}             // the first failure is the one to tell
       is_recorded_ = false;
       for (stored* s : values_)
         if (s != nullptr && !s->is_stale) s->on_device.reset();
@@ -106,8 +106,11 @@ class engine<Device> {
   void record(bool on) { times_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
   timeline const* recorded() const { return times_.get(); }
   using observer = std::function<void(node const&, std::span<rank_context const>)>;
-  void observe(observer const& seen, observer const& before = {}) {
-    require_no_tool(seen || before, "check_numerics and check");
+  /// As `engine`: then nodes run one by one, and what they read and give is copied to the host for those who look.
+  void observe(observer seen, observer before = {}) {
+    seen_ = std::move(seen), before_ = std::move(before);
+    twins_.reset();
+    if (seen_ || before_) twins_ = std::make_unique<host_twins<machine>>(Device::machine(), m_, p_, ranks_);
   }
   Device& device() { return device_; }
   std::int64_t workspace_bytes() const { return program_.workspace_bytes(); }
@@ -128,9 +131,6 @@ class engine<Device> {
     if (static_cast<std::int64_t>(processors.size()) != mesh.size())
       throw error("R74", {"this device runs all ", mesh.size(), " processors of the mesh in one process, but this one ",
                           "holds ", processors.size(), ": start one process"});
-  }
-  static void require_no_tool(bool wanted, char const* what) {
-    if (wanted) throw error("R74", {what, " see single operations, but this device replays whole steps"});
   }
 
   // ---- at start-up ----
@@ -172,7 +172,7 @@ class engine<Device> {
   }
   static std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
   void reserve() {
-    auto& gpu = Device::gpu();
+    auto& gpu = Device::machine();
     std::int64_t const arena_bytes = aligned(p_.arena_bytes);
     arena_ = memory(gpu, static_cast<std::size_t>(arena_bytes) * ranks_.size());
     std::int64_t in = aligned(static_cast<std::int64_t>((2 + static_cast<std::size_t>(m_.number_count)) * 8)), out = 0;
@@ -192,6 +192,7 @@ class engine<Device> {
     in_bytes_ = in, out_bytes_ = out;
     in_ = memory(gpu, static_cast<std::size_t>(in)), out_ = memory(gpu, static_cast<std::size_t>(out));
     gpu.clear(out_.at(), static_cast<std::size_t>(out));  // what lies between outputs is copied, too
+    gpu.wait();
     staged_in_ = host_block(gpu, static_cast<std::size_t>(in)),
     staged_out_ = host_block(gpu, static_cast<std::size_t>(out));
   }
@@ -223,13 +224,13 @@ class engine<Device> {
       auto made = std::make_unique<copies>();
       for (std::size_t k = 0; k < ranks_.size(); ++k) {
         auto const bytes = static_cast<std::size_t>(s.windows[k].bytes());
-        if (mine.size() <= k) mine.push_back(std::make_shared<memory>(Device::gpu(), bytes));
-        Device::gpu().upload(mine[k]->at(), s.read_block(k), bytes);
+        if (mine.size() <= k) mine.push_back(std::make_shared<memory>(Device::machine(), bytes));
+        Device::machine().upload(mine[k]->at(), s.read_block(k), bytes);
         made->parts.emplace_back(mine[k]);
       }
       s.on_device = std::move(made), uploaded = true;
     }
-    if (uploaded) Device::gpu().wait();
+    if (uploaded) Device::machine().wait();
     return moved;
   }
   bool has_other_places(double const* numbers) {
@@ -251,54 +252,66 @@ class engine<Device> {
   }
   void record(double const* numbers, std::uint64_t seed, std::uint64_t step) {
     forget();
-    to_do_.upload(in_.at(), staged_in_.at(), in_bytes_);
+    if constexpr (queueing_machine<machine>) queues_ = std::make_unique<queue_plan>(Device::machine().queues());
+    task([&] { return touched{{}, {bytes_at(in_.at(), in_bytes_)}}; },
+         [&] { to_do_.upload(in_.at(), staged_in_.at(), in_bytes_); });
     walk(numbers, seed, step);
-    to_do_.download(staged_out_.at(), out_.at(), out_bytes_);
-    to_do_.place_tables(Device::gpu());
+    task([&] { return touched{{bytes_at(out_.at(), out_bytes_)}, {}}; },
+         [&] { to_do_.download(staged_out_.at(), out_.at(), out_bytes_); });
+    program_.finish(to_do_);
     is_recorded_ = true;
   }
   void forget() {
     captured_.reset();
     is_recorded_ = false;
     to_do_.forget();
+    queues_.reset();
   }
   void walk(double const* numbers, std::uint64_t seed, std::uint64_t step) {
     for (rank_context& r : ranks_) r.context = {numbers, seed, step, 0, 0};
     for (std::size_t at = 0; at < list_.size();) at = record_at(at);
   }
   void play_node_by_node(double const* numbers, std::uint64_t seed, std::uint64_t step) {
-    auto& gpu = Device::gpu();
+    auto& gpu = Device::machine();
     forget();
-    times_->begin_step(timeline::now());
+    if (twins_ != nullptr) show_blocks();
+    if (times_ != nullptr) times_->begin_step(timeline::now());
     gpu.upload(in_.at(), staged_in_.at(), static_cast<std::size_t>(in_bytes_));
     gpu.wait();
     walk(numbers, seed, step);
     gpu.download(staged_out_.at(), out_.at(), static_cast<std::size_t>(out_bytes_));
     gpu.wait();
-    times_->end_step(timeline::now());
+    if (times_ != nullptr) times_->end_step(timeline::now());
+  }
+  void show_blocks() {
+    for (memory const* b : {&arena_, &in_, &out_}) twins_->add(b->at(), b->bytes());
+    for (auto const& of_variable : blocks_)
+      for (auto const& b : of_variable) twins_->add(b->at(), b->bytes());
   }
   /// Does what was recorded since the last node, and waits for it.
   void finish_node(node_id which) {
-    to_do_.place_tables(Device::gpu());
-    to_do_.give_to(Device::gpu(), program_.library());
+    program_.finish(to_do_);
+    program_.play(to_do_);
     to_do_.forget();
-    Device::gpu().wait();
-    times_->leave(which, timeline::now());
+    Device::machine().wait();
+    if (seen_) seen_(m_.nodes[which], twins_->of(m_.nodes[which], ranks_));
+    if (times_ != nullptr) times_->leave(which, timeline::now());
   }
   /// The first time it runs as it is: libraries prepare themselves then.
   void play(bool moved) {
-    auto& gpu = Device::gpu();
-    if (moved || to_do_.size() > most_captured || !has_run_) {
-      to_do_.give_to(gpu, program_.library());
-      has_run_ = true;
-      return;
+    if constexpr (capturing_machine<machine>) {
+      auto& gpu = Device::machine();
+      if (!moved && to_do_.size() <= most_captured && has_run_) {
+        if (captured_ == nullptr) {
+          gpu.begin_recording();
+          program_.play(to_do_);
+          captured_ = gpu.end_recording();
+        }
+        return gpu.replay(*captured_);
+      }
     }
-    if (captured_ == nullptr) {
-      gpu.begin_recording();
-      to_do_.give_to(gpu, program_.library());
-      captured_ = gpu.end_recording();
-    }
-    gpu.replay(*captured_);
+    program_.play(to_do_);
+    has_run_ = true;
   }
 
   // ---- the walk: as that of engine, with orders in the place of work ----
@@ -341,8 +354,9 @@ class engine<Device> {
   std::size_t record_at(std::size_t at) {
     instruction const& i = list_[at];
     bool const is_of_loop = i.kind != instruction_kind::begin_loop && m_.nodes[i.node].kind == primitive::repeat;
-    if (times_ == nullptr || is_of_loop) return record_one(at);
-    times_->enter(timeline::now());
+    if (is_of_loop || (times_ == nullptr && twins_ == nullptr)) return record_one(at);
+    if (times_ != nullptr) times_->enter(timeline::now());
+    if (before_) before_(m_.nodes[i.node], twins_->of(m_.nodes[i.node], ranks_));
     std::size_t const next = record_one(at);
     finish_node(i.node);
     return next;
@@ -373,9 +387,53 @@ class engine<Device> {
         calls.push_back(&member.exchange_now(i.node).call);
         in.push_back(member.pointer(i.from_value())), out.push_back(member.pointer(i.to_value()));
       }
-      exchanges_.at(i.node).record(to_do_, calls, in, out);
+      task(
+          [&] {
+            touched t;
+            for (std::size_t k = 0; k < calls.size(); ++k) {
+              t.reads.push_back(bytes_at(in[k], bytes_of(*calls[k])));
+              t.writes.push_back(bytes_at(out[k], result_bytes_of(*calls[k], c.with.count, static_cast<int>(k))));
+            }
+            return t;
+          },
+          [&] { exchanges_.at(i.node).record(to_do_, calls, in, out); });
     }
   }
+
+  // ---- tasks of several queues ----
+
+  /// The bytes that a task reads and writes.
+  struct touched {
+    std::vector<byte_range> reads, writes;
+  };
+  /// Records what belongs together: on a machine with several queues, on one of them, after what it depends on.
+  template <class Touches, class Record>
+  void task([[maybe_unused]] Touches touches, Record record_it) {
+    if constexpr (queueing_machine<machine>)
+      if (queues_ != nullptr) {
+        touched t = touches();
+        int const number = queues_->add(std::move(t.reads), std::move(t.writes));
+        queued_task const& placed = (*queues_)[number];
+        to_do_.on(placed.queue);
+        for (int w : placed.waits) to_do_.wait_for(w);
+        record_it();
+        return to_do_.record(number);
+      }
+    record_it();
+  }
+  touched touched_by_launch(node const& n) const {
+    touched t{{bytes_at(in_.at(), 16 + std::int64_t{m_.number_count} * 8)}, {}};
+    for (int i = 0; i < n.operands.count; ++i) t.reads.push_back(bytes_of_view(operands_[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < n.results.count; ++i) t.writes.push_back(bytes_of_view(results_[static_cast<std::size_t>(i)]));
+    if (program_.workspace() != nullptr) t.writes.push_back(bytes_at(program_.workspace(), program_.workspace_bytes()));
+    if (n.effect) t.writes.push_back(bytes_at(&effects_, 1));  // effects stay in their order
+    return t;
+  }
+  void copy_task(std::byte* to, std::byte* from, std::int64_t bytes) {
+    task([&] { return touched{{bytes_at(from, bytes)}, {bytes_at(to, bytes)}}; },
+         [&] { to_do_.copy(to, from, bytes); });
+  }
+
   void move(instruction const& i, std::size_t k) {
     using enum instruction_kind;
     rank_context& r = ranks_[k];
@@ -384,31 +442,42 @@ class engine<Device> {
         auto const& work = launches_[k * per_rank_ + i.to];
         if (!work) return;
         load(r, m_.nodes[i.node]);
-        return work(to_do_, {m_, m_.nodes[i.node], operands_.data(), results_.data(), r.context}, in_.at(),
-                    program_.workspace());
+        return task([&] { return touched_by_launch(m_.nodes[i.node]); },
+                    [&] {
+                      work(to_do_, {m_, m_.nodes[i.node], operands_.data(), results_.data(), r.context}, in_.at(),
+                           program_.workspace());
+                    });
       }
       case bind_input: return r.set_pointer(i.to_value(), in_.at() + staged(inputs_, i.node, k));
       case bind_variable: return r.set_pointer(i.to_value(), blocks_[i.from][k]->at());
       case bind_slice: return r.set_pointer(i.to_value(), slice_of(r, i.from_value(), i.to_value()));
       case bind_turn: return r.set_pointer(i.to_value(), r.turn(i.to_value(), r.context.index, i.bytes));
       case bind_window: return bind_to_window(i, r);
-      case copy: return to_do_.copy(r.pointer(i.to_value()), r.pointer(i.from_value()), r.bytes(i.from_value()));
+      case copy: return copy_task(r.pointer(i.to_value()), r.pointer(i.from_value()), r.bytes(i.from_value()));
       case copy_to_slice:
         if (std::byte* const to = slice_of(r, i.to_value(), i.from_value()))
-          to_do_.copy(to, r.pointer(i.from_value()), r.bytes(i.from_value()));
+          copy_task(to, r.pointer(i.from_value()), r.bytes(i.from_value()));
         return;
-      case copy_to_store:
-        return to_do_.copy(blocks_[i.to][k]->at(), r.pointer(i.from_value()), r.bytes(i.from_value()));
+      case copy_to_store: return copy_task(blocks_[i.to][k]->at(), r.pointer(i.from_value()), r.bytes(i.from_value()));
       case copy_to_output:
-        return to_do_.copy(out_.at() + staged(outputs_, i.node, k), r.pointer(i.from_value()), r.bytes(i.from_value()));
+        return copy_task(out_.at() + staged(outputs_, i.node, k), r.pointer(i.from_value()), r.bytes(i.from_value()));
       case copy_part: {
         view const x = r.at(i.from_value()), y = r.at(i.to_value());
         int const along = x.find(collective_attributes::of(m_.nodes[i.node]).split);
         std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
-        return program_.copier().by_name(to_do_, x, first, y, 0, no_id, no_id, y.extent);
+        return task([&] { return touched{{bytes_of_view(x)}, {bytes_of_view(y)}}; },
+                    [&] { program_.copy_part(to_do_, x, first, y); });
       }
-      case zero: return to_do_.clear(r.pointer(i.to_value()), r.bytes(i.to_value()));
-      case accumulate: return program_.accumulate(to_do_, r.at(i.to_value()), r.at(i.from_value()));
+      case zero: {
+        std::byte* const to = r.pointer(i.to_value());
+        std::int64_t const bytes = r.bytes(i.to_value());
+        return task([&] { return touched{{}, {bytes_at(to, bytes)}}; }, [&] { to_do_.clear(to, bytes); });
+      }
+      case accumulate: {
+        view const total = r.at(i.to_value()), term = r.at(i.from_value());
+        return task([&] { return touched{{bytes_of_view(total), bytes_of_view(term)}, {bytes_of_view(total)}}; },
+                    [&] { program_.accumulate(to_do_, total, term); });
+      }
       default: return;
     }
   }
@@ -455,6 +524,10 @@ class engine<Device> {
   std::unique_ptr<typename program::captured> captured_;
   bool is_recorded_ = false, has_run_ = false;
   std::unique_ptr<timeline> times_;
+  observer seen_, before_;
+  std::unique_ptr<host_twins<machine>> twins_;
+  std::unique_ptr<queue_plan> queues_;  // of the recorded step, on a machine with several queues
+  std::byte effects_{};
   std::vector<view> operands_, results_;  // of the node that is recorded
 };
 

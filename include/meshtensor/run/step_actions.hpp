@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/device/device.hpp"
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/op/detail/accumulate.hpp"
 #include "meshtensor/pass/list_instructions.hpp"
@@ -126,31 +127,5 @@ void one_ahead(std::span<rank_context> processors, bool first, std::int64_t trip
   body();
   for (rank_context& p : processors) p.context.index = before;
 }
-
-/// The kernels of a device, and how they are made and run.
-template <class Device>
-struct kernels_of_device {
-  using kernel = typename Device::kernel;
-  /// Whether the device runs a kernel's region in one call. Else the region's nodes would need buffers, which the plan
-  /// does not allocate: such a device runs modules without fused kernels.
-  static constexpr bool runs_regions =
-      requires(Device& d, module const& m, view const* v) { d.prepare_region(m, m.nodes[0], v, v, v); };
-
-  /// Whether a node has anything to compute here.
-  static bool has_results(node const& n, view const* results) {
-    return n.effect || std::any_of(results, results + n.results.count, [](view const& v) { return v.size() != 0; });
-  }
-  static kernel prepare(Device& d, module const& m, node const& n, view const* operands, view const* results,
-                        view const* windows) {
-    if constexpr (runs_regions)
-      if (n.kind == primitive::kernel) return d.prepare_region(m, n, operands, results, windows);
-    return d.prepare(m, n, operands, results);
-  }
-  static void launch(Device& d, kernel& k, evaluation const& e) {
-    if constexpr (runs_regions)
-      if (e.n.kind == primitive::kernel) return d.launch_region(k, e);
-    d.launch(k, e);
-  }
-};
 
 }  // namespace meshtensor

@@ -11,9 +11,6 @@
 
 namespace meshtensor {
 
-template <class Device>
-concept whole_program_device = requires { typename Device::whole_program; };
-
 /// A value of the store on the devices of a program's replicas.
 template <class Tensor>
 class copy_on_devices : public device_copy {

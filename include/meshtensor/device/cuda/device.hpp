@@ -19,7 +19,7 @@ struct cuda_device {
   static constexpr device_capabilities capabilities{true};
   using recorded_program = cuda::program_kernels;
 
-  static cuda::gpu& gpu() { return cuda::gpu_in_use(); }
+  static cuda::gpu& machine() { return cuda::gpu_in_use(); }
   /// Fills a block of zeros with a variable's initial value: on this machine's processors, which have the same bits.
   static void fill(view const& where, initial_value const& first) {
     static std::mutex one_at_a_time;

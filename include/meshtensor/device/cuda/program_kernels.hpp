@@ -8,16 +8,12 @@
 #include "meshtensor/device/cuda/lookup.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/device/cuda/product.hpp"
+#include "meshtensor/device/device.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/random.hpp"
 #include "meshtensor/pass/liveness.hpp"
 
 namespace meshtensor::cuda {
-
-/// A node as one processor computes it: views without addresses; `inside` has those of all values, by id.
-struct node_views {
-  view const *operands, *results, *inside;
-};
 
 class program_kernels {
  public:
@@ -63,11 +59,17 @@ class program_kernels {
     workspace_ = device_memory(preparation_.device, preparation_.workspace);
   }
 
-  kernel_library const& library() const { return library_; }
-  box_copier const& copier() const { return copier_; }
   address workspace() const { return workspace_.at(); }
   std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(workspace_.bytes()); }
 
+  /// To be called when all is recorded: brings tables of addresses to the GPU.
+  void finish(recording& to_do) const { to_do.place_tables(preparation_.device); }
+  void play(recording const& to_do) const { to_do.give_to(preparation_.device, library_); }
+
+  /// Copies a box of `x`, from its element `first`, to all of `y`.
+  void copy_part(recording& to_do, view const& x, std::int64_t first, view const& y) const {
+    copier_.by_name(to_do, x, first, y, 0, no_id, no_id, y.extent);
+  }
   /// Adds a dense block to another one.
   void accumulate(recording& to_do, view const& total, view const& term) const {
     launch_arguments a;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step as a list of work for a machine that runs functions of the host: made once, and given to it in each step.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "meshtensor/device/device.hpp"
+#include "meshtensor/device/queued_task.hpp"
+
+namespace meshtensor {
+
+/// What a function that is given to a machine computes, and the bytes of the machine's memory that it touches.
+struct launched_work {
+  std::string what;  // `multiply (train.cpp:31)`
+  std::vector<byte_range> reads, writes;
+};
+
+template <class Machine>
+class order_list {
+ public:
+  /// Work that the machine does when the step's turn comes, on its own memory.
+  void launch(launched_work about, std::function<void()> work) {
+    orders_.push_back([about = std::make_shared<launched_work const>(std::move(about)),
+                       work = std::move(work)](Machine& d) { d.launch(*about, work); });
+  }
+  void copy(std::byte* to, std::byte* from, std::int64_t bytes) {
+    if (to != from && bytes != 0)
+      orders_.push_back([=](Machine& d) { d.copy(to, from, static_cast<std::size_t>(bytes)); });
+  }
+  void clear(std::byte* to, std::int64_t bytes) {
+    if (bytes != 0) orders_.push_back([=](Machine& d) { d.clear(to, static_cast<std::size_t>(bytes)); });
+  }
+  void upload(std::byte* to, std::byte const* from, std::int64_t bytes) {
+    if (bytes != 0) orders_.push_back([=](Machine& d) { d.upload(to, from, static_cast<std::size_t>(bytes)); });
+  }
+  void download(std::byte* to, std::byte* from, std::int64_t bytes) {
+    if (bytes != 0) orders_.push_back([=](Machine& d) { d.download(to, from, static_cast<std::size_t>(bytes)); });
+  }
+  // Of machines with several queues.
+  void on(int queue) {
+    orders_.push_back([=](Machine& d) { d.on(queue); });
+  }
+  void record(int event) {
+    orders_.push_back([=](Machine& d) { d.record(event); });
+  }
+  void wait_for(int event) {
+    orders_.push_back([=](Machine& d) { d.wait_for(event); });
+  }
+
+  void forget() { orders_.clear(); }
+  std::size_t size() const { return orders_.size(); }
+  void give_to(Machine& d) const {
+    for (auto const& o : orders_) o(d);
+  }
+
+ private:
+  std::vector<std::function<void(Machine&)>> orders_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the kernels of a host device as work of a machine with memory and queues of its own: the shortest way to a
+// device that records its steps.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "meshtensor/comm/reference.hpp"
+#include "meshtensor/device/order_list.hpp"
+#include "meshtensor/device/owned_memory.hpp"
+#include "meshtensor/graph/locate.hpp"
+#include "meshtensor/op/detail/accumulate.hpp"
+#include "meshtensor/op/detail/copy.hpp"
+
+namespace meshtensor {
+
+/// A machine that does functions of the host as its work. `host` is where such a function finds an address of the
+/// machine's memory, while it runs.
+template <class M>
+concept loop_machine =
+    device_machine<M> && requires(M& d, std::byte* at, launched_work const& about, std::function<void()> work) {
+      { d.host(at) } -> std::same_as<std::byte*>;
+      d.launch(about, work);
+    };
+
+/// The `recorded_program` of a device: kernels are those of `Kernels`, collectives and sums plain loops.
+///
+/// errors  R84 rows are exchanged, whose counts only the step knows
+template <loop_machine Machine, host_device Kernels>
+class program_on_machine {
+  using kernels = kernels_of_device<Kernels>;
+
+ public:
+  using memory = owned_memory<Machine>;
+  using host_block = owned_host_memory<Machine>;
+  using recorder = order_list<Machine>;
+  /// Adds a node's work to a list; `state` is where the machine has seed, step and numbers.
+  using work = std::function<void(recorder&, evaluation const&, std::byte* state, std::byte* workspace)>;
+  struct captured {};
+
+  program_on_machine(Machine& d, module const& m, plan const&) : machine_(d), m_(m) {}
+  program_on_machine(program_on_machine const&) = delete;
+  program_on_machine& operator=(program_on_machine const&) = delete;
+
+  work prepare(node const& n, node_views const& v) {
+    if (!kernels::has_results(n, v.results)) return {};
+    auto const k =
+        std::make_shared<typename Kernels::kernel>(kernels::prepare(device_, m_, n, v.operands, v.results, v.inside));
+    return
+        [this, k](recorder& to_do, evaluation const& e, std::byte* state, std::byte*) { launch(to_do, k, e, state); };
+  }
+  void prepare_sum(dtype) {}
+
+  /// A collective among processors that share the machine.
+  class exchange {
+   public:
+    exchange(Machine& d, std::string what) : machine_(d), what_(std::move(what)) {}
+
+    /// Records it for one group, whose members' calls and blocks these are.
+    void record(recorder& to_do, std::vector<collective_call const*> const& calls, std::vector<std::byte*> const& in,
+                std::vector<std::byte*> const& out) const {
+      struct blocks_of_all {
+        std::vector<collective_call> calls;
+        std::vector<int> members;
+        std::vector<void const*> in;
+        std::vector<void*> out;
+      };
+      auto all = std::make_shared<blocks_of_all>();
+      launched_work about{what_, {}, {}};
+      auto const count = static_cast<int>(calls.size());
+      for (int k = 0; k < count; ++k) {
+        auto const i = static_cast<std::size_t>(k);
+        all->calls.push_back(*calls[i]), all->members.push_back(k);
+        all->in.push_back(machine_.host(in[i])), all->out.push_back(machine_.host(out[i]));
+        about.reads.push_back(bytes_at(in[i], bytes_of(*calls[i])));
+        about.writes.push_back(bytes_at(out[i], result_bytes_of(*calls[i], count, k)));
+      }
+      to_do.launch(std::move(about), [all] {
+        group const g{all->members.data(), static_cast<int>(all->members.size()), 0};
+        meshtensor::exchange([&](int k) -> collective_call const& { return all->calls[static_cast<std::size_t>(k)]; },
+                             std::span<group const>(&g, 1), all->in.data(), all->out.data());
+      });
+    }
+
+   private:
+    Machine& machine_;
+    std::string what_;
+  };
+  exchange prepare_exchange(node const& n, collective_call const&, int) {
+    if (n.kind == primitive::move_rows)
+      throw error("R84",
+                  {name_of_work(n), " does not run on this device: take mt::reference_device or mt::cpu_device"});
+    return exchange(machine_, name_of_work(n));
+  }
+  void load() {}
+
+  std::byte* workspace() const { return nullptr; }
+  std::int64_t workspace_bytes() const {
+    if constexpr (requires { device_.workspace_bytes(); }) return device_.workspace_bytes();
+    else return 0;
+  }
+
+  /// Copies a box of `x`, from its element `first`, to all of `y`.
+  void copy_part(recorder& to_do, view x, std::int64_t first, view y) const {
+    launched_work about{"a copy of a part", {bytes_of_view(x)}, {bytes_of_view(y)}};
+    x.data = host(x), y.data = host(y);
+    to_do.launch(std::move(about), [=] { detail::copy_by_name(x, first, y, 0, no_id, no_id, y.extent); });
+  }
+  /// Adds a dense block to another one.
+  void accumulate(recorder& to_do, view total, view term) const {
+    launched_work about{"a sum of a loop", {bytes_of_view(total), bytes_of_view(term)}, {bytes_of_view(total)}};
+    total.data = host(total), term.data = host(term);
+    to_do.launch(std::move(about), [=] { meshtensor::accumulate(total, term, 0, total.size()); });
+  }
+  void finish(recorder&) const {}
+  void play(recorder const& to_do) const { to_do.give_to(machine_); }
+
+ private:
+  std::byte* host(view const& v) const { return v.data == nullptr ? nullptr : machine_.host(v.as<std::byte>()); }
+  std::string name_of_work(node const& n) const {
+    diagnostic d{};
+    add_operation(d, m_, n);
+    add_line(d, m_, n.site);
+    return std::string(d.view());
+  }
+  void launch(recorder& to_do, std::shared_ptr<typename Kernels::kernel> const& k, evaluation const& e,
+              std::byte* state) {
+    struct given {
+      std::vector<view> operands, results;
+      run_context context;
+    };
+    auto const g = std::make_shared<given>();
+    g->context = e.context;
+    std::int64_t const state_bytes = 16 + std::int64_t{m_.number_count} * 8;
+    launched_work about{name_of_work(e.n), {bytes_at(state, state_bytes)}, {}};
+    for (int i = 0; i < e.n.operands.count; ++i) {
+      about.reads.push_back(bytes_of_view(e.operands[i]));
+      g->operands.push_back(e.operands[i]), g->operands.back().data = host(e.operands[i]);
+    }
+    for (int i = 0; i < e.n.results.count; ++i) {
+      about.writes.push_back(bytes_of_view(e.results[i]));
+      g->results.push_back(e.results[i]), g->results.back().data = host(e.results[i]);
+    }
+    to_do.launch(std::move(about), [this, k, g, n = &e.n, from = machine_.host(state)] {
+      std::memcpy(&g->context.seed, from, 8), std::memcpy(&g->context.step, from + 8, 8);
+      g->context.numbers = reinterpret_cast<double const*>(from + 16);
+      kernels::launch(device_, *k, {m_, *n, g->operands.data(), g->results.data(), g->context});
+    });
+  }
+
+  Machine& machine_;
+  meshtensor::module const& m_;
+  Kernels device_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// One task of a device's queues, with the bytes that it reads and writes; and the check that a list of tasks has no
+// race.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "meshtensor/tensor/view.hpp"
+
+namespace meshtensor {
+
+/// Bytes of a device's memory: an address, never read through.
+struct byte_range {
+  std::byte const* begin = nullptr;
+  std::byte const* end = nullptr;
+
+  bool empty() const { return begin >= end; }
+  bool meets(byte_range const& other) const {
+    return !empty() && !other.empty() && begin < other.end && other.begin < end;
+  }
+};
+inline byte_range bytes_at(std::byte const* at, std::int64_t bytes) { return {at, at + bytes}; }
+/// From the first byte of a view to its last: of a view with strides, what lies between its elements too.
+inline byte_range bytes_of_view(view const& v) {
+  if (v.data == nullptr || v.size() == 0) return {};
+  std::int64_t last = 0;
+  for (int d = 0; d < v.count; ++d) last += (v.extent[d] - 1) * v.stride[d];
+  return bytes_at(v.as<std::byte>(), (last + 1) * static_cast<std::int64_t>(bytes_of(v.type)));
+}
+
+/// What a queue does after all that came before it there, and after the tasks of `waits`, which are earlier in the
+/// list.
+struct queued_task {
+  int queue = 0;
+  std::vector<int> waits;
+  std::vector<byte_range> reads, writes;
+};
+
+/// Whether two tasks must not change places: one writes what the other one reads or writes.
+inline bool conflict(queued_task const& a, queued_task const& b) {
+  auto const meet = [](std::vector<byte_range> const& x, std::vector<byte_range> const& y) {
+    for (byte_range const& i : x)
+      for (byte_range const& j : y)
+        if (i.meets(j)) return true;
+    return false;
+  };
+  return meet(a.writes, b.writes) || meet(a.writes, b.reads) || meet(a.reads, b.writes);
+}
+
+/// Two tasks that conflict and that no queue and no wait keeps in their order.
+struct task_race {
+  int first = 0, second = 0;
+};
+
+/// The first race of a list: of tasks whose order nothing but queues and waits decides. It knows nothing of how the
+/// waits were chosen.
+inline std::optional<task_race> find_race(std::vector<queued_task> const& tasks) {
+  std::vector<std::vector<int>>
+      known;              // by task, then by queue: the last task there that has ended when this one begins
+  std::vector<int> last;  // by queue
+  for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
+    queued_task const& task = tasks[static_cast<std::size_t>(t)];
+    auto const q = static_cast<std::size_t>(task.queue);
+    if (last.size() <= q) last.resize(q + 1, -1);
+    std::vector<int> mine(last.size(), -1);
+    auto const learn = [&](int from) {
+      if (from < 0) return;
+      auto const& theirs = known[static_cast<std::size_t>(from)];
+      for (std::size_t k = 0; k < theirs.size(); ++k) mine[k] = std::max(mine[k], theirs[k]);
+      auto& there = mine[static_cast<std::size_t>(tasks[static_cast<std::size_t>(from)].queue)];
+      there = std::max(there, from);
+    };
+    learn(last[q]);
+    for (int w : task.waits) learn(w);
+    for (int s = 0; s < t; ++s)
+      if (queued_task const& before = tasks[static_cast<std::size_t>(s)];
+          mine[static_cast<std::size_t>(before.queue)] < s && conflict(before, task))
+        return task_race{s, t};
+    known.push_back(std::move(mine));
+    last[q] = t;
+  }
+  return std::nullopt;
+}
+
+}  // namespace meshtensor

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows the values of a device's memory to whoever observes single nodes: copies in the host's memory that lie to each
+// other as the originals do.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "meshtensor/device/queued_task.hpp"
+#include "meshtensor/job/rank_context.hpp"
+
+namespace meshtensor {
+
+template <class Machine>
+class host_twins {
+ public:
+  host_twins(Machine& d, module const& m, plan const& p, std::span<rank_context const> ranks)
+      : machine_(d), m_(m), p_(p) {
+    for (rank_context const& r : ranks) twins_.emplace_back(m, p, r.mesh(), r.rank());
+  }
+
+  /// A block of the device's memory that may hold values.
+  void add(std::byte const* at, std::size_t bytes) {
+    for (block const& b : blocks_)
+      if (b.at == at && b.memory.size() * 8 >= bytes) return;
+    std::erase_if(blocks_, [&](block const& b) { return b.bytes().meets(bytes_at(at, std::int64_t(bytes))); });
+    blocks_.push_back({at, std::vector<double>((bytes + 7) / 8 + 1)});
+  }
+  /// The processors with operands and results of a node as they are now.
+  std::span<rank_context const> of(node const& n, std::span<rank_context const> ranks) {
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+      twins_[k].context = ranks[k].context;
+      for (int v = 0; v < m_.value_count; ++v) twins_[k].set_base(p_.root[v], twin(ranks[k].base(p_.root[v])));
+      for (int i = 0; i < n.operands.count; ++i) fetch(ranks[k].at(m_.operand(n, i)));
+      for (int i = 0; i < n.results.count; ++i) fetch(ranks[k].at(m_.result(n, i)));
+    }
+    machine_.wait();
+    return twins_;
+  }
+
+ private:
+  struct block {
+    std::byte const* at;
+    std::vector<double> memory;
+    byte_range bytes() const { return bytes_at(at, static_cast<std::int64_t>(memory.size() * 8)); }
+  };
+  std::byte* twin(std::byte const* p) {
+    for (block& b : blocks_)
+      if (b.bytes().begin <= p && p < b.bytes().end) return reinterpret_cast<std::byte*>(b.memory.data()) + (p - b.at);
+    return nullptr;
+  }
+  void fetch(view const& v) {
+    byte_range const r = bytes_of_view(v);
+    if (std::byte* const to = r.empty() ? nullptr : twin(r.begin))
+      machine_.download(to, v.as<std::byte>(), static_cast<std::size_t>(r.end - r.begin));
+  }
+
+  Machine& machine_;
+  meshtensor::module const& m_;
+  plan const& p_;
+  std::vector<rank_context> twins_;
+  std::vector<block> blocks_;
+};
+
+}  // namespace meshtensor

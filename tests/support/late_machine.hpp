@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device that takes every liberty the device concept allows. Its addresses cannot be read or written; its queues run
+// only when somebody waits, in an order that is drawn, as far as events allow; and it fails when it is asked to. It
+// sees for itself whether work that conflicts changes places.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/device/program_on_machine.hpp"
+#include "meshtensor/device/reference.hpp"
+
+namespace meshtensor_test {
+
+class late_machine {
+ public:
+  explicit late_machine(std::uint64_t seed = 1, int queues = 4) : state_(seed * 2 + 1), queues_(queues) {
+    void* const reserved = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const shadow =
+        mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED || shadow == MAP_FAILED) throw meshtensor::error("M10", {"no room for a test's device"});
+    first_ = static_cast<std::byte*>(reserved), shadow_ = static_cast<std::byte*>(shadow);
+  }
+  late_machine(late_machine const&) = delete;
+  ~late_machine() { munmap(first_, room), munmap(shadow_, room); }
+
+  // ---- what a test asks of it ----
+  long fails_to_allocate = -1;  // counts down: the allocation that finds no memory
+  std::string fails_at;         // the name of a kernel that fails
+  int ignored_wait = -1;        // of the waits in the order in which they are given
+  int misplaced_task = -1;      // goes to the next queue
+  int postponed = -1;           // a queue that runs only when no other one can
+  bool checks_order = true;     // whether it tells of work that changed places
+  // ---- what it tells ----
+  long out_of_order = 0, launches = 0;
+  int waits() const { return waits_; }  // given since `forget_tasks`
+  std::vector<meshtensor::queued_task> tasks() const {
+    std::vector<meshtensor::queued_task> all;
+    for (given const& g : done_) all.push_back(g.task);
+    return all;
+  }
+  std::size_t blocks() const { return blocks_.size(); }
+  long host_blocks() const { return host_blocks_; }
+  bool is_idle() const { return pending_.empty(); }
+
+  // ---- device_machine ----
+  std::byte* allocate(std::size_t bytes) {
+    if (fails_to_allocate >= 0 && fails_to_allocate-- == 0)
+      throw meshtensor::error("R82", {"the test's device has no ", bytes, " bytes left"});
+    std::size_t const whole = (bytes + 4095) / 4096 * 4096;
+    std::size_t at = 0;  // the first gap that is wide enough
+    for (auto const& [begin, size] : blocks_) {
+      if (begin - at >= whole) break;
+      at = begin + size;
+    }
+    if (at + whole > room) throw meshtensor::error("R82", {"the test's device has no ", bytes, " bytes left"});
+    blocks_[at] = whole;
+    std::memset(shadow_ + at, 0xff, whole);
+    return first_ + at;
+  }
+  void release(std::byte* at) noexcept {
+    auto const found = blocks_.find(static_cast<std::size_t>(at - first_));
+    if (uses(meshtensor::bytes_at(at, static_cast<std::int64_t>(found->second))))
+      failure_ = "memory is given back while work on it waits";
+    blocks_.erase(found);
+  }
+  std::byte* allocate_host(std::size_t bytes) { return ++host_blocks_, static_cast<std::byte*>(std::calloc(bytes, 1)); }
+  void release_host(std::byte* at) noexcept { --host_blocks_, std::free(at); }
+  void upload(std::byte* to, void const* from, std::size_t n) {
+    give("upload", {}, {range(to, n)}, [=, this] { std::memcpy(host(to), from, n); });
+  }
+  void download(void* to, std::byte* from, std::size_t n) {
+    give("download", {range(from, n)}, {}, [=, this] { std::memcpy(to, host(from), n); });
+  }
+  void copy(std::byte* to, std::byte* from, std::size_t n) {
+    give("copy", {range(from, n)}, {range(to, n)}, [=, this] { std::memmove(host(to), host(from), n); });
+  }
+  void clear(std::byte* to, std::size_t n) {
+    give("clear", {}, {range(to, n)}, [=, this] { std::memset(host(to), 0, n); });
+  }
+  std::mutex& turns() { return turns_; }
+
+  // ---- queueing_machine ----
+  int queues() const { return queues_; }
+  void on(int queue) { now_ = (queue + (task_++ == misplaced_task ? 1 : 0)) % queues_; }
+  void record(int event) { events_[event] = last_of(now_); }
+  void wait_for(int event) {
+    if (waits_++ == ignored_wait) return;
+    awaited_[now_].push_back(events_.at(event));
+  }
+
+  // ---- loop_machine ----
+  std::byte* host(std::byte const* at) const { return at == nullptr ? nullptr : shadow_ + (at - first_); }
+  void launch(meshtensor::launched_work const& about, std::function<void()> const& work) {
+    ++launches;
+    give(about.what, about.reads, about.writes, work);
+  }
+
+  /// Does all that was given, in an order that is drawn; nothing is left after a failure.
+  void wait() {
+    std::vector<given> all(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
+    begin_anew();
+    std::string failed = std::exchange(failure_, "");
+    std::vector<bool> is_done(all.size());
+    for (std::size_t left = all.size(); left != 0 && failed.empty(); --left) {
+      int const next = drawn(all, is_done);
+      if (next < 0) failed = "all queues wait for each other";
+      else failed = run(all, is_done, static_cast<std::size_t>(next));
+    }
+    if (!failed.empty()) throw meshtensor::error("R81", {"the test's device: ", failed});
+    if (all.size() > 1) done_ = std::move(all);
+  }
+
+ private:
+  static constexpr std::size_t room = std::size_t{1} << 33;
+  struct given {
+    std::string what;
+    std::function<void()> work;
+    meshtensor::queued_task task;
+  };
+
+  static meshtensor::byte_range range(std::byte const* at, std::size_t n) {
+    return meshtensor::bytes_at(at, static_cast<std::int64_t>(n));
+  }
+  std::uint64_t draw(std::uint64_t below) {
+    state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
+    return state_ % below;
+  }
+  bool uses(meshtensor::byte_range const& r) const {
+    for (given const& g : pending_)
+      for (auto const* list : {&g.task.reads, &g.task.writes})
+        for (auto const& other : *list)
+          if (other.meets(r)) return true;
+    return false;
+  }
+  int last_of(int queue) const {
+    for (std::size_t i = pending_.size(); i-- > 0;)
+      if (pending_[i].task.queue == queue) return static_cast<int>(i);
+    return -1;
+  }
+  void give(std::string what, std::vector<meshtensor::byte_range> reads, std::vector<meshtensor::byte_range> writes,
+            std::function<void()> work) {
+    std::vector<int> waits = std::move(awaited_[now_]);
+    awaited_[now_].clear();
+    std::erase(waits, -1);
+    pending_.push_back(
+        {std::move(what), std::move(work), {now_, std::move(waits), std::move(reads), std::move(writes)}});
+  }
+  void begin_anew() { pending_.clear(), events_.clear(), awaited_.clear(), now_ = 0, waits_ = task_ = 0; }
+
+  bool can_run(std::vector<given> const& all, std::vector<bool> const& is_done, std::size_t i) const {
+    for (int w : all[i].task.waits)
+      if (!is_done[static_cast<std::size_t>(w)]) return false;
+    return true;
+  }
+  int drawn(std::vector<given> const& all, std::vector<bool> const& is_done) {
+    std::vector<int> heads;
+    std::vector<bool> is_seen(static_cast<std::size_t>(queues_));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto const q = static_cast<std::size_t>(all[i].task.queue);
+      if (is_done[i] || is_seen[q]) continue;
+      is_seen[q] = true;
+      if (can_run(all, is_done, i)) heads.push_back(static_cast<int>(i));
+    }
+    if (heads.size() > 1)
+      std::erase_if(heads, [&](int i) { return all[static_cast<std::size_t>(i)].task.queue == postponed; });
+    return heads.empty() ? -1 : heads[static_cast<std::size_t>(draw(heads.size()))];
+  }
+  std::string run(std::vector<given>& all, std::vector<bool>& is_done, std::size_t i) {
+    given& g = all[i];
+    bool is_early = false;
+    for (std::size_t before = 0; before < i; ++before) {
+      if (is_done[before]) continue;
+      is_early = true;
+      if (checks_order && meshtensor::conflict(all[before].task, g.task))
+        return g.what + " runs before " + all[before].what + ", whose memory it shares: a wait is missing";
+    }
+    out_of_order += is_early;
+    for (auto const* list : {&g.task.reads, &g.task.writes})
+      for (auto const& r : *list)
+        if (!r.empty() && !is_mine(r)) return g.what + " touches memory that was given back";
+    if (!fails_at.empty() && g.what.starts_with(fails_at)) return "the kernel of " + g.what + " failed";
+    try {
+      g.work();
+    } catch (std::exception const& e) { return g.what + ": " + e.what(); }
+    is_done[i] = true;
+    return {};
+  }
+  bool is_mine(meshtensor::byte_range const& r) const {
+    if (r.begin < first_ || r.begin >= first_ + room) return true;  // no memory of the device: an order of effects
+    auto const at = static_cast<std::size_t>(r.begin - first_);
+    auto const next = blocks_.upper_bound(at);
+    if (next == blocks_.begin()) return false;
+    auto const& [begin, size] = *std::prev(next);
+    return static_cast<std::size_t>(r.end - first_) <= begin + size;
+  }
+
+  std::uint64_t state_;
+  int queues_, now_ = 0, waits_ = 0, task_ = 0;
+  std::byte *first_ = nullptr, *shadow_ = nullptr;
+  std::map<std::size_t, std::size_t> blocks_;  // from the first address: bytes
+  long host_blocks_ = 0;
+  std::deque<given> pending_;
+  std::vector<given> done_;
+  std::map<int, int> events_;                // the last order before it
+  std::map<int, std::vector<int>> awaited_;  // by queue: what its next order waits for
+  std::string failure_;
+  std::mutex turns_;
+};
+
+/// The machine that late devices run on; a test puts its own there.
+inline late_machine*& given_machine() {
+  static late_machine* one = nullptr;
+  return one;
+}
+struct late_device_base {
+  static late_machine& machine() { return *given_machine(); }
+};
+/// Runs the kernels of another device late and out of order.
+template <class Kernels>
+struct late : late_device_base {
+  using recorded_program = meshtensor::program_on_machine<late_machine, Kernels>;
+};
+template <class Kernels>
+requires(meshtensor::capabilities_of<Kernels>.fuses)
+struct late<Kernels> : late_device_base {
+  static constexpr meshtensor::device_capabilities capabilities = meshtensor::capabilities_of<Kernels>;
+  using recorded_program = meshtensor::program_on_machine<late_machine, Kernels>;
+};
+using late_device = late<meshtensor::reference_device>;
+
+/// A machine for the tests of its lifetime.
+struct late_here {
+  late_machine machine;
+  explicit late_here(std::uint64_t seed = 1, int queues = 4) : machine(seed, queues) { given_machine() = &machine; }
+  ~late_here() { given_machine() = nullptr; }
+};
+
+}  // namespace meshtensor_test
