@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Amounts in the lines of a report: ratios, bytes, counts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/emit/table.hpp"
+
+namespace meshtensor::detail {
+
+/// `1.03`
+inline std::string ratio(double x) {
+  auto const hundredths = static_cast<std::int64_t>(x * 100 + 0.5);
+  return std::to_string(hundredths / 100) + "." + std::to_string(100 + hundredths % 100).substr(1);
+}
+/// `1.5 MB`
+inline std::string bytes_text(std::int64_t n) { return rounded(n) + "B"; }
+/// `20 Mflop`, `512 elements`
+inline std::string quantity(std::int64_t n, char const* of) {
+  std::string const r = rounded(n);
+  return r + (r.back() == ' ' ? "" : " ") + of;
+}
+/// A cell of a table whose column is aligned on the right, for it begins with a space.
+inline std::string right_aligned(std::string const& s) { return " " + s; }
+/// ` x3`; nothing for 1.
+inline std::string times_text(std::int64_t n) { return n == 1 ? "" : " x" + std::to_string(n); }
+
+/// The indices of lines: those with most bytes first, equal ones in their order.
+template <class Lines>
+auto largest_first(Lines const& all) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;  // sort key, index
+  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(-all[i].bytes, i);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace meshtensor::detail
