@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sharding rule of an operation, as data: which dims an axis may shard, and which partial operands may stay
-// partial. pass/place.hpp decides by it, and pass/verify_layout.hpp checks by it.
+// partial. pass/partition decides by it, and pass/verify_layout.hpp checks by it.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"
@@ -10,8 +10,8 @@ namespace meshtensor {
 /// The treatment of operands that are partial over a mesh axis.
 enum class linearity : std::uint8_t {
   none,      // they must be reduced first
-  alone,     // one may stay partial if all others are replicated over the axis
-  together,  // they may stay partial if all are, by the same kind of reduction
+  separate,  // one may stay partial if all others are replicated over the axis
+  joint,     // they may stay partial if all are, by the same kind of reduction
 };
 
 /// A dim of operand 0, or of all operands, over which windows move. An axis that shards it shards `parts`, a dim of

@@ -29,7 +29,7 @@ struct broadcast_rule {
     i.give(i[0].type, i.dims);
   }
   static constexpr meshtensor::sharding sharding(module const&, node const&) {
-    return meshtensor::sharding{}.passes_partial(linearity::alone);
+    return meshtensor::sharding{}.passes_partial(linearity::separate);
   }
   static constexpr value_id simplify(auto& s, node& n) { return detail::read_through(s, n); }
   static constexpr void gradient(differentiation& d, node const& n) {

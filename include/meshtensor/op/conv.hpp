@@ -79,7 +79,7 @@ struct conv_rule {
   static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     auto s = meshtensor::sharding{}
                  .contracted(reduction::sum)
-                 .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum));
+                 .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum));
     conv_direction const which = direction(n);
     conv_attributes const a = conv_attributes::of(n);
     for (int k = a.first; k < a.first + a.count; ++k) {

@@ -43,7 +43,7 @@ struct cumulative_sum_rule {
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return meshtensor::sharding{}
         .keeps_whole(cumulative_sum_attributes::of(n).dim)
-        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum));
+        .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum));
   }
   /// Along a sharded dim, each rank first computes the cumulative sum of its own elements. The ranks then gather their
   /// totals, one for each shard, and each rank adds the totals of the shards before its own; in reverse, of those after

@@ -26,7 +26,7 @@ struct einsum_rule {
   static constexpr meshtensor::sharding sharding(module const&, node const&) {
     return meshtensor::sharding{}
         .contracted(reduction::sum)
-        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum));
+        .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum));
   }
 
   /// As many as operands, for every point of all dims.

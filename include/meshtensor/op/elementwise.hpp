@@ -20,14 +20,14 @@ struct elementwise_rule : elementwise_inference {
     meshtensor::sharding s{};
     switch (static_cast<function>(n.function)) {
       case function::copy:
-      case function::stop_gradient: return s.passes_partial(linearity::alone);
+      case function::stop_gradient: return s.passes_partial(linearity::separate);
       case function::negate:
-      case function::multiply: return s.passes_partial(linearity::alone, sums);
-      case function::divide: return s.passes_partial(linearity::alone, sums, 1);
+      case function::multiply: return s.passes_partial(linearity::separate, sums);
+      case function::divide: return s.passes_partial(linearity::separate, sums, 1);
       case function::add:
-      case function::subtract: return s.passes_partial(linearity::together, sums);
-      case function::maximum: return s.passes_partial(linearity::together, meshtensor::sharding::kind(reduction::max));
-      case function::minimum: return s.passes_partial(linearity::together, meshtensor::sharding::kind(reduction::min));
+      case function::subtract: return s.passes_partial(linearity::joint, sums);
+      case function::maximum: return s.passes_partial(linearity::joint, meshtensor::sharding::kind(reduction::max));
+      case function::minimum: return s.passes_partial(linearity::joint, meshtensor::sharding::kind(reduction::min));
       default: return s;
     }
   }

@@ -47,7 +47,7 @@ struct grouped_einsum_rule {
     return meshtensor::sharding{}
         .contracted(reduction::sum)
         .looks_up(grouped_einsum_attributes::of(n).groups)
-        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 3);
+        .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum), 3);
   }
 
   /// Two for every point of all dims but the groups: each row meets one of them.

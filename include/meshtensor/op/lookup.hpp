@@ -63,7 +63,7 @@ struct gather_rule {
     dim_id const dim = lookup_attributes::of(n).dim;
     if (static_cast<looks_into>(n.function) == looks_into::whole_table) s.keeps_whole(dim);
     else s.contracted(reduction::sum).looks_up(dim);
-    return s.passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
+    return s.passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum), 1);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const table = d.b.m.operand(n, 0);
@@ -101,7 +101,7 @@ struct scatter_add_rule {
     return meshtensor::sharding{}
         .contracted(reduction::sum)
         .looks_up(lookup_attributes::of(n).dim)
-        .passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
+        .passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum), 1);
   }
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     return extents.local_size(m.operand_value(n, 0));

@@ -66,7 +66,8 @@ struct pool_rule {
   static constexpr meshtensor::sharding sharding(module const& m, node const& n) {
     pool_step const step = step_of(n);
     auto s = meshtensor::sharding{}.over_all_operands(step == pool_step::unpool);
-    if (step != pool_step::position) s.passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1);
+    if (step != pool_step::position)
+      s.passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum), 1);
     pool_attributes const a = pool_attributes::of(n);
     for (int k = a.first; k < a.first + a.count; ++k) {
       window_row const& w = m.windows[k];

@@ -55,7 +55,7 @@ struct put_rule {
     return fits && at_index(n) == (a.position == no_id) ? nullptr : "the operands of put do not fit it";
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return at_index(n) ? meshtensor::sharding{} : meshtensor::sharding{}.passes_partial(linearity::together);
+    return at_index(n) ? meshtensor::sharding{} : meshtensor::sharding{}.passes_partial(linearity::joint);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     builder& b = d.b;

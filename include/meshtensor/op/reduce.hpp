@@ -21,7 +21,7 @@ struct reduce_rule {
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     auto const how = static_cast<reduction>(n.function);
-    return meshtensor::sharding{}.contracted(how).passes_partial(linearity::alone, meshtensor::sharding::kind(how));
+    return meshtensor::sharding{}.contracted(how).passes_partial(linearity::separate, meshtensor::sharding::kind(how));
   }
   static constexpr std::int64_t flops(module const& m, node const& n, auto const& extents) {
     return extents.local_size(m.operand_value(n, 0));

@@ -41,7 +41,7 @@ struct reshape_rule {
     meshtensor::sharding s{};
     for (int i = 1; i < all.count; ++i) s.keeps_whole(all.at[i]);
     (merges(m, n) ? s.renamed(major, joined) : s.renamed(joined, major));
-    return s.passes_partial(linearity::alone);
+    return s.passes_partial(linearity::separate);
   }
   static constexpr same_elements elements(module const& m, node const& n) {
     shape const one = shape{}.add(reshape_attributes::of(n).joined);

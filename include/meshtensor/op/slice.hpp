@@ -45,7 +45,7 @@ struct slice_rule {
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     slice_attributes const a = slice_attributes::of(n);
-    return meshtensor::sharding{}.keeps_whole(a.from).keeps_whole(a.to).passes_partial(linearity::alone);
+    return meshtensor::sharding{}.keeps_whole(a.from).keeps_whole(a.to).passes_partial(linearity::separate);
   }
   static constexpr bool partition(auto& p, node const& n) {
     slice_attributes const a = slice_attributes::of(n);
@@ -177,7 +177,7 @@ struct concat_rule {
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     concat_attributes const a = concat_attributes::of(n);
     return meshtensor::sharding{}.keeps_whole(a.first).keeps_whole(a.second).keeps_whole(a.to).passes_partial(
-        linearity::together);
+        linearity::joint);
   }
   /// If the result is sharded along the dim, each operand moves to its place there, and positions choose between them.
   static constexpr bool partition(auto& p, node const& n) {

@@ -30,7 +30,7 @@ struct stack_rule {
     i.give(type, led_by(dim, dims));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    return meshtensor::sharding{}.keeps_whole(stack_attributes::of(n).dim).passes_partial(linearity::together);
+    return meshtensor::sharding{}.keeps_whole(stack_attributes::of(n).dim).passes_partial(linearity::joint);
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const dy = d.cotangent(d.b.m.result(n));

@@ -17,7 +17,7 @@ struct transpose_rule {
     i.give(i[0].type, i.dims);
   }
   static constexpr meshtensor::sharding sharding(module const&, node const&) {
-    return meshtensor::sharding{}.passes_partial(linearity::alone);
+    return meshtensor::sharding{}.passes_partial(linearity::separate);
   }
   static constexpr value_id simplify(auto& s, node& n) { return detail::read_through(s, n); }
   static constexpr void gradient(differentiation& d, node const& n) {
@@ -51,7 +51,7 @@ struct rename_rule {
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     rename_attributes const a = rename_attributes::of(n);
-    return meshtensor::sharding{}.renamed(a.from, a.to).passes_partial(linearity::alone);
+    return meshtensor::sharding{}.renamed(a.from, a.to).passes_partial(linearity::separate);
   }
   static constexpr same_elements elements(module const&, node const& n) {
     rename_attributes const a = rename_attributes::of(n);

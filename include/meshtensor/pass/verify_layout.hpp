@@ -137,11 +137,11 @@ struct layout_verifier {
   constexpr char const* check_partial(node const& n, sharding const& rule, int a, int first, int partials) const {
     reduction const kind = m.operand_value(n, first).layout.part(a);
     linearity const how = rule.linear(first, kind);
-    if (how == linearity::none || (how == linearity::alone && partials != 1) ||
-        (how == linearity::together && partials != n.operands.count))
+    if (how == linearity::none || (how == linearity::separate && partials != 1) ||
+        (how == linearity::joint && partials != n.operands.count))
       return "a partial operand goes through an operation that needs it reduced";
     for (int i = 0; i < n.operands.count; ++i)
-      if (m.operand_value(n, i).layout.part(a) != kind && how == linearity::together)
+      if (m.operand_value(n, i).layout.part(a) != kind && how == linearity::joint)
         return "operands are partial in different ways";
     return at(m.result(n)).part(a) == kind ? nullptr : "the result of a partial operand is not partial";
   }

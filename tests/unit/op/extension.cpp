@@ -28,7 +28,7 @@ struct reversed_rule {
     i.give(i[0].type, i.dims_of(0));
   }
   static constexpr mt::sharding sharding(mt::module const&, mt::node const& n) {
-    return mt::sharding{}.keeps_whole(n.attribute[0]).passes_partial(mt::linearity::alone);
+    return mt::sharding{}.keeps_whole(n.attribute[0]).passes_partial(mt::linearity::separate);
   }
   static constexpr void gradient(mt::differentiation& d, mt::node const& n) {
     mt::value_id const operands[] = {d.cotangent(d.b.m.result(n))};

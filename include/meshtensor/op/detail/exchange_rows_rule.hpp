@@ -80,7 +80,8 @@ struct exchange_rows_rule {
 
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
     return step_of(n) == row_step::send || step_of(n) == row_step::back
-               ? meshtensor::sharding{}.passes_partial(linearity::alone, meshtensor::sharding::kind(reduction::sum), 1)
+               ? meshtensor::sharding{}.passes_partial(linearity::separate, meshtensor::sharding::kind(reduction::sum),
+                                                       1)
                : meshtensor::sharding{};
   }
   static constexpr bool partition(auto& p, node const& n);

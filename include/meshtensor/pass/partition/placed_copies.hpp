@@ -8,12 +8,14 @@ namespace meshtensor::detail {
 
 /// Values of a module that is being partitioned, looked up by their ids in the module before.
 struct placed_copies {
-  meshtensor::module& m;
-  builder b;
+  builder& b;
   value_id called[max_values];  // an old value's first copy
   id next_copy[max_values];     // another placement of the same value, plus 1
 
-  constexpr explicit placed_copies(module& target) : m(target), b(target), called{}, next_copy{} {}
+  constexpr explicit placed_copies(builder& target) : b(target), called{}, next_copy{} {}
+
+  /// An old value's first copy.
+  constexpr value_id operator[](value_id old) const { return called[old]; }
 
   constexpr void define(value_id old, value_id made) { called[old] = made; }
 
@@ -21,31 +23,31 @@ struct placed_copies {
   constexpr value_id cheapest_copy(value_id old, placement const& to) const {
     value_id best = called[old];
     for (value_id f = called[old];; f = static_cast<value_id>(next_copy[f] - 1)) {
-      if (m.values[f].layout == to) return f;
-      if (transition_cost(m.values[f].layout, to) < transition_cost(m.values[best].layout, to)) best = f;
+      if (b.m.values[f].layout == to) return f;
+      if (transition_cost(b.m.values[f].layout, to) < transition_cost(b.m.values[best].layout, to)) best = f;
       if (next_copy[f] == 0) return best;
     }
   }
   /// The copy of an old value with placement `to`, resharded in the value's region if there is none yet.
   constexpr value_id copy_at(value_id old, placement const& to) {
     value_id const source = cheapest_copy(old, to);
-    if (m.values[source].layout == to) return source;
+    if (b.m.values[source].layout == to) return source;
     region_id const here = b.region;
-    b.region = m.values[source].region;
-    int const first = m.value_count;
+    b.region = b.m.values[source].region;
+    int const first = b.m.value_count;
     value_id const made = reshard(b, source, to);
     b.region = here;
-    for (int v = first; v < m.value_count; ++v) {  // later uses share the intermediate copies
+    for (int v = first; v < b.m.value_count; ++v) {  // later uses share the intermediate copies
       next_copy[v] = next_copy[called[old]];
       next_copy[called[old]] = static_cast<id>(v + 1);
-      m.values[v].origin = static_cast<id>(old + 1);
+      b.m.values[v].origin = static_cast<id>(old + 1);
     }
     return made;
   }
   /// A copy without partial sums, if one exists; else the first copy.
   constexpr value_id reduced_copy(value_id old) const {
     for (value_id f = called[old];; f = static_cast<value_id>(next_copy[f] - 1)) {
-      if (!m.values[f].layout.has_partial()) return f;
+      if (!b.m.values[f].layout.has_partial()) return f;
       if (next_copy[f] == 0) return called[old];
     }
   }
