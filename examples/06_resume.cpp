@@ -65,14 +65,14 @@ std::vector<float> train(mt::job const& job, std::filesystem::path const& folder
 
 int run(mt::job const& job) {
   std::filesystem::path const folder = "checkpoints_of_06_resume";
-  if (job.speaks()) std::filesystem::remove_all(folder);  // of a run that was cut
+  if (job.is_root()) std::filesystem::remove_all(folder);  // of a run that was cut
   mt::print(job, "without a stop:\n");
   auto const whole = train(job, folder / "whole", 4, 1, 60);
   mt::print(job, "stopped, resumed from the checkpoint of step 30, and from that of step 40 on another mesh:\n");
   train(job, folder / "stopped", 4, 1, 35);  // the steps after the last checkpoint are lost
   auto const resumed = train(job, folder / "stopped", 4, 1, 45);
   auto const elsewhere = train(job, folder / "stopped", 2, 2, 60);
-  if (job.speaks()) std::filesystem::remove_all(folder);
+  if (job.is_root()) std::filesystem::remove_all(folder);
 
   bool const same_bits = std::equal(resumed.begin(), resumed.end(), whole.begin() + 30);
   bool const same_loss = std::abs(elsewhere.back() - whole.back()) < 1e-5f;  // sums have another order on another mesh

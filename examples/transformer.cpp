@@ -268,7 +268,7 @@ int show_plan(mt::job const& job, options const& o) {
   auto const plan = made<mt::draft<training>>(sizes(o, o.batch));
   if (o.explain == "plan") mt::print(job, "{}\n{}", mt::explain(plan), mt::pictures(plan));
   else if (!o.explain.empty()) mt::print(job, "{}", mt::instructions(plan));
-  if (o.dot.empty() || !job.speaks()) return 0;
+  if (o.dot.empty() || !job.is_root()) return 0;
   std::ofstream file(o.dot);
   if (!(file << mt::graphviz(plan.graph())).flush())
     throw mt::error("R43", {"the graph cannot be written to '", o.dot, "'"});

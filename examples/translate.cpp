@@ -39,7 +39,7 @@ struct translator {
     double const seconds = mt::seconds_now() - begin;
     mt::progress(job, "{} sentences in {:.1f} s, {:.1f} a second\n", said.size(), seconds,
                  static_cast<double>(said.size()) / seconds);
-    if (job.speaks()) {
+    if (job.is_root()) {
       std::error_code ignored;
       std::filesystem::create_directories(o.keep, ignored);
       std::ofstream file(std::filesystem::path(o.keep) / (name + "." + o.into));

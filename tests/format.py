@@ -74,7 +74,8 @@ def formatted(formatter, paths):
 # mistake.
 RETIRED = re.compile(
     r"\b(hall_|crew_?|patience|device_wishes|wishes_of|wisher|mixed_words|over_all|heirs|side_by_side|when_used|"
-    r"mpi_flights?|unfinished|placer|threads_job|lockstep_job|mpi_job|mt::processors)\b")
+    r"mpi_flights?|unfinished|placer|threads_job|lockstep_job|mpi_job|mt::processors|leave_out_of_steps|kept_subwords|"
+    r"kept_file|asked_row|place::(filled|window)|linearity::(alone|together))\b")
 
 
 def lints(path, text):

@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     if (!how.empty()) return start(job, z, folder, how == "resumed");
     int const code = run(job, z, rounds, folder, {argv, argv + argc});
-    if (job.speaks()) std::filesystem::remove_all(folder);
+    if (job.is_root()) std::filesystem::remove_all(folder);
     return code;
   });
 }

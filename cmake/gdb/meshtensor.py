@@ -110,7 +110,7 @@ class Module:
     def __init__(self, value):
         self.m = value
         self.count = {table: int(value[table + "_count"]) for table in (
-            "node", "value", "link", "region", "name", "dim", "axis", "number", "path", "site", "variable", "asked", "call",
+            "node", "value", "link", "region", "name", "dim", "axis", "number", "path", "site", "variable", "requests", "call",
             "extension")}
         self.declarations = declarations()
 
@@ -360,13 +360,13 @@ class Module:
 
     def attribute(self, kind, a, k):
         if kind == "request":
-            return self.asked(a)
+            return self.requested(a)
         return {"dim": self.dim, "number": self.number, "name": self.label}.get(kind, str)(a[k])
 
-    def asked(self, a):
+    def requested(self, a):
         rows = []
-        for i in range(a[0], min(a[0] + a[1], self.count["asked"])):
-            row = self.m["asked"][i]
+        for i in range(a[0], min(a[0] + a[1], self.count["requests"])):
+            row = self.m["requests"][i]
             axes = [self.label(int(row["axes"][k])) for k in range(int(row["count"]))]
             rows.append("/".join([self.dim(int(row["dim"]))] + axes) + ("" if axes else " whole"))
         return ", ".join(rows)

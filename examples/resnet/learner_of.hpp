@@ -33,7 +33,7 @@ class learner_of : public learner {
     if (o_.average != 0) {
       look_average_ = made<program<EvaluateAverage>>(weights_, looked_at());
       follow_ = made<program<Follow>>(weights_, looked_at());
-      follow_->leave_out_of_steps();
+      follow_->exclude_from_step_count();
     } else {
       look_ = made<program<Evaluate>>(weights_, looked_at());
     }

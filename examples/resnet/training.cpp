@@ -69,7 +69,7 @@ std::optional<std::string> training::run() {
   mt::loss_guard is_wrong(job);
   mt::image_stream next(batches, by.mine(), first * o.batch, {.threads = static_cast<int>(o.readers)});
   std::unique_ptr<mt::event_file> events;
-  if (job.speaks()) events = std::make_unique<mt::event_file>(std::filesystem::path(o.keep) / "events", first);
+  if (job.is_root()) events = std::make_unique<mt::event_file>(std::filesystem::path(o.keep) / "events", first);
   auto const write = [&](char const* tag, double value, std::int64_t step) {
     if (events) events->scalar(tag, value, step);
   };

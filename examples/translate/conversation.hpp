@@ -25,7 +25,7 @@ class lines_for_all {
 
   /// Reads the next line; false at the end.
   bool next(std::string& line) {
-    bool const mine = job_.speaks() && static_cast<bool>(std::getline(std::cin, line));
+    bool const mine = job_.is_root() && static_cast<bool>(std::getline(std::cin, line));
     if (greatest_(mine ? 1 : 0) < 1) return false;
     if (letters_.is_alone()) return true;
     if (!mine) line.clear();

@@ -23,7 +23,7 @@ class last_epochs {
   /// training goes on.
   void keep(std::int64_t epoch) {
     try {
-      if (weights_.runner().speaks()) {
+      if (weights_.runner().is_root()) {
         std::error_code ignored;
         std::filesystem::create_directories(folder_, ignored);
       }
@@ -33,7 +33,7 @@ class last_epochs {
       return;
     }
     std::error_code ignored;
-    if (weights_.runner().speaks()) std::filesystem::remove(file_of(epoch - most_), ignored);
+    if (weights_.runner().is_root()) std::filesystem::remove(file_of(epoch - most_), ignored);
   }
 
   /// Sets the parameters to the mean of the last epochs up to this one. Returns how many there were.

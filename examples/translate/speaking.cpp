@@ -104,7 +104,7 @@ class speaking::programs {
                                            beam(width_), said(width_ * positions), all_said(width_ * o_.limit),
                                            choices(wanted()), offered(wanted() + 2), part(cut), word(pieces_ / cut)));
       says->record(o_.profile);
-      says->leave_out_of_steps();
+      says->exclude_from_step_count();
     }
     std::span<bool> const open(open_.get(), static_cast<std::size_t>(o_.sentences * width_ * width_ * positions));
     search_.open_places(open, static_cast<std::size_t>(positions));
@@ -139,7 +139,7 @@ class speaking::programs {
       reads = made<program<read_source>>(
           weights_, sizes(o_, pieces_, batch(fresh_), row(o_.sentences), length(used), all_source(o_.longest)));
       reads->record(o_.profile);
-      reads->leave_out_of_steps();  // it only fills caches
+      reads->exclude_from_step_count();  // it only fills caches
     }
     (*reads)(mt::feed<"source">(source_), mt::feed<"into">(into_));
   }

@@ -45,8 +45,8 @@ struct texts {
   static mt::subwords vocabulary_of(options const& o) {
     if (!o.vocabulary.empty()) return mt::subwords(o.vocabulary);
     auto const learnt = mt::pair_folder(o.data, o.from, o.into).read(o.train);
-    return mt::kept_subwords(o.keep, {learnt.source, learnt.target},
-                             {.kind = "bpe", .pieces = static_cast<int>(o.pieces)});
+    return mt::cached_subwords(o.keep, {learnt.source, learnt.target},
+                               {.kind = "bpe", .pieces = static_cast<int>(o.pieces)});
   }
   corpus read(options const& o, std::string const& part) const {
     corpus c;

@@ -68,7 +68,7 @@ std::optional<std::string> training::run() {
   mt::prefetched<mt::pair_batch> next([&](std::int64_t number, mt::pair_batch& b) { batches.read(number, b, part); },
                                       first);
   std::unique_ptr<mt::event_file> events;
-  if (job.speaks()) events = std::make_unique<mt::event_file>(std::filesystem::path(o.keep) / "events", first);
+  if (job.is_root()) events = std::make_unique<mt::event_file>(std::filesystem::path(o.keep) / "events", first);
   mt::progress_line line(job);
   double const started = mt::seconds_now();
   epoch.start = started;

@@ -55,7 +55,7 @@ TEST_CASE("Multi30K, from files to batches") {
   CHECK(mt::corpus_bleu(test.target, test.target).score == doctest::Approx(100));
 
   meshtensor_test::temporary_folder const kept;
-  mt::subwords const vocabulary = mt::kept_subwords(kept.path, {train.source, train.target});
+  mt::subwords const vocabulary = mt::cached_subwords(kept.path, {train.source, train.target});
   CHECK(vocabulary.size() == 8000);
   int same = 0;
   for (std::string const& sentence : test.target) same += vocabulary.decode(vocabulary.encode(sentence)) == sentence;

@@ -38,6 +38,6 @@ TEST_CASE("ranks and lockstep are one") {
                     CHECK(different == 0);
                     ++compared;
                   });
-  if (ranks.speaks()) MESSAGE(compared << " runs compared");
+  if (ranks.is_root()) MESSAGE(compared << " runs compared");
   CHECK(compared == in_f64 * 3);
 }

@@ -123,7 +123,7 @@ TEST_CASE("a file, or a warning that it cannot be") {
   run_steps(step, 1);
   auto const path = std::filesystem::temp_directory_path() / "meshtensor_timelines.json";
   mt::write_trace(step, path);
-  if (job.speaks()) {
+  if (job.is_root()) {
     std::ifstream in(path);
     std::stringstream content;
     content << in.rdbuf();
@@ -133,7 +133,7 @@ TEST_CASE("a file, or a warning that it cannot be") {
   }
   std::string said;
   auto const before = std::exchange(mt::on_warning(), [&](std::string const& sentence) { said = sentence; });
-  CHECK(mt::write_trace(step, "/no/such/folder/x") == !job.speaks());
+  CHECK(mt::write_trace(step, "/no/such/folder/x") == !job.is_root());
   mt::on_warning() = before;
-  CHECK((said.find("R17: '/no/such/folder/x' cannot be written, No such file or directory") == 0) == job.speaks());
+  CHECK((said.find("R17: '/no/such/folder/x' cannot be written, No such file or directory") == 0) == job.is_root());
 }

@@ -27,7 +27,7 @@ void hold_on_ranks(Device const& device) {
     int different = 0;
     for (auto const& [key, bytes] : mine.held) different += all.held.at(key) != bytes;
     CHECK(different == 0);
-    if (ranks.speaks()) {
+    if (ranks.is_root()) {
       course const together = train(mt::job::as_threads(), *traced, how, device);
       CHECK(together.losses == all.losses);
       CHECK(together.held == all.held);

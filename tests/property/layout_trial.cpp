@@ -19,7 +19,7 @@ random_programs exact_graph(graph_fuzzer const& a) {
 bool is_overlapped(mt::module const& m, mt::plan const& p, mt::node_id start) {
   mt::node const& n = m.nodes[start];
   if (!mt::is_collective(n.kind) || p.numbers.members(mt::axes_of_collective(n)) < 2) return false;
-  if (mt::ends_behind_loop(n)) return p.where[p.root[m.result(n)]] == mt::place::filled;
+  if (mt::ends_behind_loop(n)) return p.where[p.root[m.result(n)]] == mt::place::stack_slice;
   int at = 0;
   mt::node_id const* const all = p.steps.nodes + p.steps.first[n.region];
   while (all[at] != start) ++at;

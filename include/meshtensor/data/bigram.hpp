@@ -25,7 +25,7 @@ class byte_pairs {
   std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(65536);
 };
 
-/// The loss in nats a byte of the bigram model with the counts `learnt`, on the pairs `asked`: the mean of
+/// The loss in nats a byte of the bigram model with the counts `learnt`, on the pairs `requests`: the mean of
 /// −log((count + c) / (sum + 256 c)), with the best c of 1, 0.1, 0.01, 0.001.
 inline double bigram_loss(byte_pairs const& learnt, byte_pairs const& asked) {
   double best = std::numeric_limits<double>::infinity();

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "meshtensor/base/hash_combine.hpp"
-#include "meshtensor/data/kept_file.hpp"
+#include "meshtensor/data/cached_file.hpp"
 #include "meshtensor/data/subwords.hpp"
 
 namespace meshtensor {
@@ -88,7 +88,8 @@ inline std::string learn_subwords(text_list all, subword_options const& options 
 /// and options. Any number of processes may call it at once with the same texts: one learns.
 ///
 /// errors  R54 no such vocabulary can be learnt; R17 it cannot be written; R53 the kept file is damaged
-inline subwords kept_subwords(std::filesystem::path const& folder, text_list all, subword_options const& options = {}) {
+inline subwords cached_subwords(std::filesystem::path const& folder, text_list all,
+                                subword_options const& options = {}) {
   hash_combine mix;
   mix(std::bit_cast<std::uint64_t>(options.coverage));
   for (auto const& text : all)

@@ -242,20 +242,20 @@ class printer : speller {
       case attribute_kind::dim: return dim(n.attribute[k]);
       case attribute_kind::number: return number(static_cast<number_id>(n.attribute[k]));
       case attribute_kind::name: return label(n.attribute[k]);
-      case attribute_kind::request: return asked(n);
+      case attribute_kind::request: return requested(n);
       case attribute_kind::windows: return windows(n.attribute[k], n.attribute[k + 1]);
       default: return std::to_string(n.attribute[k]);
     }
   }
   // `length/model, d_model whole`: the layout that a reshard asks for.
-  [[gnu::cold]] std::string asked(node const& n) const {
+  [[gnu::cold]] std::string requested(node const& n) const {
     std::string r;
     reshard_attributes const rows = reshard_attributes::of(n);
-    for (int i = rows.first; i < rows.first + rows.count && i < m_.asked_count; ++i) {
+    for (int i = rows.first; i < rows.first + rows.count && i < m_.request_count; ++i) {
       r += r.empty() ? "" : ", ";
-      r += dim(m_.asked[i].dim);
-      for (int a = 0; a < m_.asked[i].count; ++a) (r += '/') += label(m_.asked[i].axes[a]);
-      if (m_.asked[i].count == 0) r += " whole";
+      r += dim(m_.requests[i].dim);
+      for (int a = 0; a < m_.requests[i].count; ++a) (r += '/') += label(m_.requests[i].axes[a]);
+      if (m_.requests[i].count == 0) r += " whole";
     }
     return r;
   }

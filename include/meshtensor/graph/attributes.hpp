@@ -165,7 +165,7 @@ constexpr id call_of(node const& n) { return call_attributes::of(n).call; }
 
 // ---- communication ----
 
-/// The rows of the table `asked` in which a reshard asks for a layout.
+/// The rows of the table `requests` in which a reshard asks for a layout.
 struct reshard_attributes {
   id first;
   int count;

@@ -16,7 +16,7 @@ enum class attribute_kind : std::uint8_t {
   variable,  // a row of the table of variables
   path,      // a row of the table of paths, plus 1; 0: none
   call,      // a row of the table of calls
-  request,   // the first row of a request in the table `asked`; the next attribute is the number of its rows
+  request,   // the first row of a request in the table `requests`; the next attribute is the number of its rows
   windows,   // the first row of some in the table of windows; the next attribute is their number
   axes,      // a mask of mesh axes
   count,     // a number of operands, results or rows, or a position in a list

@@ -200,7 +200,7 @@ struct variable {
 };
 
 /// One dim of a reshard: the axes that shall shard it, by name, the first one major; none: unsharded.
-struct asked_row {
+struct reshard_request {
   dim_id dim;
   id count;
   name_id axes[max_axes];
@@ -234,7 +234,7 @@ struct reshape_row {
 
 struct module {
   int node_count, value_count, link_count, region_count, name_count, dim_count, axis_count, number_count, path_count,
-      site_count, variable_count, asked_count, call_count, extension_count, reshape_count, window_count;
+      site_count, variable_count, request_count, call_count, extension_count, reshape_count, window_count;
   node nodes[max_nodes];
   value values[max_values];
   id links[max_links];
@@ -246,7 +246,7 @@ struct module {
   path_row paths[max_paths];
   site_row sites[max_values];
   variable variables[max_variables];
-  asked_row asked[max_rules];
+  reshard_request requests[max_rules];
   call_row calls[max_calls];
   extension_row extensions[max_extensions];
   reshape_row reshapes[max_reshapes];
@@ -281,7 +281,8 @@ constexpr void copy_tables(module& to, module const& from) {
   for (; to.site_count < from.site_count; ++to.site_count) to.sites[to.site_count] = from.sites[to.site_count];
   for (; to.variable_count < from.variable_count; ++to.variable_count)
     to.variables[to.variable_count] = from.variables[to.variable_count];
-  for (; to.asked_count < from.asked_count; ++to.asked_count) to.asked[to.asked_count] = from.asked[to.asked_count];
+  for (; to.request_count < from.request_count; ++to.request_count)
+    to.requests[to.request_count] = from.requests[to.request_count];
   for (; to.call_count < from.call_count; ++to.call_count) to.calls[to.call_count] = from.calls[to.call_count];
   for (; to.extension_count < from.extension_count; ++to.extension_count)
     to.extensions[to.extension_count] = from.extensions[to.extension_count];

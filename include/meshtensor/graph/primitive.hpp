@@ -40,7 +40,7 @@ enum class primitive : std::uint8_t {
   reshape,  // merges or splits neighbouring dims
   slice,    // a range of a dim, which becomes another dim
   pad,      // the opposite: a dim becomes a range of another one
-  reshard,  // the same value, sharded as rows of `asked` say
+  reshard,  // the same value, sharded as rows of `requests` say
   concat,   // a dim of the first and a dim of the second become one
   put,      // operand 0, overwritten with operand 1 along a dim at a number, or at the indices in operand 2
   // lookup

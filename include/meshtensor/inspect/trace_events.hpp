@@ -97,7 +97,7 @@ std::string trace_events(executable<Args...> const& e) {
 template <class... Args>
 bool write_trace(executable<Args...> const& e, std::string const& path) {
   std::string const text = trace_events(e);
-  if (!e.runner().speaks()) return true;
+  if (!e.runner().is_root()) return true;
   std::FILE* const file = std::fopen(path.c_str(), "w");
   bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   good = file != nullptr && std::fclose(file) == 0 && good;

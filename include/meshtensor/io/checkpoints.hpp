@@ -126,7 +126,7 @@ class checkpoints {
     all_([&] { now_ = io::saving(weights_, std::move(more), how_.only); });
     bool const begun = attempt([&] {
       all_([&] {
-        if (job_of().speaks()) made = io::make_next(folder_, now_.step());
+        if (job_of().is_root()) made = io::make_next(folder_, now_.step());
       });
     });
     if (!begun) return;
@@ -166,7 +166,7 @@ class checkpoints {
     }
     phase_ = phase::committing;
     settle([&] {
-      if (job_of().speaks()) work_ = start([this] { now_.commit(how_.keep); });
+      if (job_of().is_root()) work_ = start([this] { now_.commit(how_.keep); });
     });
   }
   /// Runs `f` on all processes. An error on one ends the save on all and removes the checkpoint's files. Returns false
@@ -179,7 +179,7 @@ class checkpoints {
       } catch (...) {
         if (work_.valid()) work_.wait();
         phase_ = phase::idle;
-        if (job_of().speaks()) io::remove_checkpoint(now_.path());
+        if (job_of().is_root()) io::remove_checkpoint(now_.path());
         throw;
       }
     });

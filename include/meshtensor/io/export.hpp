@@ -113,7 +113,7 @@ inline void export_safetensors(store& weights, std::filesystem::path const& file
   std::optional<io::new_file> to;
   all([&] {
     std::string const head = io::format_safetensors(tensors, metadata, path);
-    if (!j.speaks()) return;
+    if (!j.is_root()) return;
     to.emplace(path);
     to->write(head);
   });
@@ -128,7 +128,7 @@ inline void export_safetensors(store& weights, std::filesystem::path const& file
       weights.copy_out(e.label, whole.data());
     }
     all([&] {
-      if (!j.speaks()) return;
+      if (!j.is_root()) return;
       if (std::int64_t const at = how.nan || !is_new ? -1 : io::first_nan(s.type, whole); at >= 0)
         throw error("C09", {"'", path, "' is not written: '", e.label, "' has NaN, first as element ", at});
       turned.resize(static_cast<std::size_t>(t.bytes()));
@@ -142,7 +142,7 @@ inline void export_safetensors(store& weights, std::filesystem::path const& file
     });
   }
   all([&] {
-    if (j.speaks()) to->commit();
+    if (j.is_root()) to->commit();
   });
 }
 

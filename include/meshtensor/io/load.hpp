@@ -103,7 +103,7 @@ inline std::optional<loaded> load_newest(store& weights, std::string const& fold
   agreement greatest(j);
   std::vector<checkpoint_name> there;
   all([&] {
-    if (!j.speaks()) return;
+    if (!j.is_root()) return;
     for (checkpoint_name const& n : checkpoints_in(folder))
       if (is_there(folder + "/" + n.text() + "/" + index_name)) there.push_back(n);
   });
@@ -144,7 +144,7 @@ inline std::optional<loaded> load_newest(store& weights, std::string const& fold
 inline loaded load(store& weights, std::filesystem::path const& folder, load_options const& how = {}) {
   std::string const path = folder.string();
   job_runner& j = weights.runner();
-  bool alone = j.speaks() && io::is_there(path + "/" + io::index_name);
+  bool alone = j.is_root() && io::is_there(path + "/" + io::index_name);
   alone = agreement(j)(alone ? 1 : 0) > 0;
   if (alone) {
     all_or_throw all(j);

@@ -59,7 +59,7 @@ class job {
   /// The number of ranks; 1 where this process holds all processors of a mesh.
   int ranks() const { return std::max(1, job_->size()); }
   /// Whether this process prints for the job: exactly one does.
-  bool speaks() const { return job_->speaks(); }
+  bool is_root() const { return job_->is_root(); }
 
  private:
   std::unique_ptr<job_runner> job_;
@@ -67,7 +67,7 @@ class job {
 
 /// Warns once for the whole job of something legal but suspicious.
 inline void warn(job_runner const& j, std::string const& sentence) {
-  if (j.speaks() && on_warning()) on_warning()(sentence);
+  if (j.is_root() && on_warning()) on_warning()(sentence);
 }
 
 namespace detail {
@@ -84,12 +84,12 @@ inline void put_out(job_runner const& j, std::string const& text) {
 /// Prints results once for the whole job, to standard output: they do not differ between threads and ranks.
 template <class... Args>
 void print(job const& p, fmt::format_string<Args...> format, Args&&... args) {
-  if (p.speaks()) detail::put_out(p.get(), fmt::format(format, std::forward<Args>(args)...));
+  if (p.is_root()) detail::put_out(p.get(), fmt::format(format, std::forward<Args>(args)...));
 }
 /// Prints progress once for the whole job, to standard error: times and whatever else differs from run to run.
 template <class... Args>
 void progress(job const& p, fmt::format_string<Args...> format, Args&&... args) {
-  if (p.speaks()) std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
+  if (p.is_root()) std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), stderr);
 }
 
 }  // namespace meshtensor

@@ -17,7 +17,7 @@ namespace detail {
 /// Prints an error as one line, once where all processes meet the same: other processes wait, so that the one that
 /// prints for the job has time to end them. In a job of several the line names the rank.
 inline void complain(job const& job, char const* sentence) {
-  if (!job.speaks()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  if (!job.is_root()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   int const size = job.get().size();
   std::string const who = size < 2 ? "" : "rank " + std::to_string(job.get().held(size)[0]) + ": ";
   std::fflush(stdout);

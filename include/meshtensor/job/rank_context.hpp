@@ -30,7 +30,7 @@ class rank_context {
     views_.resize(static_cast<std::size_t>(m.value_count));
     for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
     for (int i = 0; i < m.node_count; ++i)
-      if (node const& n = m.nodes[i]; declared(m, n).buffer == buffer_use::window && is_window(m.result(n)))
+      if (node const& n = m.nodes[i]; declared(m, n).buffer == buffer_use::window && is_strided_slice(m.result(n)))
         set_strides(views_[m.result(n)], n, views_[m.operand(n, 0)]);
     for (view const& v : views_) bytes_.push_back(v.bytes());
     base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
@@ -67,7 +67,7 @@ class rank_context {
     return r;
   }
   /// Whether a value is a strided view of another one.
-  bool is_window(value_id v) const { return p_.where[v] == place::window; }
+  bool is_strided_slice(value_id v) const { return p_.where[v] == place::strided_slice; }
   /// The windows of all values, by id, without addresses.
   view const* windows() const { return views_.data(); }
   /// Bytes of its part of a value.

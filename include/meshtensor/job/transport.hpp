@@ -106,7 +106,7 @@ class job_runner {
   /// Seconds by which the job's clock is ahead of this machine's: the time that a network model has added.
   virtual double ahead() const { return 0; }
   /// Whether this process prints for the job.
-  virtual bool speaks() const { return true; }
+  virtual bool is_root() const { return true; }
   /// Whether a processor of this process or of another one has failed. Pending messages may then never end, so their
   /// memory must not be freed.
   virtual bool has_failed() const { return false; }

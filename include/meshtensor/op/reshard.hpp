@@ -43,10 +43,10 @@ constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
   layout_rules asked{};
   A::add_to(asked, name{}), B::add_to(asked, name{}), C::add_to(asked, name{});
   meshtensor::module& m = r.b.m;
-  id const first = static_cast<id>(m.asked_count);
+  id const first = static_cast<id>(m.request_count);
   for (int i = 0; i < asked.count; ++i) {
-    if (!r.b.expect(m.asked_count < max_rules, "S06 a program asks for more than 64 placements")) break;
-    asked_row row{r.b.find_dim(asked.rules[i].dim), static_cast<id>(asked.rules[i].count), {}};
+    if (!r.b.expect(m.request_count < max_rules, "S06 a program asks for more than 64 placements")) break;
+    reshard_request row{r.b.find_dim(asked.rules[i].dim), static_cast<id>(asked.rules[i].count), {}};
     if (!m.values[x.id].dims.has(row.dim)) {
       diagnostic d{};
       add_type(d << "T01 reshard names the dim '" << asked.rules[i].dim << "', which its operand lacks, ", m, H::type,
@@ -54,7 +54,7 @@ constexpr auto reshard(H const& x, A, B = {}, C = {}, line const& where = {}) {
       r.b.note(d);
     }
     for (int a = 0; a < asked.rules[i].count; ++a) row.axes[a] = r.b.intern(asked.rules[i].axes[a]);
-    m.asked[m.asked_count++] = row;
+    m.requests[m.request_count++] = row;
   }
   value_id const v = add_node<reshard_rule>(r.b, {x.id}, reshard_attributes{first, asked.count}.packed());
   return detail::wrap<H::type, typename H::dim_list>(r.b, v);

@@ -29,9 +29,9 @@ constexpr std::uint64_t fingerprint(module const& m) {
     mix(n.operands.first, n.operands.count, n.results.first, n.results.count);
   }
   for (int i = 0; i < m.link_count; ++i) mix(m.links[i]);
-  for (int i = 0; i < m.asked_count; ++i) {
-    mix(m.asked[i].dim, m.asked[i].count);
-    for (int k = 0; k < m.asked[i].count; ++k) mix(m.asked[i].axes[k]);
+  for (int i = 0; i < m.request_count; ++i) {
+    mix(m.requests[i].dim, m.requests[i].count);
+    for (int k = 0; k < m.requests[i].count; ++k) mix(m.requests[i].axes[k]);
   }
   for (int i = 0; i < m.call_count; ++i) {
     mix(m.calls[i].label, m.calls[i].whole.count, m.calls[i].gives.count);

@@ -45,7 +45,7 @@ struct joiner {
       for (bucket& b : open) close(b);  // earlier collectives do not wait for a loop
     std::int64_t const bytes = n.kind == primitive::all_reduce ? p.numbers.local_bytes(m.operand_value(n, 0)) : 0;
     if (bytes == 0 || bytes > joined_bytes_each || p.numbers.members(axes_of_collective(n)) < 2) return;
-    if (ends_behind_loop(n) && p.where[p.root[m.result(n)]] != place::filled) return;  // it ends at once
+    if (ends_behind_loop(n) && p.where[p.root[m.result(n)]] != place::stack_slice) return;  // it ends at once
     for (bucket& b : open)
       if (b.last != 0 && alike(n, m.nodes[b.last - 1])) {
         if (b.bytes + bytes > joined_bytes) close(b);

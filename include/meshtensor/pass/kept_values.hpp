@@ -12,30 +12,30 @@ namespace meshtensor::detail {
 /// The origin of values of loops, and which of them are saved.
 struct kept_values {
   meshtensor::module const& m;
-  id owner[max_regions];     // of a region: its node plus 1
-  id shown[max_values];      // of a value inside a composite: the result that stands for it in a loop's body, plus 1
-  bool leaves[max_values];   // a loop's result with uses other than as a later loop's stacked operand
-  bool crosses[max_values];  // a later loop reads it
+  id owner[max_regions];        // of a region: its node plus 1
+  id body_result[max_values];   // of a value inside a composite: the result for it in a loop's body, plus 1
+  bool leaves[max_values];      // a loop's result with uses other than as a later loop's stacked operand
+  bool read_later[max_values];  // a later loop reads it
   bool kept[max_values];
   value_id waiting[max_values];
 
   constexpr explicit kept_values(module const& source)
-      : m(source), owner{}, shown{}, leaves{}, crosses{}, kept{}, waiting{} {
+      : m(source), owner{}, body_result{}, leaves{}, read_later{}, kept{}, waiting{} {
     for (int i = 0; i < m.node_count; ++i)
       for (int k = 0; k < m.nodes[i].regions.count; ++k) owner[m.region_of(m.nodes[i], k)] = static_cast<id>(i + 1);
-    bool asked[max_nodes] = {};  // loops whose values later loops read
+    bool is_read_later[max_nodes] = {};  // loops whose values later loops read
     for (int i = 0; i < m.node_count; ++i) {
       node const& n = m.nodes[i];
       find_uses(n);
       if (n.kind == primitive::composite && m.regions[n.region].kind == region_kind::body)
         for (int k = 0; k < n.results.count; ++k)
-          shown[canonical(m.result(n, k))] = static_cast<id>(m.result(n, k) + 1);
-      if (n.kind != primitive::argument || !is_crossing(m.result(n))) continue;
+          body_result[canonical(m.result(n, k))] = static_cast<id>(m.result(n, k) + 1);
+      if (n.kind != primitive::argument || !holds_earlier_value(m.result(n))) continue;
       value_id const v = origin(m.result(n));
-      crosses[canonical(v)] = asked[owner[m.values[v].region] - 1] = true;
+      read_later[canonical(v)] = is_read_later[owner[m.values[v].region] - 1] = true;
     }
     for (int i = 0; i < m.node_count; ++i)
-      if (asked[i]) choose(static_cast<node_id>(i));
+      if (is_read_later[i]) choose(static_cast<node_id>(i));
   }
 
   /// For a stacked argument, the value of the earlier loop's body that it holds one iteration of; else the value
@@ -48,7 +48,7 @@ struct kept_values {
     if (l.kind != primitive::repeat || m.values[given].index < loop::of(l).carries + loop::of(l).sums) return v;
     return m.link(m.regions[m.region_of(l, 0)].results, m.values[given].index);
   }
-  constexpr bool is_crossing(value_id v) const { return origin(v) != v; }
+  constexpr bool holds_earlier_value(value_id v) const { return origin(v) != v; }
 
   /// The value where it is computed, looking through composites.
   constexpr value_id canonical(value_id v) const {
@@ -61,7 +61,7 @@ struct kept_values {
   }
   /// The value as the loop's body names it; no_id: it exists only inside a composite.
   constexpr value_id in_body(value_id v) const {
-    return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<value_id>(shown[v] - 1);
+    return m.regions[m.values[v].region].kind == region_kind::body ? v : static_cast<value_id>(body_result[v] - 1);
   }
 
   constexpr node const& maker(value_id v) const { return m.nodes[m.values[v].node]; }
@@ -105,7 +105,7 @@ struct kept_values {
     list const results = m.regions[m.region_of(m.nodes[l], 0)].results;
     loop const how = loop::of(m.nodes[l]);
     for (int i = how.carries + how.sums; i < results.count; ++i)
-      if (value_id const v = canonical(m.link(results, i)); crosses[v])
+      if (value_id const v = canonical(m.link(results, i)); read_later[v])
         flow.add_edge(visit(v) + 1, sink, flow_network::unlimited);
     for (int i = 0; i < count; ++i) {
       node const& n = maker(waiting[i]);
@@ -117,7 +117,7 @@ struct kept_values {
     }
     if (!flow.full) flow.fill(source, sink);
     for (int i = 0; i < count; ++i)
-      kept[waiting[i]] = flow.full ? crosses[waiting[i]]
+      kept[waiting[i]] = flow.full ? read_later[waiting[i]]
                                    : !flow.is_before_sink(at[waiting[i]]) && flow.is_before_sink(at[waiting[i]] + 1);
   }
 

@@ -61,7 +61,7 @@ struct instruction_lister {
     }
     if (is_collective(n.kind)) return collective_of(which, n);
     if (shares_memory(n)) return;
-    if (declared(m, n).buffer == buffer_use::window && p.where[m.result(n)] == place::window)
+    if (declared(m, n).buffer == buffer_use::window && p.where[m.result(n)] == place::strided_slice)
       return give(bind_window, which, m.operand(n, 0), m.result(n));
     give(launch, which, no_id, launches++);
   }
@@ -78,7 +78,7 @@ struct instruction_lister {
     if (p.numbers.is_alone(n)) return copy_value(which, from, to);
     if (starts_ahead(n)) return;
     // Slices that are reduced elsewhere than in their stack are there for one iteration only.
-    bool const ends_here = ends_behind_loop(n) && placed(to) != place::filled;
+    bool const ends_here = ends_behind_loop(n) && placed(to) != place::stack_slice;
     give(ends_here ? exchange : start, which, from, to);
   }
 
@@ -119,12 +119,14 @@ struct instruction_lister {
     for (int i = l.carries; i < l.carries + l.stacked; ++i)
       give(bind_slice, which, m.operand(n, i), argument(i), bytes(argument(i)));
     for (int i = first_out; i < body.results.count; ++i)
-      if (is_filled_by(m, p, body_id, given(i))) give(bind_slice, which, m.result(n, i), given(i), bytes(given(i)));
+      if (is_stack_slice_of(m, p, body_id, given(i)))
+        give(bind_slice, which, m.result(n, i), given(i), bytes(given(i)));
     each_ahead(body_id, [&](node_id c) { bind_to_turn(which, m.result(m.nodes[c])); });
     region(body_id);
     for (int i = l.carries; i < first_out; ++i) give(accumulate, which, given(i), m.result(n, i), bytes(given(i)));
     for (int i = first_out; i < body.results.count; ++i)
-      if (!is_filled_by(m, p, body_id, given(i))) give(copy_to_slice, which, given(i), m.result(n, i), bytes(given(i)));
+      if (!is_stack_slice_of(m, p, body_id, given(i)))
+        give(copy_to_slice, which, given(i), m.result(n, i), bytes(given(i)));
     for (int i = 0; i < l.carries; ++i) copy_value(which, given(i), argument(i));
     give(end, which, no_id, no_id);
   }

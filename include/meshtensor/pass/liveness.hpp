@@ -8,14 +8,14 @@
 namespace meshtensor {
 
 enum class place : std::uint8_t {
-  nowhere,   // never run
-  arena,     // in the arena, at an offset
-  turns,     // in the arena, twice in a row: a loop's iterations take turns
-  variable,  // in the store's own memory
-  input,     // in memory fed by the caller
-  slice,     // a slice of a stacked operand: its address advances with the iteration
-  filled,    // the slice of a stacked result that the iteration computes in place: advances, too
-  window,    // a strided view of another value: address and strides are computed when its slice node runs
+  nowhere,        // never run
+  arena,          // in the arena, at an offset
+  turns,          // in the arena, twice in a row: a loop's iterations take turns
+  variable,       // in the store's own memory
+  input,          // in memory fed by the caller
+  slice,          // a slice of a stacked operand: its address advances with the iteration
+  stack_slice,    // the slice of a stacked result that the iteration computes in place: advances, too
+  strided_slice,  // a strided view of another value: address and strides are computed when its slice node runs
 };
 
 /// Whether the arena has room for it.
@@ -35,8 +35,8 @@ struct plan {
 
 /// Whether the loop body `body` computes `v`, a slice that its loop stacks, in its place in the stack. An argument of
 /// the body may be in a slice of an outer loop's result; then it is copied like any other value.
-constexpr bool is_filled_by(module const& m, plan const& p, region_id body, value_id v) {
-  return p.where[p.root[v]] == place::filled && m.nodes[m.values[p.root[v]].node].region == body;
+constexpr bool is_stack_slice_of(module const& m, plan const& p, region_id body, value_id v) {
+  return p.where[p.root[v]] == place::stack_slice && m.nodes[m.values[p.root[v]].node].region == body;
 }
 
 /// Whether a collective of several processors starts one iteration ahead of its use.
@@ -93,7 +93,7 @@ struct liveness {
   /// Whether a slice of a region's argument is a view, without a copy: only einsums and composites that run whole read
   /// it, in its own region, and they take any positive strides. If a put updates the argument, the slice is copied: the
   /// put would have to wait for its readers.
-  constexpr bool is_window(node const& n) const {
+  constexpr bool is_strided_slice(node const& n) const {
     if (declared(m, n).buffer != buffer_use::window) return false;
     value_id const of = m.operand(n, 0);
     return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)] &&

@@ -31,38 +31,39 @@ template <class Programs>
 inline constexpr std::uint64_t fingerprint_of = fingerprint(traced<Programs>);
 
 /// The input of a pass as a type. Mesh, layout or device is void if the pass does not depend on it.
-template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Fingerprint>
 struct request_of {
   using programs = Programs;
   static constexpr lowering_request value{entry_name<Entry>(), Mesh::shape, Layout::rules, capabilities_of<Device>};
 };
-template <class Programs, class Entry, std::uint64_t Mark>
-struct request_of<Programs, Entry, void, void, void, Mark> {
+template <class Programs, class Entry, std::uint64_t Fingerprint>
+struct request_of<Programs, Entry, void, void, void, Fingerprint> {
   using programs = Programs;
   static constexpr mesh_shape mesh{};
   static constexpr layout_rules rules{};
   static constexpr lowering_request value{entry_name<Entry>(), mesh, rules, {}};
 };
 
-template <pass_input Input, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+template <pass_input Input, class Programs, class Entry, class Mesh, class Layout, class Device,
+          std::uint64_t Fingerprint>
 struct request_for {
-  using type = request_of<Programs, Entry, Mesh, Layout, Device, Mark>;
+  using type = request_of<Programs, Entry, Mesh, Layout, Device, Fingerprint>;
 };
-template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
-struct request_for<pass_input::layout, Programs, Entry, Mesh, Layout, Device, Mark> {
-  using type = request_of<Programs, Entry, Mesh, Layout, void, Mark>;
+template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Fingerprint>
+struct request_for<pass_input::layout, Programs, Entry, Mesh, Layout, Device, Fingerprint> {
+  using type = request_of<Programs, Entry, Mesh, Layout, void, Fingerprint>;
 };
-template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
-struct request_for<pass_input::program, Programs, Entry, Mesh, Layout, Device, Mark> {
-  using type = request_of<Programs, Entry, void, void, void, Mark>;
+template <class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Fingerprint>
+struct request_for<pass_input::program, Programs, Entry, Mesh, Layout, Device, Fingerprint> {
+  using type = request_of<Programs, Entry, void, void, void, Fingerprint>;
 };
 
 /// A request for all passes, reduced to the input that pass `Row` depends on.
 template <int Row, class Request>
 struct narrowed;
-template <int Row, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
-struct narrowed<Row, request_of<Programs, Entry, Mesh, Layout, Device, Mark>>
-    : request_for<passes<>[Row].depends_on, Programs, Entry, Mesh, Layout, Device, Mark> {};
+template <int Row, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Fingerprint>
+struct narrowed<Row, request_of<Programs, Entry, Mesh, Layout, Device, Fingerprint>>
+    : request_for<passes<>[Row].depends_on, Programs, Entry, Mesh, Layout, Device, Fingerprint> {};
 
 /// The module after pass `Row`. All requests that agree in what the pass depends on share it.
 template <int Row, class Request>
@@ -103,31 +104,32 @@ constexpr module const& module_after() {
   else return pass_result<Row, Request>::value;
 }
 
-template <int Row, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Mark>
+template <int Row, class Programs, class Entry, class Mesh, class Layout, class Device, std::uint64_t Fingerprint>
 using request_of_row =
-    typename narrowed<Row, request_of<Programs, Entry, Mesh, Layout, capable_device<Device>, Mark>>::type;
+    typename narrowed<Row, request_of<Programs, Entry, Mesh, Layout, capable_device<Device>, Fingerprint>>::type;
 
 }  // namespace detail
 
 /// One entry of a program set, lowered in the compiler: `graph` is the program of one rank, `planned` its plan.
 template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device = void,
-          std::uint64_t Mark = detail::fingerprint_of<Programs>>
-struct lowered : detail::whole_program<
-                     detail::request_of_row<detail::last_of_program, Programs, Entry, Mesh, Layout, Device, Mark>>,
-                 detail::partitioned_program<
-                     detail::request_of_row<detail::last_of_layout, Programs, Entry, Mesh, Layout, Device, Mark>>,
-                 detail::program_of_rank<
-                     detail::request_of_row<detail::last_of_device, Programs, Entry, Mesh, Layout, Device, Mark>> {
+          std::uint64_t Fingerprint = detail::fingerprint_of<Programs>>
+struct lowered
+    : detail::whole_program<
+          detail::request_of_row<detail::last_of_program, Programs, Entry, Mesh, Layout, Device, Fingerprint>>,
+      detail::partitioned_program<
+          detail::request_of_row<detail::last_of_layout, Programs, Entry, Mesh, Layout, Device, Fingerprint>>,
+      detail::program_of_rank<
+          detail::request_of_row<detail::last_of_device, Programs, Entry, Mesh, Layout, Device, Fingerprint>> {
   static_assert(is_valid<detail::traced<Programs>>);
   using lowered::program_of_rank::graph;
   /// The module after the pass in row `Row` of the table.
   template <int Row>
   static constexpr module const& after() {
-    return detail::module_after<Row, detail::request_of_row<Row, Programs, Entry, Mesh, Layout, Device, Mark>>();
+    return detail::module_after<Row, detail::request_of_row<Row, Programs, Entry, Mesh, Layout, Device, Fingerprint>>();
   }
 
   static constexpr module const& traced = detail::traced<Programs>;
-  static constexpr std::uint64_t mark = Mark;
+  static constexpr std::uint64_t mark = Fingerprint;
   static constexpr graph_check awaited = verify_waits(graph);
   static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);

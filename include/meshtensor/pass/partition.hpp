@@ -77,10 +77,10 @@ struct partitioner {
     shape const& dims = p.from.values[old].dims;
     shape named{};
     reshard_attributes const wanted = reshard_attributes::of(n);
-    for (int r = 0; r < wanted.count; ++r) named.add(p.m.asked[wanted.first + r].dim);
+    for (int r = 0; r < wanted.count; ++r) named.add(p.m.requests[wanted.first + r].dim);
     placement to = p.implied(old, n, named);
     for (int r = 0; r < wanted.count && p.report.empty(); ++r) {
-      asked_row const& row = p.m.asked[wanted.first + r];
+      reshard_request const& row = p.m.requests[wanted.first + r];
       for (int k = 0; k < row.count; ++k) {
         int axis = -1;
         for (int a = 0; a < p.m.axis_count; ++a)

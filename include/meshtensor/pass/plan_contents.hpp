@@ -26,11 +26,11 @@ struct planned_contents {
   };
 
   std::int64_t arena_bytes;
-  int flights = 0;
-  started flight[max_nodes / 4];
+  int in_flight_count = 0;
+  started in_flight[max_nodes / 4];
 
   constexpr explicit planned_contents(std::int64_t bytes_of_arena)
-      : arena_bytes(bytes_of_arena), flight{}, arena{}, outside{} {}
+      : arena_bytes(bytes_of_arena), in_flight{}, arena{}, outside{} {}
 
   constexpr content add(range const& r) {
     pool& in = pool_of(r);
@@ -57,19 +57,19 @@ struct planned_contents {
   }
 
   constexpr bool begin(started const& s) {
-    if (flights == static_cast<int>(sizeof(flight) / sizeof(flight[0]))) return false;
-    flight[flights++] = s;
+    if (in_flight_count == static_cast<int>(sizeof(in_flight) / sizeof(in_flight[0]))) return false;
+    in_flight[in_flight_count++] = s;
     return true;
   }
-  constexpr void end_at(int i) { flight[i] = flight[--flights]; }
+  constexpr void end_at(int i) { in_flight[i] = in_flight[--in_flight_count]; }
   constexpr bool is_arriving(range const& r) const {
-    for (int i = 0; i < flights; ++i)
-      if (flight[i].out.meets(r)) return true;
+    for (int i = 0; i < in_flight_count; ++i)
+      if (in_flight[i].out.meets(r)) return true;
     return false;
   }
   constexpr bool is_in_flight(range const& r) const {
-    for (int i = 0; i < flights; ++i)
-      if (flight[i].out.meets(r) || flight[i].in.meets(r)) return true;
+    for (int i = 0; i < in_flight_count; ++i)
+      if (in_flight[i].out.meets(r) || in_flight[i].in.meets(r)) return true;
     return false;
   }
 

@@ -60,9 +60,9 @@ struct planner {
       case primitive::kernel: return kernel(n);
       default: break;
     }
-    if (life.is_window(n)) {
+    if (life.is_strided_slice(n)) {
       life.within[m.result(n)] = static_cast<id>(m.operand(n, 0) + 1);
-      return live_in(m.result(n), place::window);
+      return live_in(m.result(n), place::strided_slice);
     }
     if (starts_ahead(p.numbers, n)) return life.touch(m.result(n));  // it has its place since the loop began
     if (life.renames(n)) {
@@ -74,7 +74,7 @@ struct planner {
 
   /// Puts a value into its stack's slice or the buffer that it reuses, where `find` has found one; else into the arena.
   constexpr void give(value_id v) {
-    if (!surveying && reuse.fills[v]) return live_in(v, place::filled);
+    if (!surveying && reuse.fills[v]) return live_in(v, place::stack_slice);
     if (!surveying && reuse.next_value[v] != 0) {
       life.same(v, static_cast<value_id>(reuse.next_value[v] - 1));
       return life.touch(v);

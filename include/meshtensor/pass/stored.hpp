@@ -32,8 +32,8 @@ void put_rows(Row (&table)[Capacity], int& count, std::array<Row, Count> const& 
 }  // namespace detail
 
 /// The rows of a module without a report. A trace is one object for all programs of a name, of several source files:
-/// with its fingerprint as `Mark` each has its own rows.
-template <module const& M, std::uint64_t Mark = 0>
+/// with its fingerprint as `Fingerprint` each has its own rows.
+template <module const& M, std::uint64_t Fingerprint = 0>
 struct stored_module {
   static std::unique_ptr<module const> load() {
     std::unique_ptr<module> m(new module{});
@@ -48,7 +48,7 @@ struct stored_module {
     detail::put_rows(m->paths, m->path_count, paths);
     detail::put_rows(m->sites, m->site_count, sites);
     detail::put_rows(m->variables, m->variable_count, variables);
-    detail::put_rows(m->asked, m->asked_count, asked);
+    detail::put_rows(m->requests, m->request_count, requests);
     detail::put_rows(m->calls, m->call_count, calls);
     detail::put_rows(m->extensions, m->extension_count, extensions);
     detail::put_rows(m->reshapes, m->reshape_count, reshapes);
@@ -68,7 +68,7 @@ struct stored_module {
   static constexpr auto paths = detail::first_rows<M.path_count>(M.paths);
   static constexpr auto sites = detail::first_rows<M.site_count>(M.sites);
   static constexpr auto variables = detail::first_rows<M.variable_count>(M.variables);
-  static constexpr auto asked = detail::first_rows<M.asked_count>(M.asked);
+  static constexpr auto requests = detail::first_rows<M.request_count>(M.requests);
   static constexpr auto calls = detail::first_rows<M.call_count>(M.calls);
   static constexpr auto extensions = detail::first_rows<M.extension_count>(M.extensions);
   static constexpr auto reshapes = detail::first_rows<M.reshape_count>(M.reshapes);

@@ -147,7 +147,7 @@ struct verifier {
     int const second = n.operands.count - (branches ? in_then + 1 : w.in_condition);
     if (g.arguments.count != (k == 0 ? first : second)) return false;
     for (int p = 0; p < g.arguments.count; ++p) {
-      if (!alike(m, m.operand(n, operand_of_argument(n, k, p)), m.link(g.arguments, p))) return false;
+      if (!has_type_of(m, m.operand(n, operand_of_argument(n, k, p)), m.link(g.arguments, p))) return false;
     }
     return true;
   }
@@ -174,7 +174,7 @@ struct verifier {
       case attribute_kind::variable: return row < m.variable_count;
       case attribute_kind::path: return row <= m.path_count;
       case attribute_kind::call: return row < m.call_count;
-      case attribute_kind::request: return row + next <= m.asked_count;
+      case attribute_kind::request: return row + next <= m.request_count;
       case attribute_kind::windows: return row + next <= m.window_count;
       case attribute_kind::axes: return row < 1u << max_axes;
       case attribute_kind::flag: return row < 2;

@@ -54,7 +54,7 @@ struct plan_verifier {
         is_elsewhere{} {
     for (int v = 0; v < m.value_count; ++v) at[v] = p.offset[v];
     run(static_cast<region_id>(entry));
-    if (memory.flights != 0) say("a collective starts and has no wait", memory.flight[0].node);
+    if (memory.in_flight_count != 0) say("a collective starts and has no wait", memory.in_flight[0].node);
     for (int v = 0; v < m.variable_count; ++v)
       if (content const c = is_written[v] ? last[v] : initial[v]; c.number != 0 && !memory.holds(c))
         say("a variable does not hold its value when the step ends", now);
@@ -81,7 +81,7 @@ struct plan_verifier {
     return length[v] - 1;
   }
   constexpr range where(value_id v) {
-    while (is_placed(v, place::window)) v = m.operand(m.nodes[m.values[root(v)].node], 0);
+    while (is_placed(v, place::strided_slice)) v = m.operand(m.nodes[m.values[root(v)].node], 0);
     return {at[root(v)], at[root(v)] + bytes(v)};
   }
 
@@ -143,7 +143,7 @@ struct plan_verifier {
     }
     if (is_collective(n.kind)) return start(n);
     if (shares_memory(n)) return rename(m.result(n), m.operand(n, 0));
-    if (is_placed(m.result(n), place::window)) {
+    if (is_placed(m.result(n), place::strided_slice)) {
       of[m.result(n)] = of[m.operand(n, 0)];
       return;
     }
@@ -175,7 +175,7 @@ struct plan_verifier {
   /// Whether the node reads each element of the operand no later than it writes that element of the result.
   constexpr bool may_write_over(node const& n, int result, int operand) {
     range const x = where(m.operand(n, operand)), y = where(m.result(n, result));
-    if (x.from != y.from || x.to != y.to || is_placed(m.operand(n, operand), place::window)) return false;
+    if (x.from != y.from || x.to != y.to || is_placed(m.operand(n, operand), place::strided_slice)) return false;
     if (declared(m, n).buffer == buffer_use::update) return operand == 0;
     return n.kind == primitive::kernel && (read_kernel(m, n).overwrites[result] >> operand & 1) != 0;
   }
@@ -200,19 +200,19 @@ struct plan_verifier {
     if (!memory.begin({started, !goes_with_others, is_elsewhere[x] ? range{} : where(x), where(y)}))
       return say("too many collectives are in flight for this check", now);
     if (p.joined[started] == started + 1) send(started);
-    if (ends_behind_loop(n) && !is_placed(y, place::filled)) end(started);
+    if (ends_behind_loop(n) && !is_placed(y, place::stack_slice)) end(started);
   }
   /// Sends a joint message when its last collective has started; collectives from its previous run end first.
   constexpr void send(node_id last_one) {
-    for (int i = memory.flights; i-- > 0;)
-      if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1 && f.is_sent) memory.end_at(i);
-    for (int i = 0; i < memory.flights; ++i)
-      if (auto& f = memory.flight[i]; p.joined[f.node] == last_one + 1) f.is_sent = true;
+    for (int i = memory.in_flight_count; i-- > 0;)
+      if (auto& f = memory.in_flight[i]; p.joined[f.node] == last_one + 1 && f.is_sent) memory.end_at(i);
+    for (int i = 0; i < memory.in_flight_count; ++i)
+      if (auto& f = memory.in_flight[i]; p.joined[f.node] == last_one + 1) f.is_sent = true;
   }
   /// Ends a collective at its own wait, though all that are joined arrive at the first wait of them.
   constexpr void end(node_id started) {
-    for (int i = memory.flights; i-- > 0;)
-      if (memory.flight[i].node == started && memory.flight[i].is_sent) memory.end_at(i);
+    for (int i = memory.in_flight_count; i-- > 0;)
+      if (memory.in_flight[i].node == started && memory.in_flight[i].is_sent) memory.end_at(i);
   }
   constexpr void wait(node const& n) {
     node const& c = awaited(m, n);
@@ -223,8 +223,8 @@ struct plan_verifier {
     }
     rename(m.result(n), m.operand(n, 0));
     if (!p.numbers.is_alone(c)) end(started);
-    for (int i = 0; i < memory.flights; ++i)
-      if (memory.flight[i].node == started) return say("a wait comes before its collective is sent", now);
+    for (int i = 0; i < memory.in_flight_count; ++i)
+      if (memory.in_flight[i].node == started) return say("a wait comes before its collective is sent", now);
     if (starts_ahead(p.numbers, c)) start_ahead(started, turn + 1);
   }
 
@@ -316,7 +316,7 @@ struct plan_verifier {
         of[argument(i)] = in[i - l.carries].slice[t];
       }
       for (int i = first_out; i < body.results.count; ++i) {
-        if (is_filled_by(m, p, m.region_of(n, 0), given(i)))
+        if (is_stack_slice_of(m, p, m.region_of(n, 0), given(i)))
           at[root(given(i))] = slice_of(m.result(n, i), given(i), l, t).from;
         out[i - first_out].rest = memory.add(rest_of(m.result(n, i), given(i), l, t + 1));
       }

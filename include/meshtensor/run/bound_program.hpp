@@ -27,10 +27,10 @@ constexpr bool knows_all(module const& m) {
 
 /// The graph and the plan of one entry. With `MESHTENSOR_EARLY=0` the compiler only traces, which checks names and
 /// types, and every later pass runs at start-up: for quick edits, and for passes in a debugger.
-template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device, std::uint64_t Mark>
+template <class Programs, class Entry, mesh_type Mesh, layout_type Layout, class Device, std::uint64_t Fingerprint>
 class bound_program {
  public:
-  using stages = lowered<Programs, Entry, Mesh, Layout, Device, Mark>;
+  using stages = lowered<Programs, Entry, Mesh, Layout, Device, Fingerprint>;
 
   /// Whether the compiler made the plan: all axes and dims are bound.
   static constexpr bool is_static = [] {
@@ -38,15 +38,15 @@ class bound_program {
     else return false;
   }();
 
-  /// `speaks`: whether this rank prints what the environment asks to see of the passes.
-  bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents, bool speaks = false) {
+  /// `is_root`: whether this rank prints what the environment asks to see of the passes.
+  bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents, bool is_root = false) {
     if constexpr (!early) {
-      pass_log log(speaks, entry_name<Entry>().text());
+      pass_log log(is_root, entry_name<Entry>().text());
       lowering_ = lower(*stored_module<stages::traced, stages::mark>::load(), entry_name<Entry>(), mesh, Layout::rules,
                         extents, capabilities_of<Device>, &log);
     } else {
       graph_ = stored_module<stages::graph>::load();
-      if (speaks) say_that_passes_have_run(entry_name<Entry>());
+      if (is_root) say_that_passes_have_run(entry_name<Entry>());
       if constexpr (is_static) {
         if (!extents.empty()) raise(meshtensor::bind(*graph_, mesh, extents).report);
         plan_ = compilers_plan();

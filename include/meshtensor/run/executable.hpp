@@ -34,8 +34,8 @@ struct straight_code;
 template <class Device, class Code>
 struct device_of_code;
 
-template <std::uint64_t Mark, class... Args>
-class executable_of;  // Mark: the fingerprint of the recorded program
+template <std::uint64_t Fingerprint, class... Args>
+class executable_of;  // Fingerprint: the fingerprint of the recorded program
 
 /// `executable<Program, Mesh, Layout>` or, for one of several programs that share parameters,
 /// `executable<Programs, Program, Mesh, Layout>`; a device may follow. Extents and axis sizes that the types leave open
@@ -50,7 +50,7 @@ template <class... Args>
 using executable =
     executable_of<detail::fingerprint_of<typename detail::executable_arguments<Args...>::programs>, Args...>;
 
-template <std::uint64_t Mark, class... Args>
+template <std::uint64_t Fingerprint, class... Args>
 class executable_of {
   using arguments = detail::executable_arguments<Args...>;
 
@@ -59,7 +59,7 @@ class executable_of {
   using mesh = typename arguments::mesh;
   using layout = typename arguments::layout;
   using device = typename arguments::device;
-  using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Mark>;
+  using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Fingerprint>;
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
   /// Whether the compiler has put the instructions of a step one after the other; see compiled_step.
@@ -88,7 +88,7 @@ class executable_of {
                       "meshtensor T15: a compiled step has the extents of its dims in its types: leave them out here");
         program_ = std::make_unique<bound>();
       } else {
-        program_ = std::make_unique<bound>(mesh_, dims, values.runner().speaks());
+        program_ = std::make_unique<bound>(mesh_, dims, values.runner().is_root());
       }
       auto const compare = [&] {
         compared = true;
@@ -133,7 +133,7 @@ class executable_of {
   std::uint64_t steps() const { return values_->steps_of(counted_name<entry>()); }
   /// Excludes its steps from the store's count, `weights.step()`: for a program that only fills state of its own, such
   /// as a translation between the steps of a training.
-  void leave_out_of_steps() { session_->leave_out_of_steps(); }
+  void exclude_from_step_count() { session_->exclude_from_step_count(); }
 
   /// An output of the last step: a number where it has no dims, else a step_output.
   template <name Label>

@@ -76,7 +76,7 @@ class numerics_check {
       for (int i = 0; i < n.results.count; ++i) {
         value_id const v = m_.result(n, i);
         if (awaited_[v]) continue;  // may still be in flight: its wait is checked
-        if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_window(v) || !p.is_here(v)) continue;
+        if (!is_float(m_.values[v].type) || p.pointer(v) == nullptr || p.is_strided_slice(v) || !p.is_here(v)) continue;
         if (view const result = p.at(v); find_not_finite(result).count != 0) tell(n, i, p);
       }
     }

@@ -36,10 +36,10 @@ inline void say_that_passes_have_run(name const& program) {
 /// Prints to standard error what the environment variables ask to see of one executable's passes.
 class pass_log final : public pass_observer {
  public:
-  /// `speaks`: whether this rank prints. `label`: the program's name.
-  pass_log(bool speaks, std::string label)
-      : print_after_(speaks ? detail::asked_of_passes("MESHTENSOR_PRINT_AFTER") : ""),
-        times_(speaks && detail::asked_of_passes("MESHTENSOR_TIME_PASSES") == "1"),
+  /// `is_root`: whether this rank prints. `label`: the program's name.
+  pass_log(bool is_root, std::string label)
+      : print_after_(is_root ? detail::asked_of_passes("MESHTENSOR_PRINT_AFTER") : ""),
+        times_(is_root && detail::asked_of_passes("MESHTENSOR_TIME_PASSES") == "1"),
         label_(std::move(label)) {}
   ~pass_log() override {
     if (spans_.empty()) return;

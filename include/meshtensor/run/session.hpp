@@ -53,7 +53,7 @@ class session {
   /// tests/unit/run/allocation.cpp.
   void step();
   /// Excludes its steps from the store's count, `store::step`.
-  void leave_out_of_steps() { among_steps_ = false; }
+  void exclude_from_step_count() { among_steps_ = false; }
 
   /// The part of an output of the last step that the `k`-th processor held here has, with its origin in the whole.
   view local(std::string_view label, std::size_t k = 0) const;

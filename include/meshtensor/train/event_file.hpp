@@ -42,7 +42,7 @@ inline std::string framed(std::string const& bytes) {
 /// An event file of TensorBoard: numbers and texts under a tag, each with a step. `tensorboard --logdir FOLDER` draws
 /// the files of a folder together, while they grow. Every event is written at once, so that a run that ends early
 /// leaves all of them. A training that goes on begins another file. Make it in one process of a job: `if
-/// (job.speaks())`.
+/// (job.is_root())`.
 ///
 /// If an event cannot be written, as on a full disk, that is one warning, R17, and nothing more is written: the
 /// training goes on, and the file keeps the events before.

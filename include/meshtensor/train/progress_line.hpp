@@ -48,7 +48,8 @@ inline std::string text_of(progress_facts const& f) {
 /// each step costs next to nothing.
 class progress_line {
  public:
-  explicit progress_line(job const& job) : progress_line(job.speaks() ? stderr : nullptr, isatty(STDERR_FILENO) != 0) {}
+  explicit progress_line(job const& job)
+      : progress_line(job.is_root() ? stderr : nullptr, isatty(STDERR_FILENO) != 0) {}
   /// Writes to another file, or nowhere. `rewrites`: each line overwrites the last one.
   progress_line(std::FILE* to, bool rewrites) : to_(to), rewrites_(rewrites) {}
   progress_line(progress_line const&) = delete;

@@ -100,7 +100,7 @@ TEST_CASE("the same model whoever learns it, in a file of its own") {
   for (std::string& model : learnt)
     all.emplace_back([&] {
       model = mt::learn_subwords({dogs, cats}, {"unigram", 60});
-      CHECK(mt::kept_subwords(f.path, {dogs, cats}, {"unigram", 60}).size() == 60);
+      CHECK(mt::cached_subwords(f.path, {dogs, cats}, {"unigram", 60}).size() == 60);
     });
   for (auto& t : all) t.join();
   CHECK(std::set<std::string>(learnt.begin(), learnt.end()).size() == 1);
@@ -109,19 +109,19 @@ TEST_CASE("the same model whoever learns it, in a file of its own") {
   CHECK(f.read(file) == learnt[0]);
 
   f.write(file, mt::learn_subwords({dogs}, {"bpe", 50}));  // what is kept is read, not learnt again
-  CHECK(mt::kept_subwords(f.path, {dogs, cats}, {"unigram", 60}).size() == 50);
-  mt::kept_subwords(f.path, {cats, dogs}, {"unigram", 60});
-  mt::kept_subwords(f.path, {dogs, cats}, {"bpe", 60});
-  mt::kept_subwords(f.path, {dogs, cats}, {"bpe", 61});
-  mt::kept_subwords(f.path, {dogs, cats}, {"bpe", 61, 0.99});
+  CHECK(mt::cached_subwords(f.path, {dogs, cats}, {"unigram", 60}).size() == 50);
+  mt::cached_subwords(f.path, {cats, dogs}, {"unigram", 60});
+  mt::cached_subwords(f.path, {dogs, cats}, {"bpe", 60});
+  mt::cached_subwords(f.path, {dogs, cats}, {"bpe", 61});
+  mt::cached_subwords(f.path, {dogs, cats}, {"bpe", 61, 0.99});
   CHECK(f.files() == 5);
 
   f.write(file, "");
-  CHECK_THROWS_WITH_AS(mt::kept_subwords(f.path, {dogs, cats}, {"unigram", 60}), doctest::Contains("is empty"),
+  CHECK_THROWS_WITH_AS(mt::cached_subwords(f.path, {dogs, cats}, {"unigram", 60}), doctest::Contains("is empty"),
                        mt::error);
   std::string const cut = learnt[0].substr(0, learnt[0].size() - 9);
   f.write(file, cut);
-  CHECK_THROWS_WITH_AS(mt::kept_subwords(f.path, {dogs, cats}, {"unigram", 60}), doctest::Contains("R53: '"),
+  CHECK_THROWS_WITH_AS(mt::cached_subwords(f.path, {dogs, cats}, {"unigram", 60}), doctest::Contains("R53: '"),
                        mt::error);
 }
 

@@ -56,7 +56,7 @@ class subject {
     auto const low = lower(mesh, rules, whole ? mt::cpu_device::capabilities : mt::device_capabilities{true});
     composites_ = windows_ = 0;
     for (int i = 0; i < low->graph.node_count; ++i) composites_ += mt::is_whole(low->graph.nodes[i]);
-    for (int v = 0; v < low->graph.value_count; ++v) windows_ += low->planned.where[v] == mt::place::window;
+    for (int v = 0; v < low->graph.value_count; ++v) windows_ += low->planned.where[v] == mt::place::strided_slice;
     auto const job = mt::job::in_lockstep();
     mt::store store(job);
     mt::session<mt::cpu_device> run(store, low->graph, low->planned, mesh, low->entry, mt::cpu_device(threads));

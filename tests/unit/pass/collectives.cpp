@@ -174,7 +174,7 @@ struct uses_one_of_two {
 };
 
 struct found {
-  int behind_loop = 0, filled = 0, scattered_in_loops = 0, outside = 0;
+  int behind_loop = 0, stack_slices = 0, scattered_in_loops = 0, outside = 0;
   template <class P>
   explicit found(planned<P> const& s) {
     mt::module const& m = s.low->graph;
@@ -186,7 +186,7 @@ struct found {
         CHECK(in_loop);
         mt::value_id const root = s.plan().root[m.result(n)];
         CHECK(root == s.plan().root[m.operand(n, 0)]);
-        filled += s.plan().where[root] == mt::place::filled;
+        stack_slices += s.plan().where[root] == mt::place::stack_slice;
       }
       scattered_in_loops += in_loop && n.kind == mt::primitive::reduce_scatter;
       outside += !in_loop && n.kind == mt::primitive::all_reduce;
@@ -208,7 +208,7 @@ TEST_CASE("matrices' gradients are summed layer by layer, in their slices; vecto
     planned<trains> s(data_parallel(), processors);
     found const f(s);
     CHECK(f.behind_loop == 2);
-    CHECK(f.filled == 2);
+    CHECK(f.stack_slices == 2);
     CHECK(f.outside == 4);  // two vectors of the layers, one behind them, the loss
     auto const all = mt::traffic_of(s.low->graph, s.plan());
     CHECK(all.all_reduces == 2 * 3 + 4);
@@ -224,7 +224,7 @@ TEST_CASE("gradients that a number scales are summed in their slices, before") {
     planned<descends> s(data_parallel(), processors);
     found const f(s);
     CHECK(f.behind_loop == 2);
-    CHECK(f.filled == 2);
+    CHECK(f.stack_slices == 2);
     CHECK(f.outside == 1);  // the loss
     s.check_steps();
     s.check_steps(mt::job::as_threads());
@@ -242,7 +242,7 @@ TEST_CASE("a slice that is reduced outside of its stack is awaited before it is 
     planned<gives_gradients> s(data_parallel(), processors);
     found const f(s);
     CHECK(f.behind_loop == 2);
-    CHECK(f.filled == 0);
+    CHECK(f.stack_slices == 0);
     s.check_steps();
     s.check_steps(mt::job::as_threads());
   }

@@ -159,7 +159,7 @@ std::pair<bool, bool> each_in_place() {
   for (int i = 0; i < m.node_count; ++i) {
     mt::node const& n = m.nodes[i];
     if (n.kind == mt::primitive::write) found.first |= p.where[p.root[m.operand(n, 0)]] == mt::place::variable;
-    if (n.kind == mt::primitive::put) found.second = p.where[p.root[m.result(n)]] == mt::place::filled;
+    if (n.kind == mt::primitive::put) found.second = p.where[p.root[m.result(n)]] == mt::place::stack_slice;
   }
   if (found.first && found.second) CHECK(p.arena_bytes < p.variable_bytes / (When == 5 ? 4 : 8));
   return found;
@@ -186,12 +186,13 @@ struct looks_at_some {
   }
 };
 template <int Also, int Step = 1>
-bool is_window() {
+bool is_strided_slice() {
   planned<looks_at_some<Also, Step>> s;
   s.check_steps();
   mt::module const& m = s.low->graph;
   for (int i = 0; i < m.node_count; ++i)
-    if (m.nodes[i].kind == mt::primitive::slice) return s.plan().where[m.result(m.nodes[i])] == mt::place::window;
+    if (m.nodes[i].kind == mt::primitive::slice)
+      return s.plan().where[m.result(m.nodes[i])] == mt::place::strided_slice;
   FAIL("there is no slice");
   return false;
 }
@@ -199,13 +200,13 @@ bool is_window() {
 }  // namespace
 
 TEST_CASE("a slice of what a loop is given is no copy where products alone read it") {
-  CHECK(is_window<0>());
-  CHECK(!is_window<1>());
-  CHECK(!is_window<2>());
-  CHECK(!is_window<3>());
-  CHECK(is_window<0, 2>());
-  CHECK(!is_window<0, 0>());
-  CHECK(!is_window<0, -1>());
+  CHECK(is_strided_slice<0>());
+  CHECK(!is_strided_slice<1>());
+  CHECK(!is_strided_slice<2>());
+  CHECK(!is_strided_slice<3>());
+  CHECK(is_strided_slice<0, 2>());
+  CHECK(!is_strided_slice<0, 0>());
+  CHECK(!is_strided_slice<0, -1>());
 }
 
 TEST_CASE("a loop writes one place of each slice of a state where it is, unless what was there is still needed") {
@@ -228,26 +229,26 @@ TEST_CASE("one place of a state is written where it is, unless what was there is
 
 TEST_CASE("made where it will be found") {
   planned<adds> s;
-  CHECK(s.filled() == 2);
+  CHECK(s.stack_slices() == 2);
   s.check_steps();
 }
 
 TEST_CASE("not while the old value is needed") {
   planned<looks_back> s;
   CHECK(s.kept_in_place() == 0);
-  CHECK(s.filled() == 0);
+  CHECK(s.stack_slices() == 0);
   s.check_steps();
 }
 
 TEST_CASE("what is stacked twice has one place; a carry and its slice have two") {
   planned<given_twice> s;
-  CHECK(s.filled() == 1);
+  CHECK(s.stack_slices() == 1);
   s.check_steps();
 }
 
 TEST_CASE("what an outer loop makes in its stack is put away by an inner one that stacks it, too") {
   planned<stacks_what_is_stacked> s;
-  CHECK(s.filled() == 1);
+  CHECK(s.stack_slices() == 1);
   s.check_steps();
 }
 

@@ -27,9 +27,10 @@ struct planned {
       : low(mt::lower(traced<Program>, mt::entry_name<Program>(), on, rules, {})), mesh(on) {}
 
   /// Values that are made in a slice of a stacked result.
-  int filled() const {
+  int stack_slices() const {
     int n = 0;
-    for (int v = 0; v < low->graph.value_count; ++v) n += plan().where[v] == mt::place::filled && plan().root[v] == v;
+    for (int v = 0; v < low->graph.value_count; ++v)
+      n += plan().where[v] == mt::place::stack_slice && plan().root[v] == v;
     return n;
   }
   /// Carries whose next value is made in their memory.

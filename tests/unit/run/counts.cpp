@@ -172,7 +172,7 @@ TEST_CASE("all counts are given one number, and an executable is left out of the
   CHECK(later.step() == 1000);
   CHECK(values.counts().updates.at("optimizer/trunk/w") == 1002);
   CHECK(values.counts().updates.at("optimizer/head/w") == 1001);
-  later.session.leave_out_of_steps();
+  later.session.exclude_from_step_count();
   CHECK(later.step() == 1001);
   CHECK(values.step() == 1002);
 }

@@ -35,7 +35,7 @@ TEST_CASE("two executables, one set of parameters in memory") {
   CHECK(weights.step() == 1);
   CHECK(weights.counts().steps == mt::counts_by_name{{"small::grow", 1}, {"small::look", 2}});
   CHECK(show.steps() == 2);
-  step.leave_out_of_steps(), step();
+  step.exclude_from_step_count(), step();
   CHECK(step.steps() == 2);
   CHECK(weights.step() == 1);
 }

@@ -87,9 +87,9 @@ class mpi_watch {
       last = std::min(last, asked_at_ + answers_);  // this wait can then not succeed
     if (waited_ >= last) {
       if (is_debugged()) time_.restart();
-      else if (speaks(at_end) || waited_ >= last + 3 * answers_) return false;
+      else if (is_root(at_end) || waited_ >= last + 3 * answers_) return false;
     }
-    if (warns() && speaks(at_end))
+    if (warns() && is_root(at_end))
       limits_.say("R22: rank " + std::to_string(rank_) + ": " + sentence(f, limits_.warn) + consequence(limits_));
     std::this_thread::sleep_for(pause);
     return true;
@@ -204,7 +204,7 @@ class mpi_watch {
     return warned_ = true;
   }
   // Whether this rank reports: it is the first one that waits; ranks that wait for the end of the job come last.
-  bool speaks(bool at_end) const {
+  bool is_root(bool at_end) const {
     return std::all_of(waits_for_.begin(), waits_for_.begin() + rank_,
                        [&](auto& w) { return w.empty() || (!at_end && w.starts_with(the_end)); });
   }

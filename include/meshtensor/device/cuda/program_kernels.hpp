@@ -94,13 +94,13 @@ class program_kernels {
   int alignment(value_id v, node_views const& views) const {
     switch (p_.where[p_.root[v]]) {
       case place::slice:
-      case place::filled:
+      case place::stack_slice:
       case place::turns: {
         int bytes = 16;
         while (views.inside[p_.root[v]].bytes() % bytes != 0) bytes /= 2;
         return bytes;
       }
-      case place::window: return static_cast<int>(bytes_of(m_.values[v].type));
+      case place::strided_slice: return static_cast<int>(bytes_of(m_.values[v].type));
       default: return 16;
     }
   }

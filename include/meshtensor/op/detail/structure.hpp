@@ -7,7 +7,7 @@
 namespace meshtensor {
 
 namespace detail {
-constexpr bool alike(module const& m, value_id a, value_id b) {
+constexpr bool has_type_of(module const& m, value_id a, value_id b) {
   return m.values[a].type == m.values[b].type && m.values[a].dims == m.values[b].dims;
 }
 /// Whether `outer` has the dtype of `inner`, and its dims with `dim` in front.
@@ -78,7 +78,7 @@ struct gradient_rule {
   static constexpr char const* verify(module const& m, node const& n) {
     if (n.results.count != n.operands.count - 1) return "a gradient has another number of results than of operands";
     for (int i = 0; i < n.results.count; ++i)
-      if (!detail::alike(m, m.result(n, i), m.operand(n, i + 1))) return "a gradient does not fit its operand";
+      if (!detail::has_type_of(m, m.result(n, i), m.operand(n, i + 1))) return "a gradient does not fit its operand";
     return nullptr;
   }
 };
@@ -86,7 +86,7 @@ struct gradient_rule {
 /// Collectives keep dtype and dims; `verify_layout` checks the placements.
 struct collective_rule {
   static constexpr char const* verify(module const& m, node const& n) {
-    return detail::alike(m, m.result(n), m.operand(n, 0)) ? nullptr : "a collective changes dims or dtype";
+    return detail::has_type_of(m, m.result(n), m.operand(n, 0)) ? nullptr : "a collective changes dims or dtype";
   }
 };
 struct all_reduce_rule : collective_rule {
@@ -155,8 +155,8 @@ struct wait_rule {
   static constexpr primitive kind = primitive::wait;
   static constexpr declaration declares{.operands = {2, 2}, .buffer = buffer_use::shared};
   static constexpr char const* verify(module const& m, node const& n) {
-    return detail::alike(m, m.result(n), m.operand(n, 0)) ? nullptr
-                                                          : "a wait gives something else than what it waits for";
+    return detail::has_type_of(m, m.result(n), m.operand(n, 0)) ? nullptr
+                                                                : "a wait gives something else than what it waits for";
   }
 };
 
@@ -184,13 +184,13 @@ struct repeat_rule {
     for (int i = 0; i < n.operands.count; ++i) {
       value_id const outer = m.operand(n, i), inner = m.link(body.arguments, i);
       bool const stacked = i >= l.carries && i < l.carries + l.stacked;
-      if (!(stacked ? detail::stacks(m, outer, inner, l.dim) : detail::alike(m, outer, inner)))
+      if (!(stacked ? detail::stacks(m, outer, inner, l.dim) : detail::has_type_of(m, outer, inner)))
         return "an operand of a loop does not fit the argument of its body";
     }
     for (int i = 0; i < n.results.count; ++i) {
       value_id const outer = m.result(n, i), inner = m.link(body.results, i);
       bool const stacked = i >= l.carries + l.sums;
-      if (!(stacked ? detail::stacks(m, outer, inner, l.dim) : detail::alike(m, outer, inner)))
+      if (!(stacked ? detail::stacks(m, outer, inner, l.dim) : detail::has_type_of(m, outer, inner)))
         return "a result of a loop does not fit what its body gives";
     }
     return nullptr;
@@ -216,8 +216,8 @@ struct while_rule {
     if (body.results.count != counts.carries || n.results.count != counts.carries + 1)
       return "a while loop gives other carries than it takes";
     for (int i = 0; i < counts.carries; ++i)
-      if (!detail::alike(m, m.operand(n, i), m.link(body.results, i)) ||
-          !detail::alike(m, m.operand(n, i), m.link(body.arguments, i)))
+      if (!detail::has_type_of(m, m.operand(n, i), m.link(body.results, i)) ||
+          !detail::has_type_of(m, m.operand(n, i), m.link(body.arguments, i)))
         return "a carry of a while loop changes its dims or dtype";
     return nullptr;
   }
@@ -236,8 +236,8 @@ struct cond_rule {
     if (yes.results.count != n.results.count || no.results.count != n.results.count)
       return "a branch of cond gives another number of results than the cond";
     for (int i = 0; i < n.results.count; ++i)
-      if (!detail::alike(m, m.link(yes.results, i), m.result(n, i)) ||
-          !detail::alike(m, m.link(no.results, i), m.result(n, i)))
+      if (!detail::has_type_of(m, m.link(yes.results, i), m.result(n, i)) ||
+          !detail::has_type_of(m, m.link(no.results, i), m.result(n, i)))
         return "a result of a branch of cond has another dtype or other dims than that of the cond";
     return nullptr;
   }
@@ -255,10 +255,10 @@ struct composite_rule {
     if (body.arguments.count != n.operands.count || body.results.count != n.results.count)
       return "a composite takes or gives another number of values than its body";
     for (int i = 0; i < n.operands.count; ++i)
-      if (!detail::alike(m, m.operand(n, i), m.link(body.arguments, i)))
+      if (!detail::has_type_of(m, m.operand(n, i), m.link(body.arguments, i)))
         return "an operand of a composite does not fit its body";
     for (int i = 0; i < n.results.count; ++i)
-      if (!detail::alike(m, m.result(n, i), m.link(body.results, i)))
+      if (!detail::has_type_of(m, m.result(n, i), m.link(body.results, i)))
         return "a result of a composite does not fit its body";
     return n.regions.count == 1 ? nullptr : verify_gradient(m, n);
   }
@@ -272,7 +272,8 @@ struct composite_rule {
     for (int i = 0; i < taken.count; ++i) {
       int const result = (i - n.operands.count) % (n.results.count == 0 ? 1 : n.results.count);
       value_id const like = i < n.operands.count ? m.operand(n, i) : m.result(n, result);
-      if (!detail::alike(m, m.link(taken, i), like)) return "an argument of a composite's gradient does not fit it";
+      if (!detail::has_type_of(m, m.link(taken, i), like))
+        return "an argument of a composite's gradient does not fit it";
     }
     return nullptr;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that is made when it is first wanted: once, whoever wants it, and whole or not at all.
-#include "meshtensor/data/kept_file.hpp"
+#include "meshtensor/data/cached_file.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
