@@ -28,6 +28,8 @@ inline constexpr struct data : mt::axis<"data"> {} data;
 inline constexpr struct model : mt::axis<"model"> {} model;
 struct mesh : mt::mesh<data, model> {};
 struct layout : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>> {};
+struct vocab_too
+    : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};
 
 inline constexpr mt::layer block = [](mt::scope auto s, auto x) {
   auto normed = layer_norm(s / "norm_1", x, d_model);

@@ -36,12 +36,12 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-template <class Step>
+template <class Step, class Layout = layout>
 void run(mt::job const& job, std::string const& name, std::string const& type, sizes const& z, std::int64_t on_data,
          std::int64_t on_model, int steps, bool profiled, bool bare) {
   double const begin = now();
   mt::store weights(job);
-  mt::executable<Step, mesh, layout, mt::default_device> train(
+  mt::executable<Step, mesh, Layout, mt::default_device> train(
       weights, data(on_data), model(on_model), batch(z.batch), length(z.length), layers(z.layers), d_model(z.d_model),
       heads(z.heads), d_head(z.d_model / z.heads), d_ff(z.d_ff), vocab(z.vocab));
   batches fed(z);
@@ -118,6 +118,8 @@ int main(int argc, char** argv) {
   app.add_option("--steps", steps, "Steps to time")->check(CLI::PositiveNumber);
   bool again = false;
   app.add_flag("--rematerialize", again, "Make layers again for their gradient (f32)");
+  bool vocab_too = false;
+  app.add_flag("--shard-vocab", vocab_too, "The vocabulary over model, too (f32)");
   double gbit = 0, latency = 20;
   app.add_option("--gbit", gbit, "Run one processor of the mesh, with a model of a network of so many Gbit/s");
   app.add_option("--latency", latency, "… and so many microseconds a message");
@@ -132,7 +134,12 @@ int main(int argc, char** argv) {
   choose(z.layers, given.layers), choose(z.d_model, given.d_model), choose(z.heads, given.heads);
   choose(z.d_ff, given.d_ff), choose(z.length, given.length), choose(z.batch, given.batch),
       choose(z.vocab, given.vocab);
-  auto* const run = type == "f64"    ? lm::run<lm::step_f64>
+  if (vocab_too && (type != "f32" || again)) {
+    fmt::print(stderr, "lm_step: --shard-vocab is there in f32 alone, without --rematerialize\n");
+    return 1;
+  }
+  auto* const run = vocab_too        ? lm::run<lm::step_f32, lm::vocab_too>
+                    : type == "f64"  ? lm::run<lm::step_f64>
                     : type == "bf16" ? lm::run<lm::step_bf16>
                     : again          ? lm::run<lm::step_again>
                                      : lm::run<lm::step_f32>;
