@@ -14,6 +14,7 @@
 #include "property/graph.hpp"
 #include "property/program.hpp"
 #include "stablehlo_cases.hpp"
+#include "support/exchange_programs.hpp"
 #include "support/programs.hpp"
 #include "two_layers.hpp"
 #include "unit/pass/programs.hpp"
@@ -51,6 +52,49 @@ std::string whole_text(mt::module const& m, std::vector<mt::dim_extent> const& e
   while (m.regions[entry].kind != mt::region_kind::entry) ++entry;
   return mt::stablehlo(m, entry, mt::bind(m, {}, extents)).text;
 }
+
+inline constexpr struct even_token : mt::dim<"token", 8> {} token;
+inline constexpr struct even_part : mt::dim<"part", 4> {} part;
+inline constexpr struct even_choice : mt::dim<"choice", 2> {} choice;
+inline constexpr struct even_group : mt::dim<"group", 4> {} group;
+inline constexpr struct even_inner : mt::dim<"inner", 3> {} inner;
+inline constexpr struct even_place : mt::dim<"place", 8> {} place;
+
+/// Rows that are exchanged, computed with and returned, with `Most` rows for each group, or with all.
+template <int Most>
+struct evenly_exchanged {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", s.real(), token, part, inner);
+    auto const index = s.input("index", mt::i32, token, part, choice);
+    auto const sent = [&] {
+      if constexpr (Most == 0) return exchange_rows(x, index, group);
+      else return exchange_rows(x, index, group, Most);
+    }();
+    auto const bias = s.parameter("bias", group, mt::normal(0.5));
+    auto const up = s.parameter("up", group, inner, mt::normal(0.5));
+    auto const made = grouped_einsum(sent.rows, up, sent.group, group, mt::to(sent.holder, sent.row));
+    auto const y = return_rows(tanh(made + gather(bias, sent.group, group)) * sent.rows, sent);
+    auto const loss = mean(y * (y + 0.5)) + sum(sent.rows * (sent.rows + 1)) * 0.01;
+    s.output("y", y);
+    s.output("index", sent.index);
+    s.output("loss", loss);
+    s.output("dx", gradient(loss, x));
+    mt::sgd{.learning_rate = 0.5}.minimize(s / "optimizer", loss);
+  }
+};
+
+/// Rolls and shifts by numbers that change from step to step, and what flows back.
+struct moved_by_steps {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, inner, place);
+    auto const by = s.step();
+    auto const y = roll(x, place, by * 3) + 2 * roll(x, place, -5 * by) + shift(x, place, by + 1, by * 0.5) +
+                   shift(x, place, -20 * by, 7) + shift(x, place, 2, by);
+    s.output("y", y);
+    s.output("scaled", x * by);
+    s.output("dx", gradient(sum(y * y), x));
+  }
+};
 
 /// grouped_einsum without an exchange of rows.
 struct chosen {
@@ -95,8 +139,7 @@ TEST_CASE("every program of the catalogue is emitted, alone and on a mesh") {
   for (property::listed const& p : property::catalogue()) {
     CAPTURE(std::string(p.label));
     auto const traced = p.trace();
-    if (traced->call_count != 0) continue;            // the user's own C++; refused, see below
-    if (std::string(p.label) == "grouped") continue;  // likewise
+    if (traced->call_count != 0) continue;  // the user's own C++; refused, see below
     probe::stablehlo_cases cases(folder(), *traced, p.entry, {});
     std::string name = p.label;
     std::replace(name.begin(), name.end(), ' ', '_');
@@ -115,6 +158,29 @@ TEST_CASE("products of rows with the matrices of their experts are emitted, alon
   probe::stablehlo_cases cases(folder(), *traced, mt::entry_name<chosen>(), {});
   CHECK(cases.add("chosen", mt::mesh_shape{}.add("ax", 1), {}));
   CHECK(cases.add("chosen_spread", mt::mesh_shape{}.add("ax", 2), mt::layout_rules{}.shard("batch", {"ax"})));
+}
+
+TEST_CASE("rows that go to the holders of their groups are emitted, for all rows and for some of each group") {
+  mt::mesh_shape const four = mt::mesh_shape{}.add("ax", 2).add("by", 2);
+  auto const layouts = exchange_programs::layouts_of_exchanges(four);
+  auto const emit = [&]<int Most>(std::integral_constant<int, Most>, std::size_t first) {
+    auto const traced = mt::on_heap([] { return mt::trace<mt::precision<evenly_exchanged<Most>, mt::f64>>(); });
+    probe::stablehlo_cases cases(folder(), *traced, mt::entry_name<evenly_exchanged<Most>>(), {});
+    std::string const name = "exchange_rows_" + std::to_string(Most);
+    CHECK(cases.add(name, mt::mesh_shape{}.add("ax", 1), {}));
+    for (std::size_t k = first; k < layouts.size(); k += 4)
+      cases.add(name + "_spread_" + std::to_string(k), four, layouts[k]);  // some shard a value twice over an axis
+    CHECK(cases.emitted > 10);
+  };
+  emit(std::integral_constant<int, 0>{}, 0);
+  emit(std::integral_constant<int, 3>{}, 1);
+}
+
+TEST_CASE("rolls and shifts by numbers that change between steps are emitted") {
+  auto const traced = mt::on_heap([] { return mt::trace<moved_by_steps>(); });
+  probe::stablehlo_cases cases(folder(), *traced, mt::entry_name<moved_by_steps>(), {});
+  CHECK(cases.add("moved_by_steps", mt::mesh_shape{}.add("ax", 1), {}));
+  CHECK(cases.add("moved_by_steps_spread", mt::mesh_shape{}.add("ax", 4), mt::layout_rules{}.shard("place", {"ax"})));
 }
 
 TEST_CASE("layers that are spread over processors are emitted") {
@@ -228,11 +294,6 @@ TEST_CASE("what has no form yet is refused in one sentence") {
   probe::stablehlo_cases cases("", *traced, choosing.entry, {});
   CHECK_THROWS_WITH_AS(cases.add("", mt::mesh_shape{}.add("ax", 1), {}),
                        doctest::Contains("R01: there is no StableHLO for top_positions<"), mt::error);
-  property::listed const& exchanging = property::program_named("grouped");
-  auto const with_rows = exchanging.trace();
-  probe::stablehlo_cases rows("", *with_rows, exchanging.entry, {});
-  CHECK_THROWS_WITH_AS(rows.add("", mt::mesh_shape{}.add("ax", 1), {}),
-                       doctest::Contains("R01: there is no StableHLO for exchange_rows yet (node %"), mt::error);
 }
 
 TEST_CASE("numbers are spelled exactly, and as MLIR reads them") {

@@ -60,6 +60,13 @@ class stablehlo_cases {
   void write(std::ostream& list, std::ostream& data, mt::lowering const& l, mt::mesh_shape const& mesh,
              mt::stablehlo_port const& p, bool after) const {
     mt::module const& m = l.graph;
+    if (p.kind == mt::stablehlo_port::number) {
+      list << mt::text_of(p.type_in(m)) << "\n";
+      mt::block const b = number_of(l, p);
+      for (int rank = 0; rank < mesh.size(); ++rank)
+        data.write(static_cast<char const*>(b.window().data), static_cast<std::streamsize>(mt::bytes_of(p.type_in(m))));
+      return;
+    }
     if (p.value == mt::no_id) {  // seed, step
       list << "u64\n";
       std::uint64_t const word = p.kind == mt::stablehlo_port::seed ? settings_.seed : settings_.step;
@@ -88,11 +95,13 @@ class stablehlo_cases {
         return whole_.expected_variables(after ? 1 : 0).at(mt::path_text(m, m.variables[p.row].path));
       case mt::stablehlo_port::input: return whole_.inputs.at(m.names[m.nodes[p.row].attribute[0]].text());
       case mt::stablehlo_port::output: return whole_.expected_outputs(1).at(mt::label_of_output(m, m.nodes[p.row]));
-      default: break;
+      default: throw std::logic_error("a port without a value");
     }
+  }
+  mt::block number_of(mt::lowering const& l, mt::stablehlo_port const& p) const {
     std::vector<double> numbers;
-    mt::evaluate_numbers(m, l.planned.numbers, settings_, numbers);
-    mt::block b(m.values[p.value].type, {}, l.planned.numbers);
+    mt::evaluate_numbers(l.graph, l.planned.numbers, settings_, numbers);
+    mt::block b(p.type_in(l.graph), {}, l.planned.numbers);
     b.set(0, numbers[p.row]);
     return b;
   }

@@ -102,8 +102,8 @@ class engine<Device> {
       std::memcpy(bytes.data(), &word, sizeof word);
     }
     if (p.kind == stablehlo_port::number)
-      with_element(m_.values[p.value].type, [&]<class E>() {
-        auto const element = static_cast<E>(static_cast<arithmetic_t<E>>(numbers[p.row]));
+      with_element(p.type_in(m_), [&]<class E>() {
+        auto const element = element_of<E>(numbers[p.row]);
         std::memcpy(bytes.data(), &element, sizeof element);
       });
     return bytes;

@@ -65,6 +65,12 @@ class pjrt_device::whole_program {
                                               std::vector<stablehlo_port> const& ports) {
     std::vector<pjrt::shared_type> all;
     for (stablehlo_port const& port : ports) {
+      if (port.kind == stablehlo_port::number) {
+        dtype const type = port.type_in(m);
+        all.push_back(
+            std::make_shared<pjrt::tensor_type>(pjrt::tensor_type{pjrt::element_of(type), {}, bytes_of(type)}));
+        continue;
+      }
       if (port.value == no_id) {  // seed or step
         all.push_back(std::make_shared<pjrt::tensor_type>(pjrt::tensor_type{pjrt::element::u64, {}, 8}));
         continue;

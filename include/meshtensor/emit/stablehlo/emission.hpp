@@ -22,6 +22,11 @@ class emission {
   writer& w;
   value index, iteration;  // of the innermost loop, i64; linear over all enclosing loops, ui64
   value seed, step;        // ui64
+  struct argument {
+    number_id row;
+    value what;
+  };
+  std::vector<argument> given;  // numbers that are not known before the first step
 
   emission(module const& graph, binding const& numbers, mesh_shape const& shape, writer& to)
       : m(graph), b(numbers), mesh(shape), w(to), values_(static_cast<std::size_t>(graph.value_count)) {}
@@ -46,6 +51,14 @@ class emission {
 
   /// A row of the table of numbers, if its value is known before the first step.
   std::optional<double> known(number_id row) const { return known_number(m, b, row); }
+
+  /// The same number as a scalar: a constant, or an argument of the program.
+  value number(node const& n, number_id row, std::string const& element) {
+    if (auto const x = known(row)) return constant(w, {element, {}}, *x);
+    for (argument const& a : given)
+      if (a.row == row && a.what.type.element == element) return a.what;
+    refuse(n, "a number that changes between steps");
+  }
 
   /// Transposes and broadcasts a value with dims `from` to dims `to`, which contain them, with these extents.
   value laid(value const& v, shape const& from, shape const& to, extents const& extents_of_to) {

@@ -7,6 +7,7 @@
 #include "meshtensor/emit/stablehlo/einsum.hpp"
 #include "meshtensor/emit/stablehlo/exchange.hpp"
 #include "meshtensor/emit/stablehlo/functions.hpp"
+#include "meshtensor/emit/stablehlo/move_rows.hpp"
 #include "meshtensor/emit/stablehlo/movement.hpp"
 #include "meshtensor/emit/stablehlo/pool.hpp"
 #include "meshtensor/emit/stablehlo/random.hpp"
@@ -56,9 +57,11 @@ inline value write_node(emission& e, node const& n) {
     case primitive::stack: return stack(e, n);
     case primitive::move: return move(e, n);
     case primitive::local_slice: return own_part(e, n);
+    case primitive::exchange_rows: return exchange_rows(e, n);
+    case primitive::move_rows: return move_rows(e, n);
     default: break;
   }
-  if (is_collective(n.kind) && n.kind != primitive::move_rows) return exchange(e, n);
+  if (is_collective(n.kind)) return exchange(e, n);
   name const* const own = own_name_of(e.m, n);
   e.refuse(n, own == nullptr ? text_of(n.kind) : own->text().c_str());
 }

@@ -6,15 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/tensor/ids.hpp"
+#include "meshtensor/graph/module.hpp"
 
 namespace meshtensor {
 
 /// An argument or a result of a StableHLO program.
 struct stablehlo_port {
   enum kind_t : std::uint8_t { input, variable, number, seed, step, output } kind;
-  id row;          // input, output: the node; variable, number: the row of its table
-  value_id value;  // of the module, for dtype, dims and layout; for a number: one of its constants
+  id row;                   // input, output: the node; variable, number: the row of its table
+  value_id value;           // of the module, for dtype, dims and layout; for a number: one of its constants, or no_id
+  dtype type = dtype::i64;  // of a number without a constant
+
+  dtype type_in(module const& m) const { return value == no_id ? type : m.values[value].type; }
 };
 
 struct stablehlo_program {

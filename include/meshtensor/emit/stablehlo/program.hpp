@@ -68,21 +68,35 @@ class program_writer : speller {
         default:
           if (declared(n.kind).fusion == fusion_role::number) {
             number_id const row = constant_attributes::of(n).number;
-            if (!e_.known(row) && number_of(n) == nullptr)
+            if (port_of(row, m_.result_value(n).type) == nullptr && !e_.known(row))
               numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
           }
+          find_shifts(n);
           if (declared(n.kind).fusion == fusion_role::random && random_.empty())
             random_ = {{stablehlo_port::seed, no_id, no_id}, {stablehlo_port::step, no_id, no_id}};
           if (n.regions.count != 0) find_ports(m_.region_of(n, 0));
       }
     }
   }
-  /// The argument that holds a constant's number, if there is one.
-  stablehlo_port const* number_of(node const& constant) const {
+  /// The numbers by which elements are shifted.
+  void find_shifts(node const& n) {
+    auto const add = [&](number_id row, dtype type) {
+      if (row != no_id && !e_.known(row) && port_of(row, type) == nullptr)
+        numbers_.push_back({stablehlo_port::number, row, value_id{no_id}, type});
+    };
+    if (n.kind == primitive::shift) {
+      shift_attributes const a = shift_attributes::of(n);
+      add(a.first, dtype::i64), add(a.around, m_.result_value(n).type);
+    }
+    if (n.kind == primitive::move && is_shift(move_attributes::of(n))) {
+      move_attributes const a = move_attributes::of(n);
+      add(a.first, dtype::i64), add(a.around, m_.result_value(n).type);
+    }
+  }
+  /// The argument that holds a number as an element of a dtype, if there is one.
+  stablehlo_port const* port_of(id row, dtype type) const {
     for (stablehlo_port const& p : numbers_)
-      if (p.row == constant_attributes::of(constant).number &&
-          m_.values[p.value].type == m_.result_value(constant).type)
-        return &p;
+      if (p.row == row && p.type_in(m_) == type) return &p;
     return nullptr;
   }
   void head() {
@@ -91,8 +105,14 @@ class program_writer : speller {
     for (stablehlo_port const& p : made_.arguments) {
       value v{"%arg" + std::to_string(made_.arguments.size() - left), {"ui64", {}}};
       if (p.value != no_id) v.type = e_.type_of(p.value);
+      if (p.kind == stablehlo_port::number) {
+        v.type.element = hlo::text_of(p.type_in(m_));
+        e_.given.push_back({static_cast<number_id>(p.row), v});
+      }
       w_.line("    " + v.name + ": " + v.type.text() + donation(p) + (--left != 0 ? ",  // " : "  // ") + name_of(p));
-      (p.kind == stablehlo_port::seed ? e_.seed : p.kind == stablehlo_port::step ? e_.step : e_.at(p.value)) = v;
+      if (p.kind == stablehlo_port::seed) e_.seed = v;
+      if (p.kind == stablehlo_port::step) e_.step = v;
+      if (p.value != no_id) e_.at(p.value) = v;
     }
     std::string types;
     for (stablehlo_port const& r : made_.results) types += (types.empty() ? "" : ", ") + e_.type_of(r.value).text();
@@ -135,9 +155,10 @@ class program_writer : speller {
     }
     if (std::string const where = origin(n); where != where_ && !where.empty()) w_.line("// " + (where_ = where));
     if (declared(n.kind).fusion == fusion_role::number) {
-      if (auto const known = e_.known(constant_attributes::of(n).number))
-        e_.at(m_.result(n)) = constant(w_, e_.result_type(n), *known);
-      else e_.at(m_.result(n)) = e_.at(number_of(n)->value);
+      hlo::type const t = e_.result_type(n);
+      auto const known = e_.known(constant_attributes::of(n).number);
+      e_.at(m_.result(n)) =
+          known ? constant(w_, t, *known) : e_.number(n, constant_attributes::of(n).number, t.element);
       return;
     }
     switch (n.kind) {

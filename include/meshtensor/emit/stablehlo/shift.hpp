@@ -9,13 +9,48 @@
 
 namespace meshtensor::hlo {
 
+/// Whether a move rolls or shifts: what begins beyond the ends of the dim needs no refusal.
+inline bool is_shift(move_attributes const& a) {
+  return a.first != no_id && a.from == a.to && a.step == no_id && a.how <= shift_kind::wrap;
+}
+
+/// A roll or a shift by a number that changes between steps: the elements stand twice, or between two rooms of those
+/// that come from nowhere, and the result is a part of that.
+inline value shifted_by_argument(emission& e, node const& n, value const& x, int k, move_attributes const& a) {
+  auto const along = static_cast<std::size_t>(k);
+  std::int64_t const size = x.type.shape[along];
+  value first = e.number(n, a.first, "i64");
+  value const extent = like(e.w, first, static_cast<double>(size));
+  type wide = x.type;
+  value all = x;
+  if (a.how == shift_kind::wrap) {
+    wide.shape[along] = 2 * size;
+    all = e.w.op("concatenate", {x, x}, wide, "dimension = " + std::to_string(k) + " : i64");
+    value const over = binary(e.w, "add", {binary(e.w, "remainder", {first, extent}), extent});
+    first = binary(e.w, "remainder", {over, extent});
+  } else {
+    wide.shape[along] = 3 * size;
+    extents room(x.type.shape.size());
+    room[along] = size;
+    all = e.w.op("pad", {x, e.number(n, a.around, x.type.element)}, wide,
+                 "edge_padding_low = " + array_text(room) + ", edge_padding_high = " + array_text(room) +
+                     ", interior_padding = " + array_text(extents(room.size())));
+    value const low = binary(e.w, "maximum", {first, like(e.w, first, -static_cast<double>(size))});
+    first = binary(e.w, "add", {binary(e.w, "minimum", {low, extent}), extent});
+  }
+  std::vector<value> begin(x.type.shape.size(), like(e.w, first, 0));
+  begin[along] = first;
+  return part(e.w, all, begin, x.type.shape);
+}
+
 /// The elements of `x` shifted along dim `k` of it, which is whole; the result has `extent` there.
 ///
-/// errors  R01 a number by which it shifts, or the one around it, is not known before the first step
+/// errors  R01 a number of a slice or a pad is not known before the first step
 inline value shifted(emission& e, node const& n, value x, int k, move_attributes const& a, std::int64_t extent) {
   auto const known = known_positions(e.m, e.b, a.first, a.step);
   auto const around = a.around == no_id ? std::optional(0.0) : e.known(a.around);
-  if (!known || !around) e.refuse(n, "a shift by a number that changes between steps");
+  if (is_shift(a) && (!known || !around)) return shifted_by_argument(e, n, x, k, a);
+  if (!known || !around) e.refuse(n, "a slice or a pad whose numbers change between steps");
   auto const along = static_cast<std::size_t>(k);
   std::int64_t const size = x.type.shape[along];
   if (a.how == shift_kind::wrap) {
