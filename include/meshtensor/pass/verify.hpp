@@ -159,10 +159,16 @@ struct verifier {
     if (d.effect && !n.effect) return "a write, an output or a watch has no effect";
     if (d.entry_only && !in_entry) return "an input, an output, a read or a write is not in an entry";
     if (n.kind == primitive::argument && in_entry) return "an argument stands in an entry";
+    if (n.kind == primitive::argument && !is_listed(n)) return "a region does not list an argument, or lists another";
     for (int a = 0; a < max_attributes; ++a)
       if (!exists(d.attributes[a], n.attribute[a], n.attribute[a + 1 < max_attributes ? a + 1 : a]))
         return missing(d.attributes[a].kind);
     return n.kind == primitive::write ? write_once(n) : nullptr;
+  }
+  constexpr bool is_listed(node const& argument) const {
+    list const all = m.regions[argument.region].arguments;
+    return place_of(argument) < all.count && all.first + all.count <= m.link_count && argument.results.count == 1 &&
+           m.link(all, place_of(argument)) == m.result(argument);
   }
   /// Whether a row that an attribute names is there; `next` is the attribute behind it.
   constexpr bool exists(attribute_declaration const& a, id row, id next) const {

@@ -98,7 +98,22 @@ TEST_CASE("regions") {
                mt::module const& c = m;
                m.nodes[m.values[c.link(body(m, n).arguments, 0)].node].attribute[0] = 1;
              }),
-             "has the wrong position"));
+             "a region does not list an argument, or lists another"));
+  CHECK(says(found<deep>([](mt::module& m) {  // one twice, and another not at all
+               mt::list const arguments = body(m, first(m, mt::primitive::repeat)).arguments;
+               m.links[arguments.first + 1] = m.links[arguments.first];
+             }),
+             "a region does not list an argument, or lists another"));
+  CHECK(says(found<deep>([](mt::module& m) {  // two for one place
+               mt::list const arguments = body(m, first(m, mt::primitive::repeat)).arguments;
+               m.nodes[m.values[m.links[arguments.first + 1]].node].attribute[0] = 0;
+             }),
+             "a region does not list an argument, or lists another"));
+  CHECK(says(found<deep>([](mt::module& m) {
+               mt::node const& n = first(m, mt::primitive::repeat);
+               m.links[body(m, n).arguments.first] = m.links[body(m, n).results.first];
+             }),
+             "an argument"));
   CHECK(says(found<deep>([](mt::module& m) {
                mt::node const& n = first(m, mt::primitive::repeat);
                m.links[body(m, n).results.first] = m.operand(n, 0);
@@ -112,7 +127,7 @@ TEST_CASE("regions") {
                l.store(first(m, mt::primitive::repeat));
              }),
              "fewer operands or results than it counts"));
-  CHECK(says(found<branching>([](mt::module& m) { body(m, first(m, mt::primitive::cond), 1).arguments.count = 1; }),
+  CHECK(says(found<branching>([](mt::module& m) { first(m, mt::primitive::cond).attribute[0] = 0; }),
              "differ from its operands"));
   CHECK(says(found<branching>([](mt::module& m) {
                mt::node const& n = first(m, mt::primitive::while_loop);
