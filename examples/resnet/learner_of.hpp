@@ -111,8 +111,14 @@ class learner_of : public learner {
         learnt());
     return {found.agrees(), text_of(found)};
   }
-  void record(bool on) override { step_->record(on); }
-  std::string profile() const override { return fmt::format("{}", mt::profile(*step_)); }
+  void record(bool on) override {
+    if (step_) return step_->record(on);
+    look_average_ ? look_average_->record(on) : look_->record(on);
+  }
+  std::string profile() const override {
+    if (step_) return fmt::format("{}", mt::profile(*step_));
+    return look_average_ ? fmt::format("{}", mt::profile(*look_average_)) : fmt::format("{}", mt::profile(*look_));
+  }
 
  private:
   auto looked_at() const { return sizes<Block>(o_, needs_.classes, batch(o_.batch)); }
