@@ -209,14 +209,39 @@ struct conv_rule {
     return true;
   }
 
+  /// The terms of one window for one element of the result: the offsets of the first, and how far the next ones are.
+  struct meeting_run {
+    std::int64_t count, first, second, first_step, second_step;
+  };
+  static meeting_run run_of(conv_direction which, window_in_memory const& w, std::int64_t at, std::int64_t extent) {
+    meeting_run r{};
+    for (std::int64_t free = 0; free < extent; ++free) {
+      std::int64_t first = 0, second = 0;
+      if (!add_offsets(which, w, at, free, first, second)) continue;
+      if (r.count == 0) r.first = first, r.second = second;
+      if (r.count == 1) r.first_step = first - r.first, r.second_step = second - r.second;
+      ++r.count;
+    }
+    return r;
+  }
+  /// Calls term(first, second) for each combination of the terms of `count` windows, the last one's innermost.
+  template <class Term>
+  static void each_term(meeting_run const* runs, int count, std::int64_t first, std::int64_t second, Term term) {
+    if (count == 0) return term(first, second);
+    first += runs->first, second += runs->second;
+    for (std::int64_t i = 0; i < runs->count; ++i, first += runs->first_step, second += runs->second_step) {
+      if (count == 1) term(first, second);
+      else each_term(runs + 1, count - 1, first, second, term);
+    }
+  }
+
   template <class E>
   static void evaluate_as(evaluation const& e) {
     problem const p =
         problem::of(e.m, e.n, e.operands, e.results[0], [&](number_id row) { return e.context.numbers[row]; });
     view const& y = e.results[0];
     role const free = p.roles[2] == kernels ? outputs : kernels;
-    // The walk runs over the elements of the result and, for each, over its terms: the summed dims, then one of the two
-    // other dims of each window.
+    // The walk runs over the elements of the result and, for each, over the summed dims.
     walk<2> w;
     std::uint16_t dims[2 * max_dims_of_one];
     for (int i = 0; i < y.count; ++i)
@@ -229,25 +254,22 @@ struct conv_rule {
         if (!known) dims[w.count] = e.operands[o].dim[i], w.extent[w.count++] = e.operands[o].extent[i];
       }
     for (int o = 0; o < 2; ++o) w.bind(o, e.operands[o], dims);
-    int const first_free = w.count;
-    for (int k = 0; k < p.count; ++k) w.extent[w.count++] = p.windows[k].extent[free];
     std::int64_t inner = 1, outer = 1;
     for (int i = 0; i < w.count; ++i) (i < kept ? outer : inner) *= w.extent[i];
     if (inner == 0) w.count = kept;  // sums of no terms
+    auto const *const x = e.operands[0].as<E>(), *const z = e.operands[1].as<E>();
+    meeting_run runs[max_windows_of_one] = {};
     for (std::int64_t o = 0; o < outer; ++o) {
       sum_t<E> sum = 0;
       std::int64_t where = 0;
       for (int i = 0; i < kept; ++i) where += w.index[i] * y.stride[i];
-      for (std::int64_t k = 0; k < inner; ++k, w.next()) {
-        std::int64_t first = w.offset[0], second = w.offset[1];
-        bool meet = true;
-        for (int i = 0; i < p.count && meet; ++i)
-          meet = add_offsets(p.direction, p.windows[i], w.index[p.windows[i].position[p.roles[2]]],
-                             w.index[first_free + i], first, second);
-        if (!meet) continue;
-        sum +=
-            static_cast<sum_t<E>>(e.operands[0].as<E>()[first]) * static_cast<sum_t<E>>(e.operands[1].as<E>()[second]);
-      }
+      for (int k = 0; k < p.count; ++k)
+        runs[k] =
+            run_of(p.direction, p.windows[k], w.index[p.windows[k].position[p.roles[2]]], p.windows[k].extent[free]);
+      for (std::int64_t k = 0; k < inner; ++k, w.next())
+        each_term(runs, p.count, w.offset[0], w.offset[1], [&](std::int64_t first, std::int64_t second) {
+          sum += static_cast<sum_t<E>>(x[first]) * static_cast<sum_t<E>>(z[second]);
+        });
       if (inner == 0) w.next();
       y.as<E>()[where] = static_cast<E>(sum);
     }
