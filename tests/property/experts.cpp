@@ -95,11 +95,10 @@ mt::layout_rules exchanging_over(std::initializer_list<char const*> axes, char c
 void try_layouts(subject& s, tally& t) {
   auto const dims = dims_in_use(s.graph()), scopes = scopes_of(s.graph());
   rng c{1 + sample_number()};
+  std::uint64_t number = 0;
   for (auto const& mesh : meshtensor_test::meshes()) {
-    meshtensor_test::some_layouts(dims, mesh, share_of(96), c,
-                                  [&](mt::layout_rules const& rules) { s.check_layout(mesh, rules, t); });
-    for (int i = 0; i < share_of(24); ++i)
-      s.check_layout(mesh, meshtensor_test::drawn_layout(dims, scopes, mesh, c), t);
+    sampled_layouts(dims, scopes, mesh, {96, 24}, number, c,
+                    [&](mt::layout_rules const& rules) { s.check_layout(mesh, rules, t); });
     s.check_layout(mesh, parallel_over({"ax"}), t);
     if (mesh.count > 1) s.check_layout(mesh, parallel_over({"ax", "by"}), t);
     if (mesh.count > 1) s.check_layout(mesh, parallel_over({"by"}), t);

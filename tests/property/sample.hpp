@@ -36,6 +36,10 @@ inline std::uint64_t sample_number() {
 inline bool is_in_sample(std::uint64_t number) {
   return detail::mixed(number + detail::mixed(sample_number())) % one_in() == 0;
 }
+/// The same for cases of which some must be tried: one in each `one_in()` that follow each other.
+inline bool is_in_even_sample(std::uint64_t number) {
+  return number % one_in() == detail::mixed(number / one_in() + detail::mixed(sample_number())) % one_in();
+}
 /// How many of `count` random cases are tried; at least one.
 template <class N>
 N share_of(N count) {

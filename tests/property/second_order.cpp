@@ -92,7 +92,9 @@ TEST_CASE("a gradient's gradient is that of finite differences") {
 }
 
 TEST_CASE("and so is the gradient of that") {
+  std::uint64_t number = 100;  // others than of order 2
   for (char const* label : {"reductions", "softmaxes", "mlp", "recurrent", "classifier"}) {
+    if (!is_in_even_sample(number++)) continue;
     listed const& program = program_named(label);
     check_differences(label, second_order(*program.trace()).next(3), program.entry, " of order 3", 1e-5);
   }
