@@ -77,8 +77,16 @@ struct train_in_parts {
   }
 };
 
-/// How many of a batch's images have the right class first, and among the first five, by the parameters or their moving
-/// average. A logit that is no number is never the greatest.
+/// Of the images that count: how many there are, how many have the right class first, and how many among the first
+/// five. A logit that is no number is never the greatest.
+constexpr auto hits_of(auto const& logits, auto const& labels, auto const& counts) {
+  auto const right = sum(select(one_hot(labels, classes, mt::boolean), logits, 0), classes);
+  auto const before = sum(mt::cast<mt::i64>(!(logits < right)), classes);  // and the right one itself
+  auto const counted = [&](auto const& found) { return sum(mt::cast<mt::i64>(found && counts > 0)); };
+  return std::tuple(counted(before >= 0), counted(before <= 1), counted(before <= 5));
+}
+
+/// Scores a batch by the parameters or their moving average.
 template <class Block, bool Averaged>
 struct evaluate {
   constexpr void operator()(mt::scope auto s) const {
@@ -86,14 +94,12 @@ struct evaluate {
     auto const weights = Averaged ? s / "average" : s / "model";
     auto const logits = logits_of<Block>(weights, mt::cast<s.compute>(images), evaluating);
     auto const each = mt::cast<mt::f32>(logits);
-    auto const right = sum(select(one_hot(labels, classes, mt::boolean), each, 0), classes);
-    auto const before = sum(mt::cast<mt::i64>(!(each < right)), classes);  // and the right one itself
-    auto const counted = [&](auto const& found) { return sum(mt::cast<mt::i64>(found && counts > 0)); };
+    auto const [count, first, among_five] = hits_of(each, labels, counts);
     s.output("logits", each);
     s.output("nats", sum(cross_entropy(logits, labels, classes) * counts));
-    s.output("count", counted(before >= 0));
-    s.output("first", counted(before <= 1));
-    s.output("among_five", counted(before <= 5));
+    s.output("count", count);
+    s.output("first", first);
+    s.output("among_five", among_five);
   }
 };
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the example of images counts and follows beside its network: hits, the learning rate, and which images are
+// learnt from and looked at, in batches that do not divide them.
+// passes: start-up
+// needs: images
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../../../examples/resnet/images.cpp"
+#include "../../../examples/resnet/programs.hpp"
+#include "../../../examples/resnet/training.cpp"
+#include "meshtensor/device/reference.hpp"
+#include "support/folder.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+
+struct count_hits {
+  constexpr void operator()(mt::scope auto s) const {
+    using namespace resnet;
+    auto const logits = s.input("logits", mt::f32, batch, classes);
+    auto const [count, first, among_five] =
+        hits_of(logits, s.input("labels", mt::i32, batch), s.input("counts", mt::f32, batch));
+    s.output("count", count);
+    s.output("first", first);
+    s.output("among_five", among_five);
+  }
+};
+struct give_rate {
+  constexpr void operator()(mt::scope auto s) const { s.output("rate", s.input("one", mt::f64) * resnet::rate_of(s)); }
+};
+struct alone : mt::mesh<> {};
+struct whole : mt::layout<> {};
+
+/// Remembers which images it was given.
+class watcher : public resnet::learner {
+ public:
+  std::vector<std::int64_t> learnt, looked_at;
+
+  resnet::batch_loss learn(mt::image_batch const& b) override {
+    learnt.insert(learnt.end(), b.images.begin(), b.images.end());
+    return {1, static_cast<double>(b.images.size())};
+  }
+  void look(mt::image_batch const& b, resnet::scores& so_far) override {
+    for (std::size_t i = 0; i < b.images.size(); ++i) {
+      if (b.counts[i] > 0) looked_at.push_back(b.images[i]);
+      so_far.images += b.counts[i] > 0 ? 1 : 0;
+    }
+  }
+  std::vector<float> logits(mt::image_batch const&) override { return {}; }
+  mt::image_part mine() const override { return {}; }
+  std::pair<std::int64_t, std::int64_t> counts() const override { return {}; }
+  std::string explained(std::string const&) const override { return {}; }
+  std::int64_t planned_bytes() const override { return 0; }
+  std::pair<bool, std::string> compare(mt::image_batch const&) override { return {}; }
+  void record(bool) override {}
+  std::string profile() const override { return {}; }
+};
+
+using numbers = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("hits: the right class first, and among the first five") {
+  auto const job = mt::job::in_lockstep();
+  mt::store values(job);
+  mt::executable<count_hits, alone, whole, mt::reference_device> run(values, resnet::batch(7), resnet::classes(7));
+  float const none = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> const logits{9,    1,    2, 3, 4, 5, 6,   // first
+                                  5,    9,    8, 7, 6, 1, 2,   // the fifth
+                                  4,    9,    8, 7, 6, 5, 2,   // the sixth
+                                  3,    3,    1, 1, 1, 1, 1,   // as great as another: not first
+                                  none, 1,    2, 3, 4, 5, 6,   // no number
+                                  2,    none, 1, 1, 1, 1, 1,   // beside one that is no number
+                                  9,    1,    2, 3, 4, 5, 6};  // first, but it does not count
+  auto const got = run(mt::feed<"logits">(logits), mt::feed<"labels">(std::vector<std::int32_t>(7, 0)),
+                       mt::feed<"counts">(std::vector<float>{1, 1, 1, 1, 1, 1, 0}));
+  CHECK(got.get<"count">() == 6);
+  CHECK(got.get<"first">() == 1);
+  CHECK(got.get<"among_five">() == 4);
+}
+
+TEST_CASE("the learning rate rises, then falls along a cosine or in stairs") {
+  for (bool const stairs : {false, true}) {
+    auto const job = mt::job::in_lockstep();
+    mt::store values(job);
+    mt::executable<give_rate, alone, whole, mt::reference_device> run(values);
+    std::vector<double> rates;
+    for (int t = 0; t < 12; ++t)
+      rates.push_back(run(mt::feed<"one">(std::vector<double>{1}), mt::set<"learning_rate">(0.8), mt::set<"warmup">(4),
+                          mt::set<"steps">(12), mt::set<"stairs">(stairs ? 1 : 0), mt::set<"fall_1">(6),
+                          mt::set<"fall_2">(8), mt::set<"fall_3">(10))
+                          .get<"rate">());
+    for (std::size_t t = 0; t < rates.size(); ++t) {
+      double const at = static_cast<double>(t), rise = t < 4 ? (at + 1) / 4 : 1;
+      double const fall = stairs ? std::pow(0.1, (t >= 6) + (t >= 8) + (t >= 10))
+                                 : (1 + std::cos(3.14159265358979 * std::max(0.0, at - 4) / 8)) / 2;
+      INFO("step " << t << (stairs ? " of stairs" : ""));
+      CHECK(std::abs(rates[t] - 0.8 * rise * fall) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE("every image is learnt from once an epoch, and looked at once; no image is both") {
+  meshtensor_test::own_folder const folder;
+  resnet::options o;
+  o.data = "synthetic", o.count = 21, o.classes = 5, o.size = 8, o.batch = 4, o.epochs = 2, o.keep = folder.path();
+  resnet::images const all(o);
+  CHECK(resnet::steps_of(o, all.train->size()) == 11);
+  mt::image a, b;
+  for (std::int64_t i = 0; i < all.train->size(); ++i)
+    for (std::int64_t k = 0; k < all.valid->size(); ++k) {
+      all.train->read(i, a), all.valid->read(k, b);
+      CHECK(a.pixels != b.pixels);
+    }
+  auto const job = mt::job::in_lockstep();
+  mt::store values(job);
+  watcher by;
+  resnet::training t{job, o, all, values, by};
+  CHECK(!t.run());
+  REQUIRE(by.learnt.size() == 44);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    numbers seen(by.learnt.begin() + epoch * 21, by.learnt.begin() + (epoch + 1) * 21);
+    CHECK(!std::is_sorted(seen.begin(), seen.end()));
+    std::sort(seen.begin(), seen.end());
+    for (std::int64_t i = 0; i < 21; ++i) CHECK(seen[static_cast<std::size_t>(i)] == i);
+  }
+  CHECK(by.looked_at == numbers{0, 1, 2, 0, 1, 2});  // behind the 6th and the 11th step
+  CHECK(t.look().images == 3);
+}
