@@ -4,68 +4,11 @@
 // passes: start-up
 // sanitize: no
 // timeout: 600
-#include "meshtensor/device/cuda/device.hpp"
+#include "property/on_cuda.hpp"
 #include "property/program.hpp"
 #include "property/random_run.hpp"
-#include "support/host_gpu.hpp"
 
 using namespace property;
-
-namespace {
-
-/// The GPU of a test.
-struct stand_in {
-  meshtensor_test::host_gpu gpu;
-  stand_in() { mt::cuda::given_gpu() = &gpu; }
-  ~stand_in() { mt::cuda::given_gpu() = nullptr; }
-};
-
-struct outcome_of_layout {
-  bool is_legal = false, runs = false;
-  std::string fault;
-};
-
-outcome_of_layout under(subject const& s, mt::module const& traced, mt::name const& entry, mt::mesh_shape const& mesh,
-                        mt::layout_rules const& rules) {
-  outcome_of_layout o;
-  std::unique_ptr<mt::lowering> low;
-  try {
-    low = mt::lower(traced, entry, mesh, rules, {}, mt::capabilities_of<mt::cuda_device>);
-  } catch (mt::error const&) { return o; }
-  o.is_legal = true;
-  mt::job const job = mt::job::in_lockstep();
-  mt::store values(job);
-  std::unique_ptr<mt::session<mt::cuda_device>> run;
-  try {
-    run = std::make_unique<mt::session<mt::cuda_device>>(values, low->graph, low->planned, mesh, low->entry);
-  } catch (mt::error const& e) {
-    if (e.code() != "R84") o.fault = e.what();
-    return o;
-  }
-  o.runs = true;
-  for (auto const& [label, b] : s.inputs) run->feed(label, b.data());
-  for (int t = 0; t < s.steps; ++t) {
-    run->step();
-    for (auto const& [label, whole] : s.expected_outputs(t))
-      for (std::size_t k = 0; k < run->held().size(); ++k)
-        if (auto const d = meshtensor_test::difference(run->local(label, k), whole, s.tolerance);
-            !d.empty() && o.fault.empty())
-          o.fault = "step " + std::to_string(t) + ", output " + label + ": " + d;
-    for (auto const& [path, whole] : s.expected_variables(t)) {
-      auto const found = values.values().find(path);
-      if (found == values.values().end()) continue;
-      for (std::size_t k = 0; k < run->held().size(); ++k) {
-        mt::view part = found->second.windows[k];
-        part.data = found->second.read_block(k);
-        if (auto const d = meshtensor_test::difference(part, whole, s.tolerance); !d.empty() && o.fault.empty())
-          o.fault = "step " + std::to_string(t) + ", variable " + path + ": " + d;
-      }
-    }
-  }
-  return o;
-}
-
-}  // namespace
 
 TEST_CASE("the programs of the catalogue on mt::cuda_device") {
   stand_in const here;
@@ -88,7 +31,7 @@ TEST_CASE("the programs of the catalogue on mt::cuda_device") {
     auto const attempt = [&](mt::mesh_shape const& mesh, mt::layout_rules const& rules) {
       CAPTURE(meshtensor_test::text_of(mesh));
       CAPTURE(meshtensor_test::text_of(rules));
-      auto const o = under(s, *traced, program.entry, mesh, rules);
+      auto const o = on_cuda(s, *traced, program.entry, {}, mesh, rules);
       CHECK(o.fault == "");
       runs += o.runs, can = can && (o.runs || !o.is_legal);
       return o.is_legal;

@@ -158,13 +158,12 @@ TEST_CASE("an operation that does not run there is refused with its line") {
   stand_in here;
   mt::job const job = mt::job::in_lockstep();
   mt::store weights(job);
-  using images = mt::precision<programs::images, mt::f32>;
   try {
-    mt::executable<images, mesh, whole, mt::cuda_device> step(weights, data(1), model(1));
+    mt::executable<programs::choosing, mesh, whole, mt::cuda_device> step(weights, data(1), model(1));
     FAIL("nothing was refused");
   } catch (mt::error const& e) {
     CHECK(e.code() == "R84");
-    CHECK(e.sentence().find("conv (") == 0);
+    CHECK(e.sentence().find("call of a C++ function (") == 0);
     CHECK(e.sentence().find(".hpp:") != std::string::npos);
   }
   CHECK(here.gpu.blocks() == 0);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "meshtensor/device/cuda/along_a_dim.hpp"
+#include "meshtensor/device/cuda/convolution.hpp"
 #include "meshtensor/device/cuda/exchange.hpp"
 #include "meshtensor/device/cuda/fused.hpp"
 #include "meshtensor/device/cuda/lookup.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
+#include "meshtensor/device/cuda/pooling.hpp"
 #include "meshtensor/device/cuda/product.hpp"
 #include "meshtensor/device/device.hpp"
 #include "meshtensor/graph/locate.hpp"
@@ -37,9 +39,11 @@ class program_kernels {
     if (auto made = movement_of(preparation_, copier_, n, v.results)) return made;
     if (auto made = lookup_of(preparation_, copier_, n, v.operands, v.results)) return made;
     if (auto made = along_a_dim_of(preparation_, n, v.operands, v.results)) return made;
-    refuse_unless(n.kind == primitive::einsum, n);
+    if (auto made = pooling_of(preparation_, n, v.operands, v.results[0])) return made;
+    refuse_unless(n.kind == primitive::einsum || n.kind == primitive::conv, n);
     int const aligned[] = {alignment(m_.operand(n, 0), v), alignment(m_.operand(n, n.operands.count > 1 ? 1 : 0), v),
                            alignment(m_.result(n), v)};
+    if (auto made = convolution_of(preparation_, copier_, n, v.operands, v.results[0], aligned)) return made;
     return einsum_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
   }
   void prepare_sum(dtype type) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolves on the GPU by a product of matrices, where it can: operand 0 is unfolded along the places and elements of
+// its windows, and what is left is an einsum.
+#pragma once
+
+#include "meshtensor/device/cuda/convolution_loop.hpp"
+#include "meshtensor/device/cuda/product.hpp"
+
+namespace meshtensor::cuda {
+
+namespace detail {
+
+/// Operand 0 with two dims for each that a window moves over.
+class unfolding {
+ public:
+  unfolding(module const& m, node const& n, view const* operands, view const& y)
+      : m_(m), n_(n), x_(operands[0]), p_(windows_of(m, n, operands, y)) {
+    lay_out(operands[1], y);
+  }
+
+  /// Whether it is one: no two windows share a dim, and it is not large beyond reason.
+  bool is_possible() const { return fits_ && made_.bytes() <= most_bytes; }
+  /// Whether operand 0 is itself what is multiplied: each window has one element, at places side by side.
+  bool is_in_place() const { return in_place_; }
+  view const& made() const { return made_; }
+
+  /// A kernel that reads p[0] and writes p[1]. `aligned`: of the operand's address, in bytes.
+  prepared_kernel prepare(preparation& p, int aligned) const {
+    std::vector<std::int64_t> extents(made_.extent, made_.extent + made_.count);
+    std::int64_t unit = static_cast<std::int64_t>(bytes_of(x_.type)), wide = 1;
+    int const last = made_.count - 1, in_x = last < 0 ? -1 : x_.find(made_.dim[last]);
+    // Neighbours at once, where both have them.
+    auto const has_neighbours = [&] {
+      if (in_x < 0 || p_.is_windowed(p_.roles[0], in_x) || x_.stride[in_x] != 1) return false;
+      if (extents[static_cast<std::size_t>(last)] % 2 != 0 || aligned % (2 * unit) != 0) return false;
+      for (int i = 0; i < x_.count; ++i)
+        if (i != in_x && x_.stride[i] % (2 * wide) != 0) return false;
+      return true;
+    };
+    while (unit < 16 && has_neighbours()) unit *= 2, wide *= 2, extents[static_cast<std::size_t>(last)] /= 2;
+    std::string offset;
+    for (int i = 0; i < x_.count; ++i)
+      if (!p_.is_windowed(p_.roles[0], i))
+        add_offset(offset, index(x_.dim[i]), i == in_x && wide > 1 ? 1 : x_.stride[i] / wide);
+    std::string t = paddings_text(m_, conv_attributes::of(n_).first, p_.count) + "bool meets = true;\n";
+    for (int k = 0; k < p_.count; ++k) {
+      window_row const& row = m_.windows[conv_attributes::of(n_).first + k];
+      bool const back = p_.direction == conv_direction::backward;
+      t += meeting_text(k, seen_by_operand(p_, k), index(back ? row.input : row.output), index(row.kernel));
+      add_offset(offset, "x" + std::to_string(k), p_.windows[k].stride[p_.roles[0]] / wide);
+    }
+    std::int64_t const count = made_.size() / wide;
+    std::string const type = unit == 16  ? "pack<u64, 2>"
+                             : unit == 8 ? "u64"
+                             : unit == 4 ? "u32"
+                             : unit == 2 ? "unsigned short"
+                                         : "unsigned char";
+    return p.over_elements(joined({"if (i >= ", count, "ll) return;\n", indices_text("i", "u", extents), t, type,
+                                   " r = {};\nif (meets) r = ((const ", type, "*)a.p[0])[0", offset, "];\n((", type,
+                                   "*)a.p[1])[i] = r;\n"}),
+                           count);
+  }
+
+ private:
+  static constexpr std::int64_t most_bytes = std::int64_t{2} << 30;
+
+  std::string index(int dim) const { return "u" + std::to_string(made_.find(dim)); }
+  void add_dim(int dim, std::int64_t extent, std::int64_t stride) {
+    if (made_.find(dim) >= 0 || made_.count == max_dims_of_one) {
+      fits_ = false;
+      return;
+    }
+    int const i = made_.count++;
+    made_.dim[i] = static_cast<std::uint16_t>(dim), made_.extent[i] = made_.total[i] = extent, made_.origin[i] = 0;
+    made_.stride[i] = stride;
+  }
+  void lay_out(view const& other, view const& y) {
+    bool const back = p_.direction == conv_direction::backward;
+    made_.type = x_.type, made_.count = 0;
+    in_place_ = true;
+    conv_attributes const a = conv_attributes::of(n_);
+    for (int i = 0; i < x_.count; ++i)
+      if (!p_.is_windowed(p_.roles[0], i)) add_dim(x_.dim[i], x_.extent[i], x_.stride[i]);
+    for (int k = 0; k < p_.count; ++k) {
+      window_row const& row = m_.windows[a.first + k];
+      conv_rule::window_in_memory const& w = p_.windows[k];
+      number_row const& low = m_.numbers[row.low];
+      in_place_ = in_place_ && w.window.size == 1 && w.window.stride == 1 && low.kind == number_row::literal &&
+                  low.value == 0 && w.origin[conv_rule::inputs] == w.origin[conv_rule::outputs] &&
+                  w.extent[conv_rule::inputs] == w.extent[conv_rule::outputs];
+      add_dim(back ? row.input : row.output, w.extent[back ? conv_rule::inputs : conv_rule::outputs],
+              w.stride[p_.roles[0]]);
+      add_dim(row.kernel, w.window.size, 1);
+    }
+    for (int i = 0; i < x_.count; ++i)
+      for (int k = 0; k < i; ++k) fits_ = fits_ && x_.dim[i] != x_.dim[k];
+    if (!fits_ || in_place_) return;
+    // Batches first; the dims of operand 0's neighbouring elements last; each in the order of the tensor it meets.
+    view const unordered = made_;
+    int inner_dim = -1;
+    for (int i = 0; i < x_.count; ++i)
+      if (x_.stride[i] == 1 && !p_.is_windowed(p_.roles[0], i)) inner_dim = x_.dim[i];
+    auto const group = [&](int d) { return y.find(d) < 0 ? 2 : other.find(d) < 0 ? 1 : 0; };
+    int const last = inner_dim < 0 || group(inner_dim) == 0 ? 2 : group(inner_dim);
+    made_.count = 0;
+    for (int const g : {0, 3 - last, last}) {
+      view const& order = g == 2 ? other : y;
+      for (int i = 0; i < order.count; ++i)
+        if (int const at = unordered.find(order.dim[i]); at >= 0 && group(order.dim[i]) == g)
+          add_dim(order.dim[i], unordered.extent[at], 0);
+    }
+    fits_ = fits_ && made_.count == unordered.count;  // else a dim is summed that no other tensor has
+    made_.densify();
+  }
+
+  meshtensor::module const& m_;
+  node const& n_;
+  view const& x_;
+  conv_rule::problem p_;
+  view made_{};
+  bool fits_ = true, in_place_ = false;
+};
+
+/// Whether a product of matrices is worth its unfolded operand: not for many small ones, as those of single channels.
+inline bool is_for_matrices(view const& unfolded, view const& other, view const& y) {
+  std::int64_t batch = 1, columns = 1;
+  for (int i = 0; i < other.count; ++i)
+    if (y.find(other.dim[i]) >= 0) (unfolded.find(other.dim[i]) >= 0 ? batch : columns) *= other.extent[i];
+  return batch <= 64 && columns > 1;
+}
+
+}  // namespace detail
+
+/// The work of a convolution; none if the node is another one. `alignment`: of the addresses, in bytes.
+inline node_work convolution_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
+                                view const& y, int const* alignment) {
+  if (n.kind != primitive::conv) return {};
+  detail::unfolding const unfolded(p.m, n, operands, y);
+  std::optional<detail::pair_product> made;
+  if (unfolded.is_possible() && detail::is_for_matrices(unfolded.made(), operands[1], y)) {
+    int const aligned[] = {unfolded.is_in_place() ? alignment[0] : 16, alignment[1], alignment[2]};
+    made = detail::pair_product::make(p, copier, unfolded.made(), operands[1], y, aligned);
+  }
+  if (!made) return detail::convolution_loop(p.m, n, operands, y).prepare(p);
+  std::int64_t const library = (static_cast<std::int64_t>(p.device.workspace_bytes()) + 255) / 256 * 256,
+                     room = unfolded.is_in_place() ? 0 : (unfolded.made().bytes() + 255) / 256 * 256;
+  p.reserve(static_cast<std::size_t>(library + room) + made->workspace_bytes());
+  auto const pair = std::make_shared<detail::pair_product>(std::move(*made));
+  prepared_kernel const unfold = unfolded.is_in_place() ? prepared_kernel{} : unfolded.prepare(p, alignment[0]);
+  return [=](recording& to_do, evaluation const& e, address state, address workspace) {
+    address x = e.operands[0].as<std::byte>();
+    if (room != 0) {
+      launch_arguments a = arguments_of(e, state);
+      a.p[1] = workspace + library;
+      to_do.launch(unfold, a);
+      x = a.p[1];
+    }
+    pair->record(to_do, x, e.operands[1].as<std::byte>(), e.results[0].as<std::byte>(), workspace,
+                 workspace + library + room);
+  };
+}
+
+}  // namespace meshtensor::cuda

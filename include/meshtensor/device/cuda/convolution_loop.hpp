@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolves on the GPU by a loop over the terms of each element, for any windows and dtypes; long sums of few elements
+// are cut into chunks, which a second kernel adds up in their order.
+#pragma once
+
+#include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/window_text.hpp"
+#include "meshtensor/op/conv.hpp"
+
+namespace meshtensor::cuda::detail {
+
+/// The windows and tensors of a node; paddings are not known before a step.
+inline conv_rule::problem windows_of(module const& m, node const& n, view const* operands, view const& y) {
+  return conv_rule::problem::of(m, n, operands, y, [](number_id) { return 0.0; });
+}
+/// A window as operand 0 sees it.
+inline window_in_text seen_by_operand(conv_rule::problem const& p, int k) {
+  conv_rule::window_in_memory const& w = p.windows[k];
+  bool const back = p.direction == conv_direction::backward;
+  return {w.window, back, w.origin[p.roles[0]], w.extent[p.roles[0]],
+          w.origin[back ? conv_rule::inputs : conv_rule::outputs]};
+}
+
+class convolution_loop {
+ public:
+  convolution_loop(module const& m, node const& n, view const* operands, view const& y)
+      : m_(m), n_(n), x_(operands), y_(y), p_(windows_of(m, n, operands, y)) {
+    for (int o = 0; o < 2; ++o)
+      for (int i = 0; i < x_[o].count; ++i) {
+        int const d = x_[o].dim[i];
+        if (p_.is_windowed(p_.roles[o], i) || is_kept(d) || std::ranges::find(summed_, d) != summed_.end()) continue;
+        summed_.push_back(d), inner_.push_back(x_[o].extent[i]);
+      }
+    conv_rule::role const free = p_.roles[2] == conv_rule::kernels ? conv_rule::outputs : conv_rule::kernels;
+    for (int k = 0; k < p_.count; ++k) inner_.push_back(p_.windows[k].extent[free]);
+    for (std::int64_t e : inner_) terms_ *= e;
+    for (int i = 0; i < y.count; ++i) outer_.push_back(y.extent[i]);
+  }
+
+  node_work prepare(preparation& p) {
+    std::int64_t const size = y_.size(), wanted = p.device.enough_blocks() * p.block() / size;
+    chunks_ = std::max<std::int64_t>(1, std::min(wanted, terms_ / 32));
+    std::string const type = type_text(y_.type), sum = "sum<" + type + ">";
+    std::string const store = joined({"((", type, "*)a.p[", max_kernel_operands, "])[0", result_offset(), "] = put<",
+                                      type, ">(to<", type, ">(r));\n"});
+    std::string const element = indices_text("i", "y", outer_);
+    prepared_kernel const add_terms = p.over_elements(
+        joined({"if (i >= ", size * chunks_, "ll) return;\nconst i64 chunk = i / ", size, "ll; (void)chunk;\n",
+                indices_text(joined({"i % ", size, "ll"}), "y", outer_), sum, " r = 0;\n", terms_text(sum),
+                chunks_ == 1 ? store : joined({"((", sum, "*)a.p[30])[i] = r;\n"})}),
+        size * chunks_);
+    if (chunks_ == 1)
+      return [add_terms](recording& to_do, evaluation const& e, address state, address) {
+        to_do.launch(add_terms, arguments_of(e, state));
+      };
+    prepared_kernel const add_chunks = p.over_elements(
+        joined({"if (i >= ", size, "ll) return;\n", element, sum, " r = 0;\nfor (i64 j = 0; j < ", chunks_,
+                "ll; ++j) r = do_add(r, ((const ", sum, "*)a.p[30])[j * ", size, "ll + i]);\n", store}),
+        size);
+    p.reserve(static_cast<std::size_t>(size * chunks_ * 8));
+    return [add_terms, add_chunks](recording& to_do, evaluation const& e, address state, address workspace) {
+      launch_arguments a = arguments_of(e, state);
+      a.p[30] = workspace;
+      to_do.launch(add_terms, a), to_do.launch(add_chunks, a);
+    };
+  }
+
+ private:
+  /// Whether a dim that is no window's is one of the result.
+  bool is_kept(int d) const {
+    int const at = y_.find(d);
+    return at >= 0 && !p_.is_windowed(p_.roles[2], at);
+  }
+  std::string result_offset() const {
+    std::string t;
+    for (int i = 0; i < y_.count; ++i) add_offset(t, "y" + std::to_string(i), y_.stride[i]);
+    return t;
+  }
+  /// The loop over the terms of one element, or over those of a chunk.
+  std::string terms_text(std::string const& sum) const {
+    std::string t = paddings_text(m_, conv_attributes::of(n_).first, p_.count), offset[2];
+    for (int o = 0; o < 2; ++o)
+      for (int i = 0; i < x_[o].count; ++i) {
+        int const d = x_[o].dim[i];
+        if (p_.is_windowed(p_.roles[o], i)) continue;
+        if (is_kept(d)) add_offset(offset[o], "y" + std::to_string(y_.find(d)), x_[o].stride[i]);
+        else
+          add_offset(offset[o], "j" + std::to_string(std::ranges::find(summed_, d) - summed_.begin()), x_[o].stride[i]);
+      }
+    add(t, {"for (i64 j = ", terms_, "ll * chunk / ", chunks_, "; j < ", terms_, "ll * (chunk + 1) / ", chunks_,
+            "; ++j) {\n", indices_text("j", "j", inner_), "bool meets = true;\n"});
+    for (int k = 0; k < p_.count; ++k) {
+      conv_rule::window_in_memory const& w = p_.windows[k];
+      std::string const at = "y" + std::to_string(w.position[p_.roles[2]]),
+                        free = "j" + std::to_string(summed_.size() + static_cast<std::size_t>(k));
+      bool const by_kernel = p_.direction == conv_direction::kernel;
+      t += by_kernel ? meeting_text(k, seen_by_operand(p_, k), free, at)
+                     : meeting_text(k, seen_by_operand(p_, k), at, free);
+      add_offset(offset[0], "x" + std::to_string(k), w.stride[p_.roles[0]]);
+      add_offset(offset[1], free, w.stride[p_.roles[1]]);
+    }
+    t += "if (!meets) continue;\n";
+    for (int o = 0; o < 2; ++o)
+      add(t, {"const ", sum, " term", o, " = (", sum, ")get(((const ", type_text(x_[o].type), "*)a.p[", o, "])[0",
+              offset[o], "]);\n"});
+    return t + "r = do_add(r, do_multiply(term0, term1));\n}\n";
+  }
+
+  meshtensor::module const& m_;
+  node const& n_;
+  view const* x_;
+  view const& y_;
+  conv_rule::problem p_;
+  std::vector<int> summed_;                  // dims
+  std::vector<std::int64_t> outer_, inner_;  // extents: of the result; of summed dims, then of what is free in windows
+  std::int64_t terms_ = 1, chunks_ = 1;
+};
+
+}  // namespace meshtensor::cuda::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools on the GPU: a thread for each element of the result looks at the elements of its window.
+#pragma once
+
+#include "meshtensor/device/cuda/recording.hpp"
+#include "meshtensor/device/cuda/window_text.hpp"
+#include "meshtensor/op/pool.hpp"
+
+namespace meshtensor::cuda {
+
+namespace detail {
+
+class pooling {
+ public:
+  pooling(module const& m, node const& n, view const* operands, view const& y)
+      : m_(m), a_(pool_attributes::of(n)), step_(pool_rule::step_of(n)), x_(operands), y_(y) {
+    for (int k = 0; k < a_.count; ++k) sizes_.push_back(m.dims[m.windows[a_.first + k].kernel].value);
+  }
+
+  std::string text() const {
+    std::vector<std::int64_t> const extents(y_.extent, y_.extent + y_.count);
+    std::string t = joined({"if (i >= ", y_.size(), "ll) return;\n"}) + indices_text("i", "y", extents) +
+                    paddings_text(m_, a_.first, a_.count);
+    std::string const type = type_text(x_[0].type), number = register_text(x_[0].type);
+    bool const one_only = step_ == pool_step::pick, greatest = step_ == pool_step::position;
+    if (greatest) add(t, {"int r = ", pool_rule::nowhere, ";\n", number, " best = 0;\n"});
+    else if (one_only) add(t, {number, " r = 0;\n"});
+    else add(t, {"sum<", type, "> r = 0;\n"});
+    if (one_only) add(t, {"const int position = ", position_at_result(), ";\nif (position >= 0) {\n"});
+    else
+      add(t, {"for (int position = 0; position < ", static_cast<std::int64_t>(pool_rule::elements(m_, a_)),
+              "; ++position) {\n"});
+    t += indices_text("position", "w", sizes_) + "bool meets = true;\n" + windows_text();
+    std::string const element = joined({"get(((const ", type, "*)a.p[0])[0", offset(x_[0]), "])"});
+    t += "if (meets) {\n";
+    if (one_only) add(t, {"r = ", element, ";\n"});
+    else if (greatest)
+      add(t, {"const ", number, " own = ", element, ";\nif (r < 0 || stands_before<", number,
+              ">(own, best)) r = position, best = own;\n"});
+    else if (step_ == pool_step::unpool)
+      add(t, {"if (((const int*)a.p[1])[0", offset(x_[1]), "] == position) r = do_add(r, (sum<", type, ">)", element,
+              ");\n"});
+    else add(t, {"r = do_add(r, (sum<", type, ">)", element, ");\n"});
+    t += "}\n}\n";
+    std::string to;
+    for (int i = 0; i < y_.count; ++i) add_offset(to, "y" + std::to_string(i), y_.stride[i]);
+    std::string const given = greatest ? "int" : type;
+    add(t, {"((", given, "*)a.p[", max_kernel_operands, "])[0", to, "] = put<", given, ">(",
+            one_only || greatest ? "r" : "to<" + given + ">(r)", ");\n"});
+    return t;
+  }
+
+ private:
+  bool leads_back() const { return pool_rule::leads_back(step_); }
+  /// Where a window's dim is, in operands and result alike.
+  int place(int k) const {
+    window_row const& row = m_.windows[a_.first + k];
+    return x_[0].find(leads_back() ? row.output : row.input);
+  }
+  std::string windows_text() const {
+    std::string t;
+    for (int k = 0; k < a_.count; ++k) {
+      window_row const& row = m_.windows[a_.first + k];
+      int const at = place(k);
+      t += meeting_text(k,
+                        {{row.stride, row.dilation, 0, sizes_[static_cast<std::size_t>(k)]},
+                         leads_back(),
+                         x_[0].origin[at],
+                         x_[0].extent[at],
+                         y_.origin[at]},
+                        "y" + std::to_string(at), "w" + std::to_string(k));
+    }
+    return t;
+  }
+  /// Of what a window reaches, in an operand that lies as operand 0 does.
+  std::string offset(view const& x) const {
+    std::string t;
+    for (int i = 0; i < x.count; ++i) {
+      std::string index = "y" + std::to_string(i);
+      for (int k = 0; k < a_.count; ++k)
+        if (place(k) == i) index = "x" + std::to_string(k);
+      add_offset(t, index, x.stride[i]);
+    }
+    return t;
+  }
+  std::string position_at_result() const {
+    std::string t;
+    for (int i = 0; i < y_.count; ++i) add_offset(t, "y" + std::to_string(i), x_[1].stride[i]);
+    return "((const int*)a.p[1])[0" + t + "]";
+  }
+
+  meshtensor::module const& m_;
+  pool_attributes a_;
+  pool_step step_;
+  view const* x_;
+  view const& y_;
+  std::vector<std::int64_t> sizes_;
+};
+
+}  // namespace detail
+
+/// The work of a pool; none if the node is another one.
+inline node_work pooling_of(preparation& p, node const& n, view const* operands, view const& y) {
+  if (n.kind != primitive::pool) return {};
+  prepared_kernel const k = p.over_elements(detail::pooling(p.m, n, operands, y).text(), y.size());
+  return
+      [k](recording& to_do, evaluation const& e, address state, address) { to_do.launch(k, arguments_of(e, state)); };
+}
+
+}  // namespace meshtensor::cuda
