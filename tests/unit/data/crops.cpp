@@ -41,6 +41,17 @@ TEST_CASE("random crops keep their bounds, and come everywhere") {
   CHECK(corner > 0);
 }
 
+TEST_CASE("as many random crops are taller than wide as the other way round, for logarithms of aspects are drawn") {
+  int tall = 0;
+  constexpr int count = 4000;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto const b = mt::random_crop(mt::random_stream({1, 2, 3}, i), 300, 300, {.least_area = 0.1, .most_area = 0.3});
+    tall += b.height > b.width;
+  }
+  CHECK(tall > 0.47 * count);
+  CHECK(tall < 0.52 * count);
+}
+
 TEST_CASE("where nothing fits it is the middle") {
   mt::random_stream const random({1, 2, 3}, 4);
   CHECK(mt::random_crop(random, 10, 1000) == mt::image_box{0, 493, 10, 13});

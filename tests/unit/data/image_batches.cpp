@@ -153,10 +153,11 @@ TEST_CASE("the parts of all ranks are together the batch, and a rank decodes its
 
 TEST_CASE("pixels: normalized, the middle, mirrored, moved with black around") {
   plain_images const set;
-  mt::image_options o{.rows = 1, .height = 5, .width = 7, .shorter = 5, .mean = {0, 0.5f, 0}, .deviation = {1, 2, 1}};
+  mt::image_options o{
+      .rows = 1, .height = 5, .width = 7, .shorter = 5, .mean = {0.25f, 0.5f, 0}, .deviation = {1, 2, 1}};
   auto const at = [](mt::image_batch const& b, std::int64_t y, std::int64_t x, std::int64_t c) {
     float const p = b.pixels[static_cast<std::size_t>((y * 7 + x) * 3 + c)];
-    return c == 1 ? p * 2 + 0.5f : p;
+    return c == 1 ? p * 2 + 0.5f : c == 0 ? p + 0.25f : p;
   };
   mt::image_batch b;
   mt::image_batches(set, o).read(2, b);
