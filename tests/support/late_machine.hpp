@@ -36,18 +36,16 @@ class late_machine {
   // ---- what a test asks of it ----
   long fails_to_allocate = -1;  // counts down: the allocation that finds no memory
   std::string fails_at;         // the name of a kernel that fails
-  int ignored_wait = -1;        // of the waits in the order in which they are given
+  int ignored_wait = -1;        // of a step's waits, in the order in which they are given
   int misplaced_task = -1;      // goes to the next queue
   int postponed = -1;           // a queue that runs only when no other one can
   bool checks_order = true;     // whether it tells of work that changed places
+  bool computes = true;         // whether work is done, or only put in order
   // ---- what it tells ----
   long out_of_order = 0, launches = 0;
-  int waits() const { return waits_; }  // given since `forget_tasks`
-  std::vector<meshtensor::queued_task> tasks() const {
-    std::vector<meshtensor::queued_task> all;
-    for (given const& g : done_) all.push_back(g.task);
-    return all;
-  }
+  int waits = 0, tasks_placed = 0;  // of the last step
+  /// What was given before the last `wait`.
+  std::vector<meshtensor::queued_task> const& tasks() const { return tasks_; }
   std::size_t blocks() const { return blocks_.size(); }
   long host_blocks() const { return host_blocks_; }
   bool is_idle() const { return pending_.empty(); }
@@ -110,14 +108,17 @@ class late_machine {
     std::vector<given> all(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
     begin_anew();
     std::string failed = std::exchange(failure_, "");
-    std::vector<bool> is_done(all.size());
+    tasks_.clear();
+    for (given const& g : all) tasks_.push_back(g.task);
+    running r{all, std::vector<bool>(all.size()), std::vector<std::vector<int>>(static_cast<std::size_t>(queues_)), {}};
+    for (std::size_t i = 0; i < all.size(); ++i)
+      r.lists[static_cast<std::size_t>(all[i].task.queue)].push_back(static_cast<int>(i));
+    r.next.resize(r.lists.size());
     for (std::size_t left = all.size(); left != 0 && failed.empty(); --left) {
-      int const next = drawn(all, is_done);
-      if (next < 0) failed = "all queues wait for each other";
-      else failed = run(all, is_done, static_cast<std::size_t>(next));
+      int const next = drawn(r);
+      failed = next < 0 ? "all queues wait for each other" : run(r, next);
     }
     if (!failed.empty()) throw meshtensor::error("R81", {"the test's device: ", failed});
-    if (all.size() > 1) done_ = std::move(all);
   }
 
  private:
@@ -149,50 +150,59 @@ class late_machine {
   }
   void give(std::string what, std::vector<meshtensor::byte_range> reads, std::vector<meshtensor::byte_range> writes,
             std::function<void()> work) {
-    std::vector<int> waits = std::move(awaited_[now_]);
+    std::vector<int> after = std::move(awaited_[now_]);
     awaited_[now_].clear();
-    std::erase(waits, -1);
+    std::erase(after, -1);
     pending_.push_back(
-        {std::move(what), std::move(work), {now_, std::move(waits), std::move(reads), std::move(writes)}});
+        {std::move(what), std::move(work), {now_, std::move(after), std::move(reads), std::move(writes)}});
   }
-  void begin_anew() { pending_.clear(), events_.clear(), awaited_.clear(), now_ = 0, waits_ = task_ = 0; }
+  void begin_anew() {
+    pending_.clear(), events_.clear(), awaited_.clear(), now_ = 0;
+    waits = std::exchange(waits_, 0), tasks_placed = std::exchange(task_, 0);
+  }
 
-  bool can_run(std::vector<given> const& all, std::vector<bool> const& is_done, std::size_t i) const {
-    for (int w : all[i].task.waits)
-      if (!is_done[static_cast<std::size_t>(w)]) return false;
-    return true;
-  }
-  int drawn(std::vector<given> const& all, std::vector<bool> const& is_done) {
+  /// Work that is being done.
+  struct running {
+    std::vector<given>& all;
+    std::vector<bool> is_done;
+    std::vector<std::vector<int>> lists;  // by queue
+    std::vector<std::size_t> next;        // by queue: the place in its list
+  };
+  /// The next of a queue that can run, of those that can; -1: none.
+  int drawn(running const& r) {
     std::vector<int> heads;
-    std::vector<bool> is_seen(static_cast<std::size_t>(queues_));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      auto const q = static_cast<std::size_t>(all[i].task.queue);
-      if (is_done[i] || is_seen[q]) continue;
-      is_seen[q] = true;
-      if (can_run(all, is_done, i)) heads.push_back(static_cast<int>(i));
+    for (std::size_t q = 0; q < r.lists.size(); ++q) {
+      if (r.next[q] == r.lists[q].size()) continue;
+      int const i = r.lists[q][r.next[q]];
+      bool can = true;
+      for (int w : r.all[static_cast<std::size_t>(i)].task.waits) can = can && r.is_done[static_cast<std::size_t>(w)];
+      if (can) heads.push_back(i);
     }
     if (heads.size() > 1)
-      std::erase_if(heads, [&](int i) { return all[static_cast<std::size_t>(i)].task.queue == postponed; });
+      std::erase_if(heads, [&](int i) { return r.all[static_cast<std::size_t>(i)].task.queue == postponed; });
     return heads.empty() ? -1 : heads[static_cast<std::size_t>(draw(heads.size()))];
   }
-  std::string run(std::vector<given>& all, std::vector<bool>& is_done, std::size_t i) {
-    given& g = all[i];
+  /// Runs one; a sentence if it fails.
+  std::string run(running& all, int i) {
+    given const& g = all.all[static_cast<std::size_t>(i)];
     bool is_early = false;
-    for (std::size_t before = 0; before < i; ++before) {
-      if (is_done[before]) continue;
-      is_early = true;
-      if (checks_order && meshtensor::conflict(all[before].task, g.task))
-        return g.what + " runs before " + all[before].what + ", whose memory it shares: a wait is missing";
-    }
+    for (std::size_t q = 0; q < all.lists.size(); ++q)
+      for (std::size_t k = all.next[q]; k < all.lists[q].size() && all.lists[q][k] < i; ++k) {
+        is_early = true;
+        given const& before = all.all[static_cast<std::size_t>(all.lists[q][k])];
+        if (checks_order && meshtensor::conflict(before.task, g.task))
+          return g.what + " runs before " + before.what + ", whose memory it shares: a wait is missing";
+      }
     out_of_order += is_early;
     for (auto const* list : {&g.task.reads, &g.task.writes})
       for (auto const& r : *list)
         if (!r.empty() && !is_mine(r)) return g.what + " touches memory that was given back";
     if (!fails_at.empty() && g.what.starts_with(fails_at)) return "the kernel of " + g.what + " failed";
     try {
-      g.work();
+      if (computes) g.work();
     } catch (std::exception const& e) { return g.what + ": " + e.what(); }
-    is_done[i] = true;
+    all.is_done[static_cast<std::size_t>(i)] = true;
+    ++all.next[static_cast<std::size_t>(g.task.queue)];
     return {};
   }
   bool is_mine(meshtensor::byte_range const& r) const {
@@ -210,7 +220,7 @@ class late_machine {
   std::map<std::size_t, std::size_t> blocks_;  // from the first address: bytes
   long host_blocks_ = 0;
   std::deque<given> pending_;
-  std::vector<given> done_;
+  std::vector<meshtensor::queued_task> tasks_;
   std::map<int, int> events_;                // the last order before it
   std::map<int, std::vector<int>> awaited_;  // by queue: what its next order waits for
   std::string failure_;

@@ -13,6 +13,7 @@
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/detail/accumulate.hpp"
 #include "meshtensor/op/detail/copy.hpp"
+#include "meshtensor/pass/plan_memory.hpp"
 
 namespace meshtensor {
 

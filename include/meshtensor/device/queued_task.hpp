@@ -3,6 +3,7 @@
 // race.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -57,29 +58,26 @@ struct task_race {
 /// The first race of a list: of tasks whose order nothing but queues and waits decides. It knows nothing of how the
 /// waits were chosen.
 inline std::optional<task_race> find_race(std::vector<queued_task> const& tasks) {
-  std::vector<std::vector<int>>
-      known;              // by task, then by queue: the last task there that has ended when this one begins
-  std::vector<int> last;  // by queue
+  std::vector<std::vector<int>> lists;  // by queue: its tasks so far
+  std::vector<std::vector<int>> known;  // by task, then by queue: the last task there that has ended when it begins
+  for (queued_task const& t : tasks) lists.resize(std::max(lists.size(), static_cast<std::size_t>(t.queue) + 1));
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
     queued_task const& task = tasks[static_cast<std::size_t>(t)];
-    auto const q = static_cast<std::size_t>(task.queue);
-    if (last.size() <= q) last.resize(q + 1, -1);
-    std::vector<int> mine(last.size(), -1);
+    std::vector<int> mine(lists.size(), -1);
     auto const learn = [&](int from) {
-      if (from < 0) return;
       auto const& theirs = known[static_cast<std::size_t>(from)];
-      for (std::size_t k = 0; k < theirs.size(); ++k) mine[k] = std::max(mine[k], theirs[k]);
-      auto& there = mine[static_cast<std::size_t>(tasks[static_cast<std::size_t>(from)].queue)];
+      for (std::size_t q = 0; q < mine.size(); ++q) mine[q] = std::max(mine[q], theirs[q]);
+      int& there = mine[static_cast<std::size_t>(tasks[static_cast<std::size_t>(from)].queue)];
       there = std::max(there, from);
     };
-    learn(last[q]);
+    auto& queue = lists[static_cast<std::size_t>(task.queue)];
+    if (!queue.empty()) learn(queue.back());
     for (int w : task.waits) learn(w);
-    for (int s = 0; s < t; ++s)
-      if (queued_task const& before = tasks[static_cast<std::size_t>(s)];
-          mine[static_cast<std::size_t>(before.queue)] < s && conflict(before, task))
-        return task_race{s, t};
+    for (std::size_t q = 0; q < lists.size(); ++q)
+      for (auto s = std::ranges::upper_bound(lists[q], mine[q]); s != lists[q].end(); ++s)
+        if (conflict(tasks[static_cast<std::size_t>(*s)], task)) return task_race{*s, t};
     known.push_back(std::move(mine));
-    last[q] = t;
+    queue.push_back(t);
   }
   return std::nullopt;
 }
