@@ -7,6 +7,8 @@
 
 #include "meshtensor/array/array.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 template <class T>
@@ -53,3 +55,5 @@ Stream& operator<<(Stream& s, any_array<T> const& a) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

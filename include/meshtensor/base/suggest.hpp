@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// The edit distance of two words: letters added, removed, replaced or swapped with their neighbour. Only the first 127
@@ -49,3 +51,5 @@ inline std::string did_you_mean(std::string_view word, std::vector<std::string> 
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -139,8 +139,10 @@ inline void fold(reduction op, dtype type, void* target, std::int64_t n, int cou
 inline void fold(collective_call const& call, void* target, std::int64_t n, int count, sources_of_members sources) {
   if (call.kind != collective::all_reduce || !goes_in_steps(call))
     return fold(call.op, call.type, target, n, count, sources);
-  detail::with_operation(call.op, call.type,
-                         [&]<class E>(auto how) { detail::fold_in_steps<E>(target, n, count, how, sources); });
+  detail::with_operation(call.op, call.type, [&]<class E>(auto how) {
+    if constexpr (std::is_integral_v<E>) detail::fold<E>(target, n, count, how, sources);  // equal in any order
+    else detail::fold_in_steps<E>(target, n, count, how, sources);
+  });
 }
 
 /// to[i] = first[i] op second[i], for n partial results, as they travel. `to` may be one of them.

@@ -9,6 +9,8 @@
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/op/rules.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 
@@ -303,3 +305,5 @@ std::string text_of(module const& m) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -6,6 +6,8 @@
 
 #include "meshtensor/graph/attributes.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// The file of a line, without directories: the same text wherever the program was compiled.
@@ -114,3 +116,5 @@ constexpr diagnostic& add_scope(diagnostic& d, module const& m, path_id path) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

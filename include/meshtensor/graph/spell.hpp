@@ -7,6 +7,8 @@
 
 #include "meshtensor/graph/locate.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// Writes rows of a module's tables as text; a row that does not exist is a question mark.
@@ -98,3 +100,5 @@ class speller {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

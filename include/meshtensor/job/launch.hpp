@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 namespace detail {
@@ -45,3 +47,5 @@ inline bool keeps_to_own_cores() {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

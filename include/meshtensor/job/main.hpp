@@ -11,6 +11,8 @@
 
 #include "meshtensor/job/job.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 namespace detail {
@@ -49,3 +51,5 @@ int run_main(int argc, char** argv, Program&& program) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

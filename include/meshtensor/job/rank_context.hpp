@@ -25,20 +25,7 @@ inline std::vector<bool> awaited_values(module const& m, binding const& numbers)
 
 class rank_context {
  public:
-  rank_context(module const& m, plan const& p, mesh_shape const& mesh, int rank)
-      : m_(m), p_(p), mesh_(mesh), rank_(rank) {
-    views_.resize(static_cast<std::size_t>(m.value_count));
-    for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
-    for (int i = 0; i < m.node_count; ++i)
-      if (node const& n = m.nodes[i]; declared(m, n).buffer == buffer_use::window && is_strided_slice(m.result(n)))
-        set_strides(views_[m.result(n)], n, views_[m.operand(n, 0)]);
-    for (view const& v : views_) bytes_.push_back(v.bytes());
-    base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
-    collectives_.resize(static_cast<std::size_t>(m.node_count));
-    collective_planner const planner(m, p, mesh_, rank);
-    for (int i = 0; i < m.node_count; ++i)
-      if (is_collective(m.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = planner.of(m.nodes[i]);
-  }
+  rank_context(module const& m, plan const& p, mesh_shape const& mesh, int rank);
 
   /// Sets the arena of the next steps: plan::arena_bytes at a multiple of arena::alignment.
   void use(std::byte* memory) {
@@ -119,3 +106,26 @@ class rank_context {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+inline rank_context::rank_context(module const& m, plan const& p, mesh_shape const& mesh, int rank)
+    : m_(m), p_(p), mesh_(mesh), rank_(rank) {
+  views_.resize(static_cast<std::size_t>(m.value_count));
+  for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
+  for (int i = 0; i < m.node_count; ++i)
+    if (node const& n = m.nodes[i]; declared(m, n).buffer == buffer_use::window && is_strided_slice(m.result(n)))
+      set_strides(views_[m.result(n)], n, views_[m.operand(n, 0)]);
+  for (view const& v : views_) bytes_.push_back(v.bytes());
+  base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
+  collectives_.resize(static_cast<std::size_t>(m.node_count));
+  collective_planner const planner(m, p, mesh_, rank);
+  for (int i = 0; i < m.node_count; ++i)
+    if (is_collective(m.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = planner.of(m.nodes[i]);
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

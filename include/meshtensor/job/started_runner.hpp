@@ -9,6 +9,8 @@
 #include "meshtensor/job/launch.hpp"
 #include "meshtensor/job/local_runners.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor::detail {
 
 template <bool WithMpi>
@@ -53,3 +55,5 @@ extern template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_ti
 #endif
 
 }  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

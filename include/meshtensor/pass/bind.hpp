@@ -8,6 +8,8 @@
 #include "meshtensor/pass/bind_parts.hpp"
 #include "meshtensor/pass/check_extents.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// Binds a module to a mesh and to the extents given at start-up.
@@ -28,3 +30,5 @@ constexpr binding bind(module const& m, mesh_shape const& mesh, std::span<dim_ex
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -6,6 +6,8 @@
 
 #include "meshtensor/pass/binding.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor::detail {
 
 /// The dims that a module uses: those of its values and loops, and those that its numbers are computed from. Programs
@@ -104,3 +106,5 @@ constexpr void bind_dims(module const& m, std::span<dim_extent const> given, bin
 }
 
 }  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

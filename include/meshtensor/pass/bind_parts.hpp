@@ -6,6 +6,8 @@
 
 #include "meshtensor/pass/known_number.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor::detail {
 
 constexpr void bind_axes(module const& m, mesh_shape const& mesh, binding& b) {
@@ -134,3 +136,5 @@ constexpr void bind_rows(module const& m, binding& b) {
 }
 
 }  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -7,6 +7,8 @@
 #include "meshtensor/pass/liveness.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor::detail {
 
 /// The values whose results reuse other buffers, found from the lifetimes of values in a survey of the program.
@@ -149,3 +151,5 @@ struct buffer_reuse {
 };
 
 }  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

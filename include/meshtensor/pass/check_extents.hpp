@@ -4,6 +4,8 @@
 
 #include "meshtensor/pass/known_number.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 namespace detail {
@@ -95,3 +97,5 @@ constexpr early_check check_early(module const& m) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -9,6 +9,8 @@
 #include "meshtensor/pass/known_number.hpp"
 #include "meshtensor/pass/lower.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// A device's peak rates per second: floating-point operations of a large f32 matmul, and bytes read and written. 0:
@@ -266,3 +268,5 @@ inline constexpr plan const& plan_at = []() -> plan const& {
 }();
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -7,6 +7,8 @@
 #include "meshtensor/base/hash_combine.hpp"
 #include "meshtensor/graph/module.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// Differs, almost surely, if the structures of two graphs differ: nodes, dims, names, numbers,
@@ -52,3 +54,5 @@ constexpr std::uint64_t fingerprint(module const& m) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

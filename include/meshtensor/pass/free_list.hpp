@@ -6,6 +6,8 @@
 
 #include "meshtensor/base/config.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor::detail {
 
 /// The free gaps, sorted by offset; no two are adjacent.
@@ -54,3 +56,5 @@ struct free_list {
 };
 
 }  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

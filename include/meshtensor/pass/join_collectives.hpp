@@ -7,6 +7,8 @@
 
 #include "meshtensor/pass/liveness.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// The largest collective that is copied into a joint message, and the largest joint message.
@@ -81,3 +83,5 @@ constexpr bool goes_with_another(plan const& p, int which) {
 constexpr void join_collectives(module const& m, plan& p) { detail::joiner(m, p); }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -7,6 +7,8 @@
 #include "meshtensor/pass/instruction.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 
@@ -142,3 +144,5 @@ constexpr void list_instructions(module const& m, plan const& p, int entry, Add 
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

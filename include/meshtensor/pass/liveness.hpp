@@ -5,6 +5,8 @@
 #include "meshtensor/pass/known_number.hpp"
 #include "meshtensor/pass/schedule.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 enum class place : std::uint8_t {
@@ -137,3 +139,5 @@ struct liveness {
 
 }  // namespace detail
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -7,6 +7,8 @@
 #include "meshtensor/pass/free_list.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 namespace detail {
@@ -198,3 +200,5 @@ constexpr plan plan_memory(module const& m, int entry, binding const& numbers) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -6,6 +6,8 @@
 
 #include "meshtensor/pass/descriptor.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// A kernel's descriptor, and the data that binds it to its module.
@@ -227,3 +229,5 @@ constexpr node_list<Count> list_kernels(module const& m) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

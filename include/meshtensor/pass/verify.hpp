@@ -8,6 +8,8 @@
 #include "meshtensor/graph/owner.hpp"
 #include "meshtensor/op/rules.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 
@@ -230,3 +232,5 @@ struct verifier {
 constexpr diagnostic verify(module const& m) { return m.report.empty() ? detail::verifier(m).found : m.report; }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -8,6 +8,8 @@
 #include "meshtensor/graph/owner.hpp"
 #include "meshtensor/op/rules.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 
@@ -295,3 +297,5 @@ constexpr diagnostic verify_layout(module const& m) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

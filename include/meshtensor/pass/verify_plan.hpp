@@ -11,6 +11,8 @@
 #include "meshtensor/pass/read_kernel.hpp"
 #include "meshtensor/pass/verify_waits.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 
@@ -401,3 +403,5 @@ constexpr graph_check verify_plan(module const& m, int entry, plan const& p) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

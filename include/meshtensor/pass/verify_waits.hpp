@@ -7,6 +7,8 @@
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/graph/module.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// The outcome of checking a graph or plan: nothing, or one sentence of code G41.
@@ -66,3 +68,5 @@ constexpr graph_check verify_waits(module const& m) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -11,6 +11,8 @@
 #include "meshtensor/pass/stored.hpp"
 #include "meshtensor/run/pass_log.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 
@@ -95,3 +97,5 @@ class bound_program {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

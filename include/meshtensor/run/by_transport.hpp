@@ -31,18 +31,7 @@ inline planned_collective joined_exchange(module const& m, plan const& p, rank_c
 class by_transport final : public exchanges {
  public:
   /// Registers all collectives with the transport. All processors do this in the same order.
-  by_transport(transport& t, module const& m, plan const& p, rank_context const& mine)
-      : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
-    std::int64_t const before = t_.workspace_bytes();  // of other executables
-    for (int i = 0; i < m.node_count; ++i) {
-      if (!is_collective(m.nodes[i].kind)) continue;
-      auto const which = static_cast<node_id>(i);
-      if (p.joined[i] == 0) ways_[which].number = t.prepare(mine.exchange(which)), alone_.push_back(which);
-      else if (!goes_with_another(p, i)) add_bucket(m, p, mine, which);
-    }
-    workspace_bytes_ = t_.workspace_bytes() - before;
-    for (auto const& b : buckets_) workspace_bytes_ += static_cast<std::int64_t>(b->memory.size());
-  }
+  by_transport(transport& t, module const& m, plan const& p, rank_context const& mine);
 
   by_transport(by_transport const&) = delete;
   by_transport& operator=(by_transport const&) = delete;
@@ -106,21 +95,7 @@ class by_transport final : public exchanges {
     bool under_way = false;
   };
 
-  void add_bucket(module const& m, plan const& p, rank_context const& mine, node_id last) {
-    bucket& b = *buckets_.emplace_back(std::make_unique<bucket>());
-    b.with = joined_exchange(m, p, mine, last);
-    std::size_t at = 0;
-    region_id const r = m.nodes[last].region;
-    for (int i = 0; i < p.steps.count[r]; ++i) {
-      node_id const c = p.steps.nodes[p.steps.first[r] + i];
-      if (p.joined[c] != last + 1) continue;
-      ways_[c].in = &b, ways_[c].place = b.parts.size();
-      b.parts.push_back({at, static_cast<std::size_t>(bytes_of(mine.exchange(c).call))});
-      at += b.parts.back().bytes;
-    }
-    b.memory.resize(at);
-    b.number = t_.prepare(b.with);
-  }
+  void add_bucket(module const& m, plan const& p, rank_context const& mine, node_id last);
   void send(bucket& b) {
     receive(b);
     for (part& x : b.parts) {
@@ -156,3 +131,40 @@ extern template std::unique_ptr<exchanges> exchanges_by<lazy>(transport&, module
 }  // namespace detail
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+inline by_transport::by_transport(transport& t, module const& m, plan const& p, rank_context const& mine)
+    : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
+  std::int64_t const before = t_.workspace_bytes();  // of other executables
+  for (int i = 0; i < m.node_count; ++i) {
+    if (!is_collective(m.nodes[i].kind)) continue;
+    auto const which = static_cast<node_id>(i);
+    if (p.joined[i] == 0) ways_[which].number = t.prepare(mine.exchange(which)), alone_.push_back(which);
+    else if (!goes_with_another(p, i)) add_bucket(m, p, mine, which);
+  }
+  workspace_bytes_ = t_.workspace_bytes() - before;
+  for (auto const& b : buckets_) workspace_bytes_ += static_cast<std::int64_t>(b->memory.size());
+}
+
+inline void by_transport::add_bucket(module const& m, plan const& p, rank_context const& mine, node_id last) {
+  bucket& b = *buckets_.emplace_back(std::make_unique<bucket>());
+  b.with = joined_exchange(m, p, mine, last);
+  std::size_t at = 0;
+  region_id const r = m.nodes[last].region;
+  for (int i = 0; i < p.steps.count[r]; ++i) {
+    node_id const c = p.steps.nodes[p.steps.first[r] + i];
+    if (p.joined[c] != last + 1) continue;
+    ways_[c].in = &b, ways_[c].place = b.parts.size();
+    b.parts.push_back({at, static_cast<std::size_t>(bytes_of(mine.exchange(c).call))});
+    at += b.parts.back().bytes;
+  }
+  b.memory.resize(at);
+  b.number = t_.prepare(b.with);
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -5,6 +5,8 @@
 
 #include "meshtensor/run/engine.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 template <class Device>
@@ -27,6 +29,12 @@ engine<Device>::engine(module const& m, plan const& p, int entry, Device device,
       }
   launches_ = kernels_.size() / std::max<std::size_t>(1, processors.size());
 }
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"
+
+namespace meshtensor {
 
 template <class Device>
 void engine<Device>::run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed,

@@ -9,6 +9,8 @@
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// Bytes of all processors of an executable that this process holds.
@@ -37,3 +39,5 @@ inline void within_memory(plan const& p, function_ref<void()> work) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

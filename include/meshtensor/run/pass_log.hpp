@@ -14,6 +14,8 @@
 #include "meshtensor/emit/print.hpp"
 #include "meshtensor/pass/lower.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 namespace detail {
@@ -72,3 +74,5 @@ class pass_log final : public pass_observer {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

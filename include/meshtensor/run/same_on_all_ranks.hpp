@@ -11,6 +11,8 @@
 #include "meshtensor/job/on_all_ranks.hpp"
 #include "meshtensor/run/start_record.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 namespace detail {
 
@@ -120,3 +122,5 @@ extern template void require_same_on_all_ranks<lazy>(job_runner&, start_record c
 #endif
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -5,6 +5,8 @@
 
 #include "meshtensor/run/session.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 template <class Device>
@@ -43,53 +45,6 @@ template <class Device>
 session<Device>::~session() {
   if (!store_.runner().has_failed()) return;
   stays(processors_), stays(engines_), stays(inputs_), stays(outputs_);
-}
-
-template <class Device>
-void session<Device>::set(std::string_view label, double number) {
-  if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
-    known->second = number;
-    return;
-  }
-  for (int i = 0; i < m_.number_count; ++i)
-    if (m_.numbers[i].kind == number_row::named && m_.names[m_.numbers[i].first] == name::of(label)) {
-      settings_.named.emplace(label, number);
-      return;
-    }
-  throw error("R07", {"the program has no number '", label, "'"});
-}
-
-template <class Device>
-void session<Device>::step() {
-  inputs_.require_all();
-  count();
-  evaluate_numbers(m_, p_.numbers, settings_, numbers_);
-  store_.steps().use([&] {
-    find_memory();
-    try {
-      if constexpr (!keeps_values<Device>) bring_home();
-      run_all();
-    } catch (...) {
-      if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
-      throw;
-    }
-  });
-  if (updates_ && among_steps_) store_.advance();
-  ++*steps_;
-  for (std::uint64_t* n : counts_) ++*n;
-}
-
-template <class Device>
-view session<Device>::local(std::string_view label, std::size_t k) const {
-  node_id const n = port_of(outputs_, label, "R08", "output").node;
-  view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
-  v.data = external_[k].given[n];
-  return v;
-}
-
-template <class Device>
-block session<Device>::whole(std::string_view label) const {
-  return assembled(output(label), [&](std::size_t k) { return local(label, k); });
 }
 
 template <class Device>
@@ -150,52 +105,6 @@ memory_use session<Device>::memory() const {
 }
 
 template <class Device>
-void session<Device>::count() {
-  settings_.seed = store_.seed(), settings_.step = *steps_;
-  counted_.give(settings_, [this](std::size_t k) { return *counts_[k]; });
-}
-
-template <class Device>
-void session<Device>::find_memory() {
-  store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
-  for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
-}
-
-template <class Device>
-void session<Device>::run_all() {
-  auto const run = [this](std::size_t k, std::span<external_buffers> external) {
-    within_memory(p_, [&] { engines_[k]->run(external, numbers_.data(), settings_.seed, settings_.step); });
-  };
-  if (runs_as_one()) return run(0, external_);
-  store_.runner().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
-    std::size_t const k = index_of(rank);
-    run(k, {&external_[k], 1});
-  });
-}
-
-template <class Device>
-void session<Device>::bring_home() {
-  for (used_value const& u : used_) {
-    if (u.value->on_device == nullptr) continue;
-    if (u.is_written) u.value->block_of(0);
-    else u.value->come_home();
-  }
-}
-
-template <class Device>
-template <class PartOf>
-block session<Device>::assembled(value_id v, PartOf part_of) const {
-  block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
-  for (std::size_t k = 0; k < processors_.size(); ++k) {
-    view const part = part_of(k), all = result.window();
-    std::int64_t first = 0;
-    for (int i = 0; i < all.count; ++i) first += all.stride[i] * part.origin[i];
-    detail::copy_by_name(part, 0, all, first, no_id, no_id, part.extent);
-  }
-  return result;
-}
-
-template <class Device>
 void session<Device>::connect() {
   for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
   std::vector<rank_context*> held;
@@ -245,6 +154,105 @@ template <class Device>
 Device session<Device>::one_device() const {
   if constexpr (requires { device_.shared_by(1); }) return device_.shared_by(static_cast<int>(ranks_.size()));
   else return device_;
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"
+
+namespace meshtensor {
+
+template <class Device>
+void session<Device>::set(std::string_view label, double number) {
+  if (auto const known = settings_.named.find(label); known != settings_.named.end()) {
+    known->second = number;
+    return;
+  }
+  for (int i = 0; i < m_.number_count; ++i)
+    if (m_.numbers[i].kind == number_row::named && m_.names[m_.numbers[i].first] == name::of(label)) {
+      settings_.named.emplace(label, number);
+      return;
+    }
+  throw error("R07", {"the program has no number '", label, "'"});
+}
+
+template <class Device>
+void session<Device>::step() {
+  inputs_.require_all();
+  count();
+  evaluate_numbers(m_, p_.numbers, settings_, numbers_);
+  store_.steps().use([&] {
+    find_memory();
+    try {
+      if constexpr (!keeps_values<Device>) bring_home();
+      run_all();
+    } catch (...) {
+      if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
+      throw;
+    }
+  });
+  if (updates_ && among_steps_) store_.advance();
+  ++*steps_;
+  for (std::uint64_t* n : counts_) ++*n;
+}
+
+template <class Device>
+view session<Device>::local(std::string_view label, std::size_t k) const {
+  node_id const n = port_of(outputs_, label, "R08", "output").node;
+  view v = processors_[k].windows()[m_.operand(m_.nodes[n], 0)];
+  v.data = external_[k].given[n];
+  return v;
+}
+
+template <class Device>
+block session<Device>::whole(std::string_view label) const {
+  return assembled(output(label), [&](std::size_t k) { return local(label, k); });
+}
+
+template <class Device>
+void session<Device>::count() {
+  settings_.seed = store_.seed(), settings_.step = *steps_;
+  counted_.give(settings_, [this](std::size_t k) { return *counts_[k]; });
+}
+
+template <class Device>
+void session<Device>::find_memory() {
+  store_.steps().reserve(processors_.size(), static_cast<std::size_t>(p_.arena_bytes));
+  for (std::size_t k = 0; k < processors_.size(); ++k) processors_[k].use(store_.steps().of(k));
+}
+
+template <class Device>
+void session<Device>::run_all() {
+  auto const run = [this](std::size_t k, std::span<external_buffers> external) {
+    within_memory(p_, [&] { engines_[k]->run(external, numbers_.data(), settings_.seed, settings_.step); });
+  };
+  if (runs_as_one()) return run(0, external_);
+  store_.runner().run(static_cast<int>(mesh_.size()), [&](int rank, transport&) {
+    std::size_t const k = index_of(rank);
+    run(k, {&external_[k], 1});
+  });
+}
+
+template <class Device>
+void session<Device>::bring_home() {
+  for (used_value const& u : used_) {
+    if (u.value->on_device == nullptr) continue;
+    if (u.is_written) u.value->block_of(0);
+    else u.value->come_home();
+  }
+}
+
+template <class Device>
+template <class PartOf>
+block session<Device>::assembled(value_id v, PartOf part_of) const {
+  block result(m_.values[v].type, m_.values[v].dims, p_.numbers);
+  for (std::size_t k = 0; k < processors_.size(); ++k) {
+    view const part = part_of(k), all = result.window();
+    std::int64_t first = 0;
+    for (int i = 0; i < all.count; ++i) first += all.stride[i] * part.origin[i];
+    detail::copy_by_name(part, 0, all, first, no_id, no_id, part.extent);
+  }
+  return result;
 }
 
 template <class Device>

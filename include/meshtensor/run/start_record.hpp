@@ -12,6 +12,8 @@
 #include "meshtensor/pass/plan_memory.hpp"
 #include "meshtensor/run/counts.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// What a rank is about to run, and how it was compiled, as facts. Each fact is a list of lines with a fingerprint.
@@ -133,3 +135,5 @@ struct start_record {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

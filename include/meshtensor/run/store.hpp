@@ -20,6 +20,8 @@
 #include "meshtensor/run/gather.hpp"
 #include "meshtensor/run/scratch.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// A variable in the store: its dtype, dims and layout, and one block for each processor that this process holds.
@@ -423,3 +425,5 @@ inline std::string text_of(store const& s) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -10,6 +10,8 @@
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/pass/implied.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor::detail {
 
 /// Warns of the rules of a layout that have no effect on a set of programs; `unused` has a bit for each. Any module
@@ -60,3 +62,5 @@ extern template void warn_unused<lazy>(job_runner const&, module const&, layout_
 #endif
 
 }  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

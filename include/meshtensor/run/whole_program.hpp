@@ -9,6 +9,8 @@
 #include "meshtensor/run/engine.hpp"
 #include "meshtensor/run/store.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// A value of the store on the devices of a program's replicas.
@@ -170,3 +172,5 @@ class engine<Device> {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

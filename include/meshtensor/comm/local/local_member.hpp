@@ -203,43 +203,17 @@ class local_member {
   }
 
   // The members that have not reached the stage for which `f` waits.
-  std::vector<int> missing(pending_collective const& f) const {
-    std::vector<int> ranks;
-    for (int j = 0; j < f.over->count(); ++j)
-      if (f.exchange->participants[static_cast<std::size_t>(j)].stages.load() <= f.stage)
-        ranks.push_back(f.over->members[static_cast<std::size_t>(j)]);
-    return ranks;
-  }
-  static std::string what_is_missing(pending_collective const& f) {
-    return (f.stage == 0 ? "did not start collective " : "did not complete collective ") + std::to_string(f.sequence) +
-           " of " + f.over->text() + " (" + comm::describe(f.call) + ")";
-  }
+  std::vector<int> missing(pending_collective const& f) const;
+  static std::string what_is_missing(pending_collective const& f);
   // Fails all ranks if a rank that `f` waits for has returned from its program.
   void look_for_the_gone(pending_collective const& f) {
     for (int const rank : f.over->members)
-      if (world_.at(rank).gone.load())  // loaded before its stages, which are then final
-        if (auto const late = missing(f); std::find(late.begin(), late.end(), rank) != late.end())
-          world_.fail("R21", rank,
-                      "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
+      if (world_.at(rank).gone.load()) fail_if_late(f, rank);  // loaded before its stages, which are then final
   }
+  void fail_if_late(pending_collective const& f, int rank);
   // Reports the missing ranks, once for each collective; or fails all ranks.
-  void look_for_the_late(pending_collective const& f, bool ends) {
-    auto const late = missing(f);
-    if (late.empty() || (!ends && (!limits_.say || f.exchange->warned.exchange(true)))) return;
-    std::string const sentence = text_of_ranks(late) + " " + what_is_missing(f) + " within " +
-                                 text_of(ends ? limits_.end : limits_.warn) + " of rank " + std::to_string(rank_);
-    if (ends) world_.fail("R22", late[0], sentence);
-    limits_.say("R22: " + sentence + consequence(limits_));
-  }
-
-  void abandon(std::size_t slot) noexcept {
-    pending_collective& f = *pending_[slot];
-    if (!f.done)
-      world_.poison("R21", rank_,
-                    "rank " + std::to_string(rank_) + " failed: it abandoned collective " + std::to_string(f.sequence) +
-                        " of " + f.over->text());
-    f.active = false;
-  }
+  void look_for_the_late(pending_collective const& f, bool ends);
+  void abandon(std::size_t slot) noexcept;
 
   comm::world_state& world_;
   int rank_;
@@ -252,3 +226,48 @@ class local_member {
 static_assert(communicator<local_member>);
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+inline std::vector<int> local_member::missing(pending_collective const& f) const {
+  std::vector<int> ranks;
+  for (int j = 0; j < f.over->count(); ++j)
+    if (f.exchange->participants[static_cast<std::size_t>(j)].stages.load() <= f.stage)
+      ranks.push_back(f.over->members[static_cast<std::size_t>(j)]);
+  return ranks;
+}
+
+inline std::string local_member::what_is_missing(pending_collective const& f) {
+  return (f.stage == 0 ? "did not start collective " : "did not complete collective ") + std::to_string(f.sequence) +
+         " of " + f.over->text() + " (" + comm::describe(f.call) + ")";
+}
+
+inline void local_member::fail_if_late(pending_collective const& f, int rank) {
+  auto const late = missing(f);
+  if (std::find(late.begin(), late.end(), rank) != late.end())
+    world_.fail("R21", rank, "rank " + std::to_string(rank) + " failed: it left the program and " + what_is_missing(f));
+}
+
+inline void local_member::look_for_the_late(pending_collective const& f, bool ends) {
+  auto const late = missing(f);
+  if (late.empty() || (!ends && (!limits_.say || f.exchange->warned.exchange(true)))) return;
+  std::string const sentence = text_of_ranks(late) + " " + what_is_missing(f) + " within " +
+                               text_of(ends ? limits_.end : limits_.warn) + " of rank " + std::to_string(rank_);
+  if (ends) world_.fail("R22", late[0], sentence);
+  limits_.say("R22: " + sentence + consequence(limits_));
+}
+
+inline void local_member::abandon(std::size_t slot) noexcept {
+  pending_collective& f = *pending_[slot];
+  if (!f.done)
+    world_.poison("R21", rank_,
+                  "rank " + std::to_string(rank_) + " failed: it abandoned collective " + std::to_string(f.sequence) +
+                      " of " + f.over->text());
+  f.active = false;
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"
