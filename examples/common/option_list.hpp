@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device_name.hpp"
 #include "ending.hpp"
 
 namespace examples {
@@ -67,6 +68,21 @@ struct option_list {
   }
   CLI::Option* flag(char const* name, bool& into, char const* help) {
     return app.add_flag(name, into, help)->group(group);
+  }
+  /// `--device`: a name, which examples::chosen takes.
+  CLI::Option* device(std::string& into) {
+    return app
+        .add_option("--device", into,
+                    "What runs the steps: cpu, reference, cuda, pjrt, or pjrt:PATH with a plugin; list prints what is "
+                    "here (cpu)")
+        ->type_name("DEVICE")
+        ->check(CLI::Validator(
+            [](std::string& text) {
+              return is_device_name(text) ? std::string()
+                                          : "'" + text + "' is none of cpu, reference, cuda, pjrt, pjrt:PATH and list";
+            },
+            ""))
+        ->group(group);
   }
   /// `--explain`, which gives `into` the text "plan", or `--explain=instructions`.
   CLI::Option* explain(std::string& into) {

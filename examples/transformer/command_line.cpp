@@ -33,6 +33,7 @@ struct command_line {
 
     add.group = "Processors";
     add("--mesh", mesh, "AXIS=N,..", "As many along each axis (alone data=2,model=2; under mpirun all ranks)");
+    add.device(o.device);
     add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
     add.group = "Size of the model and of a step";

@@ -13,7 +13,7 @@ namespace transformer {
 
 /// The options; 0 and empty text leave a choice open.
 struct options {
-  std::string text, explain, dot, prompt, trace, save;
+  std::string text, explain, dot, prompt, trace, save, device;
   std::map<std::string, std::int64_t> mesh;
   std::int64_t batch = 0, length = 64, layers = 4, d_model = 128, heads = 0, d_head = 0, d_ff = 0;
   std::int64_t steps = 0, warmup = 100, evaluations = 10, sample_bytes = 400, threads = 0, every = 100;

@@ -9,6 +9,8 @@
 #   ranks       standard output is that of one process, byte for byte; LAUNCHER starts four ranks
 #   lost        a rank that throws, or is killed, ends the job
 #   plan        --explain and --dot for meshes that are not here
+#   devices     PROGRAM says what it was not built for; OTHER, built for PJRT plugins, learns on one as on the cpu,
+#               and each goes on from the other's checkpoint: devices PROGRAM OTHER PYTHON
 #   errors      one sentence on standard error, exit code 1, or 2 for the command line
 set -uo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../cmake/environment.sh"
@@ -51,6 +53,46 @@ refused() {
 }
 
 case $part in
+  devices)
+    other=${launcher[0]} python=${launcher[1]}
+    export MESHTENSOR_CACHE=off TF_CPP_MIN_LOG_LEVEL=2 NPROC=8
+    refused 2 "'gpu' is none of cpu, reference, cuda, pjrt, pjrt:PATH and list" "$program" --device gpu
+    refused 1 "R76: this program was not built for the device 'cuda': configure with" "$other" --device cuda
+    refused 1 "R70: the PJRT plugin '/absent.so' cannot be loaded" "$other" "${small[@]}" --device pjrt:/absent.so
+    "$other" --device list >list || fail 'no list'
+    for device in cpu reference cuda pjrt; do grep -q "^$device " list || fail "no $device in: $(cat list)"; done
+    grep -q '^cuda .*not built for it' list || fail "cuda is said to be there: $(cat list)"
+    : "${MESHTENSOR_PJRT:=$("$python" -c 'import importlib.util as u; print(u.find_spec("xla_plugins.xla_cpu_pjrt").submodule_search_locations[0])' 2>/dev/null)/xla_cpu_pjrt.so}"
+    if [ ! -f "$MESHTENSOR_PJRT" ]; then
+      [ $failed -eq 0 ] || exit 1
+      echo 'skipped: no PJRT plugin is here: pip install xla-cpu-pjrt'
+      exit 77
+    fi
+    plugin=$MESHTENSOR_PJRT
+    unset MESHTENSOR_PJRT
+    MESHTENSOR_PJRT=$plugin "$other" --device list >list
+    grep -q '^pjrt  *1 found:$' list && grep -q 'device 3: cpu' list || fail "not four devices: $(cat list)"
+    run() { "$other" "${small[@]}" --mesh "$1" --evaluations 4 --sample-bytes 0 "${@:2}" 2>err || fail "$*: $(cat err)"; }
+    for mesh in data=1,model=1 data=4,model=1 data=1,model=2 data=2,model=2; do
+      run "$mesh" --steps 100 >cpu.out
+      run "$mesh" --steps 100 --device "pjrt:$plugin" >pjrt.out
+      # losses have four digits, and the last one may be rounded to either side
+      awk 'NR == FNR {for (i = 1; i <= NF; ++i) was[FNR, i] = $i; next}
+           {for (i = 1; i <= NF; ++i) if ($i != was[FNR, i] && ($i - was[FNR, i] > 2e-4 || was[FNR, i] - $i > 2e-4)) exit 1}' \
+        cpu.out pjrt.out || fail "$mesh: $(diff cpu.out pjrt.out)"
+    done
+    for from in cpu "pjrt:$plugin"; do
+      to=cpu
+      [ $from != cpu ] || to=pjrt:$plugin
+      rm -rf kept
+      run data=2,model=2 --steps 100 --save kept --every 50 --device "$from" >whole.out
+      rm -r kept/*100*  # as if it had been stopped before
+      run data=2,model=2 --steps 100 --save kept --every 50 --resume --device "$to" >again.out
+      grep -q 'at step 50$' again.out || fail "not resumed from $from: $(cat again.out)"
+      paste <(grep '^held-out' whole.out) <(grep '^held-out' again.out) |
+        awk '{d = $3 - $9; exit !(NF == 12 && d < 2e-4 && d > -2e-4)}' || fail "from $from to $to: $(diff whole.out again.out)"
+    done
+    ;;
   learns)
     learn once "$program"
     learn again "$program"

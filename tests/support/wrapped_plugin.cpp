@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PJRT plugin that is another one, the file MESHTENSOR_WRAPPED, but for what hardware of tests lacks: devices with so
-// many bytes of memory as MESHTENSOR_WRAPPED_BYTES says, and a client that is there when all MESHTENSOR_WRAPPED_NODES
-// processes have put a value and got those of the others.
+// many bytes of memory as MESHTENSOR_WRAPPED_BYTES says, of which MESHTENSOR_WRAPPED_USED are in use, and a client that
+// is there when all MESHTENSOR_WRAPPED_NODES processes have put a value and got those of the others.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ std::int64_t number(char const* variable) {
 
 pjrt::failure* memory_of(void* arguments) {
   auto* const a = static_cast<pjrt::device_memory_arguments*>(arguments);
-  a->in_use = 1'000'000;
+  a->in_use = number("MESHTENSOR_WRAPPED_USED");
   a->limit = {number("MESHTENSOR_WRAPPED_BYTES"), true};
   return nullptr;
 }

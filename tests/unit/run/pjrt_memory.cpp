@@ -31,6 +31,7 @@ struct forward {
 };
 std::string step_with(std::int64_t bytes, std::int64_t texts, bool again = false) {
   setenv("MESHTENSOR_WRAPPED_BYTES", std::to_string(bytes).c_str(), 1);
+  setenv("MESHTENSOR_WRAPPED_USED", "1000000", 1);
   mt::job const job = mt::job::in_lockstep();
   mt::store weights(job);
   std::vector<float> const x(static_cast<std::size_t>(texts * 1000), 0.5f);
@@ -38,7 +39,7 @@ std::string step_with(std::int64_t bytes, std::int64_t texts, bool again = false
     mt::executable<forward, mt::mesh<>, mt::layout<>, mt::pjrt_device> step(weights, batch(texts));
     step(mt::feed<"x">(x));
     if (!again) return;
-    setenv("MESHTENSOR_WRAPPED_BYTES", std::to_string(bytes - 2'000'000).c_str(), 1);  // the parameters are there
+    setenv("MESHTENSOR_WRAPPED_USED", "3000000", 1);  // the parameters are there
     mt::executable<forward, mt::mesh<>, mt::layout<>, mt::pjrt_device> other(weights, batch(texts));
     other(mt::feed<"x">(x));
   });
@@ -71,8 +72,19 @@ TEST_CASE("a step that needs more than a device has is refused before it runs, w
   int const fits = std::stoi(large.substr(at + 6));
   CHECK((fits > 200 && fits < 900));
   CHECK(step_with(6'000'000, fits) == "");
-  std::string const none = step_with(2'000'000, 10);
+  std::string const none = step_with(2'040'000, 10);
   CHECK(none.find(" 1.0 MB are free: shard more dims, or take a smaller model") != none.npos);
+}
+
+TEST_CASE("arguments that are more than a device has are refused before anything is compiled") {
+  std::string const plugin = meshtensor_test::pjrt_plugin();
+  if (plugin.empty()) return;
+  setenv("MESHTENSOR_WRAPPED", plugin.c_str(), 1), setenv("MESHTENSOR_PJRT", MESHTENSOR_WRAPPED_PLUGIN, 1);
+  CHECK(step_with(1'900'000, 10) ==
+        "meshtensor M11: the inputs, parameters and state of a step alone need 2.0 MB of each device, but device 0 "
+        "(cpu) has 1.9 MB: take a smaller batch, or shard more dims");
+  CHECK(step_with(5'000'000, 1000).starts_with("meshtensor M11: the inputs, parameters and state of a step alone "));
+  CHECK(step_with(100'000'000, 1000) == "");
 }
 
 TEST_CASE("parameters that are on the devices already count once") {

@@ -53,6 +53,7 @@ class pjrt_device::whole_program {
  private:
   pjrt::loaded_program compiled(module const& m, plan const& p, mesh_shape const& mesh) {
     auto& client = pjrt::device_client::of_file(pjrt::plugin_to_use());
+    pjrt::require_room_for_arguments(client, static_cast<std::size_t>(mesh.size()), m, p, ports_.arguments);
     try {
       return {client, std::exchange(ports_.text, {}), static_cast<std::size_t>(mesh.size()),
               types(m, p, ports_.arguments), types(m, p, ports_.results)};

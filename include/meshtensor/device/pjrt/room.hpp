@@ -41,6 +41,21 @@ inline dim_id batch_dim(module const& m, std::vector<stablehlo_port> const& argu
   return dim_id{no_id};
 }
 
+/// Refuses a program, before it is compiled, whose arguments alone are more than a device has.
+///
+/// errors  M11
+inline void require_room_for_arguments(device_client const& c, std::size_t replicas, module const& m, plan const& p,
+                                       std::vector<stablehlo_port> const& arguments) {
+  std::int64_t bytes = 0;
+  for (stablehlo_port const& a : arguments)
+    if (a.value != no_id) bytes += p.numbers.local_bytes(m.values[a.value]);
+  for (std::size_t k = 0; k < std::min(replicas, c.devices().size()); ++k)
+    if (auto const all = c.all_bytes(k); all && bytes > *all)
+      throw error("M11", {"the inputs, parameters and state of a step alone need ", bytes_text(bytes),
+                          " of each device, but device ", k, " (", c.kind(k), ") has ", bytes_text(*all),
+                          ": take a smaller batch, or shard more dims"});
+}
+
 /// `held`: bytes of the arguments that are on each device already. A plugin that does not tell its memory is taken at
 /// its word when it fails.
 ///

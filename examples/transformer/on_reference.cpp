@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes: start-up
+#include <meshtensor/device/reference.hpp>
+
+#include "devices.hpp"
+#include "training.hpp"
+
+namespace transformer {
+
+int run_on_reference(mt::job const& job, options const& o, mt::text_windows const& windows) {
+  return run<mt::reference_device>(job, o, windows);
+}
+
+}  // namespace transformer

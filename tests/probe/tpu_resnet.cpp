@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler of TPUs takes a training step of ResNet-50 for four devices, without a TPU, and tells the memory and the
+// work that the library has planned. Skipped without the Python package libtpu. Nothing runs.
+// passes: start-up
+// nodes: 8192
+// sanitize: no
+// timeout: 900
+#include <doctest/doctest.h>
+
+#include "../../examples/resnet/programs.hpp"
+#include "../../examples/resnet/sizes.hpp"
+#include "probe/tpu_compiler.hpp"
+#include "support/skip.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+
+using namespace resnet;
+using program = mt::precision<train_step<bottleneck, with_nesterov>, mt::f32, mt::bf16>;
+
+mt::mesh_shape four() {
+  mt::mesh_shape m = resnet::mesh::shape;
+  return m.bind(data(4)).bind(over_rows(1)).bind(over_cols(1)).bind(model(1));
+}
+/// `once`: one block behind the first in each stage.
+std::unique_ptr<mt::lowering> lowered(mt::module const& traced, std::int64_t images, bool once) {
+  options o;
+  o.depth = 50, o.classes = 1000;
+  auto const all = sizes<bottleneck>(o, o.classes, batch(images));
+  std::vector<mt::dim_extent> extents;
+  auto const add = [&]<class G>(G const& g) {
+    if constexpr (std::is_same_v<G, mt::dim_extent>) extents.push_back(g);
+  };
+  std::apply([&](auto const&... each) { (add(each), ...); }, all);
+  if (once)
+    for (mt::dim_extent& e : extents)
+      for (mt::dim_extent const& one : {blocks_2(1), blocks_3(1), blocks_4(1), blocks_5(1)})
+        if (e.label == one.label) e = one;
+  return mt::lower(traced, mt::entry_name<program>(), four(), resnet::layout::rules, extents);
+}
+
+/// The share of the places of a window, over all of a dim, that are elements and not padding.
+double share_of_elements(mt::module const& m, mt::binding const& b, mt::window_row const& w) {
+  std::int64_t const in = b.extent[w.input], out = b.extent[w.output], wide = b.extent[w.kernel];
+  std::int64_t const low = mt::known_position(m, b, w.low).value();
+  std::int64_t count = 0;
+  for (std::int64_t o = 0; o < out; ++o)
+    for (std::int64_t k = 0; k < wide; ++k) {
+      std::int64_t const at = w.stride * o + w.dilation * k - low;
+      count += at >= 0 && at < in ? 1 : 0;
+    }
+  return static_cast<double>(count) / static_cast<double>(out * wide);
+}
+/// The operations of all products, in convolutions without those of padding, which the compiler does not count.
+double work_without_padding(mt::lowering const& l) {
+  mt::module const& m = l.graph;
+  auto const& numbers = l.planned.numbers;
+  mt::run_counts const runs = mt::run_counts_of(m, numbers);
+  double sum = 0;
+  for (int i = 0; i < m.node_count; ++i) {
+    mt::node const& n = m.nodes[i];
+    if (mt::declared(m, n).work != mt::work_kind::product) continue;
+    double of_node = static_cast<double>(runs.of[n.region] * mt::flops_of(m, numbers, n));
+    if (n.kind == mt::primitive::conv) {
+      auto const a = mt::conv_attributes::of(n);
+      for (int k = a.first; k < a.first + a.count; ++k) of_node *= share_of_elements(m, numbers, m.windows[k]);
+    }
+    sum += of_node;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a training step of ResNet-50 for v5e:2x2 has the memory and the work that were planned") {
+  std::string const path = tpu::libtpu();
+  if (path.empty()) {
+    meshtensor_test::skip("the compiler of TPUs is not here: pip install libtpu");
+    return;
+  }
+  auto const traced = mt::on_heap([] { return mt::trace<program>(); });
+  // The compiler counts the work of one turn of a loop.
+  auto const all = lowered(*traced, 512, false), once = lowered(*traced, 512, true);
+  tpu::has_what_was_planned(tpu::loaded(path), *all, four(), work_without_padding(*once), {0.006, 0.08});
+}
