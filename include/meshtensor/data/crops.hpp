@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the part of an image that a network sees: at random to learn from, the middle to be judged by.
+// Chooses the part of an image that a network sees: random crops for training, the centre for evaluation.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of a set of images, as a set: for data that is not divided into what is learnt and what is held out.
+// A range of a set of images, used as a set: splits data that comes without a validation part.
 #pragma once
 
 #include "meshtensor/data/image_set.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images with labels, wherever they lie: the interface of all sets of images.
+// The interface of all sets of images with labels, wherever they are stored.
 #pragma once
 
 #include <cstdint>

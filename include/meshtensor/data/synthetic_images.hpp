@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that no file has: patches of colour that tell the class, under noise.
+// Made-up images to try a training with: coloured patches that depend on the class, plus noise.
 #pragma once
 
 #include <array>

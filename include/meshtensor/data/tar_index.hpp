@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the files in a tar archive, so that each can be read where it lies.
+// Lists the files in a tar archive, so that each can be read in place.
 #pragma once
 
 #include <algorithm>

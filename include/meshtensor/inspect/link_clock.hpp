@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells by a model of the network when collectives end: those over one mesh axis go one after the other.
+// Computes when collectives end by a model of the network: those over one mesh axis run one after the other.
 #pragma once
 
 #include <algorithm>

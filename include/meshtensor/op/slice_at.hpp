@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices that start at a tensor: slice takes one, put overwrites one. Both are composed of a lookup at the positions
-// start, start + 1, …, so they have the sharding, the gradients and the kernels of gather and put.
+// Slices that start at a position given by a tensor: slice takes one, put overwrites one. Both are composed of a
+// lookup at the positions start, start + 1, …, so they have the sharding, the gradients and the kernels of gather
+// and put.
 #pragma once
 
 #include "meshtensor/op/put.hpp"

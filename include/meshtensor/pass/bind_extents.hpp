@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the extents of dims that do not hang on the mesh: those that are given, and those that are made from others.
+// Binds the extents of dims that do not depend on the mesh: those that are given, and those that are made from others.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds what hangs on the mesh: the sizes of axes, the grains of parts, and the dims that stand for parts of others.
+// Binds what depends on the mesh: the sizes of axes, the grains of parts, and the dims that stand for parts of others,
+// such as what windows reach from a rank's part (its halo), and the rows of an exchange.
 #pragma once
 
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a module: the extents of its dims, the sizes of its axes, and so what each processor holds.
+// The numbers of a module: the extents of its dims, the sizes of its axes, and the part of each dim that a rank holds.
 #pragma once
 
 #include "meshtensor/base/window.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the values of a device's memory to whoever observes single nodes: copies in the host's memory that lie to each
-// other as the originals do.
+// Copies operands and results of single nodes from a device's memory to the host, for tools that observe nodes (check,
+// numerics). The copies overlap and alias as the originals do.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the named inputs, outputs and numbers of a traced program, and makes the compiler's errors for unknown names.
+// Finds the named inputs, outputs and numbers of a traced program, and makes the compiler's errors for unknown names
+// and for arrays of a wrong dtype or with wrong dims.
 #pragma once
 
 #include "meshtensor/base/raise_at_compile_time.hpp"

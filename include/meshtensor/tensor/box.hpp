@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a tensor that a processor holds: its box, dim by dim. All that asks who holds what asks here.
+// Computes the part of a tensor that a processor holds: its box, dim by dim. All other code asks here who holds what.
 #pragma once
 
 #include "meshtensor/base/parts.hpp"

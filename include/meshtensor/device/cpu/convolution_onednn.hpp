@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution by oneDNN: images are divided among the threads; tensors that lie in memory as the library is not fast at
-// are copied to the format that it prefers.
+// Convolution by oneDNN: images are divided among the threads; tensors whose strides make the library
+// slow are copied to the format that it prefers.
 #pragma once
 
 #include "meshtensor/device/cpu/onednn.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes along one dim on the GPU: the greatest element, the order of elements, sums of all elements so far.
+// argmax, argsort and cumulative_sum on the GPU.
 #pragma once
 
 #include "meshtensor/device/cuda/index_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the offsets that belong to an index over named dims: of several tensors at once, with extents and strides as
-// constants, and dims that all of them have side by side as one.
+// Writes CUDA text that computes the offsets of elements from one index over named dims, for several tensors at once.
+// Extents and strides are constants; neighbouring dims are merged where the strides of all tensors allow it.
 #pragma once
 
 #include "meshtensor/device/cuda/text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays the space of a fused kernel over loops: rows that are kept, rows that are reduced, and a vector; neighbouring
-// loops become one where all that is read and written allows it.
+// Maps the space of a fused kernel to loops: rows that are kept, rows that are reduced, and a vector. Neighbouring
+// loops are merged where the strides of all operands and results allow it.
 #pragma once
 
 #include <algorithm>

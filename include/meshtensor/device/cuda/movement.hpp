@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves elements on the GPU: strided copies of boxes, and what slices, pads, shifts, joins and transposes make of them.
+// Moves elements on the GPU: strided copies of boxes, of which slices, pads, shifts, concats and transposes are made.
 #pragma once
 
 #include "meshtensor/device/cuda/index_text.hpp"

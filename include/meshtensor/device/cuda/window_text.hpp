@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes how indices of tensors meet in windows that move along dims.
+// Writes CUDA text for moving windows: which input, output and element of the kernel meet, for convolutions and pools.
 #pragma once
 
 #include <algorithm>

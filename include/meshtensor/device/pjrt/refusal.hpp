@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says where in the user's program an operation is that a plugin's compiler refuses.
+// Finds the line of the user's program with the operation that a plugin's compiler refuses.
 #pragma once
 
 #include <charconv>

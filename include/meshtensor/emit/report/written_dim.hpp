@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dims that the partition and some operations make of those that a program names.
+// Finds the dim of the user's program from which the partition or an operation made another one, for reports.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits the step in which rows move to the ranks that hold their groups, or back: an all_to_all of equal rooms.
+// Emits the step in which rows move to the ranks that hold their groups, or back: an all_to_all of equal blocks.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/exchange_rows.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widens an operation's operands along sharded dims by what its windows reach.
+// Widens an operation's operands along sharded dims by what its windows reach: halos. pass/bind_parts.hpp computes
+// how long they are.
 #pragma once
 
 #include "meshtensor/pass/partition/place_axis.hpp"
