@@ -3,6 +3,7 @@
 // learnt from and looked at, in batches that do not divide them.
 // passes: start-up
 // needs: images
+// alone
 #include <doctest/doctest.h>
 
 #include <cmath>
