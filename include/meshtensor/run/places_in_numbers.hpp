@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the numbers of a program that are places in tensors: a recorded step holds for their values only.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "meshtensor/graph/declaration.hpp"
+#include "meshtensor/pass/list_instructions.hpp"
+
+namespace meshtensor {
+
+class places_in_numbers {
+ public:
+  places_in_numbers(module const& m, std::span<instruction const> instructions) {
+    for (instruction const& i : instructions) {
+      node const& n = m.nodes[i.node];
+      switch (n.kind) {
+        case primitive::slice:
+        case primitive::pad:
+        case primitive::put:
+        case primitive::shift:
+        case primitive::move: break;
+        default: continue;
+      }
+      declaration const& d = declared(m, n);
+      for (int k = 0; k < max_attributes; ++k)
+        if (d.attributes[k].kind == attribute_kind::number && n.attribute[k] != id{no_id})
+          rows_.push_back(n.attribute[k]);
+    }
+  }
+
+  /// Whether one has another value than in the last call.
+  bool have_changed(double const* numbers) {
+    bool other = false;
+    known_.resize(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      double const now = numbers[rows_[i]];
+      other = other || std::memcmp(&now, &known_[i], sizeof now) != 0;
+      known_[i] = now;
+    }
+    return other;
+  }
+
+ private:
+  std::vector<id> rows_;  // of the table of numbers
+  std::vector<double> known_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prepares the nodes of a program for a device with memory of its own: work for each launch of each processor, and what
+// exchanges need.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "meshtensor/device/device.hpp"
+#include "meshtensor/job/rank_context.hpp"
+#include "meshtensor/pass/list_instructions.hpp"
+
+namespace meshtensor {
+
+template <recording_device Device>
+class prepared_nodes {
+  using program = typename Device::recorded_program;
+
+ public:
+  prepared_nodes(module const& m, std::span<instruction const> instructions, std::span<rank_context const> ranks,
+                 program& kernels)
+      : m_(m) {
+    for (rank_context const& r : ranks)
+      for (instruction const& i : instructions)
+        if (i.kind == instruction_kind::launch) {
+          node const& n = m.nodes[i.node];
+          node_views const v = views(r, n);
+          launches_.push_back(kernels.prepare(n, {v.operands, v.results, v.inside}));
+        }
+    per_rank_ = launches_.size() / ranks.size();
+    for (instruction const& i : instructions) {
+      if (i.kind == instruction_kind::accumulate) kernels.prepare_sum(m.values[i.to].type);
+      if (i.kind != instruction_kind::start && i.kind != instruction_kind::exchange) continue;
+      planned_collective const& c = ranks[0].exchange(i.node);
+      exchanges_.emplace(i.node, kernels.prepare_exchange(m.nodes[i.node], c.call, c.with.count));
+    }
+    kernels.load();
+  }
+
+  typename program::work const& launch(instruction const& i, std::size_t rank) const {
+    return launches_[rank * per_rank_ + i.to];
+  }
+  typename program::exchange& exchange(node_id node) { return exchanges_.at(node); }
+
+  /// A node's operands and results, as a processor has them now; they hold until the next call.
+  node_views views(rank_context const& r, node const& n) {
+    operands_.resize(std::max<std::size_t>(operands_.size(), n.operands.count));
+    results_.resize(std::max<std::size_t>(results_.size(), n.results.count));
+    for (int i = 0; i < n.operands.count; ++i) operands_[static_cast<std::size_t>(i)] = r.at(m_.operand(n, i));
+    for (int i = 0; i < n.results.count; ++i) results_[static_cast<std::size_t>(i)] = r.at(m_.result(n, i));
+    return {operands_.data(), results_.data(), r.windows()};
+  }
+
+ private:
+  meshtensor::module const& m_;
+  std::vector<typename program::work> launches_;  // by processor, then as they are launched
+  std::size_t per_rank_ = 0;
+  std::map<node_id, typename program::exchange> exchanges_;
+  std::vector<view> operands_, results_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows single nodes of a device with memory of its own to those who take the time or look at values.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "meshtensor/run/host_twins.hpp"
+#include "meshtensor/run/timeline.hpp"
+
+namespace meshtensor {
+
+template <class Machine>
+class watched_nodes {
+ public:
+  using observer = std::function<void(node const&, std::span<rank_context const>)>;
+
+  watched_nodes(module const& m, plan const& p) : m_(m), p_(p) {}
+  bool any() const { return times_ != nullptr || twins_ != nullptr; }
+  bool are_shown() const { return twins_ != nullptr; }
+  timeline const* times() const { return times_.get(); }
+
+  void take_times(bool on) { times_ = on ? std::make_unique<timeline>(m_.node_count) : nullptr; }
+  void observe(observer seen, observer before, Machine& d, std::span<rank_context const> ranks) {
+    seen_ = std::move(seen), before_ = std::move(before);
+    twins_.reset();
+    if (seen_ || before_) twins_ = std::make_unique<host_twins<Machine>>(d, m_, p_, ranks);
+  }
+  /// A block of the device's memory that may hold values of this step.
+  void add(std::byte const* at, std::size_t bytes) { twins_->add(at, bytes); }
+
+  void begin_step() {
+    if (times_ != nullptr) times_->begin_step(timeline::now());
+  }
+  void end_step() {
+    if (times_ != nullptr) times_->end_step(timeline::now());
+  }
+  void begin(node_id which, std::span<rank_context const> ranks) {
+    if (times_ != nullptr) times_->enter(timeline::now());
+    if (before_) before_(m_.nodes[which], twins_->of(m_.nodes[which], ranks));
+  }
+  /// The device has done it.
+  void end(node_id which, std::span<rank_context const> ranks) {
+    if (seen_) seen_(m_.nodes[which], twins_->of(m_.nodes[which], ranks));
+    if (times_ != nullptr) times_->leave(which, timeline::now());
+  }
+
+ private:
+  meshtensor::module const& m_;
+  plan const& p_;
+  std::unique_ptr<timeline> times_;
+  observer seen_, before_;
+  std::unique_ptr<host_twins<Machine>> twins_;
+};
+
+}  // namespace meshtensor
