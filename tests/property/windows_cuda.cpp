@@ -36,12 +36,12 @@ void hold(stand_in const&, graph const& g, std::vector<mt::dim_extent> const& ex
   s.fill(fill_kind::integers, rng{7}, -2, 3);
   s.expect();
   auto const whole = on_cuda(s, g.module(), mt::name("main"), extents, {}, {});
-  CHECK(whole.runs);
+  CHECK(whole.runs());
   CHECK(whole.fault == "");
   auto const mesh = mt::mesh_shape{}.add("ax", 3);
   auto const parts =
       on_cuda(s, g.module(), mt::name("main"), extents, mesh, mt::layout_rules{}.shard(mt::name::of(sharded), {"ax"}));
-  CHECK(parts.runs);
+  CHECK(parts.runs());
   CHECK(parts.fault == "");
 }
 
