@@ -28,8 +28,8 @@ mt::window_row along(graph& g, char const* input, char const* output, char const
       i, o, k, static_cast<mt::id>(w.stride), static_cast<mt::id>(w.dilation), g.b.literal(w.low), g.b.literal(w.high)};
 }
 
-/// Runs a graph whole, and with a dim sharded.
-void hold(stand_in const&, graph const& g, std::vector<mt::dim_extent> const& extents, char const* sharded,
+/// Runs a graph whole, and with a dim sharded: how many runs that were.
+long hold(stand_in const&, graph const& g, std::vector<mt::dim_extent> const& extents, char const* sharded,
           meshtensor_test::closeness const& tolerance = meshtensor_test::same_bits) {
   subject s(g.module(), mt::name("main"), extents);
   s.tolerance = tolerance;
@@ -43,6 +43,7 @@ void hold(stand_in const&, graph const& g, std::vector<mt::dim_extent> const& ex
       on_cuda(s, g.module(), mt::name("main"), extents, mesh, mt::layout_rules{}.shard(mt::name::of(sharded), {"ax"}));
   CHECK(parts.runs());
   CHECK(parts.fault == "");
+  return whole.runs() + parts.runs();
 }
 
 /// The three tensors of one window, convolved in all directions.
@@ -59,17 +60,20 @@ void convolve(graph& g, std::vector<mt::window_row> const& rows, mt::dtype type,
 
 TEST_CASE("one window, forwards, backwards and to the kernel") {
   stand_in const here;
+  long tried = 0;
   for (moving const& w : movements) {
     INFO("size " << w.size << ", stride " << w.stride << ", dilation " << w.dilation << ", padding " << w.low << " + "
                  << w.high);
     graph g;
     convolve(g, {along(g, "a", "o", "w", w)}, mt::dtype::f64, "bac", "wcd", "bod");
-    hold(here, g, {{mt::name("b"), 2}, {mt::name("a"), 12}, {mt::name("c"), 3}, {mt::name("d"), 4}}, "a");
+    tried += hold(here, g, {{mt::name("b"), 2}, {mt::name("a"), 12}, {mt::name("c"), 3}, {mt::name("d"), 4}}, "a");
   }
+  at_least(20, tried);
 }
 
 TEST_CASE("other dtypes, several windows, groups, dims of one tensor alone") {
   stand_in const here;
+  long tried = 0;
   moving const down{3, 2, 1, 1, 1}, beside{2, 1, 2, 1, 1};
   std::vector<mt::dim_extent> const extents{{mt::name("a"), 9}, {mt::name("b"), 3}, {mt::name("c"), 8},
                                             {mt::name("d"), 2}, {mt::name("e"), 5}, {mt::name("g"), 2}};
@@ -83,7 +87,7 @@ TEST_CASE("other dtypes, several windows, groups, dims of one tensor alone") {
   for (mt::dtype const type : {mt::dtype::f32, mt::dtype::bf16, mt::dtype::i32, mt::dtype::i64}) {
     graph g;
     convolve(g, {along(g, "a", "o", "w", down)}, type, "bac", "wcd", "bod");
-    hold(here, g, in_use(g), "b");
+    tried += hold(here, g, in_use(g), "b");
   }
   for (auto const& [inputs, kernels, outputs] :
        std::vector<std::array<char const*, 3>>{{"gbac", "gwcd", "bogd"},  // groups
@@ -92,28 +96,32 @@ TEST_CASE("other dtypes, several windows, groups, dims of one tensor alone") {
     CAPTURE(std::string(inputs));
     graph g;
     convolve(g, {along(g, "a", "o", "w", down)}, mt::dtype::f64, inputs, kernels, outputs);
-    hold(here, g, in_use(g), "a");
+    tried += hold(here, g, in_use(g), "a");
   }
   graph alone;  // sums over dims that one tensor has
   mt::conv_attributes const windows{alone.b.add_windows(std::vector{along(alone, "a", "o", "w", down)}), 1};
   mt::value_id const x = alone.input("x", mt::dtype::f64, "abc"), k = alone.input("k", mt::dtype::f64, "wd");
   alone.output("y", mt::conv(alone.b, x, k, mt::conv_direction::forward, windows, alone.dims("od")));
-  hold(here, alone, in_use(alone), "a");
+  tried += hold(here, alone, in_use(alone), "a");
   graph two;
   convolve(two, {along(two, "a", "o", "v", down), along(two, "e", "p", "w", beside)}, mt::dtype::f64, "bace", "vwcd",
            "bopd");
-  hold(here, two, in_use(two), "a");
+  tried += hold(here, two, in_use(two), "a");
+  at_least(18, tried);
 }
 
 TEST_CASE("long sums of few elements, in chunks") {
   stand_in const here;
+  long tried = 0;
   graph g;
   convolve(g, {along(g, "a", "o", "w", {3, 1, 1, 1, 1})}, mt::dtype::i64, "ba", "w", "bo");
-  hold(here, g, {{mt::name("b"), 40}, {mt::name("a"), 9}}, "b");
+  tried += hold(here, g, {{mt::name("b"), 40}, {mt::name("a"), 9}}, "b");
+  at_least(2, tried);
 }
 
 TEST_CASE("pools of all kinds, and the ways back") {
   stand_in const here;
+  long tried = 0;
   for (moving const& w : movements) {
     INFO("size " << w.size << ", stride " << w.stride << ", dilation " << w.dilation << ", padding " << w.low << " + "
                  << w.high);
@@ -129,7 +137,8 @@ TEST_CASE("pools of all kinds, and the ways back") {
       g.output("sum", mt::pool(g.b, mt::pool_step::sum, {x}, all));
       g.output("spread", mt::pool(g.b, mt::pool_step::spread, {y}, all));
       g.output("unpool", mt::pool(g.b, mt::pool_step::unpool, {y, at}, all));
-      hold(here, g, {{mt::name("b"), 2}, {mt::name("a"), 12}, {mt::name("c"), 3}, {mt::name("e"), 5}}, "a");
+      tried += hold(here, g, {{mt::name("b"), 2}, {mt::name("a"), 12}, {mt::name("c"), 3}, {mt::name("e"), 5}}, "a");
     }
   }
+  at_least(26, tried);
 }
