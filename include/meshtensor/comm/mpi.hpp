@@ -219,6 +219,16 @@ class mpi_world {
   }
   /// The ranks on this machine.
   comm::mpi_neighbours& neighbours() { return watch_.neighbours(); }
+  std::vector<int> ranks_here() {
+    std::vector<int> all = neighbours().ranks();
+    all.insert(std::lower_bound(all.begin(), all.end(), rank_), rank_);
+    return all;
+  }
+  wait_limits const& limits() const { return options_.limits; }
+  /// Held by a thread that calls MPI beside the world's own.
+  std::unique_lock<std::mutex> lock() { return progress_.lock(); }
+  /// The values that the ranks exchange by key, once comm/mpi/key_values.hpp has made them.
+  std::shared_ptr<void>& values() { return values_; }
 
   /// Calls program(*this); an exception aborts the job with its message.
   template <class Program>
@@ -323,6 +333,7 @@ class mpi_world {
   comm::mpi_pending_collectives pending_;
   comm::mpi_watch watch_{options_.limits};
   comm::mpi_progress progress_{pending_};
+  std::shared_ptr<void> values_;
 };
 
 static_assert(communicator<mpi_world>);

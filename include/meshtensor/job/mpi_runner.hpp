@@ -28,6 +28,7 @@ class mpi_runner final : public job_runner {
 
   int size() const override { return world_.size(); }
   std::vector<int> held(int) const override { return {world_.rank()}; }
+  mpi_world* processes() override { return world_.size() > 1 ? &world_ : nullptr; }
   bool is_root() const override { return world_.rank() == 0; }
   bool has_failed() const override { return world_.has_failed(); }
   void end(int exit_code) override {

@@ -13,6 +13,8 @@
 
 namespace meshtensor {
 
+class mpi_world;
+
 /// One processor's endpoint of the collectives.
 class transport {
  public:
@@ -105,6 +107,8 @@ class job_runner {
   virtual void run(int size, rank_work work) = 0;
   /// Seconds by which the job's clock is ahead of this machine's: the time that a network model has added.
   virtual double ahead() const { return 0; }
+  /// The MPI processes that share the job; null: this process holds all processors.
+  virtual mpi_world* processes() { return nullptr; }
   /// Whether this process prints for the job.
   virtual bool is_root() const { return true; }
   /// Whether a processor of this process or of another one has failed. Pending messages may then never end, so their

@@ -52,6 +52,11 @@ class mpi_neighbours {
   }
 
   bool empty() const noexcept { return others_.empty(); }
+  std::vector<int> ranks() const {
+    std::vector<int> all;
+    for (neighbour const& n : others_) all.push_back(n.rank);
+    return all;
+  }
   /// The first rank whose process has ended; -1: all live.
   int gone() const noexcept {
     for (neighbour const& n : others_)

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that the processes of a job put under keys and get from each other.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "meshtensor/base/function_ref.hpp"
+
+namespace meshtensor::comm {
+
+/// Values are exchanged within `during` only; there, any thread of any process may put and get.
+class key_values {
+ public:
+  virtual ~key_values() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// The ranks on this rank's machine, this one included, in their order.
+  virtual std::vector<int> ranks_here() const = 0;
+
+  /// Replaces a value that was put before.
+  virtual void put(std::string_view key, std::string_view value) = 0;
+  /// The value of a key, if it was put.
+  virtual std::optional<std::string> find(std::string_view key) = 0;
+  /// Waits for the value of a key; nothing, if it was not put in this time.
+  virtual std::optional<std::string> get(std::string_view key, std::chrono::milliseconds wait) = 0;
+  /// Waits for it as long as ranks wait for each other; the key tells for what. errors R22
+  virtual std::string wait_for(std::string const& key) = 0;
+
+  /// Calls `call` on each rank, and returns when it has ended on all. All ranks call this in the same order.
+  ///
+  /// errors  what `call` throws; R21 it has thrown on another rank; R22 a rank does not come to the end
+  virtual void during(function_ref<void()> call) = 0;
+};
+
+}  // namespace meshtensor::comm

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and values over MPI: rank 0 has them, and answers the others from a thread while all are within a call.
+#pragma once
+
+#include <atomic>
+#include <charconv>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "meshtensor/comm/key_values.hpp"
+#include "meshtensor/comm/mpi.hpp"
+
+namespace meshtensor::comm {
+
+/// Each question is a message to rank 0, which answers at once; who waits for something asks again. At most one thread
+/// of a process calls MPI at a time, with the world's lock.
+class mpi_key_values final : public key_values {
+ public:
+  /// The values of a world, made at the first use; collective.
+  ///
+  /// errors  R78 MPI takes calls from one thread only
+  static mpi_key_values& of(mpi_world& world) {
+    auto& kept = world.values();
+    if (!kept) kept = std::make_shared<mpi_key_values>(world);
+    return *static_cast<mpi_key_values*>(kept.get());
+  }
+  explicit mpi_key_values(mpi_world& world) : world_(world) {
+    if (!takes_turns())
+      throw error("R78",
+                  "values are exchanged from threads of their own, but MPI was initialised for calls from one thread: "
+                  "ask MPI_Init_thread for MPI_THREAD_SERIALIZED");
+    world_.barrier();  // with a limit, which the next call has not
+    auto const held = world_.lock();
+    must(MPI_Comm_dup(world_.handle(), &talk_), "MPI_Comm_dup");
+    must(MPI_Comm_set_errhandler(talk_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+  mpi_key_values(mpi_key_values const&) = delete;
+  mpi_key_values& operator=(mpi_key_values const&) = delete;
+  ~mpi_key_values() override {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended == 0 && is_whole_ && !world_.has_failed()) MPI_Comm_free(&talk_);
+    else stays(sent_);
+  }
+
+  int rank() const override { return world_.rank(); }
+  int size() const override { return world_.size(); }
+  std::vector<int> ranks_here() const override { return world_.ranks_here(); }
+
+  void put(std::string_view key, std::string_view value) override {
+    std::string content(key.data(), key.size());
+    ask(question::put, std::to_string(key.size()) + " " + content.append(value));
+  }
+  std::optional<std::string> find(std::string_view key) override { return ask(question::find, std::string(key)); }
+  std::optional<std::string> get(std::string_view key, std::chrono::milliseconds wait) override {
+    pace between;
+    for (waiting_time waited = begun();; between.pause()) {
+      if (auto value = find(key)) return value;
+      if (waited.look() >= wait) return {};
+    }
+  }
+  std::string wait_for(std::string const& key) override {
+    std::optional<std::string> value;
+    wait_until(key, "", [&] { return (value = find(key)).has_value(); });
+    return *value;
+  }
+
+  void during(function_ref<void()> call) override {
+    if (!is_whole_)
+      throw error("R21", "this rank has waited in vain for the others before, and exchanges nothing more");
+    begin();
+    std::exception_ptr own;
+    std::string why;
+    try {
+      call();
+    } catch (std::exception const& e) { own = std::current_exception(), why = e.what(); } catch (...) {
+      own = std::current_exception(), why = unknown_exception;
+    }
+    try {
+      end(why);
+    } catch (error const&) {
+      is_whole_ = false;
+      end_server();
+      if (!own) throw;
+    }
+    if (own && !was_told_) std::rethrow_exception(own);
+    if (!failure_.empty()) throw error("R21", failure_, failed_);
+  }
+
+ private:
+  enum class question : char { put = 'p', find = 'f', end = 'e', over = 'o' };
+  static constexpr int asks = 1, answers = 2;  // tags
+
+  /// The time between two looks: short at first.
+  class pace {
+   public:
+    void pause() {
+      if (++looks_ < 50) return std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(looks_ < 500 ? 200 : 2000));
+    }
+
+   private:
+    int looks_ = 0;
+  };
+  static waiting_time begun() {
+    waiting_time t;
+    t.restart();
+    return t;
+  }
+
+  void begin() {
+    failure_.clear(), said_failure_.clear(), failed_ = -1, was_told_ = false;
+    through_.assign(static_cast<std::size_t>(size()), false), has_left_ = through_, left_ = 1, is_open_ = true;
+    if (rank() == 0 && size() > 1) server_ = std::thread([this] { serve(); });
+  }
+  /// Tells all that this rank is through, and waits for the others.
+  void end(std::string const& why) {
+    ask(question::end, why);
+    std::string missing;
+    wait_until("all ranks to come to the end of a call", missing, [&] {
+      std::string const state = *ask(question::over, "");
+      if (state[0] != 'y') return missing = state.substr(1), false;
+      take_failure(std::string_view(state).substr(1));
+      return true;
+    });
+    if (rank() == 0)
+      wait_until("all ranks to leave a call", missing, [&] {
+        auto const held = world_.lock();
+        return left_ == size();
+      });
+    end_server();
+  }
+  void end_server() {
+    is_open_ = false;
+    if (server_.joinable()) server_.join();
+  }
+
+  /// Polls until it is so; the limits are the world's.
+  template <class IsSo>
+  void wait_until(std::string_view what, std::string const& missing, IsSo const& is_so) {
+    wait_limits const& limits = world_.limits();
+    waiting_time waited = begun();
+    bool warned = false;
+    for (pace between; !is_so(); between.pause()) {
+      auto const so_far = waited.look();
+      auto const sentence = [&](std::chrono::milliseconds limit) {
+        std::string text = std::string(mpi_watch::begins_with) + text_of(limit) + " for ";
+        return text.append(what) + (missing.empty() ? "" : ", which " + missing + " did not");
+      };
+      if (int const gone = world_.neighbours().gone(); gone >= 0 && so_far >= std::chrono::milliseconds(200))
+        throw error("R21", world_.neighbours().sentence(gone), gone);
+      if (limits.end.count() != 0 && so_far >= limits.end) throw error("R22", sentence(limits.end));
+      if (warned || limits.warn.count() == 0 || so_far < limits.warn || !limits.say) continue;
+      warned = true;
+      limits.say("R22: rank " + std::to_string(rank()) + ": " + sentence(limits.warn) + consequence(limits));
+    }
+  }
+
+  /// The answer of rank 0; nothing, if there is no such value.
+  std::optional<std::string> ask(question what, std::string const& content) {
+    if (!is_open_)
+      throw error("R78",
+                  "values are exchanged between processes only while a client is made, a program is compiled, "
+                  "and its first step runs");
+    std::string said = static_cast<char>(what) + content;
+    if (rank() == 0) {
+      auto const held = world_.lock();
+      said = answer(said, 0);
+    } else {
+      said = asked(std::move(said));
+    }
+    if (said[0] == 'n') return {};
+    if (said[0] == 'v') return said.substr(1);
+    std::lock_guard const one(asking_);
+    was_told_ = true;
+    take_failure(std::string_view(said).substr(1));
+    throw error("R21", failure_, failed_);
+  }
+  std::string asked(std::string said) {
+    std::lock_guard const one(asking_);
+    if (!is_whole_) throw error("R21", "this rank has waited in vain for rank 0 before, and asks nothing more");
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::string& kept = sent_.emplace_back(std::move(said));  // it stays there if the wait fails
+    is_whole_ = false;                                        // until it has the answer
+    {
+      auto const held = world_.lock();
+      must(MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_CHAR, 0, asks, talk_, &request), "MPI_Isend");
+    }
+    std::string text;
+    wait_until("rank 0 to answer", "", [&] {
+      auto const held = world_.lock();
+      int there = 0, bytes = 0;
+      MPI_Status status;
+      must(MPI_Iprobe(0, answers, talk_, &there, &status), "MPI_Iprobe");
+      if (there == 0) return false;
+      must(MPI_Get_count(&status, MPI_CHAR, &bytes), "MPI_Get_count");
+      text.resize(static_cast<std::size_t>(bytes));
+      must(MPI_Recv(text.data(), bytes, MPI_CHAR, 0, answers, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
+      return true;
+    });
+    {
+      auto const held = world_.lock();  // rank 0 has received the question
+      must(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    }
+    sent_.pop_back(), is_whole_ = true;
+    return text;
+  }
+
+  // Of rank 0, with the world's lock:
+
+  /// `v` and a value, `n` for none, `f` and the failure of a rank.
+  std::string answer(std::string_view said, int from) {
+    auto const what = static_cast<question>(said[0]);
+    said.remove_prefix(1);
+    if (what == question::end) {
+      through_[static_cast<std::size_t>(from)] = true;
+      if (!said.empty() && said_failure_.empty())
+        said_failure_ = std::to_string(from) + " rank " + std::to_string(from) + " failed: " + std::string(said);
+      return "v";
+    }
+    if (what == question::over) {
+      std::string const missing = names_of_missing();
+      if (!missing.empty()) return "vn" + missing;
+      if (from != 0) has_left_[static_cast<std::size_t>(from)] = true, ++left_;
+      return "vy" + said_failure_;
+    }
+    if (!said_failure_.empty()) return "f" + said_failure_;
+    if (what == question::find) {
+      auto const found = all_.find(said);
+      return found == all_.end() ? "n" : "v" + found->second;
+    }
+    std::size_t key = 0;
+    auto const [end, problem] = std::from_chars(said.data(), said.data() + said.size(), key);
+    said.remove_prefix(static_cast<std::size_t>(end - said.data()) + 1);
+    all_.insert_or_assign(std::string(said.substr(0, key)), std::string(said.substr(key)));
+    return "v";
+  }
+  std::string names_of_missing() const {
+    std::vector<int> all;
+    for (int r = 0; r < size(); ++r)
+      if (!through_[static_cast<std::size_t>(r)]) all.push_back(r);
+    return all.empty() ? "" : text_of_ranks(all);
+  }
+  void serve() {
+    std::deque<message> sent;
+    auto const reply = [&](std::string const& said, int to) {
+      message& m = sent.emplace_back();
+      m.text = answer(said, to);
+      must(MPI_Isend(m.text.data(), static_cast<int>(m.text.size()), MPI_CHAR, to, answers, talk_, &m.request),
+           "MPI_Isend");
+    };
+    auto const is_quiet = [&] {  // whether nobody has asked
+      auto const held = world_.lock();
+      sent.erase(std::remove_if(sent.begin(), sent.end(), [](message& m) { return m.has_gone(); }), sent.end());
+      int there = 0, bytes = 0;
+      MPI_Status status;
+      must(MPI_Iprobe(MPI_ANY_SOURCE, asks, talk_, &there, &status), "MPI_Iprobe");
+      if (there == 0) return true;
+      int const from = status.MPI_SOURCE;
+      must(MPI_Get_count(&status, MPI_CHAR, &bytes), "MPI_Get_count");
+      std::string said(static_cast<std::size_t>(bytes), ' ');
+      must(MPI_Recv(said.data(), bytes, MPI_CHAR, from, asks, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
+      if (has_left_[static_cast<std::size_t>(from)]) early_.emplace_back(from, std::move(said));
+      else reply(said, from);
+      return false;
+    };
+    try {
+      for (auto& [from, said] : std::exchange(early_, {})) {
+        auto const held = world_.lock();
+        reply(said, from);
+      }
+      for (pace between; is_open_;)
+        if (is_quiet()) between.pause();
+        else between = {};
+      using clock = std::chrono::steady_clock;
+      auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone receives nothing
+      for (; !sent.empty() && clock::now() < deadline; std::this_thread::yield()) {
+        auto const held = world_.lock();
+        if (sent.front().has_gone()) sent.pop_front();
+      }
+    } catch (error const&) { is_whole_ = false; }
+    if (sent.empty()) return;
+    is_whole_ = false;
+    stays(sent);
+  }
+  struct message {
+    std::string text;
+    MPI_Request request = MPI_REQUEST_NULL;
+    bool has_gone() {
+      int gone = 0;
+      must(MPI_Test(&request, &gone, MPI_STATUS_IGNORE), "MPI_Test");
+      return gone != 0;
+    }
+  };
+
+  /// From `2 rank 2 failed: …`.
+  void take_failure(std::string_view text) {
+    if (text.empty()) return;
+    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), failed_);
+    failure_ = text.substr(static_cast<std::size_t>(end - text.data()) + 1);
+  }
+
+  mpi_world& world_;
+  MPI_Comm talk_ = MPI_COMM_NULL;
+  std::atomic<bool> is_open_ = false;  // within `during`
+  std::atomic<bool> is_whole_ = true;  // no message is left over from a wait that failed
+  std::mutex asking_;                  // one question of this process at a time
+  std::deque<std::string> sent_;
+  std::atomic<bool> was_told_ = false;  // in an answer, that another rank has failed
+  std::string failure_;
+  int failed_ = -1;
+
+  // Of rank 0:
+  std::thread server_;
+  std::map<std::string, std::string, std::less<>> all_;
+  std::vector<bool> through_, has_left_;  // by rank; the latter knows that all are through
+  int left_ = 0;
+  std::deque<std::pair<int, std::string>> early_;  // questions of ranks that are in the next call already
+  std::string said_failure_;
+};
+
+}  // namespace meshtensor::comm
