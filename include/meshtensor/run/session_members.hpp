@@ -30,6 +30,8 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
     connect();
   });
   ready();
+  if constexpr (requires { device_.join(*job.processes()); })
+    if (job.processes() != nullptr) device_.join(*job.processes());
   if (runs_as_one()) {
     engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_,
                                                         detail::exchanges_in_lockstep(job.timing())));

@@ -24,10 +24,10 @@ class copy_on_devices : public device_copy {
   }
 };
 
-/// One engine has all processors of the mesh; collectives are the device's own. Values of the store stay on the devices
-/// from step to step, until something else asks for them.
+/// One engine has all processors of the mesh that this process holds; collectives are the device's own. Values of the
+/// store stay on the devices from step to step, until something else asks for them.
 ///
-/// errors  R74 this process does not hold all processors, or a tool looks for single nodes
+/// errors  R74 a tool looks for single nodes
 template <whole_program_device Device>
 class engine<Device> {
   using program = typename Device::whole_program;
@@ -38,7 +38,7 @@ class engine<Device> {
          std::unique_ptr<exchanges>)
       : m_(m),
         device_(std::move(device)),
-        program_(m, p, entry, whole_mesh(processors)),
+        program_(device_, m, p, entry, processors[0].mesh()),
         replicas_(processors.size()),
         values_(static_cast<std::size_t>(m.variable_count)) {}
 
@@ -46,8 +46,27 @@ class engine<Device> {
   void use(id variable, stored& value) { values_[variable] = &value; }
 
   void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    if (has_run_) return run_once(external, numbers, seed, step);
+    device_.during([&] {  // devices of several processes meet
+      require_room();
+      run_once(external, numbers, seed, step);
+    });
+    has_run_ = true;
+  }
+
+  bool is_under_way() const { return false; }
+  void record(bool on) { require_no_tool(on, "profiles and timelines"); }
+  timeline const* recorded() const { return nullptr; }
+  using observer = std::function<void(node const&, std::span<rank_context const>)>;
+  void observe(observer const& seen, observer const& before = {}) {
+    require_no_tool(seen || before, "check_numerics and check");
+  }
+  Device& device() { return device_; }
+  std::int64_t workspace_bytes() const { return 0; }
+
+ private:
+  void run_once(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     auto const& arguments = program_.arguments();
-    if (!is_room_known_) require_room();
     std::vector<std::vector<tensor>> uploaded(replicas_);  // for this step alone
     std::vector<std::vector<tensor const*>> given(replicas_);
     for (std::vector<tensor>& all : uploaded) all.reserve(arguments.size());
@@ -75,24 +94,6 @@ class engine<Device> {
     }
   }
 
-  bool is_under_way() const { return false; }
-  void record(bool on) { require_no_tool(on, "profiles and timelines"); }
-  timeline const* recorded() const { return nullptr; }
-  using observer = std::function<void(node const&, std::span<rank_context const>)>;
-  void observe(observer const& seen, observer const& before = {}) {
-    require_no_tool(seen || before, "check_numerics and check");
-  }
-  Device& device() { return device_; }
-  std::int64_t workspace_bytes() const { return 0; }
-
- private:
-  static mesh_shape const& whole_mesh(std::span<rank_context> processors) {
-    mesh_shape const& mesh = processors[0].mesh();
-    if (static_cast<std::int64_t>(processors.size()) != mesh.size())
-      throw error("R74", {"this device runs all ", mesh.size(), " processors of the mesh in one process, but this one ",
-                          "holds ", processors.size(), ": start one process, with as many devices"});
-    return mesh;
-  }
   static void require_no_tool(bool wanted, char const* what) {
     if (wanted) throw error("R74", {what, " see single operations, but this device runs programs whole"});
   }
@@ -129,7 +130,6 @@ class engine<Device> {
           held += values_[p.row]->local_bytes();
       program_.require_room(held);
     }
-    is_room_known_ = true;
   }
 
   /// If the program fails, its results may have taken the memory of its arguments: then values are what the host has.
@@ -168,7 +168,7 @@ class engine<Device> {
     std::vector<tensor> parts;
   };
   std::vector<kept_scalar> scalars_;  // by argument
-  bool is_room_known_ = false;
+  bool has_run_ = false;
 };
 
 }  // namespace meshtensor

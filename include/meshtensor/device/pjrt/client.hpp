@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's client: the devices that this process has.
+// A plugin's client: the devices that this process has, alone or beside other processes.
 #pragma once
 
 #include <cstdlib>
 #include <optional>
 #include <vector>
 
+#include "meshtensor/device/pjrt/choose_device.hpp"
 #include "meshtensor/device/pjrt/create_options.hpp"
 #include "meshtensor/device/pjrt/plugin.hpp"
+#include "meshtensor/device/pjrt/value_callbacks.hpp"
 
 namespace meshtensor::pjrt {
 
 /// The devices of a plugin in this process. There is one client for each plugin: some hardware allows no second one.
 class device_client {
  public:
-  /// errors  R70, R71, R72 the plugin cannot be loaded, or finds no hardware
-  static device_client& of_file(std::string const& path) {
+  /// `among`: the processes of a job, each with one device; they call this together, within `during`.
+  ///
+  /// errors  R70, R71, R72 the plugin cannot be loaded, or finds no hardware; R77 there are more ranks than devices;
+  ///         R78 the plugin does not join processes
+  static device_client& of_file(std::string const& path, comm::key_values* among = nullptr) {
     static std::mutex one_at_a_time;
     static auto& made = *new std::map<std::string, std::unique_ptr<device_client>>;
     std::lock_guard const lock(one_at_a_time);
-    auto& one = made[path];
-    if (!one) one.reset(new device_client(plugin::of_file(path)));
+    std::string const ranks =
+        among == nullptr ? "" : "\n" + std::to_string(among->rank()) + " of " + std::to_string(among->size());
+    auto& one = made[path + ranks];
+    if (!one) one.reset(new device_client(plugin::of_file(path), among));
     return *one;
   }
 
   pjrt::plugin const& plugin() const { return plugin_; }
   client* handle() const { return handle_; }
+  /// The devices that this process runs programs on.
   std::vector<device*> const& devices() const { return devices_; }
+  /// The numbers of all devices: those of this process, or by rank.
+  std::vector<int> const& ids() const { return ids_; }
 
   /// `cpu`, `tpu`, `cuda`.
   std::string platform() const { return text_of(slot::client_platform_name); }
@@ -68,10 +78,18 @@ class device_client {
     plugin_.call(which, a);
     return {a->text, a->length};
   }
-  explicit device_client(pjrt::plugin const& p) : plugin_(p) {
+  device_client(pjrt::plugin const& p, comm::key_values* among) : plugin_(p) {
     char const* const given = std::getenv("MESHTENSOR_PJRT_OPTIONS");
-    create_options const options(given == nullptr ? "" : given);
+    create_options options(given == nullptr ? "" : given);
     zeroed<create_arguments> a;
+    if (among != nullptr) {
+      choose_device(options, *among, p.path());
+      if (takes_nodes()) {
+        options.set("num_nodes=" + std::to_string(among->size()));
+        options.set("node_id=" + std::to_string(among->rank()));
+      }
+      value_callbacks::give_to(*a);
+    }
     a->options = options.data(), a->option_count = options.size();
     plugin_.call(slot::client_create, a);
     handle_ = a->made;
@@ -79,6 +97,32 @@ class device_client {
     all->which = handle_;
     plugin_.call(slot::client_addressable_devices, all);
     devices_.assign(all->all, all->all + all->count);
+    if (among == nullptr)
+      for (std::size_t k = 0; k < devices_.size(); ++k) ids_.push_back(id(k));
+    else join(*among);
+  }
+  /// Whether the plugin is one for GPUs or the like: others find their processes by themselves, or have none.
+  bool takes_nodes() const {
+    std::string const file = plugin_.path().substr(plugin_.path().rfind('/') + 1);
+    return file != "libtpu.so" && file.find("cpu") == file.npos;
+  }
+  /// Learns the devices of the other ranks.
+  void join(comm::key_values& among) {
+    if (devices_.empty())
+      throw error("R73", {"rank ", among.rank(), " of ", among.size(), " has no device of the PJRT plugin '",
+                          plugin_.path(), "'"});
+    devices_.resize(1);
+    std::string const key = "the device of rank ";
+    among.put(key + std::to_string(among.rank()), std::to_string(id(0)));
+    for (int r = 0; r < among.size(); ++r) {
+      int const other = std::stoi(among.wait_for(key + std::to_string(r)));
+      auto const same = std::find(ids_.begin(), ids_.end(), other);
+      if (same != ids_.end())
+        throw error("R78",
+                    {"ranks ", same - ids_.begin(), " and ", r, " both have device ", other, " of the PJRT plugin '",
+                     plugin_.path(), "', which does not join the devices of several processes: start one process"});
+      ids_.push_back(other);
+    }
   }
   device_description* description(std::size_t k) const {
     zeroed<description_arguments> a;
@@ -90,6 +134,7 @@ class device_client {
   pjrt::plugin const& plugin_;
   client* handle_ = nullptr;  // as long as the process: threads of the plugin use it
   std::vector<device*> devices_;
+  std::vector<int> ids_;
 };
 
 }  // namespace meshtensor::pjrt

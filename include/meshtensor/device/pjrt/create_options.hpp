@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,20 @@ class create_options {
   }
   create_options(create_options const&) = delete;
   create_options& operator=(create_options const&) = delete;
+
+  /// Sets an option, in place of an earlier one of its name.
+  void set(std::string_view word) {
+    std::string_view const name = word.substr(0, word.find('='));
+    std::erase_if(all_, [&](named_value const& v) { return std::string_view(v.name, v.name_length) == name; });
+    add(word);
+  }
+  /// The integers of an option, if it is there and is a list.
+  std::optional<std::vector<std::int64_t>> list(std::string_view name) const {
+    for (named_value const& v : all_)
+      if (std::string_view(v.name, v.name_length) == name && v.kind == named_value::integers)
+        return std::vector(v.content.integers, v.content.integers + v.length);
+    return {};
+  }
 
   named_value const* data() const { return all_.data(); }
   std::size_t size() const { return all_.size(); }

@@ -2,6 +2,7 @@
 // TPUs, GPUs and whatever else has a PJRT plugin: the plugin compiles and runs a program whole.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "meshtensor/device/pjrt/find_plugin.hpp"
@@ -11,48 +12,72 @@
 #include "meshtensor/emit/stablehlo.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
+#if MESHTENSOR_WITH_MPI
+#  include "meshtensor/comm/mpi/key_values.hpp"
+#endif
+
 namespace meshtensor {
 
+class mpi_world;
+
 /// A device for `executable<Program, Mesh, Layout, mt::pjrt_device>`: the plugin whose file `MESHTENSOR_PJRT` names, or
-/// that an installed Python package has, runs the program on as many of its devices as the mesh has processors, all of
-/// this process.
+/// that an installed Python package has, runs the program on as many of its devices as the mesh has processors: all of
+/// this process, or one of each process of a job.
 ///
-/// errors  R70 there is no plugin; R71 it is too old; R72 what it says; R73 it has too few devices; R01, S02 a program
-///         without a form in StableHLO; M11, before the first step, a device has too little memory
+/// errors  R70 there is no plugin; R71 it is too old; R72 what it says; R73 it has too few devices; R77 a machine has
+///         fewer than ranks; R78 the plugin does not join processes; R01, S02 a program without a form in StableHLO;
+///         M11, before the first step, a device has too little memory
 struct pjrt_device {
   class whole_program;
+
+  /// The processes that each have a device; null: this one has all.
+  comm::key_values* among = nullptr;
+
+  /// Takes one device in each process of a world.
+  void join([[maybe_unused]] mpi_world& world) {
+#if MESHTENSOR_WITH_MPI
+    among = &comm::mpi_key_values::of(world);
+#endif
+  }
+  /// Calls what may make plugins exchange values: compilations, and first steps.
+  void during(function_ref<void()> call) const {
+    if (among == nullptr) call();
+    else pjrt::value_callbacks::during(*among, call);
+  }
 };
 
 /// One entry, compiled by the plugin.
 class pjrt_device::whole_program {
  public:
-  whole_program(module const& m, plan const& p, int entry, mesh_shape const& mesh)
-      : m_(m), p_(p), ports_(stablehlo(m, entry, p.numbers, mesh)), loaded_(compiled(m, p, mesh)) {}
+  whole_program(pjrt_device const& on, module const& m, plan const& p, int entry, mesh_shape const& mesh)
+      : m_(m), p_(p), ports_(stablehlo(m, entry, p.numbers, mesh)) {
+    on.during([&] { loaded_.reset(new pjrt::loaded_program(compiled(on.among, m, p, mesh))); });
+  }
 
   std::vector<stablehlo_port> const& arguments() const { return ports_.arguments; }
   std::vector<stablehlo_port> const& results() const { return ports_.results; }
 
   using tensor = pjrt::held_tensor;
   tensor upload(std::size_t argument, std::size_t replica, void const* host) const {
-    return loaded_.upload(argument, replica, host);
+    return loaded_->upload(argument, replica, host);
   }
   /// Runs it once; see loaded_program.
   std::vector<std::vector<tensor>> run(std::vector<std::vector<tensor const*>> const& given) const {
     std::vector<std::vector<pjrt::buffer*>> buffers(given.size());
     for (std::size_t k = 0; k < given.size(); ++k)
       for (tensor const* t : given[k]) buffers[k].push_back(t->handle());
-    return loaded_.run(buffers);
+    return loaded_->run(buffers);
   }
 
   /// Compares what a step needs with what the devices have free; `held`: bytes of its arguments that are there already.
   ///
   /// errors  M11
-  void require_room(std::int64_t held) const { pjrt::require_room(loaded_, m_, p_, ports_.arguments, held); }
-  bool is_from_cache() const { return loaded_.is_from_cache(); }
+  void require_room(std::int64_t held) const { pjrt::require_room(*loaded_, m_, p_, ports_.arguments, held); }
+  bool is_from_cache() const { return loaded_->is_from_cache(); }
 
  private:
-  pjrt::loaded_program compiled(module const& m, plan const& p, mesh_shape const& mesh) {
-    auto& client = pjrt::device_client::of_file(pjrt::plugin_to_use());
+  pjrt::loaded_program compiled(comm::key_values* ranks, module const& m, plan const& p, mesh_shape const& mesh) {
+    auto& client = pjrt::device_client::of_file(pjrt::plugin_to_use(), ranks);
     pjrt::require_room_for_arguments(client, static_cast<std::size_t>(mesh.size()), m, p, ports_.arguments);
     try {
       return {client, std::exchange(ports_.text, {}), static_cast<std::size_t>(mesh.size()),
@@ -87,7 +112,7 @@ class pjrt_device::whole_program {
   meshtensor::module const& m_;
   plan const& p_;
   stablehlo_program ports_;
-  pjrt::loaded_program loaded_;
+  std::unique_ptr<pjrt::loaded_program> loaded_;
 };
 
 }  // namespace meshtensor

@@ -92,7 +92,7 @@ class held_tensor {
   buffer* handle_;
 };
 
-/// A compiled program. Replica k runs on the k-th device of the client.
+/// A compiled program. Replica k runs on the k-th device of the client, or of rank k; this process runs its own.
 class loaded_program {
  public:
   /// What compiled in less time than this is compiled again rather than kept.
@@ -102,15 +102,16 @@ class loaded_program {
   loaded_program(device_client& c, std::string text, std::size_t replicas, std::vector<shared_type> arguments,
                  std::vector<shared_type> results, program_cache const& cache = program_cache::of_user(),
                  double least_seconds = worth_keeping)
-      : client_(c), replicas_(replicas), arguments_(std::move(arguments)), results_(std::move(results)) {
-    if (replicas > c.devices().size())
+      : client_(c), arguments_(std::move(arguments)), results_(std::move(results)) {
+    if (replicas > c.ids().size())
       throw error("R73", {"the mesh has ", replicas, " processors, but the PJRT plugin '", c.plugin().path(), "' has ",
-                          c.devices().size(), " devices here: take a smaller mesh"});
-    std::vector<int> ids;
-    for (std::size_t k = 0; k < replicas; ++k) ids.push_back(c.id(k));
+                          c.ids().size(), " devices here: take a smaller mesh"});
+    replicas_ = std::min(replicas, c.devices().size());
+    std::vector<int> const ids(c.ids().begin(), c.ids().begin() + static_cast<std::ptrdiff_t>(replicas));
     std::string const options = compile_options(ids, flags_of(c.platform()));
     std::string const key = key_of(c, text, options);
-    if (auto const kept = cache.find(key)) handle_ = loaded(*kept, options);
+    bool const is_alone = ids.size() == replicas_;  // else all processes compile together
+    if (auto const kept = is_alone ? cache.find(key) : std::nullopt) handle_ = loaded(*kept, options);
     if ((is_from_cache_ = handle_ != nullptr)) return;
     auto const begin = std::chrono::steady_clock::now();
     try {
@@ -120,7 +121,7 @@ class loaded_program {
       handle_ = compiled(text, compile_options(ids));
     }
     std::chrono::duration<double> const took = std::chrono::steady_clock::now() - begin;
-    if (took.count() >= least_seconds && !cache.folder().empty()) keep(cache, key);
+    if (is_alone && took.count() >= least_seconds && !cache.folder().empty()) keep(cache, key);
   }
   loaded_program(loaded_program const&) = delete;
   loaded_program& operator=(loaded_program const&) = delete;
@@ -144,6 +145,7 @@ class loaded_program {
     return std::max(a->peak, a->arguments + a->results - a->aliased + a->temporary);
   }
 
+  /// Those of this process.
   std::size_t replicas() const { return replicas_; }
 
   /// Copies an argument from the host to a replica's device. errors R72
@@ -229,7 +231,7 @@ class loaded_program {
   }
 
   device_client& client_;
-  std::size_t replicas_;
+  std::size_t replicas_ = 0;
   std::vector<shared_type> arguments_, results_;
   loaded_executable* handle_ = nullptr;
   bool is_from_cache_ = false;
