@@ -1,92 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training step of ResNet-50 on images of 224 x 224, on a device of a PJRT plugin: how long the plugin takes to start
-// and to compile, how much longer the first step takes, and how long a step takes later. Prints one line of JSON, as
-// bench/peers/torch_resnet.py does.
+// A training step of ResNet-50 on a device of a PJRT plugin.
 // passes: start-up
 // nodes: 8192
 //
 //   MESHTENSOR_PJRT=…/xla_cuda_plugin.so build/quickstart/bench/run/resnet_on_pjrt [--dtype bf16] [--batch 64]
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <chrono>
-#include <random>
-#include <vector>
-
 #include <meshtensor/device/pjrt/device.hpp>
-#include <meshtensor/job/main.hpp>
 
-#include "../../examples/resnet/programs.hpp"
-#include "../../examples/resnet/sizes.hpp"
+#include "resnet_on_device.hpp"
 
-namespace {
-
-using namespace resnet;
-
-struct learn_f32 : mt::precision<train_step<bottleneck, with_nesterov>, mt::f32> {};
-struct learn_bf16 : mt::precision<train_step<bottleneck, with_nesterov>, mt::f32, mt::bf16> {};
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-template <class Program>
-void run(mt::job const& job, options const& o, int steps) {
-  double const begin = now();
-  auto const& devices = mt::pjrt::device_client::of_file(mt::pjrt::plugin_to_use());
-  double const plugin = now() - begin;
-  mt::store weights(job);
-  using executable = mt::executable<Program, resnet::mesh, resnet::layout, mt::pjrt_device>;
-  auto const train = made<executable>(weights, sizes<bottleneck>(o, o.classes, batch(o.batch)));
-  double const compiled = now() - begin - plugin;
-  auto const count = static_cast<std::size_t>(o.batch);
-  std::vector<float> images(count * static_cast<std::size_t>(o.size * o.size) * 3), counts(count, 1);
-  std::vector<std::int32_t> labels(count);
-  std::mt19937 random(1);
-  std::normal_distribution<float> normal;
-  for (float& x : images) x = normal(random);
-  for (std::int32_t& label : labels) label = static_cast<std::int32_t>(random() % static_cast<unsigned>(o.classes));
-  auto const one = [&] {
-    double const from = now();
-    auto const loss = static_cast<double>((*train)(mt::feed<"images">(images), mt::feed<"labels">(labels),
-                                                   mt::feed<"counts">(counts), mt::set<"learning_rate">(0.01))
-                                              .template get<"loss">());
-    return std::pair(now() - from, loss);
-  };
-  auto const [first_step, first] = one();
-  for (int i = 0; i < 2; ++i) one();
-  std::vector<double> took;
-  double last = 0;
-  for (int i = 0; i < steps; ++i) {
-    auto const [seconds, loss] = one();
-    took.push_back(seconds), last = loss;
-  }
-  std::sort(took.begin(), took.end());
-  double const median = took[took.size() / 2];
-  mt::print(job,
-            "{{\"peer\": \"meshtensor pjrt\", \"device\": \"{}\", \"workload\": \"resnet50\", \"dtype\": \"{}\", "
-            "\"batch\": {}, \"step_ms\": {:.3f}, \"min_ms\": {:.3f}, \"images_per_s\": {:.1f}, \"plugin_s\": {:.3f}, "
-            "\"compile_s\": {:.3f}, \"first_step_s\": {:.3f}, \"loss_first\": {:.4f}, \"loss_last\": {:.4f}}}\n",
-            devices.kind(0), o.dtype, o.batch, median * 1e3, took[0] * 1e3, static_cast<double>(o.batch) / median,
-            plugin, compiled, first_step, first, last);
-}
-
-}  // namespace
+namespace mt = meshtensor;
 
 int main(int argc, char** argv) {
-  CLI::App app("A training step of ResNet-50 on a device of a PJRT plugin.");
-  options o;
-  o.batch = 64, o.classes = 1000;
-  app.add_option("--dtype", o.dtype)->check(CLI::IsMember({"f32", "bf16"}));
-  app.add_option("--batch", o.batch);
-  app.add_option("--size", o.size, "Pixels of a side");
-  app.add_option("--width", o.width, "Channels of the first stage");
-  app.add_option("--classes", o.classes);
-  int steps = 20;
-  app.add_option("--steps", steps, "Steps to time")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
-  auto const job = meshtensor::job::in_lockstep();
-  try {
-    o.dtype == "bf16" ? run<learn_bf16>(job, o, steps) : run<learn_f32>(job, o, steps);
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "resnet_on_pjrt: %s\n", e.what());
-    return 1;
-  }
+  return resnet::measure<mt::pjrt_device>(argc, argv, "resnet_on_pjrt", [] {
+    return start_device(
+        "pjrt", [] { return std::string(mt::pjrt::device_client::of_file(mt::pjrt::plugin_to_use()).kind(0)); });
+  });
 }

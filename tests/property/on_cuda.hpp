@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one program on mt::cuda_device, with kernels that the host's compiler makes of the text for a GPU.
+// Runs one program on mt::cuda_device, with kernels that the host's compiler makes of the text for a GPU, or on a GPU.
 #pragma once
 
 #include "meshtensor/device/cuda/device.hpp"
 #include "property/under_layout.hpp"
-#include "support/host_gpu.hpp"
+#include "support/gpu_of_tests.hpp"
 
 namespace property {
 
-/// The GPU of a test.
-struct stand_in {
-  meshtensor_test::host_gpu gpu;
-  stand_in() { mt::cuda::given_gpu() = &gpu; }
-  ~stand_in() { mt::cuda::given_gpu() = nullptr; }
-};
+using stand_in = meshtensor_test::gpu_of_tests;
 
 /// Runs a program under a layout, and compares every part of outputs and variables with what the interpreter gave.
 inline outcome_of_layout on_cuda(subject const& s, mt::module const& traced, mt::name const& entry,

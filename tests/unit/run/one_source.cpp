@@ -12,7 +12,7 @@
 #include "meshtensor/device/cpu/device.hpp"
 #include "meshtensor/device/cuda/device.hpp"
 #include "meshtensor/device/pjrt/device.hpp"
-#include "support/host_gpu.hpp"
+#include "support/gpu_of_tests.hpp"
 #include "support/pjrt.hpp"
 
 namespace mt = meshtensor;
@@ -71,10 +71,8 @@ void trains_as_plain_loops() {
 TEST_CASE("cpu") { trains_as_plain_loops<mt::cpu_device>(); }
 
 TEST_CASE("cuda, with the host in place of a GPU") {
-  meshtensor_test::host_gpu gpu;
-  mt::cuda::given_gpu() = &gpu;
+  meshtensor_test::gpu_of_tests const gpu;
   trains_as_plain_loops<mt::cuda_device>();
-  mt::cuda::given_gpu() = nullptr;
 }
 
 TEST_CASE("pjrt, on processors") {

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What mt::cuda_device does on the GPU of this machine: the device tests on the card, a Transformer and ResNet-50, and
+# compute-sanitizer's memcheck and initcheck. Each part takes at most 120 s; the last lines are tables of docs/devices.md.
+#
+#   bench/on_gpu.sh [PART...]                      builds, then runs: windows catalogue devices lm resnet memcheck initcheck
+#   bench/on_gpu.sh --build-into FOLDER            builds alone, and puts what is needed into FOLDER, for another machine
+#   bench/on_gpu.sh --binaries FOLDER [PART...]    runs what was built so
+#   bench/on_gpu.sh --dry-run …                    says what it would run
+#
+# Programs need the driver, NVRTC and cuBLASLt; MESHTENSOR_SAMPLE=N (8) takes one program of the catalogue in N.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+most=120  # seconds of a part
+all=(windows catalogue devices lm resnet memcheck initcheck)
+folder='' build_alone='' dry=''
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --build-into) folder=${2:?a folder} build_alone=yes && shift ;;
+    --binaries) folder=${2:?a folder} && shift ;;
+    --dry-run) dry=yes ;;
+    *) sed -n 's/^#   //p' "$0" >&2 && exit 2 ;;
+  esac
+  shift
+done
+parts=("$@")
+[ $# != 0 ] || parts=("${all[@]}")
+for part in "${parts[@]}"; do
+  [[ " ${all[*]} " == *" $part "* ]] || { echo "there is no part '$part'; parts: ${all[*]}" >&2 && exit 2; }
+done
+
+programs=(tests/property/windows_cuda.test tests/property/programs_cuda.test tests/unit/run/one_source.test
+  bench/run/lm_on_cuda bench/run/resnet_on_cuda)
+build() {  # without this machine's own instructions, so that others can run it
+  local targets=()
+  for program in "${programs[@]}"; do
+    local name=${program#tests/}
+    [ "$name" == "$program" ] || name=test_$name
+    name=${name%.test} && targets+=("${name//\//_}")
+  done
+  cmake --preset release -B build/on_gpu -DMESHTENSOR_BENCH=ON -DMESHTENSOR_JOINED=OFF >/dev/null
+  cmake --build build/on_gpu --target "${targets[@]}" -j "${JOBS:-2}" >/dev/null
+}
+put_into() {  # with the libraries that another machine may not have
+  mkdir -p "$1/lib"
+  for program in "${programs[@]}"; do
+    cp "build/on_gpu/$program" "$1"
+    ldd "build/on_gpu/$program" | awk '/=> \// { print $3 }' | grep -Ev '/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so' |
+      xargs -r cp -Lut "$1/lib"
+  done
+}
+
+if [ -z "$folder" ] || [ -n "$build_alone" ]; then
+  if [ -n "$dry" ]; then
+    echo "builds ${programs[*]} in build/on_gpu${folder:+ and copies them to $folder}"
+  else
+    build
+    [ -z "$build_alone" ] || put_into "$folder"
+  fi
+fi
+[ -z "$build_alone" ] || exit 0
+[ -z "$folder" ] || export LD_LIBRARY_PATH="$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+at() { if [ -n "$folder" ]; then echo "$folder/${1##*/}"; else echo "build/on_gpu/$1"; fi; }
+
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+ends_at=0 failed=''
+# Runs a command within what is left of its part; its output is in $work/PART.log.
+within() {
+  local part=$1 && shift
+  if [ -n "$dry" ]; then echo "$part: $*" && return; fi
+  local left=$((ends_at - SECONDS)) result=0
+  ((left > 0)) || { echo "$part: no time was left for: $*" && failed=yes && return; }
+  timeout -k 5 "$left" "$@" >"$work/log" 2>&1 || result=$?
+  cat "$work/log" >>"$work/$part.log"
+  case $result in
+    0) ;;
+    124 | 137) echo "$part: stopped after $most s: $*" && failed=yes ;;
+    77) echo "$part: skipped: $*" && tail -n 3 "$work/log" ;;
+    *) echo "$part: ends with $result: $*" && tail -n 40 "$work/log" && failed=yes ;;
+  esac
+}
+checked() {  # by compute-sanitizer
+  local part=$1 tool=$2 && shift 2
+  within "$part" compute-sanitizer --tool "$tool" --error-exitcode 9 "$@"
+}
+on_card=(env MESHTENSOR_ON_CARD=1 "MESHTENSOR_SAMPLE=${MESHTENSOR_SAMPLE:-8}" "MESHTENSOR_SEED=${MESHTENSOR_SEED:-0}")
+
+[ -n "$dry" ] || nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
+for part in "${parts[@]}"; do
+  ends_at=$((SECONDS + most)) began=$SECONDS
+  case $part in
+    windows) within windows env MESHTENSOR_ON_CARD=1 "$(at tests/property/windows_cuda.test)" ;;
+    catalogue) within catalogue "${on_card[@]}" "$(at tests/property/programs_cuda.test)" ;;
+    devices) within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/one_source.test)" '--test-case=cuda*' ;;
+    lm)
+      within lm "$(at bench/run/lm_on_cuda)" --size tiny --steps 60
+      within lm "$(at bench/run/lm_on_cuda)" --size lm --dtype bf16 --steps 60
+      within lm "$(at bench/run/lm_on_cuda)" --size lm --steps 60
+      within lm "$(at bench/run/lm_on_cuda)" --size lm_base --dtype bf16 --steps 60
+      ;;
+    resnet)
+      within resnet "$(at bench/run/resnet_on_cuda)" --dtype bf16 --batch 64 --steps 20
+      within resnet "$(at bench/run/resnet_on_cuda)" --batch 32 --steps 10
+      ;;
+    memcheck | initcheck)
+      checked "$part" "$part" "$(at bench/run/lm_on_cuda)" --size tiny --steps 2
+      checked "$part" "$part" "$(at bench/run/resnet_on_cuda)" --size 32 --width 8 --batch 2 --classes 10 --steps 1
+      ;;
+  esac
+  [ -n "$dry" ] || echo "$part: $((SECONDS - began)) s"
+done
+[ -z "$dry" ] || exit 0
+
+for part in windows catalogue devices; do
+  [ ! -f "$work/$part.log" ] || grep -hE 'test cases:|assertions:|programs refused' "$work/$part.log" | sed "s/^/$part: /"
+done
+for part in memcheck initcheck; do
+  [ ! -f "$work/$part.log" ] || grep -h 'ERROR SUMMARY' "$work/$part.log" | sed "s/^/$part: /"
+done
+cat "$work"/{lm,resnet}.log 2>/dev/null | grep '^{' >"$work/figures" || true
+value() { sed -n "s/.*\"$1\": \"\{0,1\}\([^,\"}]*\).*/\1/p" <<<"$2"; }
+[ ! -s "$work/figures" ] || echo '| workload | step, ms | a second | compilation, s | first step, s | losses |'
+[ ! -s "$work/figures" ] || echo '|---|---|---|---|---|---|'
+while read -r line; do
+  rate=$(value gflops "$line") images=$(value images_per_s "$line")
+  echo "| $(value workload "$line"), $(value dtype "$line") | $(value step_ms "$line") |" \
+    "${rate:+$rate Gflop}${images:+$images images} | $(value compile_s "$line") | $(value first_step_s "$line") |" \
+    "$(value loss_first "$line") to $(value loss_last "$line") |"
+done <"$work/figures"
+[ -z "$failed" ]
