@@ -22,6 +22,7 @@
 
 #include <meshtensor/device/default.hpp>
 #include <meshtensor/io/checkpoint.hpp>
+#include <meshtensor/job/launch.hpp>
 #include <meshtensor/job/main.hpp>
 
 #include "../../examples/transformer.hpp"

@@ -23,6 +23,9 @@ namespace detail {
 template void warn_idle<lazy>(job_runner const&, module const&);
 template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 template std::unique_ptr<job_runner> started_runner<with_mpi>();
+#if MESHTENSOR_WITH_MPI
+template std::unique_ptr<job_runner> runner_of_ranks<lazy>(MPI_Comm);
+#endif
 template std::unique_ptr<job_runner> runner_of_threads<lazy>();
 template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
 template std::unique_ptr<exchanges> exchanges_by<lazy>(transport&, module const&, plan const&, rank_context const&);

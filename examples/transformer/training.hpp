@@ -156,8 +156,8 @@ struct trainer {
 
   /// Generates text byte by byte, each sampled from the model's probabilities.
   std::vector<std::uint8_t> written() {
-    std::vector<std::uint8_t> all(o.prompt.begin(), o.prompt.end());
-    if (all.empty()) all.push_back('\n');
+    std::string const prompt = o.prompt.empty() ? "\n" : o.prompt;
+    std::vector<std::uint8_t> all(prompt.begin(), prompt.end());
     mt::random_key const key{o.seed, 0x73616d706c65ull, 0};
     auto const room = static_cast<std::size_t>(o.length);
     std::vector<std::uint8_t> seen(room);

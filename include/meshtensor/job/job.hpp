@@ -17,7 +17,7 @@
 #include "meshtensor/job/transport.hpp"
 
 #if MESHTENSOR_WITH_MPI
-#  include "meshtensor/job/mpi_runner.hpp"
+#  include "meshtensor/comm/mpi/library.hpp"
 #endif
 
 namespace meshtensor {
@@ -27,6 +27,10 @@ namespace detail {
 /// MPI ranks if a launcher started this process, else threads.
 template <bool WithMpi>
 std::unique_ptr<job_runner> started_runner();
+#if MESHTENSOR_WITH_MPI
+template <class = lazy>
+std::unique_ptr<job_runner> runner_of_ranks(MPI_Comm ranks);
+#endif
 template <class = lazy>
 std::unique_ptr<job_runner> runner_of_threads();
 template <class = lazy>
@@ -43,7 +47,7 @@ class job {
   job(int, char**) : job_(detail::started_runner<with_mpi>()) {}
 #if MESHTENSOR_WITH_MPI
   /// The ranks of the program's own communicator. They are arranged row-major along a mesh's axes.
-  explicit job(MPI_Comm ranks) : job_(std::make_unique<mpi_runner>(ranks)) {}
+  explicit job(MPI_Comm ranks) : job_(detail::runner_of_ranks(ranks)) {}
 #endif
   explicit job(std::unique_ptr<job_runner> j) : job_(std::move(j)) {}
 

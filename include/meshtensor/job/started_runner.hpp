@@ -9,6 +9,10 @@
 #include "meshtensor/job/launch.hpp"
 #include "meshtensor/job/local_runners.hpp"
 
+#if MESHTENSOR_WITH_MPI
+#  include "meshtensor/job/mpi_runner.hpp"
+#endif
+
 #include "meshtensor/base/run_rarely.hpp"
 
 namespace meshtensor::detail {
@@ -39,6 +43,12 @@ std::unique_ptr<job_runner> started_runner() {
 #endif
   return std::make_unique<thread_runner>();
 }
+#if MESHTENSOR_WITH_MPI
+template <class>
+std::unique_ptr<job_runner> runner_of_ranks(MPI_Comm ranks) {
+  return std::make_unique<mpi_runner>(ranks);
+}
+#endif
 template <class>
 std::unique_ptr<job_runner> runner_of_threads() {
   return std::make_unique<thread_runner>();
@@ -50,6 +60,9 @@ std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing) {
 
 #if MESHTENSOR_COMPILED
 extern template std::unique_ptr<job_runner> started_runner<with_mpi>();
+#  if MESHTENSOR_WITH_MPI
+extern template std::unique_ptr<job_runner> runner_of_ranks<lazy>(MPI_Comm);
+#  endif
 extern template std::unique_ptr<job_runner> runner_of_threads<lazy>();
 extern template std::unique_ptr<job_runner> runner_in_lockstep<lazy>(exchange_timing);
 #endif
