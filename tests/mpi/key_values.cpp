@@ -56,7 +56,7 @@ TEST_CASE("each rank gets what the others have put, also from other threads and 
 }
 
 TEST_CASE("a rank that fails ends the waits of the others, and the next call is as any") {
-  mt::mpi_world world({.throws = true});
+  mt::mpi_world world({.limits = {.end = 60s}, .throws = true});
   auto& values = mt::comm::mpi_key_values::of(world);
   for (int fails = 0; fails < world.size(); ++fails) {
     std::string const says = sentence([&] {
