@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values over MPI: rank 0 has them, and answers the others from a thread while all are within a call.
+// Keys and values over MPI: rank 0 has them (comm/mpi/value_server.hpp), and the others ask it.
 #pragma once
 
 #include <atomic>
 #include <charconv>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "meshtensor/comm/key_values.hpp"
-#include "meshtensor/comm/mpi.hpp"
+#include "meshtensor/comm/mpi/value_server.hpp"
 
 namespace meshtensor::comm {
 
@@ -91,20 +89,9 @@ class mpi_key_values final : public key_values {
   }
 
  private:
-  enum class question : char { put = 'p', find = 'f', end = 'e', over = 'o' };
-  static constexpr int asks = 1, answers = 2;  // tags
+  using pace = mpi_value_server::pace;
+  using question = mpi_value_server::question;
 
-  /// The time between two looks: short at first.
-  class pace {
-   public:
-    void pause() {
-      if (++looks_ < 50) return std::this_thread::yield();
-      std::this_thread::sleep_for(std::chrono::microseconds(looks_ < 500 ? 200 : 2000));
-    }
-
-   private:
-    int looks_ = 0;
-  };
   static waiting_time begun() {
     waiting_time t;
     t.restart();
@@ -112,9 +99,9 @@ class mpi_key_values final : public key_values {
   }
 
   void begin() {
-    failure_.clear(), said_failure_.clear(), failed_ = -1, was_told_ = false;
-    through_.assign(static_cast<std::size_t>(size()), false), has_left_ = through_, left_ = 1, is_open_ = true;
-    if (rank() == 0 && size() > 1) server_ = std::thread([this] { serve(); });
+    failure_.clear(), failed_ = -1, was_told_ = false;
+    is_open_ = true;
+    if (rank() == 0) server_.begin(talk_);
   }
   /// Tells all that this rank is through, and waits for the others.
   void end(std::string const& why) {
@@ -129,13 +116,13 @@ class mpi_key_values final : public key_values {
     if (rank() == 0)
       wait_until("all ranks to leave a call", missing, [&] {
         auto const held = world_.lock();
-        return left_ == size();
+        return server_.is_left_by_all();
       });
     end_server();
   }
   void end_server() {
     is_open_ = false;
-    if (server_.joinable()) server_.join();
+    if (!server_.end()) is_whole_ = false;
   }
 
   /// Polls until it is so; the limits are the world's.
@@ -143,6 +130,7 @@ class mpi_key_values final : public key_values {
   void wait_until(std::string_view what, std::string const& missing, IsSo const& is_so) {
     wait_limits const& limits = world_.limits();
     waiting_time waited = begun();
+    std::chrono::milliseconds all_lived{};  // at the last look at which they did
     bool warned = false;
     for (pace between; !is_so(); between.pause()) {
       auto const so_far = waited.look();
@@ -150,7 +138,9 @@ class mpi_key_values final : public key_values {
         std::string text = std::string(mpi_watch::begins_with) + text_of(limit) + " for ";
         return text.append(what) + (missing.empty() ? "" : ", which " + missing + " did not");
       };
-      if (int const gone = world_.neighbours().gone(); gone >= 0 && so_far >= std::chrono::milliseconds(200))
+      int const gone = world_.neighbours().gone();
+      if (gone < 0) all_lived = so_far;
+      if (gone >= 0 && so_far - all_lived >= std::chrono::milliseconds(200))  // its last messages may be under way
         throw error("R21", world_.neighbours().sentence(gone), gone);
       if (limits.end.count() != 0 && so_far >= limits.end) throw error("R22", sentence(limits.end));
       if (warned || limits.warn.count() == 0 || so_far < limits.warn || !limits.say) continue;
@@ -168,7 +158,7 @@ class mpi_key_values final : public key_values {
     std::string said = static_cast<char>(what) + content;
     if (rank() == 0) {
       auto const held = world_.lock();
-      said = answer(said, 0);
+      said = server_.answer(said, 0);
     } else {
       said = asked(std::move(said));
     }
@@ -187,18 +177,19 @@ class mpi_key_values final : public key_values {
     is_whole_ = false;                                        // until it has the answer
     {
       auto const held = world_.lock();
-      must(MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_CHAR, 0, asks, talk_, &request), "MPI_Isend");
+      must(MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_CHAR, 0, mpi_value_server::asks, talk_, &request),
+           "MPI_Isend");
     }
     std::string text;
     wait_until("rank 0 to answer", "", [&] {
       auto const held = world_.lock();
       int there = 0, bytes = 0;
       MPI_Status status;
-      must(MPI_Iprobe(0, answers, talk_, &there, &status), "MPI_Iprobe");
+      must(MPI_Iprobe(0, mpi_value_server::answers, talk_, &there, &status), "MPI_Iprobe");
       if (there == 0) return false;
       must(MPI_Get_count(&status, MPI_CHAR, &bytes), "MPI_Get_count");
       text.resize(static_cast<std::size_t>(bytes));
-      must(MPI_Recv(text.data(), bytes, MPI_CHAR, 0, answers, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
+      must(MPI_Recv(text.data(), bytes, MPI_CHAR, 0, mpi_value_server::answers, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
       return true;
     });
     {
@@ -208,93 +199,6 @@ class mpi_key_values final : public key_values {
     sent_.pop_back(), is_whole_ = true;
     return text;
   }
-
-  // Of rank 0, with the world's lock:
-
-  /// `v` and a value, `n` for none, `f` and the failure of a rank.
-  std::string answer(std::string_view said, int from) {
-    auto const what = static_cast<question>(said[0]);
-    said.remove_prefix(1);
-    if (what == question::end) {
-      through_[static_cast<std::size_t>(from)] = true;
-      if (!said.empty() && said_failure_.empty())
-        said_failure_ = std::to_string(from) + " rank " + std::to_string(from) + " failed: " + std::string(said);
-      return "v";
-    }
-    if (what == question::over) {
-      std::string const missing = names_of_missing();
-      if (!missing.empty()) return "vn" + missing;
-      if (from != 0) has_left_[static_cast<std::size_t>(from)] = true, ++left_;
-      return "vy" + said_failure_;
-    }
-    if (!said_failure_.empty()) return "f" + said_failure_;
-    if (what == question::find) {
-      auto const found = all_.find(said);
-      return found == all_.end() ? "n" : "v" + found->second;
-    }
-    std::size_t key = 0;
-    auto const [end, problem] = std::from_chars(said.data(), said.data() + said.size(), key);
-    said.remove_prefix(static_cast<std::size_t>(end - said.data()) + 1);
-    all_.insert_or_assign(std::string(said.substr(0, key)), std::string(said.substr(key)));
-    return "v";
-  }
-  std::string names_of_missing() const {
-    std::vector<int> all;
-    for (int r = 0; r < size(); ++r)
-      if (!through_[static_cast<std::size_t>(r)]) all.push_back(r);
-    return all.empty() ? "" : text_of_ranks(all);
-  }
-  void serve() {
-    std::deque<message> sent;
-    auto const reply = [&](std::string const& said, int to) {
-      message& m = sent.emplace_back();
-      m.text = answer(said, to);
-      must(MPI_Isend(m.text.data(), static_cast<int>(m.text.size()), MPI_CHAR, to, answers, talk_, &m.request),
-           "MPI_Isend");
-    };
-    auto const is_quiet = [&] {  // whether nobody has asked
-      auto const held = world_.lock();
-      sent.erase(std::remove_if(sent.begin(), sent.end(), [](message& m) { return m.has_gone(); }), sent.end());
-      int there = 0, bytes = 0;
-      MPI_Status status;
-      must(MPI_Iprobe(MPI_ANY_SOURCE, asks, talk_, &there, &status), "MPI_Iprobe");
-      if (there == 0) return true;
-      int const from = status.MPI_SOURCE;
-      must(MPI_Get_count(&status, MPI_CHAR, &bytes), "MPI_Get_count");
-      std::string said(static_cast<std::size_t>(bytes), ' ');
-      must(MPI_Recv(said.data(), bytes, MPI_CHAR, from, asks, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
-      if (has_left_[static_cast<std::size_t>(from)]) early_.emplace_back(from, std::move(said));
-      else reply(said, from);
-      return false;
-    };
-    try {
-      for (auto& [from, said] : std::exchange(early_, {})) {
-        auto const held = world_.lock();
-        reply(said, from);
-      }
-      for (pace between; is_open_;)
-        if (is_quiet()) between.pause();
-        else between = {};
-      using clock = std::chrono::steady_clock;
-      auto const deadline = clock::now() + std::chrono::seconds(2);  // a rank that is gone receives nothing
-      for (; !sent.empty() && clock::now() < deadline; std::this_thread::yield()) {
-        auto const held = world_.lock();
-        if (sent.front().has_gone()) sent.pop_front();
-      }
-    } catch (error const&) { is_whole_ = false; }
-    if (sent.empty()) return;
-    is_whole_ = false;
-    stays(sent);
-  }
-  struct message {
-    std::string text;
-    MPI_Request request = MPI_REQUEST_NULL;
-    bool has_gone() {
-      int gone = 0;
-      must(MPI_Test(&request, &gone, MPI_STATUS_IGNORE), "MPI_Test");
-      return gone != 0;
-    }
-  };
 
   /// From `2 rank 2 failed: …`.
   void take_failure(std::string_view text) {
@@ -312,14 +216,7 @@ class mpi_key_values final : public key_values {
   std::atomic<bool> was_told_ = false;  // in an answer, that another rank has failed
   std::string failure_;
   int failed_ = -1;
-
-  // Of rank 0:
-  std::thread server_;
-  std::map<std::string, std::string, std::less<>> all_;
-  std::vector<bool> through_, has_left_;  // by rank; the latter knows that all are through
-  int left_ = 0;
-  std::deque<std::pair<int, std::string>> early_;  // questions of ranks that are in the next call already
-  std::string said_failure_;
+  mpi_value_server server_{world_};  // of rank 0
 };
 
 }  // namespace meshtensor::comm
