@@ -46,8 +46,8 @@ put_into() {  # with the libraries that another machine may not have
   mkdir -p "$1/lib"
   for program in "${programs[@]}"; do
     cp "build/on_gpu/$program" "$1"
-    ldd "build/on_gpu/$program" | awk '/=> \// { print $3 }' | grep -Ev '/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so' |
-      xargs -r cp -Lut "$1/lib"
+    ldd "build/on_gpu/$program" |
+      awk '/=> \// && $3 !~ /\/lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so/ { print $3 }' | xargs -r cp -Lut "$1/lib"
   done
 }
 
