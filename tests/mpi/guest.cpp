@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "meshtensor/comm/wait_limits.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "ranks.hpp"
 
