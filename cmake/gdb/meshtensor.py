@@ -110,7 +110,7 @@ class Module:
     def __init__(self, value):
         self.m = value
         self.count = {table: int(value[table + "_count"]) for table in (
-            "node", "value", "link", "region", "name", "dim", "axis", "number", "path", "site", "variable", "requests", "call",
+            "node", "value", "link", "region", "name", "dim", "axis", "number", "path", "site", "variable", "request", "call",
             "extension")}
         self.declarations = declarations()
 
@@ -365,7 +365,7 @@ class Module:
 
     def requested(self, a):
         rows = []
-        for i in range(a[0], min(a[0] + a[1], self.count["requests"])):
+        for i in range(a[0], min(a[0] + a[1], self.count["request"])):
             row = self.m["requests"][i]
             axes = [self.label(int(row["axes"][k])) for k in range(int(row["count"]))]
             rows.append("/".join([self.dim(int(row["dim"]))] + axes) + ("" if axes else " whole"))
