@@ -23,12 +23,13 @@ struct byte_range {
   }
 };
 inline byte_range bytes_at(std::byte const* at, std::int64_t bytes) { return {at, at + bytes}; }
-/// From the first byte of a view to its last: of a view with strides, what lies between its elements too.
+/// From the lowest byte of a view to its highest: of a view with strides, what lies between its elements too.
 inline byte_range bytes_of_view(view const& v) {
   if (v.data == nullptr || v.size() == 0) return {};
-  std::int64_t last = 0;
-  for (int d = 0; d < v.count; ++d) last += (v.extent[d] - 1) * v.stride[d];
-  return bytes_at(v.as<std::byte>(), (last + 1) * static_cast<std::int64_t>(bytes_of(v.type)));
+  std::int64_t lowest = 0, highest = 0;
+  for (int d = 0; d < v.count; ++d) (v.stride[d] < 0 ? lowest : highest) += (v.extent[d] - 1) * v.stride[d];
+  auto const each = static_cast<std::int64_t>(bytes_of(v.type));
+  return bytes_at(v.as<std::byte>() + lowest * each, (highest - lowest + 1) * each);
 }
 
 /// What a queue does after all that came before it there, and after the tasks of `waits`, which are earlier in the
