@@ -12,8 +12,8 @@ template class cpu::attention<double, double>;
 template class cpu::attention<float, bf16_t>;
 template void cpu::interpret<lazy>(cpu::fused_kernel&);
 template std::unique_ptr<cpu::node_kernel> cpu::prepare_node<primitives::all()>(cpu::node_setup const&);
-template std::unique_ptr<cpu::node_kernel> cpu::detail::make_any_attention<lazy>(module const&, node const&,
-                                                                                 view const*, int);
+template std::unique_ptr<cpu::node_kernel> cpu::detail::compose_any<lazy>(module const&, node const&, view const*,
+                                                                          view const*, int);
 template rates cpu::measure_rates<lazy>(cpu::thread_team&);
 #endif
 

@@ -4,6 +4,7 @@
 // them. A slice that a loop stacks is computed in its place in the stack.
 #pragma once
 
+#include "meshtensor/pass/epilogue.hpp"
 #include "meshtensor/pass/liveness.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
 
@@ -26,8 +27,12 @@ struct buffer_reuse {
   constexpr unsigned may_overwrite(node const& n, int result) {
     bool& known = is_read[m.values[m.result(n, 0)].node];
     if (!known) {
-      kernel_reading const reading = read_kernel(m, n);
-      for (int i = 0; i < n.results.count; ++i) overwrites[m.result(n, i)] = reading.overwrites[i];
+      if (is_whole(n)) {
+        overwrites[m.result(n, 0)] = static_cast<std::uint16_t>(overwritten_by_epilogue(m, n));
+      } else {
+        kernel_reading const reading = read_kernel(m, n);
+        for (int i = 0; i < n.results.count; ++i) overwrites[m.result(n, i)] = reading.overwrites[i];
+      }
       known = true;
     }
     unsigned mask = overwrites[m.result(n, result)];
@@ -136,7 +141,7 @@ struct buffer_reuse {
         if ((life.root(m.operand(maker, i)) == life.root(old)) != (i == 0)) return false;
       return true;
     }
-    return maker.kind == primitive::kernel &&
+    return (maker.kind == primitive::kernel || is_whole(maker)) &&
            (may_overwrite(maker, m.values[v].index) >> place_of(maker, old) & 1) != 0;
   }
   constexpr int place_of(node const& n, value_id v) const {

@@ -10,6 +10,7 @@
 #include "meshtensor/pass/extract_entry.hpp"
 #include "meshtensor/pass/fuse.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
+#include "meshtensor/pass/join_epilogues.hpp"
 #include "meshtensor/pass/overlap.hpp"
 #include "meshtensor/pass/partition.hpp"
 #include "meshtensor/pass/prune.hpp"
@@ -40,7 +41,9 @@ struct pass_row {
 /// Fuses a module if the device runs fused kernels; else returns it unchanged.
 constexpr module fuse(module const& m, device_capabilities const& capabilities) {
   if (!capabilities.fuses) return m;
-  return fuse(prune(inline_composites(m, capabilities.claims)));  // some results of a composite may be unused
+  // Some results of a composite may be unused.
+  if (!capabilities.epilogues || !has_convolutions(m)) return fuse(prune(inline_composites(m, capabilities.claims)));
+  return fuse(join_epilogues(prune(inline_composites(m, capabilities.claims))));
 }
 
 inline constexpr int pass_count = 8;

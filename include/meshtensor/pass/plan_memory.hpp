@@ -56,9 +56,7 @@ struct planner {
       case primitive::input: live_in(m.result(n), place::input); return;
       case primitive::read: live_in(m.result(n), place::variable); return;
       case primitive::repeat: return repeat(n);
-      case primitive::composite:
-        if (is_whole(n)) break;
-        return call(n);
+      case primitive::composite: return is_whole(n) ? kernel(n) : call(n);
       case primitive::kernel: return kernel(n);
       default: break;
     }
@@ -83,7 +81,8 @@ struct planner {
     }
     live_in(v, place::arena);
   }
-  /// A kernel's results may reuse the buffers of operands that die; the values inside a kernel have no memory.
+  /// A kernel's results, and those of a composite that the device runs whole, may reuse the buffers of operands that
+  /// die; the values inside have no memory.
   constexpr void kernel(node const& n) {
     unsigned dying = 0;
     if (!surveying)

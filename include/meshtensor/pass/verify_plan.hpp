@@ -6,6 +6,7 @@
 // place); the planner reasons about each, but this check knows only addresses and the last write to each.
 #pragma once
 
+#include "meshtensor/pass/epilogue.hpp"
 #include "meshtensor/pass/liveness.hpp"
 #include "meshtensor/pass/plan_contents.hpp"
 #include "meshtensor/pass/read_kernel.hpp"
@@ -179,6 +180,7 @@ struct plan_verifier {
     range const x = where(m.operand(n, operand)), y = where(m.result(n, result));
     if (x.from != y.from || x.to != y.to || is_placed(m.operand(n, operand), place::strided_slice)) return false;
     if (declared(m, n).buffer == buffer_use::update) return operand == 0;
+    if (is_whole(n)) return (overwritten_by_epilogue(m, n) >> operand & 1) != 0;
     return n.kind == primitive::kernel && (read_kernel(m, n).overwrites[result] >> operand & 1) != 0;
   }
 

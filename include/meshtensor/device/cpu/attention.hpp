@@ -10,6 +10,7 @@
 #include "meshtensor/device/cpu/attention_of_few.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/graph/module.hpp"
+#include "meshtensor/pass/epilogue.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {
@@ -197,7 +198,8 @@ constexpr unsigned mask_of(dtype t) { return 1u << static_cast<unsigned>(t); }
 constexpr unsigned attention_types(module const& m) {
   unsigned all = 0;
   for (int i = 0; i < m.node_count; ++i)
-    if (is_whole(m.nodes[i])) all |= mask_of(m.operand_value(m.nodes[i], 0).type);
+    if (is_whole(m.nodes[i]) && m.names[name_of(m.nodes[i])] != epilogue_name)
+      all |= mask_of(m.operand_value(m.nodes[i], 0).type);
   return all;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/device/cpu/attention.hpp"
+#include "meshtensor/device/cpu/conv_epilogue.hpp"
 #include "meshtensor/device/cpu/instantiated.hpp"
 #include "meshtensor/device/cpu/interpreted.hpp"
 #include "meshtensor/device/cpu/nodes/table.hpp"
@@ -22,6 +23,7 @@ constexpr node_primitives node_primitives_of(module const& m) {
   node_primitives all{};
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
+    if (n.kind == primitive::conv && is_in_composite(m, n)) all.with_loops.add(m, n);
     if (!is_computed(n.kind) || shares_memory(n) || is_in_composite(m, n) ||
         m.regions[n.region].kind == region_kind::kernel)
       continue;
@@ -31,10 +33,26 @@ constexpr node_primitives node_primitives_of(module const& m) {
   return all;
 }
 
+/// The kernel of a composite: attention of one of the dtypes in the mask, or a convolution with its epilogue.
+template <unsigned Attended, bool Convolves, primitives WithLoops>
+std::unique_ptr<node_kernel> compose(module const& m, node const& n, view const* operands, view const* results,
+                                     int threads) {
+  if constexpr (Convolves)
+    if (epilogue_form_of(m, n).found)
+      return std::make_unique<conv_epilogue>(m, n, operands, results[0], threads, &evaluate<WithLoops>);
+  return make_attention<Attended>(m, n, operands, threads);
+}
+constexpr bool has_epilogues(module const& m) {
+  for (int i = 0; i < m.node_count; ++i)
+    if (is_whole(m.nodes[i]) && epilogue_form_of(m, m.nodes[i]).found) return true;
+  return false;
+}
+
 template <class Any>
-std::unique_ptr<node_kernel> make_any_attention(module const& m, node const& n, view const* operands, int threads) {
+std::unique_ptr<node_kernel> compose_any(module const& m, node const& n, view const* operands, view const* results,
+                                         int threads) {
   constexpr unsigned all = std::is_same_v<Any, lazy> ? mask_of(f32) | mask_of(f64) | mask_of(bf16) : 0;
-  return make_attention<all>(m, n, operands, threads);
+  return compose<all, true, primitives::all()>(m, n, operands, results, threads);
 }
 
 }  // namespace detail
@@ -42,8 +60,8 @@ std::unique_ptr<node_kernel> make_any_attention(module const& m, node const& n, 
 #if MESHTENSOR_COMPILED_CPU
 extern template void interpret<lazy>(fused_kernel&);
 extern template std::unique_ptr<node_kernel> prepare_node<primitives::all()>(node_setup const&);
-extern template std::unique_ptr<node_kernel> detail::make_any_attention<lazy>(module const&, node const&, view const*,
-                                                                              int);
+extern template std::unique_ptr<node_kernel> detail::compose_any<lazy>(module const&, node const&, view const*,
+                                                                       view const*, int);
 #endif
 
 struct code {
@@ -52,21 +70,23 @@ struct code {
   std::unique_ptr<node_kernel> (*prepare)(node_setup const&);
   node_loops loops;  // for nodes without a kernel
   /// Composites that the device runs whole.
-  std::unique_ptr<node_kernel> (*compose)(module const&, node const&, view const* operands, int threads);
+  std::unique_ptr<node_kernel> (*compose)(module const&, node const&, view const* operands, view const* results,
+                                          int threads);
 
   template <class Any = lazy>
   static code for_any_module() {
-    return {{}, &cpu::interpret<Any>, &prepare_node<>, &evaluate<>, &detail::make_any_attention<Any>};
+    return {{}, &cpu::interpret<Any>, &prepare_node<>, &evaluate<>, &detail::compose_any<Any>};
   }
   template <module const& Graph>
   static constexpr code of() {
     constexpr detail::node_primitives alone = detail::node_primitives_of(Graph);
     constexpr unsigned attended = attention_types(Graph);
+    constexpr bool convolves = detail::has_epilogues(Graph);
     if constexpr (links_cpu)  // all of these are there, but for kernels
-      return {instantiate<Graph>(), nullptr, &prepare_node<>, &evaluate<>, &detail::make_any_attention<lazy>};
-    else if constexpr (attended != 0)
+      return {instantiate<Graph>(), nullptr, &prepare_node<>, &evaluate<>, &detail::compose_any<lazy>};
+    else if constexpr (attended != 0 || convolves)
       return {instantiate<Graph>(), nullptr, &prepare_node<alone.with_kernels>, &evaluate<alone.with_loops>,
-              &make_attention<attended>};
+              &detail::compose<attended, convolves, alone.with_loops>};
     else
       return {instantiate<Graph>(), nullptr, &prepare_node<alone.with_kernels>, &evaluate<alone.with_loops>, nullptr};
   }

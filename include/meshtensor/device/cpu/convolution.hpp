@@ -34,11 +34,20 @@ inline namespace MESHTENSOR_ARCH {
 /// errors  R30 see check(convolution_problem)
 class convolution_plan {
  public:
-  /// `threads`: the size of the team passed to execute.
-  explicit convolution_plan(convolution_problem const& problem, int threads = 1) {
+  /// `threads`: the size of the team passed to execute. `epilogue`: what a library does at the same time, if it is no
+  /// slower with it; else `joins()` is false.
+  explicit convolution_plan(convolution_problem const& problem, int threads = 1,
+                            [[maybe_unused]] convolution_epilogue const& epilogue = {}) {
     check(problem);
     if (problem.result_elements() == 0) return;
     convolution_problem const p = ordered(problem);
+#if defined(MESHTENSOR_WITH_ONEDNN)
+    if (epilogue.any())
+      if (auto library = convolution_by_onednn::make(p, threads, epilogue)) {
+        way_ = std::move(*library), joins_ = true;
+        return;
+      }
+#endif
     // With registers of 512 bits our loops are faster than a BLAS that does not use them, and as fast as one that does.
     constexpr bool has_wide_registers = vec<double>::width == 8;
     if (auto const product = has_wide_registers && p.type == dtype::f64 ? std::nullopt : product_of(p)) {
@@ -74,6 +83,9 @@ class convolution_plan {
     return std::holds_alternative<convolution_loops>(way_) ? "loops" : "nothing";
   }
 
+  /// Whether `execute` applies the epilogue, too.
+  bool joins() const { return joins_; }
+
   /// Runs the convolution. One thread calls at a time; those of `team` share the work.
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team = nullptr) {
     std::visit(
@@ -82,8 +94,16 @@ class convolution_plan {
         },
         way_);
   }
+#if defined(MESHTENSOR_WITH_ONEDNN)
+  /// The same with the epilogue that it joins; null: without a factor or an offset.
+  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team, void const* factor,
+               void const* offset) {
+    std::get<convolution_by_onednn>(way_).execute(a, b, result, workspace, team, factor, offset);
+  }
+#endif
 
  private:
+  bool joins_ = false;
   template <class F, class T>
   T with_way(F const& f, T otherwise) const {
     return std::visit(

@@ -15,22 +15,49 @@
 #  include "meshtensor/device/cpu/convolution_problem.hpp"
 #  include "meshtensor/device/cpu/convolution_reorder.hpp"
 #  include "meshtensor/device/cpu/library_threads.hpp"
+#  include "meshtensor/device/cpu/simd.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
+/// While it lives, the calling thread takes numbers too small for a normal float as zeros.
+class without_subnormals {
+ public:
+  explicit without_subnormals(bool on) : on_(on) {
+#  if defined(__SSE2__)
+    constexpr unsigned flush_results = 0x8000, operands_are_zero = 0x0040;
+    if (on_) before_ = _mm_getcsr(), _mm_setcsr(before_ | flush_results | operands_are_zero);
+#  endif
+  }
+  ~without_subnormals() {
+#  if defined(__SSE2__)
+    if (on_) _mm_setcsr(before_);
+#  endif
+  }
+  without_subnormals(without_subnormals const&) = delete;
+  without_subnormals& operator=(without_subnormals const&) = delete;
+
+ private:
+  bool on_;
+  unsigned before_ = 0;
+};
+
 class convolution_by_onednn {
  public:
   /// Nothing, if our own loops are as fast or the library does not support the problem, which is ordered.
-  static std::optional<convolution_by_onednn> make(convolution_problem const& p, int threads) {
+  /// With an epilogue: nothing, too, if the library would copy the result or use another implementation.
+  static std::optional<convolution_by_onednn> make(convolution_problem const& p, int threads,
+                                                   convolution_epilogue const& epilogue = {}) {
     if (!takes(p, threads)) return {};
+    if (epilogue.any() && (p.type != dtype::f32 || p.groups != 1)) return {};
     libraries_on_one_thread const quiet;
     bool strided = false, wide = p.kernel_positions() > 1;
     for (int i = 0; i < p.dims; ++i) strided = strided || p.dim[i].stride > 1;
     // The library's gradient of a kernel with strides is slow for channels last, even beside copying the activations.
     bool const copies = p.direction == convolution_direction::weights && p.type == dtype::f32 && strided && wide;
     for (bool preferred : {copies, !copies}) try {
-        return convolution_by_onednn(p, threads, preferred);
+        if (preferred && epilogue.any()) break;
+        return convolution_by_onednn(p, threads, preferred, epilogue);
       } catch (dnnl::error const&) {  // not supported in this format, of this type or on this CPU
       } catch (slow const&) {}
     return {};
@@ -40,7 +67,9 @@ class convolution_by_onednn {
   /// The library's name of its implementation; with "reordered" if activations are copied.
   std::string const& name() const { return name_; }
 
-  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team) {
+  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team,
+               void const* factor = nullptr, void const* offset = nullptr) {
+    factor_ = factor, offset_ = offset;
     std::byte* const room = static_cast<std::byte*>(workspace);
     if (!weights() && kernel_) kernel_->run(b, room + kernel_at_, team);
     auto const some = [&](std::int64_t first, std::int64_t end) {
@@ -85,7 +114,8 @@ class convolution_by_onednn {
     return (d.output - 1) * d.stride + d.dilation * (d.kernel - 1) + 1 - d.low - d.input;
   }
 
-  convolution_by_onednn(convolution_problem const& p, int threads, bool preferred) : direction_(p.direction) {
+  convolution_by_onednn(convolution_problem const& p, int threads, bool preferred, convolution_epilogue const& epilogue)
+      : direction_(p.direction), epilogue_(epilogue) {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     std::int64_t const count = std::min<std::int64_t>(threads, p.images);
@@ -166,7 +196,12 @@ class convolution_by_onednn {
       auto const index = static_cast<std::size_t>(this - all.parts_.data());
       void const* kernel = !all.kernel_ ? (weights ? result : b) : room + all.kernel_at_;
       if (weights && all.kernel_) kernel = room + all.kernel_at_ + index * all.stride_of_sums();
-      convolution.execute({input, kernel, output}, workspace);
+      convolution_epilogue const& then = all.epilogue_;
+      without_subnormals const exact(then.relu);
+      if (then.factor && then.offset) convolution.execute({input, kernel, output, all.factor_, all.offset_}, workspace);
+      else if (then.factor || then.offset)
+        convolution.execute({input, kernel, output, then.factor ? all.factor_ : all.offset_}, workspace);
+      else convolution.execute({input, kernel, output}, workspace);
       if (copies_input && data) reorder_input.execute({input, given_input}, workspace);
       if (copies_output && !data && !weights) reorder_output.execute({output, given_output}, workspace);
     }
@@ -186,6 +221,9 @@ class convolution_by_onednn {
     auto const any_kernel = parts_.empty() ? any_format(kernel, type) : forward_kernel_;
     auto const forward = onednn::describe_forward(x, any_kernel, y, window, attributes);
     forward_kernel_ = forward.weights_desc();
+    if (epilogue_.any())
+      return add_joined(p, first, onednn::describe_forward(x, any_kernel, y, window, with_epilogue(p)),
+                        forward.impl_info_str());
     part one;
     auto const add = [&]<class Primitive>(auto const& described, int to_input, dnnl::memory::desc const& own_input,
                                           int to_kernel, dnnl::memory::desc const& own_kernel, int to_output,
@@ -233,6 +271,48 @@ class convolution_by_onednn {
     parts_.push_back(std::move(one));
   }
 
+  /// Adds a part with the epilogue, if the library's implementation is the one without it.
+  void add_joined(convolution_problem const& p, std::int64_t first,
+                  dnnl::convolution_forward::primitive_desc const& described, std::string const& without) {
+    constexpr std::string_view blocked = "brgconv";
+    if (described.impl_info_str() != without || !without.starts_with(blocked)) throw slow();
+    if (!parts_.empty() && described.weights_desc() != library_kernel_) throw slow();
+    library_kernel_ = described.weights_desc();
+    auto const channels = channels_of(p);
+    int const of_offset = DNNL_ARG_ATTR_MULTIPLE_POST_OP(epilogue_.factor ? 1 : 0) | DNNL_ARG_SRC_1;
+    constexpr int of_factor = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
+    part one;
+    using made = dnnl::convolution_forward;
+    std::pair<int, dnnl::memory::desc> const x{DNNL_ARG_SRC, described.src_desc()},
+        k{DNNL_ARG_WEIGHTS, described.weights_desc()}, y{DNNL_ARG_DST, described.dst_desc()},
+        factor{of_factor, channels}, offset{of_offset, channels};
+    one.convolution = epilogue_.factor && epilogue_.offset
+                          ? onednn::primitive::make<made>(described, {x, k, y, factor, offset})
+                      : epilogue_.factor ? onednn::primitive::make<made>(described, {x, k, y, factor})
+                      : epilogue_.offset ? onednn::primitive::make<made>(described, {x, k, y, offset})
+                                         : onednn::primitive::make<made>(described, {x, k, y});
+    auto const bytes = static_cast<std::int64_t>(bytes_of(p.type));
+    one.first_input = first * p.input.image * bytes, one.first_output = first * p.output.image * bytes;
+    if (parts_.empty()) name_ = one.convolution.name() + ", with an epilogue";
+    parts_.push_back(std::move(one));
+  }
+  static dnnl::memory::desc channels_of(convolution_problem const& p) {
+    dims extents{1, p.output_channels}, strides{p.output_channels, 1};
+    for (int i = 0; i < p.dims; ++i) extents.push_back(1), strides.push_back(1);
+    return {extents, onednn::type_of(p.type), strides};
+  }
+  dnnl::primitive_attr with_epilogue(convolution_problem const& p) const {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::post_ops then;
+    if (epilogue_.factor) then.append_binary(dnnl::algorithm::binary_mul, channels_of(p));
+    if (epilogue_.offset) then.append_binary(dnnl::algorithm::binary_add, channels_of(p));
+    if (epilogue_.sum) then.append_sum();
+    if (epilogue_.relu) onednn::append_relu(then);
+    attributes.set_post_ops(then);
+    return attributes;
+  }
+
   void place(part& one) {
     one.input_at = take(one.input_bytes), one.output_at = take(one.output_bytes);
     one.workspace_at = take(std::max({one.convolution.workspace_bytes(), one.reorder_input.workspace_bytes(),
@@ -259,6 +339,8 @@ class convolution_by_onednn {
   }
 
   convolution_direction direction_;
+  convolution_epilogue epilogue_;
+  void const *factor_ = nullptr, *offset_ = nullptr;  // of the run
   std::vector<part> parts_;
   dnnl::memory::desc library_kernel_, forward_kernel_;
   std::optional<parallel_reorder> kernel_;

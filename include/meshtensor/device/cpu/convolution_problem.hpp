@@ -73,6 +73,20 @@ struct convolution_problem {
   }
 };
 
+/// Whether a library here may run convolutions with epilogues in one pass.
+#if defined(MESHTENSOR_WITH_ONEDNN) && defined(__SSE2__)
+inline constexpr bool joins_epilogues = true;
+#else
+inline constexpr bool joins_epilogues = false;
+#endif
+
+/// What follows a forward convolution, in this order: result · factor + offset + result before, relu. Factor and
+/// offset are f32, one for each output channel of all groups.
+struct convolution_epilogue {
+  bool factor = false, offset = false, sum = false, relu = false;
+  bool any() const { return factor || offset || sum || relu; }
+};
+
 /// errors  R30 dtypes without convolutions, an extent below 0, a stride or dilation below 1, more than 3 spatial dims
 inline void check(convolution_problem const& p) {
   if (!is_float(p.type))

@@ -19,7 +19,7 @@ inline namespace MESHTENSOR_ARCH {
 /// Runs the kernels of one rank with a team of threads. A copy is an independent device, for another rank.
 class cpu_device {
  public:
-  static constexpr device_capabilities capabilities{true, cpu::is_attention};
+  static constexpr device_capabilities capabilities{true, cpu::is_attention, cpu::joins_epilogues};
   /// The prepared state of a node; null: the rule's own loops.
   struct kernel {
     std::unique_ptr<cpu::node_kernel> how;
@@ -63,7 +63,7 @@ class cpu_device {
   }
 
   kernel prepare(module const& m, node const& n, view const* operands, view const* results) {
-    if (n.kind == primitive::composite) return prepared(code_.compose(m, n, operands, threads_));
+    if (n.kind == primitive::composite) return prepared(code_.compose(m, n, operands, results, threads_));
     return prepared(code_.prepare({m, n, operands, results[0], threads_}));
   }
   void launch(kernel& k, evaluation const& e) {

@@ -11,6 +11,7 @@
 
 #  include <cstddef>
 #  include <initializer_list>
+#  include <limits>
 #  include <string>
 #  include <string_view>
 #  include <utility>
@@ -82,6 +83,17 @@ inline dnnl::convolution_backward_weights::primitive_desc describe_backward_weig
   return {engine(), algorithm, x, k, y, w.strides, w.dilations, w.low, w.high, forward, attributes};
 #  else
   return {{algorithm, x, k, y, w.strides, w.dilations, w.low, w.high}, attributes, engine(), forward};
+#  endif
+}
+
+/// relu as ours, which keeps what is no number. The library's own makes zeros of it, unless numbers below zero have a
+/// slope: the least one there is, which `without_subnormals` takes as zero.
+inline void append_relu(dnnl::post_ops& to) {
+  constexpr float slope = std::numeric_limits<float>::denorm_min();
+#  if DNNL_VERSION_MAJOR >= 3
+  to.append_eltwise(dnnl::algorithm::eltwise_relu, slope, 0);
+#  else
+  to.append_eltwise(1, dnnl::algorithm::eltwise_relu, slope, 0);
 #  endif
 }
 

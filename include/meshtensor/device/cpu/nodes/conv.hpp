@@ -26,6 +26,7 @@ class conv_kernel final : public node_kernel {
   }
 
  private:
+  friend class conv_epilogue;
   /// Dims of one kind, as one: its extent, and the distance of its elements in each tensor, by role.
   struct merged {
     std::int64_t extent = 1, stride[3] = {};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a composite `conv_epilogue`: a convolution and what follows it element by element.
+#pragma once
+
+#include "meshtensor/graph/attributes.hpp"
+#include "meshtensor/graph/module.hpp"
+
+namespace meshtensor {
+
+inline constexpr name epilogue_name("conv_epilogue");
+
+/// The parts of a composite `conv_epilogue`, in the order in which they are applied. Operands: the convolution's, then
+/// factor, offset and the tensor to add, as far as they are there.
+struct epilogue_form {
+  bool found, factor, offset, sum, relu;
+  node_id conv;
+
+  constexpr int operands() const { return 2 + factor + offset + sum; }
+};
+constexpr epilogue_form epilogue_form_of(module const& m, node const& n) {
+  epilogue_form f{};
+  f.found = n.kind == primitive::composite && m.names[name_of(n)] == epilogue_name;
+  for (int i = 0; f.found && i < m.node_count; ++i) {
+    node const& one = m.nodes[i];
+    if (one.region != m.region_of(n, 0)) continue;
+    if (one.kind == primitive::conv) f.conv = static_cast<node_id>(i);
+    if (one.kind != primitive::elementwise) continue;
+    shape const& z = m.result_value(one).dims;
+    bool const spread = !(m.operand_value(one, one.operands.count - 1).dims == z && m.operand_value(one, 0).dims == z);
+    auto const how = static_cast<function>(one.function);
+    (how == function::multiply ? f.factor : how == function::relu ? f.relu : spread ? f.offset : f.sum) = true;
+  }
+  return f;
+}
+
+/// Mask of the operands whose buffer the result of a composite may reuse: the tensor that an epilogue adds.
+constexpr unsigned overwritten_by_epilogue(module const& m, node const& n) {
+  epilogue_form const f = epilogue_form_of(m, n);
+  return f.found && f.sum ? 1u << (f.operands() - 1) : 0;
+}
+
+}  // namespace meshtensor
