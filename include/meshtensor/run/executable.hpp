@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/device/device.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/executable_arguments.hpp"
 #include "meshtensor/run/extern_templates.hpp"
@@ -59,6 +60,9 @@ class executable_of {
   using mesh = typename arguments::mesh;
   using layout = typename arguments::layout;
   using device = typename arguments::device;
+  static_assert(meshtensor::device<device>,
+                "meshtensor T10: the last argument of an executable is a device, as mt::reference_device, "
+                "mt::default_device or mt::cuda_device; one of your own has what meshtensor/device/device.hpp says");
   using bound = bound_program<typename arguments::programs, entry, mesh, layout, device, Fingerprint>;
   using stages = typename bound::stages;
   static constexpr bool is_static = bound::is_static;
