@@ -13,6 +13,7 @@
 #include "meshtensor/device/cuda/device.hpp"
 #include "meshtensor/device/pjrt/device.hpp"
 #include "support/gpu_of_tests.hpp"
+#include "support/late_machine.hpp"
 #include "support/pjrt.hpp"
 
 namespace mt = meshtensor;
@@ -73,6 +74,12 @@ TEST_CASE("cpu") { trains_as_plain_loops<mt::cpu_device>(); }
 TEST_CASE("cuda, with the host in place of a GPU") {
   meshtensor_test::gpu_of_tests const gpu;
   trains_as_plain_loops<mt::cuda_device>();
+}
+
+TEST_CASE("a device of the tests, whose four queues run late and out of order") {
+  meshtensor_test::late_here const here;
+  trains_as_plain_loops<meshtensor_test::late_device>();
+  CHECK(here.machine.out_of_order > 0);
 }
 
 TEST_CASE("pjrt, on processors") {
