@@ -21,3 +21,18 @@ meshtensor_make_python() {
   fi
   meshtensor_python=$PWD/$folder/bin/python
 }
+
+# Installs the compiler of TPUs, which needs no TPU and 600 MB, in build/libtpu, and sets MESHTENSOR_LIBTPU to it, unless
+# that is set. Without it, tests of it are skipped.
+meshtensor_find_libtpu() {
+  local folder=$PWD/build/libtpu
+  [ -z "${MESHTENSOR_LIBTPU:-}" ] || return 0
+  if [ ! -e "$folder/libtpu/libtpu.so" ] && [ "${MESHTENSOR_INSTALL:-yes}" != no ]; then
+    echo "meshtensor: installing the compiler of TPUs in build/libtpu" >&2
+    mkdir -p build
+    "${meshtensor_python:-python3}" -m pip --disable-pip-version-check install --quiet --retries 2 --timeout 30 \
+      --no-deps --only-binary :all: --target "$folder" libtpu==0.0.52 </dev/null >build/libtpu.log 2>&1 ||
+      { echo "meshtensor: it could not be installed: $(tail -n 1 build/libtpu.log)" >&2; return 0; }
+  fi
+  [ ! -e "$folder/libtpu/libtpu.so" ] || export MESHTENSOR_LIBTPU=$folder/libtpu/libtpu.so
+}

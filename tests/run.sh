@@ -14,8 +14,8 @@ tests/run.sh [--whole] [--all | --with PART... | --part PART] [FILTER] [-- CTEST
 Installs what is missing (apt-get, as root or through sudo; pip, in build/python), builds in build/release, and runs the
 tests. Of the products of programs, layouts, meshes and random numbers one case in six is tried.
 
-  FILTER        the tests whose names match, those of `native`, `translate` and `images` too, after building what they
-                run: tests/run.sh unit/op/top_k
+  FILTER        the tests whose names match, those of `native`, `translate`, `images` and `tpu` too, after building
+                what they run: tests/run.sh unit/op/top_k
   --whole       every case of the products
   --all         the tests and all parts
   --with PART   the tests and this part
@@ -32,6 +32,7 @@ tests. Of the products of programs, layouts, meshes and random numbers one case 
     native        tests of the cpu device once more, compiled for this very processor
     translate     the example translate
     images        the examples resnet and digits
+    tpu           training steps through the compiler of TPUs, which is installed in build/libtpu
 
 JOBS=4 tests/run.sh uses four processors instead of two. MESHTENSOR_INSTALL=no installs nothing. MESHTENSOR_DATA names a
 folder of data sets; tests that need one are skipped without it. MESHTENSOR_SAMPLE=20 tries one case in twenty,
@@ -39,8 +40,8 @@ MESHTENSOR_SEED=7 others.
 END
 }
 
-all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images)
-on_request=(native translate images)  # those whose programs are targets of the build: part_NAME
+all_parts=(clang sanitize threads fuzz mpich compile-fail package native translate images tpu)
+on_request=(native translate images tpu)  # those whose programs are targets of the build: part_NAME
 labels=(main)
 alone='' own_build='' filter=''
 
@@ -158,6 +159,7 @@ groups=(build library examples tests)
 [ -n "$own_build" ] || meshtensor_install "${groups[@]}"
 meshtensor_python=
 meshtensor_make_python
+if [[ " ${labels[*]} $alone " == *" tpu "* && ( -z $filter || $filter == *tpu* ) ]]; then meshtensor_find_libtpu; fi
 
 case $own_build$alone in
   '') build_and_run release "${labels[@]}" ;;
@@ -167,7 +169,7 @@ case $own_build$alone in
   fuzz) build_and_run fuzz main ;;
   mpich) build_and_run mpich main ;;
   package) configure release && run release package ;;
-  native | translate | images) build_and_run release "$alone" ;;
+  native | translate | images | tpu) build_and_run release "$alone" ;;
   compile-fail)
     if [ -n "$own_build" ]; then
       configure clang && run clang compile-fail

@@ -3,6 +3,7 @@
 // and the work that the library has planned. Skipped without the Python package libtpu. Nothing runs.
 // passes: start-up
 // sanitize: no
+// part: tpu
 // timeout: 900
 #include <doctest/doctest.h>
 
@@ -29,6 +30,5 @@ TEST_CASE("a training step of the Transformer for v5e:2x2 has the memory and the
                                     lm::d_ff(z.d_ff),       lm::vocab(z.vocab)};
   auto const traced = mt::on_heap([] { return mt::trace<lm::step_bf16>(); });
   auto const l = mt::lower(*traced, mt::entry_name<lm::step_bf16>(), mesh, lm::layout::rules, extents);
-  auto const flops = static_cast<double>(mt::work_of(l->graph, l->planned.numbers).products);
-  tpu::has_what_was_planned(tpu::loaded(path), *l, mesh, flops, {0.001, 0.02});
+  tpu::has_what_was_planned(tpu::loaded(path), *l, mesh, tpu::planned_products(*l), 1.02);
 }

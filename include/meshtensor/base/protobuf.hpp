@@ -54,10 +54,10 @@ class message {
   std::string bytes_;
 };
 
-/// Reads a message: calls `f(number, bytes)` for each field that has bytes, until `f` returns false. Returns false if
-/// `f` did, or if the message is malformed.
-template <class F>
-bool each_field(std::string_view message, F f) {
+/// Reads a message: calls `f(number, bytes)` for each field that has bytes, and `integer(number, value)` for each of an
+/// integer, until one returns false. Returns false if one did, or if the message is malformed.
+template <class F, class G>
+bool each_field(std::string_view message, F f, G integer) {
   auto const number = [&](std::uint64_t& n) {
     n = 0;
     for (int shift = 0; shift < 64 && !message.empty(); shift += 7) {
@@ -73,7 +73,7 @@ bool each_field(std::string_view message, F f) {
     std::uint64_t size = 0;
     switch (key & 7) {
       case 0:
-        if (!number(n)) return false;
+        if (!number(n) || !integer(key >> 3, n)) return false;
         break;
       case 1: size = 8; break;
       case 2:
@@ -87,6 +87,10 @@ bool each_field(std::string_view message, F f) {
     message.remove_prefix(size);
   }
   return true;
+}
+template <class F>
+bool each_field(std::string_view message, F f) {
+  return each_field(message, f, [](std::uint64_t, std::uint64_t) { return true; });
 }
 
 }  // namespace meshtensor::detail

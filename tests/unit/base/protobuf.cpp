@@ -50,6 +50,15 @@ TEST_CASE("what was written is read") {
   int calls = 0;
   CHECK(!each_field(whole.bytes(), [&](std::uint64_t, std::string_view) { return ++calls < 2; }));
   CHECK(calls == 2);
+  std::vector<std::uint64_t> integers;
+  auto const any = [](std::uint64_t, std::string_view) { return true; };
+  auto const add = [&](std::uint64_t number, std::uint64_t value) {
+    integers.insert(integers.end(), {number, value});
+    return true;
+  };
+  CHECK(each_field(message().integer(1, 7).text(2, "a").integer(3, -1).integer(2000, 300).bytes(), any, add));
+  CHECK(integers == std::vector<std::uint64_t>{1, 7, 3, ~std::uint64_t{0}, 2000, 300});
+  CHECK(!each_field(whole.bytes(), any, [](std::uint64_t, std::uint64_t) { return false; }));
 }
 
 TEST_CASE("what is cut off, or of a kind that there is not") {

@@ -54,6 +54,7 @@ TEST_CASE("functions stand where they are declared") {
   CHECK(number(slot::device_memory) == slot_of(&PJRT_Api::PJRT_Device_MemoryStats));
   CHECK(number(slot::executable_destroy) == slot_of(&PJRT_Api::PJRT_Executable_Destroy));
   CHECK(number(slot::executable_cost) == slot_of(&PJRT_Api::PJRT_Executable_GetCostAnalysis));
+  CHECK(number(slot::executable_program) == slot_of(&PJRT_Api::PJRT_Executable_OptimizedProgram));
   CHECK(number(slot::topology_create) == slot_of(&PJRT_Api::PJRT_TopologyDescription_Create));
   CHECK(number(slot::topology_destroy) == slot_of(&PJRT_Api::PJRT_TopologyDescription_Destroy));
   CHECK(number(slot::compile_for_topology) == slot_of(&PJRT_Api::PJRT_Compile));
@@ -118,6 +119,7 @@ TEST_CASE("arguments lie where they are declared") {
   CHECK(same(&pjrt::executable_memory_arguments::temporary, &memory_of::temp_size_in_bytes));
   CHECK(same(&pjrt::executable_memory_arguments::peak, &memory_of::peak_memory_in_bytes));
   CHECK(same(&pjrt::cost_arguments::all, &PJRT_Executable_GetCostAnalysis_Args::properties));
+  CHECK(same(&pjrt::executable_program_arguments::made, &PJRT_Executable_OptimizedProgram_Args::program));
   CHECK(same(&pjrt::topology_arguments::made, &PJRT_TopologyDescription_Create_Args::topology));
   CHECK(same(&pjrt::compile_for_topology_arguments::options_length, &PJRT_Compile_Args::compile_options_size));
   CHECK(same(&pjrt::compile_for_topology_arguments::made, &PJRT_Compile_Args::executable));

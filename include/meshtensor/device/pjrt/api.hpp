@@ -48,6 +48,7 @@ enum class slot : int {
   device_memory = 34,
   executable_destroy = 40,
   executable_cost = 46,
+  executable_program = 48,
   executable_serialize = 49,
   loaded_destroy = 50,
   loaded_executable = 51,
@@ -241,6 +242,12 @@ struct cost_arguments {
   executable* which;
   std::size_t count;
   named_value const* all;
+};
+/// The program as it was compiled; first its length, and when `made->code` has room, its bytes.
+struct executable_program_arguments {
+  struct head head;
+  executable* which;
+  program* made;
 };
 /// Hardware that need not be here, by its name: `v5e:2x2`.
 struct topology_arguments {
