@@ -7,26 +7,7 @@ namespace property {
 outcome run_with(mt::job const& job, mt::module const& graph, mt::plan const& plan, int entry,
                  mt::mesh_shape const& mesh, mt::blocks const& inputs, std::vector<std::string> const& outputs,
                  int steps) {
-  mt::store values(job, 5);
-  mt::session<mt::reference_device> run(values, graph, plan, mesh, entry);
-  for (auto const& [label, b] : inputs) run.feed(label, b.data());
-  outcome all;
-  auto const keep = [&](std::string const& label, int step, int rank, void const* data, std::int64_t bytes) {
-    auto const* first = static_cast<std::byte const*>(data);
-    all[std::to_string(step) + " " + label + " " + std::to_string(rank)].assign(first, first + bytes);
-  };
-  for (int t = 0; t < steps; ++t) {
-    run.step();
-    for (std::size_t k = 0; k < run.held().size(); ++k) {
-      int const rank = run.held()[k].rank();
-      for (auto const& label : outputs) {
-        mt::view const v = run.local(label, k);
-        keep(label, t, rank, v.data, v.bytes());
-      }
-      for (auto& [path, s] : values.values()) keep(path, t, rank, s.block_of(k), s.windows[k].bytes());
-    }
-  }
-  return all;
+  return run_on<mt::reference_device>(job, graph, plan, entry, mesh, inputs, outputs, steps);
 }
 
 namespace {

@@ -12,6 +12,33 @@ namespace property {
 /// The bytes that a processor holds of an output or variable, by step, name and rank.
 using outcome = std::map<std::string, std::vector<std::byte>>;
 
+/// On any device.
+template <class Device>
+outcome run_on(mt::job const& job, mt::module const& graph, mt::plan const& plan, int entry, mt::mesh_shape const& mesh,
+               mt::blocks const& inputs, std::vector<std::string> const& outputs, int steps) {
+  mt::store values(job, 5);
+  mt::session<Device> run(values, graph, plan, mesh, entry);
+  for (auto const& [label, b] : inputs) run.feed(label, b.data());
+  outcome all;
+  auto const keep = [&](std::string const& label, int step, int rank, void const* data, std::int64_t bytes) {
+    auto const* first = static_cast<std::byte const*>(data);
+    all[std::to_string(step) + " " + label + " " + std::to_string(rank)].assign(first, first + bytes);
+  };
+  for (int t = 0; t < steps; ++t) {
+    run.step();
+    for (std::size_t k = 0; k < run.held().size(); ++k) {
+      int const rank = run.held()[k].rank();
+      for (auto const& label : outputs) {
+        mt::view const v = run.local(label, k);
+        keep(label, t, rank, v.data, v.bytes());
+      }
+      for (auto& [path, s] : values.values()) keep(path, t, rank, s.block_of(k), s.windows[k].bytes());
+    }
+  }
+  return all;
+}
+
+/// On the reference device.
 outcome run_with(mt::job const& job, mt::module const& graph, mt::plan const& plan, int entry,
                  mt::mesh_shape const& mesh, mt::blocks const& inputs, std::vector<std::string> const& outputs,
                  int steps);

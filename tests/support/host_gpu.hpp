@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/device/cuda/loaded_gpu.hpp"
+#include "meshtensor/device/cuda/choose_gpu.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
 
 namespace meshtensor_test {

@@ -19,8 +19,9 @@ class prepared_nodes {
   using program = typename Device::recorded_program;
 
  public:
+  /// `away`: collectives leave the process, and need nothing here.
   prepared_nodes(module const& m, std::span<instruction const> instructions, std::span<rank_context const> ranks,
-                 program& kernels)
+                 program& kernels, bool away)
       : m_(m) {
     for (rank_context const& r : ranks)
       for (instruction const& i : instructions)
@@ -33,6 +34,7 @@ class prepared_nodes {
     for (instruction const& i : instructions) {
       if (i.kind == instruction_kind::accumulate) kernels.prepare_sum(m.values[i.to].type);
       if (i.kind != instruction_kind::start && i.kind != instruction_kind::exchange) continue;
+      if (away && m.nodes[i.node].kind != primitive::move_rows) continue;
       planned_collective const& c = ranks[0].exchange(i.node);
       exchanges_.emplace(i.node, kernels.prepare_exchange(m.nodes[i.node], c.call, c.with.count));
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/run/prepared_nodes.hpp"
+#include "meshtensor/run/staged_exchanges.hpp"
 #include "meshtensor/run/staged_ports.hpp"
 #include "meshtensor/run/values_on_device.hpp"
 
@@ -17,14 +18,16 @@ class recorded_orders {
   using ports_of_step = staged_ports<Device>;
 
  public:
-  /// Prepares all nodes, then takes the memory.
+  /// Prepares all nodes, then takes the memory. `away`: the collectives, if other processes take part in them.
   recorded_orders(module const& m, plan const& p, std::span<instruction const> instructions,
-                  std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values)
+                  std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values,
+                  staged_exchanges<Device>* away)
       : m_(m),
         program_(kernels),
         values_(values),
+        away_(away),
         ranks_(without_addresses(m, p, processors)),
-        nodes_(m, instructions, ranks_, kernels),
+        nodes_(m, instructions, ranks_, kernels, away != nullptr),
         arena_(Device::machine(), static_cast<std::size_t>(ports_of_step::aligned(p.arena_bytes)) * ranks_.size()),
         ports_(m, instructions, ranks_) {
     for (std::size_t k = 0; k < ranks_.size(); ++k)
@@ -41,6 +44,7 @@ class recorded_orders {
   }
 
   void record(recorded_tasks<Device>& tasks, instruction const& i) {
+    if (away_ != nullptr && is_of_collective(i)) return exchange_away(tasks, i);
     if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange) return exchange(tasks, i);
     if (i.kind == instruction_kind::wait) return;  // tasks wait for what they depend on
     for (std::size_t k = 0; k < ranks_.size(); ++k) move(tasks, i, k);
@@ -54,6 +58,15 @@ class recorded_orders {
     return all;
   }
 
+  static bool is_of_collective(instruction const& i) {
+    return i.kind == instruction_kind::start || i.kind == instruction_kind::exchange ||
+           i.kind == instruction_kind::wait;
+  }
+  void exchange_away(recorded_tasks<Device>& tasks, instruction const& i) {
+    if (i.kind != instruction_kind::wait) away_->start(tasks, i, ranks_[0]);
+    if (i.kind != instruction_kind::start)
+      away_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
+  }
   void exchange(recorded_tasks<Device>& tasks, instruction const& i) {
     for (rank_context& first : ranks_) {
       planned_collective const& c = first.exchange_now(i.node);
@@ -153,6 +166,7 @@ class recorded_orders {
   meshtensor::module const& m_;
   program& program_;
   values_on_device<Device> const& values_;
+  staged_exchanges<Device>* away_;
   std::vector<rank_context> ranks_;
   prepared_nodes<Device> nodes_;
   memory arena_;

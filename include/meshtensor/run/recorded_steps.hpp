@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the steps of a device with memory and a queue of its own: the instructions are walked once, into a recording
-// that is replayed in each step.
+// that is replayed in each step; where collectives leave the process, in parts.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,11 @@ namespace meshtensor {
 template <class Device>
 concept keeps_values = whole_program_device<Device> || recording_device<Device>;
 
-/// One engine has all processors of the mesh, each with an arena of its own in the device's memory. Values of the store
-/// stay there from step to step, until something else asks for them. What is recorded are addresses and kernels; seed,
-/// step and numbers are memory that is written before each step. It is recorded anew when a value has moved or a number
-/// changes that is a place in a tensor; a recording that has run once is captured by the device, if it can be.
-///
-/// errors  R74 this process does not hold all processors
+/// One engine has all processors of the mesh, each with an arena of its own in the device's memory, or the one that
+/// this process holds. Values of the store stay there from step to step, until something else asks for them. What is
+/// recorded are addresses and kernels; seed, step and numbers are memory that is written before each step. It is
+/// recorded anew when a value has moved or a number changes that is a place in a tensor; what has run once is captured
+/// by the device, part for part, if it can be.
 template <recording_device Device>
 class engine<Device> {
   using program = typename Device::recorded_program;
@@ -29,23 +28,24 @@ class engine<Device> {
 
  public:
   engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
-         std::unique_ptr<exchanges>)
+         std::unique_ptr<exchanges> among)
       : m_(m),
         device_(std::move(device)),
         program_(Device::machine(), m, p),
-        list_(listed(m, p, entry, processors)),
+        list_(listed(m, p, entry)),
         places_(m, list_),
         values_(m.variable_count, processors.size()),
         watched_(m, p) {
+    if (static_cast<std::int64_t>(processors.size()) != processors[0].mesh().size())
+      away_.emplace(std::move(among), processors);
     for (int k = 0; k < m.node_count; ++k)
       if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
         written_.push_back(variable_of(n));
     std::lock_guard const turn(Device::machine().turns());
-    orders_.emplace(m, p, list_, processors, program_, values_);
+    orders_.emplace(m, p, list_, processors, program_, values_, away_ ? &*away_ : nullptr);
   }
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
-  ~engine() { captured_.reset(); }
 
   /// Names the value of a variable; it must outlive the engine.
   void use(id variable, stored& value) { values_.use(variable, value); }
@@ -56,11 +56,13 @@ class engine<Device> {
     try {
       bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
       orders_->ports().fill(external, numbers, seed, step);
+      if (away_) away_->begin_step({numbers, seed, step, 0, 0});
       if (watched_.any()) {
         play_node_by_node(numbers, seed, step);
       } else {
         if (moved || !is_recorded_) record(numbers, seed, step);
-        play(moved);
+        play(!moved && has_run_);
+        has_run_ = true;
         Device::machine().wait();
       }
     } catch (...) {
@@ -75,7 +77,7 @@ class engine<Device> {
     orders_->ports().give(external);
   }
 
-  bool is_under_way() const { return false; }
+  bool is_under_way() const { return away_ && away_->is_under_way(); }
   /// Starts to record the time of each node, or stops: then each is waited for, and nothing is replayed.
   void record(bool on) { watched_.take_times(on); }
   timeline const* recorded() const { return watched_.times(); }
@@ -85,19 +87,14 @@ class engine<Device> {
     watched_.observe(std::move(seen), std::move(before), Device::machine(), orders_->ranks());
   }
   Device& device() { return device_; }
-  std::int64_t workspace_bytes() const { return program_.workspace_bytes(); }
+  std::int64_t workspace_bytes() const { return program_.workspace_bytes() + (away_ ? away_->workspace_bytes() : 0); }
   /// What its steps run on, for tests.
   program const& kernels() const { return program_; }
 
  private:
   static constexpr std::size_t most_captured = 50'000;  // orders
 
-  static std::vector<instruction> listed(module const& m, plan const& p, int entry,
-                                         std::span<rank_context const> processors) {
-    mesh_shape const& mesh = processors[0].mesh();
-    if (static_cast<std::int64_t>(processors.size()) != mesh.size())
-      throw error("R74", {"this device runs all ", mesh.size(), " processors of the mesh in one process, but this one ",
-                          "holds ", processors.size(), ": start one process"});
+  static std::vector<instruction> listed(module const& m, plan const& p, int entry) {
     std::vector<instruction> instructions;
     list_instructions(m, p, entry, [&](instruction const& i) { instructions.push_back(i); });
     return instructions;
@@ -109,36 +106,47 @@ class engine<Device> {
     orders_->ports().record_upload(tasks_);
     walk(numbers, seed, step);
     orders_->ports().record_download(tasks_);
-    program_.finish(tasks_.to_do());
+    for (auto& part : tasks_.parts()) program_.finish(part.to_do);
     is_recorded_ = true;
   }
   void forget() {
-    captured_.reset();
     is_recorded_ = false;
     tasks_.forget();
   }
   void walk(double const* numbers, std::uint64_t seed, std::uint64_t step) {
     for (rank_context& r : orders_->ranks()) r.context = {numbers, seed, step, 0, 0};
+    if (away_) away_->begin_recording();
     recorded_walk(
         list_, orders_->ranks(), [this](instruction const& i) { orders_->record(tasks_, i); },
         [this](instruction const& i, auto const& work) { this->do_node(i, work); })
         .whole();
+    if (away_) away_->end_all(tasks_);
   }
-  /// The first time it runs as it is: libraries prepare themselves then.
-  void play(bool moved) {
+  /// The first time it runs as it is: libraries prepare themselves then. `again`: it has run before.
+  void play(bool again) {
+    for (auto& part : tasks_.parts()) {
+      give(part, again);
+      if (!part.then) continue;
+      if (part.ends_first) Device::machine().wait();
+      else away_->progress();
+      part.then();
+    }
+  }
+  /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
+  void give(recorded_part<Device>& part, bool again) {
     if constexpr (capturing_machine<machine>) {
       auto& gpu = Device::machine();
-      if (!moved && tasks_.to_do().size() <= most_captured && has_run_) {
-        if (captured_ == nullptr) {
+      bool const is_alone = !queueing_machine<machine> || tasks_.parts().size() == 1;
+      if (again && is_alone && part.to_do.size() != 0 && part.to_do.size() <= most_captured) {
+        if (part.captured == nullptr) {
           gpu.begin_recording();
-          program_.play(tasks_.to_do());
-          captured_ = gpu.end_recording();
+          program_.play(part.to_do);
+          part.captured = gpu.end_recording();
         }
-        return gpu.replay(*captured_);
+        return gpu.replay(*part.captured);
       }
     }
-    program_.play(tasks_.to_do());
-    has_run_ = true;
+    program_.play(part.to_do);
   }
 
   // ---- node by node, for those who look or take the time ----
@@ -152,6 +160,7 @@ class engine<Device> {
     watched_.begin_step();
     orders_->ports().upload_now();
     walk(numbers, seed, step);
+    play_now();
     orders_->ports().download_now();
     watched_.end_step();
   }
@@ -162,11 +171,14 @@ class engine<Device> {
     if (is_of_loop || !watched_.any()) return work();
     watched_.begin(i.node, orders_->ranks());
     work();
-    program_.finish(tasks_.to_do());
-    program_.play(tasks_.to_do());
+    play_now();
+    watched_.end(i.node, orders_->ranks());
+  }
+  void play_now() {
+    for (auto& part : tasks_.parts()) program_.finish(part.to_do);
+    play(false);
     tasks_.forget();
     Device::machine().wait();
-    watched_.end(i.node, orders_->ranks());
   }
 
   meshtensor::module const& m_;
@@ -176,9 +188,9 @@ class engine<Device> {
   places_in_numbers places_;
   values_on_device<Device> values_;
   std::vector<id> written_;                        // variables
+  std::optional<staged_exchanges<Device>> away_;   // where other processes hold processors
   std::optional<recorded_orders<Device>> orders_;  // made in the device's turn
   recorded_tasks<Device> tasks_;
-  std::unique_ptr<typename program::captured> captured_;
   bool is_recorded_ = false, has_run_ = false;
   watched_nodes<machine> watched_;
 };

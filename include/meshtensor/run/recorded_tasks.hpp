@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records tasks for a device's machine: in the order in which they come, or spread over its queues, where each waits
-// for what it depends on.
+// for what it depends on; in parts, between which the host has its turn.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -16,46 +18,78 @@ struct touched_bytes {
   std::vector<byte_range> reads, writes;
 };
 
+/// Tasks that are given to the machine at once, and what the host does then.
+template <recording_device Device>
+struct recorded_part {
+  typename Device::recorded_program::recorder to_do;
+  std::function<void()> then;  // none: it is the last part
+  bool ends_first = false;     // whether the machine has done all that it was given before the host has its turn
+  std::unique_ptr<typename Device::recorded_program::captured> captured;
+};
+
 template <recording_device Device>
 class recorded_tasks {
   using machine = std::remove_cvref_t<decltype(Device::machine())>;
   using recorder = typename Device::recorded_program::recorder;
 
  public:
-  recorder& to_do() { return to_do_; }
+  std::deque<recorded_part<Device>>& parts() { return parts_; }
 
   void forget() {
-    to_do_.forget();
+    parts_.resize(1);
+    parts_[0].captured.reset();
+    parts_[0].to_do.forget();
+    parts_[0].then = nullptr;
     queues_.reset();
   }
   /// Forgets; tasks from now on are spread over the machine's queues, if it has several.
   void begin_step() {
     forget();
-    if constexpr (queueing_machine<machine>) queues_ = std::make_unique<queue_plan>(Device::machine().queues());
+    plan_queues();
+  }
+  /// Ends a part, behind which the host calls `then`; with `ends_first`, when the machine has done all.
+  void cut(bool ends_first, std::function<void()> then) {
+    parts_.back().ends_first = ends_first, parts_.back().then = std::move(then);
+    parts_.emplace_back();
+    if (ends_first && queues_ != nullptr) plan_queues();
   }
 
   /// `record(recorder)` is what belongs together; `touches()` gives the bytes that it touches.
   template <class Touches, class Record>
   void add([[maybe_unused]] Touches const& touches, Record const& record) {
+    recorder& to_do = parts_.back().to_do;
     if constexpr (queueing_machine<machine>)
       if (queues_ != nullptr) {
         touched_bytes t = touches();
         int const number = queues_->add(std::move(t.reads), std::move(t.writes));
         queued_task const& placed = (*queues_)[number];
-        to_do_.on(placed.queue);
-        for (int w : placed.waits) to_do_.wait_for(w);
-        record(to_do_);
-        return to_do_.record(number);
+        to_do.on(placed.queue);
+        for (int w : placed.waits) to_do.wait_for(w);
+        record(to_do);
+        return to_do.record(number);
       }
-    record(to_do_);
+    record(to_do);
   }
   void copy(std::byte* to, std::byte* from, std::int64_t bytes) {
     add([&] { return touched_bytes{{bytes_at(from, bytes)}, {bytes_at(to, bytes)}}; },
         [&](recorder& r) { r.copy(to, from, bytes); });
   }
+  /// From memory of the host, and to it.
+  void upload(std::byte* to, std::byte const* from, std::int64_t bytes) {
+    add([&] { return touched_bytes{{bytes_at(from, bytes)}, {bytes_at(to, bytes)}}; },
+        [&](recorder& r) { r.upload(to, from, bytes); });
+  }
+  void download(std::byte* to, std::byte* from, std::int64_t bytes) {
+    add([&] { return touched_bytes{{bytes_at(from, bytes)}, {bytes_at(to, bytes)}}; },
+        [&](recorder& r) { r.download(to, from, bytes); });
+  }
 
  private:
-  recorder to_do_;
+  void plan_queues() {
+    if constexpr (queueing_machine<machine>) queues_ = std::make_unique<queue_plan>(Device::machine().queues());
+  }
+
+  std::deque<recorded_part<Device>> parts_{1};
   std::unique_ptr<queue_plan> queues_;  // of a whole step, on a machine with several queues
 };
 

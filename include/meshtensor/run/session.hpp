@@ -92,8 +92,11 @@ class session {
   std::vector<rank_context> const& held() const { return processors_; }
 
  private:
-  /// Whether one engine has all processors held here.
-  bool runs_as_one() const { return keeps_values<Device> || store_.runner().in_lockstep(); }
+  /// Whether one engine has all processors held here, without a transport.
+  bool runs_as_one() const {
+    bool const holds_all = static_cast<std::int64_t>(ranks_.size()) == mesh_.size();
+    return store_.runner().in_lockstep() || whole_program_device<Device> || (recording_device<Device> && holds_all);
+  }
   void count();
   /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory();

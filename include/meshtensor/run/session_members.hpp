@@ -35,12 +35,12 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   if (runs_as_one()) {
     engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_,
                                                         detail::exchanges_in_lockstep(job.timing())));
-    if constexpr (keeps_values<Device>)
-      for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);
   } else {
     engines_.resize(ranks_.size());
     job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });
   }
+  if constexpr (keeps_values<Device>)
+    for (used_value const& u : used_) engines_[0]->use(u.variable, *u.value);
 }
 
 template <class Device>

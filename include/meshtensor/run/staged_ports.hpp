@@ -20,7 +20,6 @@ class staged_ports {
   using program = typename Device::recorded_program;
   using memory = typename program::memory;
   using host_block = typename program::host_block;
-  using recorder = typename program::recorder;
 
  public:
   staged_ports(module const& m, std::span<instruction const> instructions, std::span<rank_context const> ranks)
@@ -61,14 +60,8 @@ class staged_ports {
         std::memcpy(to, staged_out_.at() + o.at, static_cast<std::size_t>(o.bytes));
   }
 
-  void record_upload(recorded_tasks<Device>& tasks) {
-    tasks.add([&] { return touched_bytes{{}, {bytes_at(in_.at(), in_bytes_)}}; },
-              [&](recorder& r) { r.upload(in_.at(), staged_in_.at(), in_bytes_); });
-  }
-  void record_download(recorded_tasks<Device>& tasks) {
-    tasks.add([&] { return touched_bytes{{bytes_at(out_.at(), out_bytes_)}, {}}; },
-              [&](recorder& r) { r.download(staged_out_.at(), out_.at(), out_bytes_); });
-  }
+  void record_upload(recorded_tasks<Device>& tasks) { tasks.upload(in_.at(), staged_in_.at(), in_bytes_); }
+  void record_download(recorded_tasks<Device>& tasks) { tasks.download(staged_out_.at(), out_.at(), out_bytes_); }
   void upload_now() {
     Device::machine().upload(in_.at(), staged_in_.at(), static_cast<std::size_t>(in_bytes_));
     Device::machine().wait();

@@ -3,23 +3,36 @@
 #pragma once
 
 #include "meshtensor/device/cpu/fill.hpp"
-#include "meshtensor/device/cuda/loaded_gpu.hpp"
+#include "meshtensor/device/cuda/choose_gpu.hpp"
 #include "meshtensor/device/cuda/program_kernels.hpp"
 #include "meshtensor/pass/device_capabilities.hpp"
 
+#if MESHTENSOR_WITH_MPI
+#  include "meshtensor/comm/mpi.hpp"
+#endif
+
 namespace meshtensor {
 
-/// A device for `executable<Program, Mesh, Layout, mt::cuda_device>`: the first GPU runs all processors of the mesh,
-/// which are all of this process. Neither CUDA nor its compiler is needed to build the program; to run it, the driver,
-/// NVRTC and cuBLASLt are. Values of the store stay on the GPU.
+class mpi_world;
+
+/// A device for `executable<Program, Mesh, Layout, mt::cuda_device>`: one GPU runs all processors of the mesh, or in a
+/// job of several processes that of this one. Neither CUDA nor its compiler is needed to build the program; to run it,
+/// the driver, NVRTC and cuBLASLt are. Values of the store stay on the GPU.
 ///
 /// errors  R80 there is no GPU, or a library is missing; R81 what CUDA says; R82 not enough memory on the GPU; R83 a
-///         kernel does not compile; R84 the program has an operation that does not run here; R74 several processes
+///         kernel does not compile; R84 the program has an operation that does not run here; R77 a machine has more
+///         ranks than GPUs
 struct cuda_device {
   static constexpr device_capabilities capabilities{true};
   using recorded_program = cuda::program_kernels;
 
   static cuda::gpu& machine() { return cuda::gpu_in_use(); }
+  /// Takes a GPU in each process of a world.
+  static void join([[maybe_unused]] mpi_world& world) {
+#if MESHTENSOR_WITH_MPI
+    cuda::choose_gpu(world.ranks_here(), world.rank());
+#endif
+  }
   /// Fills a block of zeros with a variable's initial value: on this machine's processors, which have the same bits.
   static void fill(view const& where, initial_value const& first) {
     static std::mutex one_at_a_time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first NVIDIA GPU of this machine: its driver, compiler and library of products, found when a program starts.
+// An NVIDIA GPU of this machine: its driver, compiler and library of products, found when a program starts.
 #pragma once
 
 #include <dlfcn.h>
@@ -50,13 +50,16 @@ class library {
 class loaded_gpu final : public gpu {
  public:
   /// errors R80, R81
-  loaded_gpu() {
+  explicit loaded_gpu(int number) {
     find_functions();
     check(driver_.cuInit(0), "cuInit");
     int count = 0;
     check(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
     if (count == 0) throw error("R80", "this machine has no NVIDIA GPU");
-    check(driver_.cuDeviceGet(&device_, 0), "cuDeviceGet");
+    if (number >= count)
+      throw error("R80", {"this rank is to run on GPU ", number, ", but this machine shows it ", count,
+                          ", numbered from 0: set MESHTENSOR_CUDA_GPU to one of them"});
+    check(driver_.cuDeviceGet(&device_, number), "cuDeviceGet");
     check(driver_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
     enter();
     check(driver_.cuStreamCreate(&stream_, api::non_blocking_stream), "cuStreamCreate");
@@ -324,17 +327,5 @@ class loaded_gpu final : public gpu {
   api::blas blas_ = nullptr;
   int processors_ = 0, capability_ = 0;
 };
-
-/// The GPU of this process: the first of the machine, unless a test has given another one.
-inline gpu*& given_gpu() {
-  static gpu* given = nullptr;
-  return given;
-}
-/// errors R80, R81
-inline gpu& gpu_in_use() {
-  if (given_gpu() != nullptr) return *given_gpu();
-  static loaded_gpu& first = *new loaded_gpu;  // it is never closed: values of a store may outlive everything else
-  return first;
-}
 
 }  // namespace meshtensor::cuda

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks with mt::cuda_device, the host in the place of each one's GPU: every bit of the same device in lockstep, in one
+// process; what is captured between two collectives is replayed.
+// passes: start-up
+// sanitize: no
+// ranks: 2 3 4
+// needs: mpi
+// timeout: 600
+#include "meshtensor/device/cuda/device.hpp"
+#include "mpi/recorded_devices.hpp"
+#include "support/host_gpu.hpp"
+
+using namespace recorded;
+
+namespace {
+
+/// The GPU of a test.
+struct stand_in {
+  meshtensor_test::host_gpu gpu;
+  stand_in() { mt::cuda::given_gpu() = &gpu; }
+  ~stand_in() { mt::cuda::given_gpu() = nullptr; }
+};
+
+}  // namespace
+
+TEST_CASE("twenty losses of a Transformer") {
+  mt::job const job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD));
+  stand_in const here;
+  hold_in_training<mt::cuda_device, mt::cuda_device>(job);
+  CHECK(here.gpu.recordings > 2);
+  CHECK(here.gpu.replays >= here.gpu.recordings);
+  CHECK(here.gpu.blocks() == 0);
+  CHECK(here.gpu.host_blocks() == 0);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device of each rank of a machine: that of its number there, or the one that it is told to take.
+#include <doctest/doctest.h>
+#include <stdlib.h>  // setenv
+
+#include "meshtensor/device/cuda/choose_gpu.hpp"
+
+namespace mt = meshtensor;
+using mt::cuda::gpu_of_rank;
+
+namespace {
+
+template <class F>
+std::string said(F f) {
+  try {
+    f();
+  } catch (mt::error const& e) { return e.what(); }
+  return "";
+}
+struct named {
+  explicit named(char const* number) { setenv("MESHTENSOR_CUDA_GPU", number, 1); }
+  ~named() { unsetenv("MESHTENSOR_CUDA_GPU"); }
+};
+
+}  // namespace
+
+TEST_CASE("ranks of a machine take its GPUs in their order") {
+  CHECK(gpu_of_rank({0}, 0, 1) == 0);
+  CHECK(gpu_of_rank({4, 5, 7}, 4, 4) == 0);
+  CHECK(gpu_of_rank({4, 5, 7}, 5, 4) == 1);
+  CHECK(gpu_of_rank({4, 5, 7}, 7, 3) == 2);
+}
+
+TEST_CASE("more ranks than GPUs are refused, unless each is told which one it takes") {
+  CHECK(said([] { gpu_of_rank({0, 1, 2}, 0, 2); }) ==
+        "meshtensor R77: this machine runs 3 ranks, but mt::cuda_device has 2 devices here: start one rank for each "
+        "GPU, or let MESHTENSOR_CUDA_GPU say for each rank which one it takes, though others take it, too");
+  named const first("0"), second("1");
+  CHECK(gpu_of_rank({0, 1, 2}, 0, 2) == 1);
+  CHECK(gpu_of_rank({0, 1, 2}, 2, 2) == 1);
+}
+
+TEST_CASE("what is no number is refused") {
+  for (char const* text : {"gpu0", "1,2", "-1", "1 "}) {
+    named const it(text);
+    CHECK(said([] { gpu_of_rank({0}, 0, 1); }) ==
+          std::string("meshtensor R80: MESHTENSOR_CUDA_GPU is '") + text + "': it is the number of a GPU, from 0 on");
+  }
+  named const nothing("");
+  CHECK(gpu_of_rank({0, 3}, 3, 2) == 1);
+}
