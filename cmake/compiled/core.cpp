@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is the same for all programs, compiled once: the passes, reports, jobs, and the reference device's engine.
 #include <meshtensor/emit/printer.hpp>
+#include <meshtensor/inspect/checker.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
 #include <meshtensor/job/started_runner.hpp>
@@ -20,6 +21,8 @@ template std::string text_of<lazy>(module const&);
 template std::unique_ptr<module> run_passes<lazy>(module const&, lowering_request const&, int, int, pass_observer*);
 template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
 namespace detail {
+template check_result compare_steps<lazy>(checked_program const&, store&, step_maker);
+template std::string text_of_instructions<lazy>(module const&, plan const&);
 template void warn_idle<lazy>(job_runner const&, module const&);
 template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
 template std::unique_ptr<job_runner> started_runner<with_mpi>();

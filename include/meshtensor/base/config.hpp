@@ -19,6 +19,9 @@
 #ifndef MESHTENSOR_COMPILED  // 1: code that is the same for all programs is linked: see compiled/
 #  define MESHTENSOR_COMPILED 0
 #endif
+#ifndef MESHTENSOR_COMPILED_IO  // 1: so is what saves and loads checkpoints
+#  define MESHTENSOR_COMPILED_IO 0
+#endif
 #define MESHTENSOR_COMPILED_CPU (MESHTENSOR_COMPILED && MESHTENSOR_WITH_ONEDNN && MESHTENSOR_WITH_TBB)
 
 // The instruction set that a file is compiled for. It is part of the names of all functions that depend on it, so that

@@ -3,10 +3,12 @@
 // value.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
-#include "meshtensor/inspect/reference_check.hpp"
+#include "meshtensor/job/job.hpp"
 #include "meshtensor/run/executable.hpp"
 
 namespace meshtensor {
@@ -24,54 +26,51 @@ inline std::string text_of(check_result const& r) {
 
 namespace detail {
 
-/// Runs one step from one state: once on whole tensors, and on a mesh in each way that is to be compared.
-class checker {
+/// A step as `check` needs it, on any device.
+class checked_step {
  public:
-  checker(module const& traced, name const& label, mesh_shape const& mesh, plan const& planned)
-      : mesh_(mesh), whole_(whole_entry(traced, label)), entry_(find_entry(*whole_, label)) {
-    for (int d = 0; d < whole_->dim_count; ++d)
-      if (whole_->dims[d].kind == dim_row::dynamic)
-        extents_.push_back({whole_->dim_name(d), planned.numbers.extent[d]});
-    bound_ = on_heap([&] { return meshtensor::bind(*whole_, mesh_shape{}, extents_); });
+  virtual ~checked_step() = default;
+  virtual module const& graph() const = 0;
+  virtual plan const& planned() const = 0;
+  virtual settings const& numbers() const = 0;
+  virtual settings const& next_numbers() = 0;
+  virtual blocks fed() const = 0;
+  virtual void observe(std::function<void(node const&, std::span<rank_context const>)> const& seen) = 0;
+  virtual void step() = 0;
+};
+template <class Device>
+class checked_session final : public checked_step {
+ public:
+  explicit checked_session(session<Device>& s) : s_(s) {}
+  module const& graph() const override { return s_.graph(); }
+  plan const& planned() const override { return s_.planned(); }
+  settings const& numbers() const override { return s_.numbers(); }
+  settings const& next_numbers() override { return s_.next_numbers(); }
+  blocks fed() const override { return s_.fed(); }
+  void observe(std::function<void(node const&, std::span<rank_context const>)> const& seen) override {
+    s_.observe(seen);
   }
-  std::span<dim_extent const> extents() const { return extents_; }
-
-  /// Compares the next step of `here` with the reference from the same state. `m` is the module of `here`: a test may
-  /// have broken it.
-  template <class Device>
-  check_result run(module const& m, session<Device>& here, store& values) {
-    if (!reference_) run_reference(m, here, values);
-    reference_check beside(*whole_, m, here.planned().numbers, reference_->values);
-    here.observe([&](node const& n, std::span<rank_context const> all) { beside.look(m, mesh_, n, all); });
-    here.step();
-    here.observe({});
-    return {beside.compared, beside.difference};
-  }
+  void step() override { s_.step(); }
 
  private:
-  template <class Device>
-  void run_reference(module const& m, session<Device>& here, store& values) {
-    settings const now = here.next_numbers();
-    blocks state;
-    for (int v = 0; v < whole_->variable_count; ++v) {
-      std::string const path = path_text(*whole_, whole_->variables[v].path);
-      if (!values.values().contains(path)) continue;
-      block& b = state[path] = block(whole_->variables[v].type, whole_->variables[v].dims, *bound_);
-      values.copy_out(path, b.data());
-    }
-    wanted_ = origins_in(m, *whole_);
-    reference_ = std::make_unique<recording_interpreter>(*whole_, *bound_, wanted_);
-    reference_->run(entry_, here.fed(), state, now);
-  }
-
-  mesh_shape mesh_;
-  std::unique_ptr<module> whole_;
-  int entry_;
-  std::vector<dim_extent> extents_;
-  std::unique_ptr<binding> bound_;
-  std::vector<bool> wanted_;
-  std::unique_ptr<recording_interpreter> reference_;
+  session<Device>& s_;
 };
+
+/// What `check` asks of a program.
+struct checked_program {
+  module const& traced;
+  name label;
+  layout_rules const& layout;
+  std::string counted;  // the name under which its steps are counted
+  bool fuses;           // whether its device does
+};
+/// Makes an executable of the program on the processors of a store, and calls `use` with its mesh and its step.
+using use_of_step = function_ref<void(mesh_shape const&, checked_step&)>;
+using step_maker = function_ref<void(store&, use_of_step)>;
+
+/// Compares steps from the values of a store: see checker.hpp.
+template <class = lazy>
+check_result compare_steps(checked_program const& program, store& from, step_maker make);
 
 }  // namespace detail
 
@@ -95,55 +94,15 @@ class checker {
 template <class... Args, class... Given>
 check_result check(store& from, Given const&... given) {
   using program = executable<Args...>;
-  auto const state_from = [&](store& to) {
-    for (std::string const& path : to.names())
-      if (auto const there = from.values().find(path); there != from.values().end()) {
-        auto& s = to.values().at(path);
-        if (s.type != there->second.type || s.bytes() != there->second.bytes())
-          throw error("R04", {"the store holds '", path, "' as ", there->second.text(), ", but a program reads it as ",
-                              s.text()});
-        std::vector<double> whole(static_cast<std::size_t>(s.bytes() + 7) / 8);
-        from.copy_out(path, whole.data());
-        to.copy_in(path, whole.data());
-      }
-    to.take_counts(from);
-  };
-  name const label = entry_name<typename program::entry>();
   auto const traced = stored_module<program::stages::traced, program::stages::mark>::load();
-  std::unique_ptr<detail::checker> checks;
-  check_result result;
-  for (exchange_timing const timing : exchange_timings) {
-    auto const job = job::in_lockstep(timing);
-    store values(job, from.seed());
-    values.begin_from(from.source());
-    program step(values, given...);
-    state_from(values);
-    mesh_shape const mesh = step.processors_mesh();
-    if (!checks) checks = std::make_unique<detail::checker>(*traced, label, mesh, step.planned());
-    check_result const here = checks->run(step.graph(), step.running(), values);
-    if (timing == exchange_timing::at_once) result = here;
-    if (timing == exchange_timing::at_once && !here.agrees() && capabilities_of<typename program::device>.fuses) {
-      auto const plain = lower(*traced, label, mesh, program::layout::rules, checks->extents());
-      store others(job, values.seed());
-      session<reference_device> again(
-          others, plain->graph, plain->planned, mesh, plain->entry, {}, [] {}, counted_name<typename program::entry>());
-      state_from(others);
-      for (auto const& [input, whole] : step.running().fed()) again.feed(input, whole.data());
-      for (auto const& [number, set] : step.running().numbers().named) again.set(number, set);
-      detail::checker without_kernels(*traced, label, mesh, plain->planned);
-      check_result const without = without_kernels.run(plain->graph, again, others);
-      if (!without.agrees()) return without;
-      result.difference += "; without kernels all agrees: the device is wrong";
-    }
-    if (!result.agrees() || count_overlapped(step.graph(), step.planned().steps) == 0) return result;
-    if (!here.agrees()) {
-      result = here;
-      result.difference += std::string("; only if collectives are made ") + text_of(timing) +
-                           ": something touches their memory before the wait, please report it";
-      return result;
-    }
-  }
-  return result;
+  return detail::compare_steps(
+      {*traced, entry_name<typename program::entry>(), program::layout::rules, counted_name<typename program::entry>(),
+       capabilities_of<typename program::device>.fuses},
+      from, [&](store& values, detail::use_of_step use) {
+        program step(values, given...);
+        detail::checked_session<typename program::running_device> here(step.running());
+        use(step.processors_mesh(), here);
+      });
 }
 template <class... Args, class... Given>
 check_result check(Given const&... given) {
@@ -153,3 +112,7 @@ check_result check(Given const&... given) {
 }
 
 }  // namespace meshtensor
+
+#if !MESHTENSOR_COMPILED
+#  include "meshtensor/inspect/checker.hpp"
+#endif

@@ -70,15 +70,24 @@ std::string pictures(draft<Executable> const& d) {
   return pictures(d.graph(), d.planned(), d.processors_mesh());
 }
 
-/// The list of instructions that each processor of an executable or a draft runs in a step, one a line.
-template <class Planned>
-std::string instructions(Planned const& step) {
-  meshtensor::module const& m = step.graph();
+namespace detail {
+template <class = lazy>
+std::string text_of_instructions(module const& m, plan const& p) {
   std::vector<instruction> all;
   int entry = 0;
   while (m.regions[entry].kind != region_kind::entry) ++entry;
-  list_instructions(m, step.planned(), entry, [&](instruction const& i) { all.push_back(i); });
-  return text_of(all, m, step.planned());
+  list_instructions(m, p, entry, [&](instruction const& i) { all.push_back(i); });
+  return text_of(all, m, p);
+}
+#if MESHTENSOR_COMPILED
+extern template std::string text_of_instructions<lazy>(module const&, plan const&);
+#endif
+}  // namespace detail
+
+/// The list of instructions that each processor of an executable or a draft runs in a step, one a line.
+template <class Planned>
+std::string instructions(Planned const& step) {
+  return detail::text_of_instructions(step.graph(), step.planned());
 }
 
 }  // namespace meshtensor

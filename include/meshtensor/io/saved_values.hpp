@@ -12,23 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/io/loaded.hpp"
 #include "meshtensor/io/read_box.hpp"
 #include "meshtensor/io/saved_files.hpp"
-#include "meshtensor/run/store.hpp"
-
-namespace meshtensor {
-
-/// Options of loading.
-struct load_options {
-  /// Whether elements may be NaN.
-  bool nan = false;
-  /// Whether values that the files lack get their initializers; else they are an error.
-  bool begin_missing = false;
-  /// Selects the store's values to load, by name; empty: all. Others keep their contents, or get their initializers.
-  std::function<bool(std::string const&)> only = {};
-};
-
-}  // namespace meshtensor
 
 namespace meshtensor::io {
 
@@ -37,7 +23,7 @@ namespace meshtensor::io {
 ///
 /// errors  C02, C03, C05 a file is not as it was saved; C07 there is no such value; C08 it has another dtype or other
 /// dims; C09 NaN
-class saved_values : public value_source {
+class saved_values : public loaded_values {
  public:
   saved_values(std::string what, std::vector<file_location> files, load_options how, file_opener open)
       : what_(std::move(what)), how_(std::move(how)), files_(std::move(files), std::move(open)) {}
@@ -114,15 +100,13 @@ class saved_values : public value_source {
           if (turn++ % of == part) check_piece(files_.find(v, block), piece, how_.nan, label);
   }
 
-  /// The values that no program has asked for.
-  std::vector<std::string> left() const {
+  std::vector<std::string> left() const override {
     std::vector<std::string> all;
     for (auto const& [label, v] : values)
       if (!taken_.contains(label)) all.push_back(label);
     return all;
   }
-  /// `'model.safetensors' has 'x' and 2 more that no program has`
-  std::string about_left() const {
+  std::string about_left() const override {
     auto const some = left();
     std::string const more = some.size() < 2 ? "" : " and " + std::to_string(some.size() - 1) + " more";
     return what_ + " has '" + (some.empty() ? "" : some[0]) + "'" + more + " that no program has";

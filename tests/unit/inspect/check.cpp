@@ -3,7 +3,7 @@
 //
 // passes: start-up
 // needs: cpu
-#include "meshtensor/inspect/check.hpp"
+#include "meshtensor/inspect/checker.hpp"
 
 #include <doctest/doctest.h>
 
@@ -89,7 +89,8 @@ struct spoilt {
     step.feed("x", x.data());
     step.feed("label", labels.data());
     mt::detail::checker checks(mt::detail::traced<train>, label, shape, low->planned);
-    return checks.run(low->graph, step, values);
+    mt::detail::checked_session here(step);
+    return checks.run(low->graph, here, values);
   }
 };
 
