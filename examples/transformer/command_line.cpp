@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include <meshtensor/base/diagnostic.hpp>
 
 #include "../common/option_list.hpp"
 
@@ -87,6 +90,28 @@ std::optional<ending> read_command_line(int argc, char** argv, options& o) {
   auto ending = words.read(argc, argv);
   o = std::move(words.o);
   return ending;
+}
+
+void complete_mesh(options& o, int ranks) {
+  auto const given = [&](char const* axis) { return o.mesh.count(axis) != 0; };
+  auto const rest = [&](char const* other) {
+    if (ranks == 0) return std::int64_t{2};
+    if (ranks % o.mesh[other] != 0)
+      throw meshtensor::error("R05", {ranks, " ranks were started, which is not a multiple of ", other, " = ",
+                                      o.mesh[other], ": start as many ranks as the mesh has processors"});
+    return ranks / o.mesh[other];
+  };
+  if (!given("data") && !given("model")) o.mesh["model"] = ranks == 0 || ranks % 2 == 0 ? 2 : 1;
+  if (!given("data")) o.mesh["data"] = rest("model");
+  else if (!given("model")) o.mesh["model"] = rest("data");
+}
+
+void complete_sizes(options& o) {
+  auto const up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
+  if (o.batch == 0) o.batch = up(16, o.mesh["data"]);
+  if (o.heads == 0) o.heads = up(4, o.mesh["model"]);
+  if (o.d_head == 0) o.d_head = std::max<std::int64_t>(1, o.d_model / o.heads);
+  if (o.d_ff == 0) o.d_ff = 4 * o.d_model;
 }
 
 }  // namespace transformer

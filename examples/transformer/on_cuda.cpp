@@ -2,13 +2,12 @@
 // passes: start-up
 #include <meshtensor/device/cuda/device.hpp>
 
-#include "devices.hpp"
-#include "training.hpp"
+#include "learner_of.hpp"
 
 namespace transformer {
 
-int run_on_cuda(mt::job const& job, options const& o, mt::text_windows const& windows) {
-  return run<mt::cuda_device>(job, o, windows);
+std::unique_ptr<learner> learner_on_cuda(mt::store& weights, options const& o) {
+  return std::make_unique<learner_of<mt::cuda_device>>(weights, o);
 }
 
 }  // namespace transformer

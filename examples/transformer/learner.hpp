@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interface of the Transformer's programs on one device; each device that a build has is compiled in a file of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <meshtensor/data/text.hpp>
+#include <meshtensor/run/memory_use.hpp>
+#include <meshtensor/run/store.hpp>
+
+#include "command_line.hpp"
+
+namespace transformer {
+
+namespace mt = meshtensor;
+
+class learner {
+ public:
+  virtual ~learner() = default;
+
+  /// Takes a step and returns its loss. `steps` is the length of the whole training, for the schedule.
+  virtual double learn(mt::text_batch const& b, double steps) = 0;
+  virtual double loss_of(mt::text_batch const& b) = 0;
+  /// The probabilities of the byte behind `seen[last]`.
+  virtual std::vector<float> likely(std::vector<std::uint8_t> const& seen, std::int32_t last, double temperature) = 0;
+
+  /// Compares the next step with the same on whole tensors. Returns whether they agree, and a sentence.
+  virtual std::pair<bool, std::string> compare(mt::text_batch const& b) = 0;
+  virtual mt::memory_use memory() const = 0;
+  virtual void record(bool on) = 0;
+  virtual std::string profile() const = 0;
+  virtual void write_trace(std::string const& file) const = 0;
+};
+
+using learner_maker = std::unique_ptr<learner> (*)(mt::store&, options const&);
+
+// Devices that are compiled only where they are asked for; see MESHTENSOR_EXAMPLE_DEVICES.
+std::unique_ptr<learner> learner_on_reference(mt::store&, options const&);
+std::unique_ptr<learner> learner_on_cuda(mt::store&, options const&);
+std::unique_ptr<learner> learner_on_pjrt(mt::store&, options const&);
+
+}  // namespace transformer

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <meshtensor/data/bigram.hpp>
+#include <meshtensor/data/sample.hpp>
+#include <meshtensor/data/text.hpp>
+#include <meshtensor/io/checkpoints.hpp>
+#include <meshtensor/job/agree.hpp>
+#include <meshtensor/train/progress_line.hpp>
+
+namespace transformer {
+
+namespace {
+
+#ifndef MESHTENSOR_SOURCE_DIR
+#  define MESHTENSOR_SOURCE_DIR ""
+#endif
+
+/// The library's headers and documentation: from the source folder of the build, else from a folder above this program.
+std::vector<std::uint8_t> own_text() {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  fs::path root = MESHTENSOR_SOURCE_DIR;
+  for (fs::path at = fs::read_symlink("/proc/self/exe", problem);
+       !fs::exists(root / "include/meshtensor") && at.has_relative_path(); at = at.parent_path())
+    root = at.parent_path();
+  auto all = mt::read_texts(root / "include", {".hpp"});
+  auto const docs = mt::read_texts(root / "docs", {".md"});
+  all.insert(all.end(), docs.begin(), docs.end());
+  if (all.empty())
+    throw mt::error("R40", "the library's headers are not where they were: name a text with --text FILE");
+  return all;
+}
+
+/// Trains, looks at held-out text and writes some.
+struct training {
+  mt::job const& job;
+  options const& o;
+  mt::text_windows const& windows;
+  learner& programs;
+  mt::store& weights;
+  mt::text_batch chosen{};
+  mt::checkpoints keep{weights, o.save, {.every = o.save.empty() ? 0 : o.every}};
+
+  /// Data and random numbers depend on the step only, so there is nothing else to restore.
+  void resume() {
+    auto const start = keep.resume();
+    if (start) mt::print(job, "resumed {} at step {}\n", start->path(), start->step());
+  }
+
+  /// Calls f for at most `most` held-out batches, spread evenly.
+  template <class F>
+  std::int64_t each_held_out(std::int64_t most, F f) {
+    std::int64_t const all = windows.held_out_batches(o.batch), used = std::min(all, most);
+    for (std::int64_t i = 0; i < used; ++i) {
+      windows.held_out(i * all / used, o.batch, chosen);
+      f();
+    }
+    return used;
+  }
+  double held_out_loss(std::int64_t most) {
+    double sum = 0;
+    std::int64_t const used = each_held_out(most, [&] { sum += programs.loss_of(chosen); });
+    return sum / static_cast<double>(used);
+  }
+
+  void train() {
+    std::int64_t const wanted = o.steps != 0 ? o.steps : o.minutes != 0 ? 0 : 1500;
+    mt::agreement agreed(job);
+    mt::progress_line line(job);
+    double const begin = mt::seconds_now();
+    auto const resumed = static_cast<std::int64_t>(weights.step());
+    std::int64_t done = resumed;
+    double const begun = wanted == 0 ? 0 : static_cast<double>(done) / static_cast<double>(wanted);
+    double over = begun;  // the fraction of the training that is done
+    double looking = 0, next_look = std::floor(over * static_cast<double>(o.evaluations)) +
+                                    1;  // seconds of evaluation; the number of the next one
+    while (over < 1) {
+      windows.training(o.seed, static_cast<std::uint64_t>(done), o.batch, chosen);
+      double const all_steps = wanted != 0 ? static_cast<double>(wanted)
+                               : over == 0 ? 1e6
+                                           : static_cast<double>(done) / over;
+      double const loss = programs.learn(chosen, all_steps);
+      if (!std::isfinite(loss))
+        throw mt::error("R42", {"the loss of step ", done, " is not a number: try a lower --learning-rate"});
+
+      ++done;
+      keep.after_step();
+      time_steps(done, wanted == 0 ? 1'000'000 : wanted, line);
+      double elapsed = mt::seconds_now() - begin;
+      if (o.minutes != 0) elapsed = agreed(elapsed);
+      if (wanted != 0) over = static_cast<double>(done) / static_cast<double>(wanted);
+      if (o.minutes != 0) over = std::max(over, elapsed / (60 * o.minutes));
+      line.show({.step = done,
+                 .steps = wanted,
+                 .loss = loss,
+                 .per_second = static_cast<double>((done - resumed) * o.batch * o.length) / (elapsed - looking),
+                 .seconds_left = (1 - over) / (over - begun) * elapsed});
+
+      if (over < 1 && over * static_cast<double>(o.evaluations) >= next_look) {
+        next_look = std::floor(over * static_cast<double>(o.evaluations)) + 1;
+        double const before = mt::seconds_now(), held_out = held_out_loss(8);
+        line.clear();
+        mt::print(job, "step {:>6}  loss {:.4f}  held out {:.4f}\n", done, loss, held_out);
+        looking += mt::seconds_now() - before;
+      }
+    }
+    if (!o.save.empty() && done % o.every != 0) keep.save();
+    keep.finish();
+    line.clear();
+  }
+
+  /// Compares the first step on the mesh with the same step on whole tensors.
+  int checked() {
+    windows.training(o.seed, 0, o.batch, chosen);
+    auto const [agrees, sentence] = programs.compare(chosen);
+    mt::print(job, "{}\n", sentence);
+    return agrees ? 0 : 1;
+  }
+
+  /// Records twenty steps, from the fourth on if there are so many, and prints the profile or writes the trace.
+  void time_steps(std::int64_t done, std::int64_t all, mt::progress_line& line) {
+    if ((!o.profile && o.trace.empty()) || all < 2) return;
+    std::int64_t const first = std::min<std::int64_t>(3, all - 1), last = std::min<std::int64_t>(first + 20, all);
+    if (done == first) programs.record(true);
+    if (done != last) return;
+    line.clear();
+    if (o.profile) mt::progress(job, "{}", programs.profile());
+    if (!o.trace.empty()) programs.write_trace(o.trace);
+    programs.record(false);
+  }
+
+  /// Generates text byte by byte, each sampled from the model's probabilities.
+  std::vector<std::uint8_t> written() {
+    std::string const prompt = o.prompt.empty() ? "\n" : o.prompt;
+    std::vector<std::uint8_t> all(prompt.begin(), prompt.end());
+    mt::random_key const key{o.seed, 0x73616d706c65ull, 0};
+    auto const room = static_cast<std::size_t>(o.length);
+    std::vector<std::uint8_t> seen(room);
+    bool const greedy = o.temperature < 1e-3;
+    for (std::int64_t i = 0; i < o.sample_bytes; ++i) {
+      std::size_t const count = std::min(room, all.size());
+      std::copy(all.end() - static_cast<std::ptrdiff_t>(count), all.end(), seen.begin());
+      std::vector<float> const likely =
+          programs.likely(seen, static_cast<std::int32_t>(count) - 1, greedy ? 1 : o.temperature);
+      if (greedy)
+        all.push_back(static_cast<std::uint8_t>(std::max_element(likely.begin(), likely.end()) - likely.begin()));
+      else
+        all.push_back(mt::draw_byte(
+            likely, mt::random_uniform<double>(mt::random_stream(key, 0), static_cast<std::uint64_t>(i))));
+    }
+    return all;
+  }
+};
+
+}  // namespace
+
+int train(mt::job const& job, options const& o, learner_maker make) {
+  mt::text_windows const windows(o.text.empty() ? own_text() : mt::read_text(o.text), o.length);
+  double const begin = mt::seconds_now();
+  mt::store weights(job, o.seed);
+  auto const programs = make(weights, o);
+  training t{job, o, windows, *programs, weights};
+  mt::print(job, "text    {}: {} bytes, {} of them held out\n", o.text.empty() ? "the library itself" : o.text,
+            windows.size(), windows.held_out_bytes());
+  mt::print(job, "mesh    data = {}, model = {}\n", o.mesh.at("data"), o.mesh.at("model"));
+  if (o.resume) t.resume();
+  mt::memory_use const use = programs->memory();
+  auto const mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  mt::progress(job,
+               "the first step begins after {:.1f} s; memory: {:.1f} MB planned, {:.1f} for libraries, {:.1f} else\n",
+               mt::seconds_now() - begin, mb(use.planned), mb(use.workspace), mb(use.process));
+  if (o.check) return t.checked();
+  t.train();
+
+  mt::byte_pairs learnt, asked;
+  windows.each_pair_learnt([&](std::uint8_t byte, std::uint8_t next) { learnt.add(byte, next); });
+  std::int64_t const most = 128;
+  t.each_held_out(most, [&] { asked.add(t.chosen); });
+  double const loss = t.held_out_loss(most), bigram = mt::bigram_loss(learnt, asked);
+  mt::print(job, "held-out loss   {:.4f} nats a byte\nbigram model    {:.4f}\n", loss, bigram);
+  auto const sample = t.written();
+  mt::print(job, "\n{}\n", mt::shown(sample));
+  if (loss < bigram) return 0;
+  mt::progress(job, "transformer: the held-out loss {:.4f} is not below that of a bigram model, {:.4f}: train longer\n",
+               loss, bigram);
+  return 1;
+}
+
+}  // namespace transformer
