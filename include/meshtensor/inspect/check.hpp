@@ -42,7 +42,7 @@ template <class Device>
 class checked_session final : public checked_step {
  public:
   explicit checked_session(session<Device>& s) : s_(s) {}
-  module const& graph() const override { return s_.graph(); }
+  meshtensor::module const& graph() const override { return s_.graph(); }
   plan const& planned() const override { return s_.planned(); }
   settings const& numbers() const override { return s_.numbers(); }
   settings const& next_numbers() override { return s_.next_numbers(); }
@@ -58,7 +58,7 @@ class checked_session final : public checked_step {
 
 /// What `check` asks of a program.
 struct checked_program {
-  module const& traced;
+  meshtensor::module const& traced;
   name label;
   layout_rules const& layout;
   std::string counted;  // the name under which its steps are counted
