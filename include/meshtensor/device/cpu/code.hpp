@@ -39,7 +39,7 @@ std::unique_ptr<node_kernel> compose(module const& m, node const& n, view const*
                                      int threads) {
   if constexpr (Convolves)
     if (epilogue_form_of(m, n).found)
-      return std::make_unique<conv_epilogue>(m, n, operands, results[0], threads, &evaluate<WithLoops>);
+      return std::make_unique<conv_epilogue<>>(m, n, operands, results[0], threads, &evaluate<WithLoops>);
   return make_attention<Attended>(m, n, operands, threads);
 }
 constexpr bool has_epilogues(module const& m) {

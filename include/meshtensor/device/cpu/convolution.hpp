@@ -87,6 +87,7 @@ class convolution_plan {
   bool joins() const { return joins_; }
 
   /// Runs the convolution. One thread calls at a time; those of `team` share the work.
+  template <class = lazy>
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team = nullptr) {
     std::visit(
         [&]<class Way>(Way& way) {

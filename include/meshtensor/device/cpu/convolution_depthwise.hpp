@@ -39,6 +39,7 @@ class depthwise_loops {
   std::size_t workspace_bytes() const { return static_cast<std::size_t>(elements_) * (type_ == dtype::f64 ? 8 : 4); }
 
   /// The operands of the direction, in the order of convolution_plan.
+  template <class = lazy>
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team) const {
     if (type_ == dtype::f64) run<double, double>(a, b, result, workspace, team);
     else if (type_ == dtype::f32) run<float, float>(a, b, result, workspace, team);

@@ -50,6 +50,7 @@ class convolution_loops {
   std::size_t workspace_bytes() const { return static_cast<std::size_t>(elements_) * bytes_of_sum(); }
 
   /// `source` and `factors` are the operands of the direction in the order of convolution_plan.
+  template <class = lazy>
   void execute(void const* source, void const* factors, void* result, void* workspace, thread_team* team) const {
     if (type_ == dtype::f64) run<double, double>(source, factors, result, workspace, team);
     else if (type_ == dtype::f32) run<float, float>(source, factors, result, workspace, team);

@@ -46,15 +46,17 @@ class matmul_plan {
 
   /// Runs the product. A and B may overlap each other, not C. One thread calls at a time; those of `team` share the
   /// work.
+  template <class Any = lazy>
   void execute(void const* a, void const* b, void* c, void* workspace, thread_team* team = nullptr) {
     if (swapped_) std::swap(a, b);
     auto const run = [&](std::int64_t first, std::int64_t last) {
       libraries_on_one_thread const quiet;
       for (std::int64_t i = first; i < last; ++i) {
         part& p = parts_[static_cast<std::size_t>(i)];
-        p.kernel.execute(static_cast<std::byte const*>(a) + p.from.a, static_cast<std::byte const*>(b) + p.from.b,
-                         static_cast<std::byte*>(c) + p.from.c,
-                         static_cast<std::byte*>(workspace) + static_cast<std::size_t>(i) * each_bytes_);
+        p.kernel.template execute<Any>(static_cast<std::byte const*>(a) + p.from.a,
+                                       static_cast<std::byte const*>(b) + p.from.b,
+                                       static_cast<std::byte*>(c) + p.from.c,
+                                       static_cast<std::byte*>(workspace) + static_cast<std::size_t>(i) * each_bytes_);
       }
     };
     auto const count = static_cast<std::int64_t>(parts_.size());

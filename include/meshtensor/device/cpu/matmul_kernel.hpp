@@ -48,9 +48,10 @@ class matmul_kernel {
     return std::holds_alternative<small_batch>(way_) ? "small batch" : "loops";
   }
 
+  template <class Any = lazy>
   void execute(void const* a, void const* b, void* c, void* workspace) {
-    if (auto const* loops = std::get_if<matmul_loops>(&way_)) loops->execute(a, b, c, workspace);
-    if (auto const* batch = std::get_if<small_batch>(&way_)) batch->execute(a, b, c, workspace);
+    if (auto const* loops = std::get_if<matmul_loops>(&way_)) loops->template execute<Any>(a, b, c, workspace);
+    if (auto const* batch = std::get_if<small_batch>(&way_)) batch->template execute<Any>(a, b, c, workspace);
 #if defined(MESHTENSOR_WITH_ONEDNN)
     if (auto* library = std::get_if<by_onednn>(&way_)) execute_onednn(*library, a, b, c, workspace);
     if (std::holds_alternative<by_cblas>(way_)) execute_cblas(a, b, c);

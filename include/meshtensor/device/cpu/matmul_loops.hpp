@@ -99,6 +99,7 @@ class matmul_loops {
     return with_sum([&]<class Sum>() { return static_cast<std::size_t>(sizes<Sum>().total) * sizeof(Sum); });
   }
 
+  template <class = lazy>
   void execute(void const* a, void const* b, void* c, void* workspace) const {
     with_sum([&]<class Sum>() { run<Sum>(a, b, c, static_cast<Sum*>(workspace)); });
   }

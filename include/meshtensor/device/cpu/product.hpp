@@ -80,6 +80,7 @@ class pair_product {
   std::int64_t workspace_bytes() const {
     return plan_bytes_ + (copy_a_ ? copy_a_->bytes() : 0) + (copy_b_ ? copy_b_->bytes() : 0);
   }
+  template <class Any = lazy>
   void run(void const* a, void const* b, void* c, std::byte* workspace, thread_team& team) {
     std::byte* next = workspace + plan_bytes_;
     if (copy_a_) {
@@ -90,7 +91,7 @@ class pair_product {
       copy_b_->how.run(b, next, &team);
       b = next;
     }
-    plan_->execute(a, b, c, workspace, &team);
+    plan_->template execute<Any>(a, b, c, workspace, &team);
   }
   std::string implementation() const {
     return plan_->implementation() + (copy_a_ ? ", left copied" : "") + (copy_b_ ? ", right copied" : "");
@@ -200,13 +201,14 @@ class product_chain {
     for (std::int64_t b : between_) bytes += b;
     return bytes;
   }
+  template <class Any = lazy>
   void run(view const* operands, view const& result, std::byte* workspace, thread_team& team) {
     void const* left = operands[0].data;
     std::byte* next = workspace + pair_bytes_;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       bool const last = i + 1 == pairs_.size();
       void* const to = last ? result.data : next;
-      pairs_[i].run(left, operands[i + 1].data, to, workspace, team);
+      pairs_[i].template run<Any>(left, operands[i + 1].data, to, workspace, team);
       left = to;
       if (!last) next += between_[i];
     }

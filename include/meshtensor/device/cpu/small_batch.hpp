@@ -28,6 +28,7 @@ class small_batch {
 
   std::size_t workspace_bytes() const { return static_cast<std::size_t>((p_.k + p_.m) * width) * sizeof(float); }
 
+  template <class Any = lazy>
   [[gnu::flatten]] void execute(void const* a, void const* b, void* c, void* workspace) const {
     std::int64_t const count = p_.batch_count();
     for (std::int64_t i = 0; i < count; ++i) {
@@ -35,14 +36,15 @@ class small_batch {
                                          p_.a.column};
       float const* const right = static_cast<float const*>(b) + p_.offset(p_.b, i, p_.batch_dims);
       block_view<float> const result{static_cast<float*>(c) + p_.offset(p_.c, i, p_.batch_dims), p_.c.row};
-      if (p_.b.column == 1) by_rows(left, right, result, static_cast<float*>(workspace));
-      else by_columns(left, right, result);
+      if (p_.b.column == 1) by_rows<Any>(left, right, result, static_cast<float*>(workspace));
+      else by_columns<Any>(left, right, result);
     }
   }
 
  private:
   static constexpr std::int64_t width = vec<float>::width;
 
+  template <class Any>
   void by_columns(block_view<float const> left, float const* right, block_view<float> result) const {
     std::int64_t const whole = p_.n / width * width;
     block_view<float const> columns{right, p_.b.column};
@@ -52,6 +54,7 @@ class small_batch {
   }
 
   /// Columns that do not fill a register are copied, padded with zeros.
+  template <class Any>
   void by_rows(block_view<float const> left, float const* right, block_view<float> result, float* copy) const {
     std::int64_t const whole = p_.n / width * width, rest = p_.n - whole;
     small_product<float>(p_.m, whole, p_.k, left, {right, p_.b.row}, result, false);

@@ -11,6 +11,7 @@
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
+template <class Any = lazy>
 class conv_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const&) { return false; }
@@ -22,10 +23,11 @@ class conv_kernel final : public node_kernel {
   explicit conv_kernel(convolution_plan plan) : plan_(std::move(plan)) {}
   std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(plan_.workspace_bytes()); }
   void run(evaluation const& e, std::byte* workspace, thread_team& team) override {
-    plan_.execute(e.operands[0].data, e.operands[1].data, e.results[0].data, workspace, &team);
+    plan_.template execute<Any>(e.operands[0].data, e.operands[1].data, e.results[0].data, workspace, &team);
   }
 
  private:
+  template <class>
   friend class conv_epilogue;
   /// Dims of one kind, as one: its extent, and the distance of its elements in each tensor, by role.
   struct merged {

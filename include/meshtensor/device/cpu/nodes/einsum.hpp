@@ -19,6 +19,7 @@ class sums_of_nothing final : public node_kernel {
   }
 };
 
+template <class Any = lazy>
 class einsum_kernel final : public node_kernel {
  public:
   /// Whether there are two operands, both have all summed dims, and there are no more dims than a batch may have.
@@ -39,7 +40,7 @@ class einsum_kernel final : public node_kernel {
   explicit einsum_kernel(product_chain chain) : chain_(std::move(chain)) {}
   std::int64_t workspace_bytes() const override { return chain_.workspace_bytes(); }
   void run(evaluation const& e, std::byte* workspace, thread_team& team) override {
-    chain_.run(e.operands, e.results[0], workspace, team);
+    chain_.template run<Any>(e.operands, e.results[0], workspace, team);
   }
 
  private:

@@ -66,6 +66,7 @@ inline view stacked(view const& row, int dim, std::int64_t count) {
 
 }  // namespace detail
 
+template <class Any = lazy>
 class grouped_einsum_kernel final : public node_kernel {
  public:
   /// Whether the tensor with the groups has no dim of the index, and no operand has a summed dim of its own.
@@ -242,7 +243,7 @@ class grouped_einsum_kernel final : public node_kernel {
     std::byte* from[3];
     for (int i = 0; i < 3; ++i)
       from[i] = i == with_groups_ ? at[i] : at[i] + first * packed_[i].elements * packed_[i].bytes_of_element;
-    products_[k]->run(from[0], from[1], from[2], workspace, team);
+    products_[k]->template run<Any>(from[0], from[1], from[2], workspace, team);
   }
 
   /// The sums of each group, made in the accumulator's type.

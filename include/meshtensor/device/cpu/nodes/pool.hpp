@@ -13,6 +13,7 @@ namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {
 
 /// Operands and result are dense, with their dims in one order. Terms are added in the order of `evaluate`.
+template <class = lazy>
 class pool_kernel final : public node_kernel {
  public:
   static constexpr bool takes(module const&, node const&) { return true; }

@@ -27,10 +27,10 @@ inline namespace MESHTENSOR_ARCH {
 template <class F>
 constexpr decltype(auto) with_kernel(primitive p, F&& f) {
   switch (p) {
-    case primitive::einsum: return f.template operator()<einsum_kernel>();
-    case primitive::grouped_einsum: return f.template operator()<grouped_einsum_kernel>();
-    case primitive::conv: return f.template operator()<conv_kernel>();
-    case primitive::pool: return f.template operator()<pool_kernel>();
+    case primitive::einsum: return f.template operator()<einsum_kernel<>>();
+    case primitive::grouped_einsum: return f.template operator()<grouped_einsum_kernel<>>();
+    case primitive::conv: return f.template operator()<conv_kernel<>>();
+    case primitive::pool: return f.template operator()<pool_kernel<>>();
     case primitive::transpose:
     case primitive::broadcast: return f.template operator()<transpose_kernel>();
     case primitive::slice: return f.template operator()<slice_kernel>();
