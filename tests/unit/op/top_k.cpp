@@ -15,7 +15,10 @@
 #include <vector>
 
 #include "meshtensor/device/default.hpp"
+#include "meshtensor/device/pjrt/device.hpp"
 #include "meshtensor/meshtensor.hpp"
+#include "support/folder.hpp"
+#include "support/pjrt.hpp"
 
 namespace mt = meshtensor;
 using mt::to;
@@ -121,6 +124,16 @@ TEST_CASE("on every layout what sorting gives") {
   }
 }
 
+TEST_CASE("on a PJRT plugin, too") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  auto const devices = mt::pjrt::device_client::of_file(std::getenv("MESHTENSOR_PJRT")).devices().size();
+  for (auto const& [d, m] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}, {1, 4}}) {
+    if (static_cast<std::size_t>(d * m) > devices) continue;
+    run<spread, mt::pjrt_device>(d, m);
+    run<gathered, mt::pjrt_device>(d, m);
+  }
+}
+
 TEST_CASE("a dim that lies spread is not gathered") {
   auto const job = mt::job::in_lockstep();
   mt::store none(job);
@@ -176,10 +189,15 @@ TEST_CASE("of many: as sorted, with nan and ties in every block") {
 TEST_CASE("more than there are") {
   auto const job = mt::job::in_lockstep();
   mt::store none(job);
+  std::string const refused = "meshtensor R12: top_k: there are no 25 greatest of the 24 elements along 'vocab'";
+  if (!meshtensor_test::pjrt_plugin().empty())
+    CHECK(meshtensor_test::sentence([&] {
+            mt::executable<choose_too_many, mesh, whole, mt::pjrt_device>(none, data(1), model(1));
+          }) == refused);
   mt::executable<choose_too_many, mesh, whole> step(none, data(1), model(1));
   std::string said;
   try {
     step(mt::feed<"x">(std::vector<float>(24)));
   } catch (mt::error const& e) { said = e.what(); }
-  CHECK(said == "meshtensor R12: top_k: there are no 25 greatest of the 24 elements along 'vocab'");
+  CHECK(said == refused);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits cumulative_sum, argsort and stack.
+// Emits cumulative_sum, argsort, top_k and stack.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
@@ -40,14 +40,12 @@ inline value cumulative_sum(emission& e, node const& n) {
   return convert(e.w, sums, t.element);
 }
 
-/// Emits a sort of the elements that moves their positions along; nan is greater than any number.
-inline value argsort(emission& e, node const& n) {
+/// Emits a sort of a node's operand that moves the positions along; nan is greater than any number.
+inline value sorted_positions(emission& e, node const& n, dim_id dim, bool descending) {
   value const& x = e.operand(n);
-  argsort_attributes const a = argsort_attributes::of(n);
-  int const along = e.dims(n).find(a.dim);
+  int const along = e.dims(n).find(dim);
   value const both[] = {x, iota(e.w, {"i64", x.type.shape}, along)};
   std::string const t = type{x.type.element, {}}.text(), b = "tensor<i1>";
-  bool const descending = a.order == sort_order::descending;
   auto const compared = [&](char const* name, char const* direction, std::string const& operands) {
     return std::string(name) + " = \"stablehlo.compare\"(" + operands +
            ") {comparison_direction = #stablehlo<comparison_direction " + direction + ">} : (" + t + ", " + t +
@@ -68,6 +66,31 @@ inline value argsort(emission& e, node const& n) {
   e.w.line(own + ":2 = " + writer::call("sort", both, region) + " {dimension = " + std::to_string(along) +
            " : i64, is_stable = true} : (" + writer::types(both) + ") -> (" + writer::types(both) + ")");
   return {own + "#1", both[1].type};
+}
+inline value argsort(emission& e, node const& n) {
+  argsort_attributes const a = argsort_attributes::of(n);
+  return sorted_positions(e, n, a.dim, a.order == sort_order::descending);
+}
+
+/// Emits a sort, of which the first positions are taken.
+/// errors  R12 there are fewer elements than are wanted
+inline value top_positions(emission& e, node const& n) {
+  call_row const& c = e.m.calls[call_of(n)];
+  auto const along = static_cast<dim_id>(c.whole.at[0]), best = static_cast<dim_id>(c.gives.at[0]);
+  value const all = sorted_positions(e, n, along, true);
+  auto const k = static_cast<std::size_t>(e.dims(n).find(along));
+  type t = all.type;
+  t.shape[k] = e.result_type(n).shape[static_cast<std::size_t>(e.result_dims(n).find(best))];
+  if (std::int64_t const there = all.type.shape[k]; t.shape[k] > there)
+    throw error("R12", {"top_k: there are no ", t.shape[k], " greatest of the ", there, " elements along '",
+                        e.m.dim_name(along), "'"});
+  value const first =
+      e.w.op("slice", {all}, t,
+             "start_indices = " + array_text(extents(t.shape.size())) + ", limit_indices = " + array_text(t.shape) +
+                 ", strides = " + array_text(extents(t.shape.size(), 1)));
+  shape given{};
+  for (int i = 0; i < e.dims(n).count; ++i) given.add(static_cast<int>(k) == i ? best : dim_id{e.dims(n).at[i]});
+  return e.laid(convert(e.w, first, "i32"), given, e.result_dims(n), e.result_type(n).shape);
 }
 
 /// Emits a concatenation: each operand gets the new dim with extent 1.
