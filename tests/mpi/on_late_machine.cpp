@@ -11,6 +11,7 @@
 #include "meshtensor/meshtensor.hpp"
 #include "mpi/recorded_devices.hpp"
 #include "support/late_machine.hpp"
+#include "support/layers_of_experts.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace recorded;
@@ -57,6 +58,21 @@ TEST_CASE("programs of the catalogue, uneven parts among them") {
   CHECK(compared > 70);
   CHECK(here.machine.out_of_order > 0);
   CHECK(here.machine.host_blocks() == 0);
+}
+
+TEST_CASE("rows go to the holders of their experts") {
+  mt::job const job(MPI_COMM_WORLD);
+  late_here const here(own_seed());
+  auto const losses = [&]<class Device>(Device) {
+    mt::store weights(job, 3);
+    layers_of_experts::executable<Device> step(weights, layers_of_experts::data(ranks::count()));
+    std::vector<double> all;
+    for (int i = 0; i < 4; ++i) all.push_back(layers_of_experts::one_step(step, i));
+    return all;
+  };
+  CHECK(losses(late_device()) == losses(mt::reference_device()));
+  CHECK(here.machine.host_blocks() == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST_CASE("values come home, are saved and set, and go back; single nodes can be looked at") {

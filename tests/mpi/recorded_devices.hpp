@@ -18,11 +18,6 @@ inline mt::mesh_shape mesh_of(int ranks) {
   if (ranks % 2 == 0 && ranks > 2) return mesh.add("ax", 2).add("by", ranks / 2);
   return mesh.add("ax", ranks);
 }
-/// An exchange of rows is the one thing that such devices refuse.
-inline bool exchanges_rows(mt::module const& m) {
-  return std::any_of(m.nodes, m.nodes + m.node_count,
-                     [](mt::node const& n) { return n.kind == mt::primitive::move_rows; });
-}
 /// What this rank holds that the other job's processors do not hold bit for bit.
 inline int differences(outcome const& mine, outcome const& all) {
   int different = 0;
@@ -62,7 +57,6 @@ int hold_in_catalogue(mt::job const& ranks, std::vector<listed> const& programs)
   for (listed const& program : programs)
     each_of_three(
         program, mesh, [&](mt::lowering const& low, mt::blocks const& inputs, std::vector<std::string> const& outputs) {
-          if (exchanges_rows(low.graph)) return;
           int const steps = low.graph.node_count > 600 ? 2 : 3;
           auto const on = [&]<class D>(mt::job const& job) {
             return run_on<D>(job, low.graph, low.planned, low.entry, mesh, inputs, outputs, steps);

@@ -108,12 +108,14 @@ void each_piece(movement const& m, positions at, int sender, int receiver, F&& f
            });
 }
 
-/// Copies a piece from one dense box to another, for elements of so many bytes. `at_to` and `at_from` are where it
-/// begins in them; zeros: a box that is the piece itself. The steps are those along `along`.
-inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t bytes, std::byte* to,
-                       std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
-                       std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
-                       std::int64_t from_step) {
+/// Copies a piece from one dense box to another, for elements of so many bytes, by `copy(to, from, bytes)` of what lies
+/// together in both. `at_to` and `at_from` are where it begins in them; zeros: a box that is the piece itself. The
+/// steps are those along `along`.
+template <class Copy>
+void copy_piece_by(Copy const& copy, moved_piece const& p, int dims, int along, std::int64_t bytes, std::byte* to,
+                   std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
+                   std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
+                   std::int64_t from_step) {
   std::int64_t to_stride[max_dims_of_one], from_stride[max_dims_of_one], index[max_dims_of_one] = {};
   for (std::int64_t d = dims, t = bytes, s = bytes; d-- > 0;) {
     to_stride[d] = t, from_stride[d] = s;
@@ -125,7 +127,7 @@ inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t b
   std::int64_t run = bytes;
   while (inner > 0 && to_stride[inner - 1] == run && from_stride[inner - 1] == run) run *= p.extent[--inner];
   for (;;) {
-    std::memcpy(to, from, static_cast<std::size_t>(run));
+    copy(to, from, static_cast<std::size_t>(run));
     int d = inner;
     while (d-- > 0) {
       to += to_stride[d], from += from_stride[d];
@@ -136,14 +138,28 @@ inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t b
   }
 }
 
+inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t bytes, std::byte* to,
+                       std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
+                       std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
+                       std::int64_t from_step) {
+  copy_piece_by([](std::byte* t, std::byte const* f, std::size_t n) { std::memcpy(t, f, n); }, p, dims, along, bytes,
+                to, to_extent, at_to, to_step, from, from_extent, at_from, from_step);
+}
+
 inline constexpr std::int64_t at_begin[max_dims_of_one] = {};
 
 /// Copies a piece from its sender's block to its receiver's.
+template <class Copy>
+void copy_piece_by(Copy const& copy, movement const& m, moved_piece const& p, std::int64_t bytes, int receiver,
+                   void* to, int sender, void const* from) {
+  copy_piece_by(copy, p, m.dims, m.along, bytes, static_cast<std::byte*>(to),
+                m.to[static_cast<std::size_t>(receiver)].extent, p.to, p.to_step, static_cast<std::byte const*>(from),
+                m.from[static_cast<std::size_t>(sender)].extent, p.from, p.from_step);
+}
 inline void copy_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to, int sender,
                        void const* from) {
-  copy_piece(p, m.dims, m.along, bytes, static_cast<std::byte*>(to), m.to[static_cast<std::size_t>(receiver)].extent,
-             p.to, p.to_step, static_cast<std::byte const*>(from), m.from[static_cast<std::size_t>(sender)].extent,
-             p.from, p.from_step);
+  copy_piece_by([](std::byte* t, std::byte const* f, std::size_t n) { std::memcpy(t, f, n); }, m, p, bytes, receiver,
+                to, sender, from);
 }
 /// The same from its sender's block to a message, and from a message to its receiver's block.
 inline void pack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, std::byte* message, int sender,
@@ -164,8 +180,9 @@ inline std::int64_t moved_elements(movement const& m, positions at, int sender, 
   return n;
 }
 
-/// Fills the rows behind the last one that comes with zeros.
-inline void fill_behind_rows(movement const& m, int receiver, std::int64_t bytes, std::byte* out) {
+/// Calls `clear(address, bytes)` for the rows behind the last one that comes.
+template <class Clear>
+void clear_behind_rows(Clear const& clear, movement const& m, int receiver, std::int64_t bytes, std::byte* out) {
   box const& to = m.to[static_cast<std::size_t>(receiver)];
   std::int64_t left = to.extent[m.rows], outer = 1, inner = bytes;
   for (std::size_t s = 0; s < m.from.size(); ++s)
@@ -173,7 +190,7 @@ inline void fill_behind_rows(movement const& m, int receiver, std::int64_t bytes
   for (int d = 0; d < m.dims; ++d)
     if (d != m.rows) (d < m.rows ? outer : inner) *= to.extent[d];
   for (std::int64_t o = 1; o <= outer && left * inner != 0; ++o)
-    std::memset(out + (o * to.extent[m.rows] - left) * inner, 0, static_cast<std::size_t>(left * inner));
+    clear(out + (o * to.extent[m.rows] - left) * inner, static_cast<std::size_t>(left * inner));
 }
 
 /// Whether every element that a member gets comes from some member.
@@ -187,7 +204,9 @@ inline bool is_covered(movement const& m, positions at, int receiver) {
 /// Fills a member's result with an element, where nothing may come to it.
 inline void fill_uncovered(movement const& m, positions at, int receiver, std::int64_t bytes, std::byte const* around,
                            void* out) {
-  if (m.rows >= 0) return fill_behind_rows(m, receiver, bytes, static_cast<std::byte*>(out));
+  if (m.rows >= 0)
+    return clear_behind_rows([](std::byte* rows, std::size_t n) { std::memset(rows, 0, n); }, m, receiver, bytes,
+                             static_cast<std::byte*>(out));
   if (is_covered(m, at, receiver)) return;
   auto* const to = static_cast<std::byte*>(out);
   std::int64_t const all = m.to[static_cast<std::size_t>(receiver)].elements(m.dims) * bytes;

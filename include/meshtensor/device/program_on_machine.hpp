@@ -27,8 +27,6 @@ concept loop_machine =
     };
 
 /// The `recorded_program` of a device: kernels are those of `Kernels`, collectives and sums plain loops.
-///
-/// errors  R84 rows are exchanged, whose counts only the step knows
 template <loop_machine Machine, host_device Kernels>
 class program_on_machine {
   using kernels = kernels_of_device<Kernels>;
@@ -89,12 +87,7 @@ class program_on_machine {
     Machine& machine_;
     std::string what_;
   };
-  exchange prepare_exchange(node const& n, collective_call const&, int) {
-    if (n.kind == primitive::move_rows)
-      throw error("R84",
-                  {name_of_work(n), " does not run on this device: take mt::reference_device or mt::cpu_device"});
-    return exchange(machine_, name_of_work(n));
-  }
+  exchange prepare_exchange(node const& n, collective_call const&, int) { return exchange(machine_, name_of_work(n)); }
   void load() {}
 
   std::byte* workspace() const { return nullptr; }

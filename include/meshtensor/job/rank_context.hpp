@@ -74,11 +74,18 @@ class rank_context {
   /// errors R10 a slice or a pad beyond its dim
   planned_collective const& exchange_now(node_id which) {
     planned_collective& c = *collectives_[which];
+    if (c.counts != no_id) set_runs(which, at(c.counts));
+    return exchange_before_counts(which);
+  }
+  /// The same for rows whose counts are not there yet; `set_runs` gives them.
+  planned_collective const& exchange_before_counts(node_id which) {
+    planned_collective& c = *collectives_[which];
     if (!c.slices.empty()) collective_planner::set_root(c, context.index);
-    if (c.counts != no_id)
-      collective_planner::set_runs(c, move_rows_attributes::of(m_.nodes[which]).back, at(c.counts));
     if (c.first != no_id) collective_planner(m_, p_, mesh_, rank_).set_numbers(c, m_.nodes[which], context.numbers);
     return c;
+  }
+  void set_runs(node_id which, view const& counts) {
+    collective_planner::set_runs(*collectives_[which], move_rows_attributes::of(m_.nodes[which]).back, counts);
   }
 
   run_context context{};

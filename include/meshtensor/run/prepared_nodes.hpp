@@ -34,7 +34,7 @@ class prepared_nodes {
     for (instruction const& i : instructions) {
       if (i.kind == instruction_kind::accumulate) kernels.prepare_sum(m.values[i.to].type);
       if (i.kind != instruction_kind::start && i.kind != instruction_kind::exchange) continue;
-      if (away && m.nodes[i.node].kind != primitive::move_rows) continue;
+      if (away || m.nodes[i.node].kind == primitive::move_rows) continue;  // the host exchanges rows
       planned_collective const& c = ranks[0].exchange(i.node);
       exchanges_.emplace(i.node, kernels.prepare_exchange(m.nodes[i.node], c.call, c.with.count));
     }

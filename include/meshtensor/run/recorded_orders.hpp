@@ -4,6 +4,7 @@
 #pragma once
 
 #include "meshtensor/run/prepared_nodes.hpp"
+#include "meshtensor/run/recorded_rows.hpp"
 #include "meshtensor/run/staged_exchanges.hpp"
 #include "meshtensor/run/staged_ports.hpp"
 #include "meshtensor/run/values_on_device.hpp"
@@ -68,6 +69,8 @@ class recorded_orders {
       away_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
   }
   void exchange(recorded_tasks<Device>& tasks, instruction const& i) {
+    if (m_.nodes[i.node].kind == primitive::move_rows)
+      return rows_.record(tasks, i.node, i.from_value(), i.to_value(), ranks_);
     for (rank_context& first : ranks_) {
       planned_collective const& c = first.exchange_now(i.node);
       if (c.with.index != 0) continue;
@@ -169,6 +172,7 @@ class recorded_orders {
   staged_exchanges<Device>* away_;
   std::vector<rank_context> ranks_;
   prepared_nodes<Device> nodes_;
+  recorded_rows<Device> rows_;
   memory arena_;
   ports_of_step ports_;
   std::byte effects_{};

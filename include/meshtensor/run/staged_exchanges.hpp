@@ -36,7 +36,7 @@ class staged_exchanges {
   /// `here`: this processor, with addresses of the device.
   void start(tasks& to_do, instruction const& i, rank_context& here) {
     wait(to_do, i.node);
-    planned_collective const& c = here.exchange_now(i.node);
+    planned_collective const& c = here.exchange_before_counts(i.node);
     under_way p;
     std::byte* const from = here.pointer(i.from_value());
     p.to = here.pointer(i.to_value());
@@ -47,8 +47,14 @@ class staged_exchanges {
     std::byte *const in = at(p.in), *const out = at(p.out);
     bool const gives = c.call.kind != collective::broadcast || c.with.index == c.call.root;
     if (in != nullptr && gives) to_do.download(in, from, bytes_of(c.call));
-    to_do.cut(true, [this, i, in, out, index = here.context.index] {
+    std::byte* counts = nullptr;  // of rows: how many go where
+    if (c.counts != no_id) {
+      p.counts = take(here.bytes(c.counts)), counts = at(p.counts);
+      to_do.download(counts, here.pointer(c.counts), here.bytes(c.counts));
+    }
+    to_do.cut(true, [this, i, in, out, counts, of_counts = c.counts, index = here.context.index] {
       mine_[0].context.index = index;
+      if (counts != nullptr) mine_[0].set_pointer(of_counts, counts);
       mine_[0].set_pointer(i.from_value(), in), mine_[0].set_pointer(i.to_value(), out);
       among_->start(mine_, i.node, i.from_value(), i.to_value());
     });
@@ -61,7 +67,7 @@ class staged_exchanges {
     pending_.erase(found);
     to_do.cut(false, [this, which] { among_->wait(which); });
     if (p.bytes != 0) to_do.upload(p.to, at(p.out), p.bytes);
-    for (std::size_t const used : {p.in, p.out})
+    for (std::size_t const used : {p.in, p.out, p.counts})
       if (used != none) blocks_[used].is_free = true;
   }
   void end_all(tasks& to_do) {
@@ -87,7 +93,7 @@ class staged_exchanges {
   struct under_way {
     std::byte* to = nullptr;  // on the device; null: another processor holds the result
     std::int64_t bytes = 0;
-    std::size_t in = none, out = none;  // blocks
+    std::size_t in = none, out = none, counts = none;  // blocks
   };
 
   std::byte* at(std::size_t which) const { return which == none ? nullptr : blocks_[which].memory.at(); }

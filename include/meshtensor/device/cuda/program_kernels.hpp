@@ -54,7 +54,6 @@ class program_kernels {
         1);
   }
   device_exchange prepare_exchange(node const& n, collective_call const& call, int members) {
-    refuse_unless(n.kind != primitive::move_rows, n);
     return device_exchange(preparation_, copier_, call, members);
   }
   /// To be called when all is prepared. errors R83
