@@ -306,7 +306,8 @@ TEST_CASE("what has no form yet is refused in one sentence") {
   CHECK_THROWS_WITH_AS(whole_text(meshtensor_test::traced<meshtensor_test::network>),
                        doctest::Contains("there is no StableHLO for gradient yet"), mt::error);
   CHECK_THROWS_WITH_AS(whole_text(meshtensor_test::traced<halved>),
-                       doctest::Contains("R01: there is no StableHLO for half yet (node %1 half, stablehlo.cpp:"), mt::error);
+                       doctest::Contains("R01: there is no StableHLO for half yet (node %1 half, stablehlo.cpp:"),
+                       mt::error);
 }
 
 TEST_CASE("numbers are spelled exactly, and as MLIR reads them") {
