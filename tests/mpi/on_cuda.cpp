@@ -6,6 +6,8 @@
 // ranks: 2 3 4
 // needs: mpi
 // timeout: 600
+#include <stdlib.h>  // setenv
+
 #include "meshtensor/device/cuda/device.hpp"
 #include "mpi/recorded_devices.hpp"
 #include "support/host_gpu.hpp"
@@ -31,4 +33,19 @@ TEST_CASE("twenty losses of a Transformer") {
   CHECK(here.gpu.replays >= here.gpu.recordings);
   CHECK(here.gpu.blocks() == 0);
   CHECK(here.gpu.host_blocks() == 0);
+}
+
+TEST_CASE("MPI gets memory of the GPU only if it says that it takes it") {
+  setenv("MESHTENSOR_CUDA_AWARE_MPI", "1", 1);
+  {
+    mt::job const job(MPI_COMM_WORLD);
+    std::string said;
+    try {
+      mt::cuda_device::join(*job.get().processes());
+    } catch (mt::error const& e) { said = e.what(); }
+    CHECK(said.empty() == mt::comm::takes_memory_of_gpus());
+    if (!said.empty()) CHECK(said.find("R79: MESHTENSOR_CUDA_AWARE_MPI asks that MPI gets memory") != said.npos);
+  }
+  unsetenv("MESHTENSOR_CUDA_AWARE_MPI");
+  CHECK(!mt::cuda_device::hands_memory_to_mpi());
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -24,9 +25,13 @@ namespace meshtensor_test {
 class late_machine {
  public:
   explicit late_machine(std::uint64_t seed = 1, int queues = 4) : state_(seed * 2 + 1), queues_(queues) {
-    void* const reserved = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    void* const shadow =
-        mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int const memory = memfd_create("late machine", 0);
+    bool const has_room = memory >= 0 && ftruncate(memory, room) == 0;
+    auto const map = [&](int access) {
+      return has_room ? mmap(nullptr, room, access, MAP_SHARED | MAP_NORESERVE, memory, 0) : MAP_FAILED;
+    };
+    void *const reserved = map(PROT_NONE), *const shadow = map(PROT_READ | PROT_WRITE);
+    if (memory >= 0) close(memory);
     if (reserved == MAP_FAILED || shadow == MAP_FAILED) throw meshtensor::error("M10", {"no room for a test's device"});
     first_ = static_cast<std::byte*>(reserved), shadow_ = static_cast<std::byte*>(shadow);
   }
@@ -42,13 +47,18 @@ class late_machine {
   bool checks_order = true;     // whether it tells of work that changed places
   bool computes = true;         // whether work is done, or only put in order
   // ---- what it tells ----
-  long out_of_order = 0, launches = 0;
+  long out_of_order = 0, launches = 0, downloads = 0;
   int waits = 0, tasks_placed = 0;  // of the last step
   /// What was given before the last `wait`.
   std::vector<meshtensor::queued_task> const& tasks() const { return tasks_; }
   std::size_t blocks() const { return blocks_.size(); }
   long host_blocks() const { return host_blocks_; }
   bool is_idle() const { return pending_.empty(); }
+
+  /// Whether an address is one of its memory.
+  bool has(std::byte const* at) const { return first_ <= at && at < first_ + room; }
+  /// Whether its memory can be read and written from outside, as by an MPI library that knows the device.
+  void open(bool is_open) { mprotect(first_, room, is_open ? PROT_READ | PROT_WRITE : PROT_NONE); }
 
   // ---- device_machine ----
   std::byte* allocate(std::size_t bytes) {
@@ -77,6 +87,7 @@ class late_machine {
     give("upload", {}, {range(to, n)}, [=, this] { std::memcpy(host(to), from, n); });
   }
   void download(void* to, std::byte* from, std::size_t n) {
+    ++downloads;
     give("download", {range(from, n)}, {}, [=, this] { std::memcpy(to, host(from), n); });
   }
   void copy(std::byte* to, std::byte* from, std::size_t n) {

@@ -100,6 +100,10 @@ class mpi_world {
   std::int64_t workspace_bytes(collective_call const& call, int count) const {
     return comm::mpi_algorithm_of(call, count, options_.made).workspace_bytes();
   }
+  /// Whether MPI alone reads the operand and writes the result.
+  bool hands_on(collective_call const& call, int count) const {
+    return comm::mpi_algorithm_of(call, count, options_.made).hands_on();
+  }
 
   /// Makes the MPI communicators of a group, collectively over its members. A group of one process needs none.
   void prepare(group const& g) {

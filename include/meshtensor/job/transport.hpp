@@ -34,6 +34,8 @@ class transport {
   virtual std::int64_t workspace_bytes() const { return 0; }
   /// Nanoseconds by which the clock of a network model is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
+  /// Whether nothing of this library reads the operand of a collective and writes its result, but what it is handed to.
+  virtual bool hands_on(planned_collective const&) const { return false; }
 };
 
 /// A transport over any communicator. It allocates in `prepare` only.
@@ -75,6 +77,10 @@ class transport_over final : public transport {
   }
   void abandon() override {
     if constexpr (requires { c_.abandon(); }) c_.abandon();
+  }
+  bool hands_on(planned_collective const& c) const override {
+    if constexpr (requires { c_.hands_on(c.call, 1); }) return c_.hands_on(c.call, c.with.count);
+    else return false;
   }
 
  private:

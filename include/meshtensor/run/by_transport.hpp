@@ -74,6 +74,7 @@ class by_transport final : public exchanges {
   void progress() override { t_.progress(); }
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
   std::int64_t ahead() const override { return t_.ahead(); }
+  bool hands_on(node_id which) const override { return ways_[which].hands_on; }
 
  private:
   struct part {
@@ -92,7 +93,7 @@ class by_transport final : public exchanges {
     bucket* in = nullptr;  // null: not joined
     std::size_t place = 0;
     int number = -1;  // of the collective, in the transport; -1: it is in a bucket, or none
-    bool under_way = false;
+    bool under_way = false, hands_on = false;
   };
 
   void add_bucket(module const& m, plan const& p, rank_context const& mine, node_id last);
@@ -142,8 +143,10 @@ inline by_transport::by_transport(transport& t, module const& m, plan const& p, 
   for (int i = 0; i < m.node_count; ++i) {
     if (!is_collective(m.nodes[i].kind)) continue;
     auto const which = static_cast<node_id>(i);
-    if (p.joined[i] == 0) ways_[which].number = t.prepare(mine.exchange(which)), alone_.push_back(which);
-    else if (!goes_with_another(p, i)) add_bucket(m, p, mine, which);
+    if (p.joined[i] == 0) {
+      ways_[which].number = t.prepare(mine.exchange(which)), alone_.push_back(which);
+      ways_[which].hands_on = t.hands_on(mine.exchange(which));
+    } else if (!goes_with_another(p, i)) add_bucket(m, p, mine, which);
   }
   workspace_bytes_ = t_.workspace_bytes() - before;
   for (auto const& b : buckets_) workspace_bytes_ += static_cast<std::int64_t>(b->memory.size());

@@ -15,7 +15,8 @@ namespace meshtensor {
 
 /// While a step is recorded, `start` and `wait` put copies and turns of the host where the list has a collective; the
 /// transport is that of a device of the host. Between the two the machine goes on. Operands and results lie in blocks
-/// of the host that collectives take in turn.
+/// of the host that collectives take in turn; or where they are, if the device hands its memory to MPI and nothing else
+/// touches them.
 template <recording_device Device>
 class staged_exchanges {
   using program = typename Device::recorded_program;
@@ -40,13 +41,16 @@ class staged_exchanges {
     under_way p;
     std::byte* const from = here.pointer(i.from_value());
     p.to = here.pointer(i.to_value());
-    p.bytes = p.to == nullptr ? 0 : result_bytes_of(c.call, c.with.count, c.with.index);
-    p.in = from == nullptr ? none : take(bytes_of(c.call));
-    bool const in_place = from == p.to && from != nullptr;
-    if (p.to != nullptr) p.out = in_place ? p.in : take(p.bytes);
-    std::byte *const in = at(p.in), *const out = at(p.out);
-    bool const gives = c.call.kind != collective::broadcast || c.with.index == c.call.root;
-    if (in != nullptr && gives) to_do.download(in, from, bytes_of(c.call));
+    std::byte *in = from, *out = p.to;
+    if (!hands_on(i.node)) {
+      p.bytes = p.to == nullptr ? 0 : result_bytes_of(c.call, c.with.count, c.with.index);
+      p.in = from == nullptr ? none : take(bytes_of(c.call));
+      bool const in_place = from == p.to && from != nullptr;
+      if (p.to != nullptr) p.out = in_place ? p.in : take(p.bytes);
+      in = at(p.in), out = at(p.out);
+      bool const gives = c.call.kind != collective::broadcast || c.with.index == c.call.root;
+      if (in != nullptr && gives) to_do.download(in, from, bytes_of(c.call));
+    }
     std::byte* counts = nullptr;  // of rows: how many go where
     if (c.counts != no_id) {
       p.counts = take(here.bytes(c.counts)), counts = at(p.counts);
@@ -91,11 +95,16 @@ class staged_exchanges {
     bool is_free;
   };
   struct under_way {
-    std::byte* to = nullptr;  // on the device; null: another processor holds the result
-    std::int64_t bytes = 0;
+    std::byte* to = nullptr;                           // on the device; null: another processor holds the result
+    std::int64_t bytes = 0;                            // to copy there
     std::size_t in = none, out = none, counts = none;  // blocks
   };
 
+  bool hands_on(node_id which) const {
+    if constexpr (requires { Device::hands_memory_to_mpi(); })
+      return Device::hands_memory_to_mpi() && among_->hands_on(which);
+    else return false;
+  }
   std::byte* at(std::size_t which) const { return which == none ? nullptr : blocks_[which].memory.at(); }
   /// The smallest free block that is large enough, or a new one. A step that is recorded again takes the same ones.
   std::size_t take(std::int64_t bytes) {

@@ -2,6 +2,7 @@
 // The only header that includes <mpi.h>: errors as exceptions, initialisation, and the MPI types of dtypes.
 #pragma once
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <string>
@@ -59,6 +60,12 @@ inline bool takes_turns() {
   int level = 0;
   must(MPI_Query_thread(&level), "MPI_Query_thread");
   return level >= MPI_THREAD_SERIALIZED;
+}
+
+/// Whether the MPI library says that it takes addresses of a GPU's memory.
+inline bool takes_memory_of_gpus() {
+  auto const says = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+  return says != nullptr && says() != 0;
 }
 
 /// The MPI type that moves elements of this size, whatever their dtype.

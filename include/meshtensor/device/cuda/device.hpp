@@ -21,7 +21,7 @@ class mpi_world;
 ///
 /// errors  R80 there is no GPU, or a library is missing; R81 what CUDA says; R82 not enough memory on the GPU; R83 a
 ///         kernel does not compile; R84 the program has an operation that does not run here; R77 a machine has more
-///         ranks than GPUs
+///         ranks than GPUs; R79 MPI takes no memory of GPUs
 struct cuda_device {
   static constexpr device_capabilities capabilities{true};
   using recorded_program = cuda::program_kernels;
@@ -30,8 +30,17 @@ struct cuda_device {
   /// Takes a GPU in each process of a world.
   static void join([[maybe_unused]] mpi_world& world) {
 #if MESHTENSOR_WITH_MPI
+    if (hands_memory_to_mpi() && !comm::takes_memory_of_gpus())
+      throw error("R79",
+                  {"MESHTENSOR_CUDA_AWARE_MPI asks that MPI gets memory of the GPU, but ", comm::library_name(),
+                   " does not say that it takes any: unset it, or take an MPI library that was built with CUDA"});
     cuda::choose_gpu(world.ranks_here(), world.rank());
 #endif
+  }
+  /// Whether MPI gets addresses of the GPU's memory, where nothing else touches it.
+  static bool hands_memory_to_mpi() {
+    char const* const asked = std::getenv("MESHTENSOR_CUDA_AWARE_MPI");
+    return asked != nullptr && std::string_view(asked) == "1";
   }
   /// Fills a block of zeros with a variable's initial value: on this machine's processors, which have the same bits.
   static void fill(view const& where, initial_value const& first) {
