@@ -62,6 +62,10 @@ inline constexpr struct even_group : mt::dim<"group", 4> {} group;
 inline constexpr struct even_inner : mt::dim<"inner", 3> {} inner;
 inline constexpr struct even_place : mt::dim<"place", 8> {} place;
 
+inline constexpr struct cut_four : mt::dim<"four", 4> {} cut_four;
+inline constexpr struct cut_two : mt::dim<"two", 2> {} cut_two;
+inline constexpr struct long_place : mt::dim<"long_place", 16> {} long_place;
+
 /// Rows that are exchanged, computed with and returned, with `Most` rows for each group, or with all.
 template <int Most>
 struct evenly_exchanged {
@@ -107,6 +111,27 @@ struct half {
 struct halved {
   constexpr void operator()(mt::scope auto s) const {
     s.output("y", mt::call<half>(s.input("x", mt::f64, programs::batch)));
+  }
+};
+
+/// Slices, pads and puts at numbers that change from step to step, forwards, backwards and in steps; steps that change.
+struct cut_by_steps {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, inner, place);
+    auto const by = s.step();
+    auto const plain = slice(x, place, cut_four, by * 4), odd = slice(x, place, cut_four, by, 2);
+    auto const back = slice(x, place, cut_four, 6 + by, -2), any = slice(x, place, cut_four, 3 + 4 * by, -1 - by);
+    auto const all = plain + 2 * odd + 3 * back * back;
+    auto const inside = pad(all, cut_four, long_place, by * 12) + pad(all, cut_four, long_place, by + 1, 0.5 * by, 3) +
+                        pad(all, cut_four, long_place, 14 + by, 7, -4) +
+                        pad(plain, cut_four, long_place, by, by, 3 * by + 1) +
+                        pad(odd, cut_four, long_place, 14 + by, -1, -3 * by - 1);
+    auto const last = slice(inside, long_place, cut_two, 13 + by, 2 * by - 1);
+    auto const y = put(put(x, sum(last, cut_two), place, 7 * by), sum(plain, cut_four), place, 2 - by);
+    s.output("any", any);
+    s.output("inside", inside);
+    s.output("y", y);
+    s.output("dx", gradient(sum(y * y) + sum(inside * inside * inside), x));
   }
 };
 
@@ -197,6 +222,16 @@ TEST_CASE("rolls and shifts by numbers that change between steps are emitted") {
   probe::stablehlo_cases cases(folder(), *traced, mt::entry_name<moved_by_steps>(), {});
   CHECK(cases.add("moved_by_steps", mt::mesh_shape{}.add("ax", 1), {}));
   CHECK(cases.add("moved_by_steps_spread", mt::mesh_shape{}.add("ax", 4), mt::layout_rules{}.shard("place", {"ax"})));
+}
+
+TEST_CASE("slices, pads and puts at numbers that change between steps are emitted") {
+  auto const traced = mt::on_heap([] { return mt::trace<cut_by_steps>(); });
+  probe::stablehlo_cases cases(folder(), *traced, mt::entry_name<cut_by_steps>(), {});
+  CHECK(cases.add("cut_by_steps", mt::mesh_shape{}.add("ax", 1), {}));
+  CHECK(cases.add("cut_by_steps_spread", mt::mesh_shape{}.add("ax", 2),
+                  mt::layout_rules{}.shard("place", {"ax"}).shard("four", {"ax"}).shard("long_place", {"ax"})));
+  CHECK(cases.add("cut_by_steps_in_part", mt::mesh_shape{}.add("ax", 4),
+                  mt::layout_rules{}.shard("place", {"ax"}).shard("long_place", {"ax"})));
 }
 
 TEST_CASE("layers that are spread over processors are emitted") {

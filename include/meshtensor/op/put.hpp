@@ -97,6 +97,11 @@ struct put_rule {
     at.extent[y.find(put_attributes::of(e.n).dim)] = 1;
     detail::copy_by_name(part, 0, at, first, no_id, no_id, at.extent);
   }
+  /// errors R10 the dim has no such position
+  static void require_within(module const& m, std::int64_t position, dim_id dim, std::int64_t extent) {
+    if (position < 0 || position >= extent)
+      throw error("R10", {"put at ", position, ", but the dim '", m.dim_name(dim), "' has ", extent, " positions"});
+  }
   /// The offset in the result, in elements, of the overwritten slice at a number; -1: another processor holds it.
   /// errors R10 the dim has no such position
   static std::int64_t start_of(evaluation const& e) {
@@ -104,9 +109,7 @@ struct put_rule {
     put_attributes const a = put_attributes::of(e.n);
     int const along = y.find(a.dim);
     std::int64_t const position = whole_number(e.context.numbers[a.position]);
-    if (position < 0 || position >= y.total[along])
-      throw error(
-          "R10", {"put at ", position, ", but the dim '", e.m.dim_name(a.dim), "' has ", y.total[along], " positions"});
+    require_within(e.m, position, a.dim, y.total[along]);
     std::int64_t const local = position - y.origin[along];
     return local >= 0 && local < y.extent[along] ? local * y.stride[along] : -1;
   }

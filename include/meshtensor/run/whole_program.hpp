@@ -7,6 +7,7 @@
 #include "meshtensor/array/block.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/places_in_dims.hpp"
 #include "meshtensor/run/store.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -27,7 +28,7 @@ class copy_on_devices : public device_copy {
 /// One engine has all processors of the mesh that this process holds; collectives are the device's own. Values of the
 /// store stay on the devices from step to step, until something else asks for them.
 ///
-/// errors  R74 a tool looks for single nodes
+/// errors  R74 a tool looks for single nodes; R10 a slice, a pad or a put of a step is beyond its dim
 template <whole_program_device Device>
 class engine<Device> {
   using program = typename Device::whole_program;
@@ -39,6 +40,7 @@ class engine<Device> {
       : m_(m),
         device_(std::move(device)),
         program_(device_, m, p, entry, processors[0].mesh()),
+        places_(m, p.numbers),
         replicas_(processors.size()),
         values_(static_cast<std::size_t>(m.variable_count)) {}
 
@@ -46,6 +48,7 @@ class engine<Device> {
   void use(id variable, stored& value) { values_[variable] = &value; }
 
   void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    places_.require(numbers);
     if (has_run_) return run_once(external, numbers, seed, step);
     device_.during([&] {  // devices of several processes meet
       require_room();
@@ -161,6 +164,7 @@ class engine<Device> {
   meshtensor::module const& m_;
   Device device_;
   program program_;
+  places_in_dims places_;
   std::size_t replicas_;
   std::vector<stored*> values_;  // by variable
   struct kept_scalar {

@@ -135,6 +135,63 @@ TEST_CASE("values stay on the devices, until somebody asks for them") {
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - same[i]) < 1e-9);
 }
 
+namespace {
+
+inline constexpr struct place : mt::dim<"place", 8> {} place;
+inline constexpr struct four : mt::dim<"four", 4> {} four;
+inline constexpr struct longer : mt::dim<"longer", 10> {} longer;
+struct by_place : mt::layout<mt::shard<place, data>> {};
+
+/// A slice, a pad and a put at numbers of the step.
+struct cut {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, place);
+    auto const at = s.number("at", 0), by = s.number("by", 1);
+    auto const part = slice(x, place, four, at, by);
+    s.output("inside", pad(part, four, longer, at + 1, 0.5 * at, by));
+    s.output("y", put(x, sum(part, four), place, at));
+  }
+};
+/// What three steps give at these numbers, and what is said of the second one where it is refused.
+template <class Device>
+std::vector<std::string> cuts(double at, double by, int parts) {
+  mt::job const job = mt::job::in_lockstep();
+  mt::store weights(job);
+  mt::executable<cut, mesh, by_place, Device> step(weights, data(parts), model(1));
+  auto const x = waves<float>(8, 0.7);
+  std::vector<std::string> told;
+  double const numbers[][2] = {{0, 2}, {at, by}, {1, 1}};
+  for (auto const& [first, stride] : numbers)
+    told.push_back(sentence([&] {
+      auto const r = step(mt::feed<"x">(x), mt::set<"at">(first), mt::set<"by">(stride));
+      std::string all;
+      auto const inside = r.template get<"inside">().gather();
+      auto const y = r.template get<"y">().gather();
+      for (std::int64_t i = 0; i < inside.size(); ++i) all += std::to_string(inside.data()[i]) + " ";
+      for (std::int64_t i = 0; i < y.size(); ++i) all += std::to_string(y.data()[i]) + " ";
+      told.push_back(all);
+    }));
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("slices, pads and puts at numbers of the step, within their dims and beyond") {
+  if (meshtensor_test::pjrt_plugin().empty()) return;
+  double const numbers[][2] = {{4, 1}, {7, -2}, {5, 1}, {-1, 1}, {2, -1}, {0, 3}, {0, 0}, {1, 2}};
+  for (int parts : {1, 2}) {
+    if (!has_devices(static_cast<std::size_t>(parts))) continue;
+    for (auto const& [at, by] : numbers) {
+      CAPTURE(at);
+      CAPTURE(by);
+      CHECK(cuts<mt::pjrt_device>(at, by, parts) == cuts<mt::reference_device>(at, by, parts));
+    }
+  }
+  auto const told = cuts<mt::pjrt_device>(5, 1, 1);
+  CHECK(told.size() == 5);  // two steps with results, and what is said of all three
+  CHECK(told[2] == "meshtensor R10: a slice of 'place' from 5 on, 4 long, reaches beyond its extent, 8");
+}
+
 TEST_CASE("what is refused") {
   std::string const plugin = meshtensor_test::pjrt_plugin();
   if (plugin.empty()) return;

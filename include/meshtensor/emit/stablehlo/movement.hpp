@@ -1,71 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits slices, pads and updates of values, and table lookups.
+// Emits concatenations, updates of slices, and table lookups.
 #pragma once
 
-#include "meshtensor/emit/stablehlo/emission.hpp"
+#include "meshtensor/emit/stablehlo/slices.hpp"
 #include "meshtensor/op/argmax.hpp"
 #include "meshtensor/op/lookup.hpp"
 #include "meshtensor/op/put.hpp"
-#include "meshtensor/op/slice.hpp"
 
 namespace meshtensor::hlo {
-
-/// An offset, a row of the table of numbers, that must be known before the first step.
-inline std::int64_t known_place(emission const& e, node const& n, number_id row) {
-  auto const number = e.known(row);
-  if (!number) e.refuse(n, "a slice whose offset changes between steps");
-  return whole_number(*number);
-}
-inline positions known_places(emission const& e, node const& n, number_id first, number_id step) {
-  auto const at = e.known(first), by = step == no_id ? std::optional(1.0) : e.known(step);
-  if (!at || !by) e.refuse(n, "a slice whose offset or step changes between steps");
-  double const numbers[] = {*at, *by};
-  return positions_of(numbers, number_id{0}, number_id{1});
-}
-
-/// The elements of `x` along dim `k` at `count` positions, all of which it has.
-inline value taken(emission& e, value const& x, std::size_t k, positions at, std::int64_t count) {
-  bool const is_reversed = at.step < 0;
-  extents from(x.type.shape.size()), to = x.type.shape, steps(from.size(), 1);
-  from[k] = is_reversed ? at[count - 1] : at.first, to[k] = (is_reversed ? at.first : at[count - 1]) + 1;
-  steps[k] = is_reversed ? -at.step : at.step;
-  type t = x.type;
-  t.shape[k] = count;
-  value const y = e.w.op("slice", {x}, t,
-                         "start_indices = " + array_text(from) + ", limit_indices = " + array_text(to) +
-                             ", strides = " + array_text(steps));
-  return is_reversed ? e.w.op("reverse", {y}, t, "dimensions = array<i64: " + std::to_string(k) + ">") : y;
-}
-/// The opposite: the elements of `x` along dim `k` at such positions among `extent` elements, the others `around`.
-inline value spread(emission& e, value x, std::size_t k, positions at, std::int64_t extent, value const& around) {
-  std::int64_t const count = x.type.shape[k], last = at[count - 1];
-  if (at.step < 0) x = e.w.op("reverse", {x}, x.type, "dimensions = array<i64: " + std::to_string(k) + ">");
-  extents low(x.type.shape.size()), high = low, inside = low;
-  low[k] = std::min(at.first, last), high[k] = extent - 1 - std::max(at.first, last);
-  inside[k] = std::abs(at.step) - 1;
-  type t = x.type;
-  t.shape[k] = extent;
-  return e.w.op("pad", {x, around}, t,
-                "edge_padding_low = " + array_text(low) + ", edge_padding_high = " + array_text(high) +
-                    ", interior_padding = " + array_text(inside));
-}
-
-inline value slice(emission& e, node const& n) {
-  slice_attributes const a = slice_attributes::of(n);
-  positions const at = known_places(e, n, a.first, a.step);
-  require_within(e.m, at, shift_kind::cut, a.from, e.b.extent[a.from], a.to, e.b.extent[a.to]);
-  return taken(e, e.operand(n), static_cast<std::size_t>(e.dims(n).find(a.from)), at, e.b.extent[a.to]);
-}
-
-inline value pad(emission& e, node const& n) {
-  pad_attributes const a = pad_attributes::of(n);
-  auto const around = e.known(a.around);
-  if (!around) e.refuse(n, "a pad whose value changes between steps");
-  positions const at = known_places(e, n, a.first, a.step);
-  require_within(e.m, at, shift_kind::spread, a.from, e.b.extent[a.from], a.to, e.b.extent[a.to]);
-  value const outside = constant(e.w, {e.result_type(n).element, {}}, *around);
-  return spread(e, e.operand(n), static_cast<std::size_t>(e.result_dims(n).find(a.to)), at, e.b.extent[a.to], outside);
-}
 
 inline value concat(emission& e, node const& n) {
   return e.w.op("concatenate", {e.operand(n), e.operand(n, 1)}, e.result_type(n),
@@ -73,30 +15,30 @@ inline value concat(emission& e, node const& n) {
 }
 
 inline value put_rows(emission& e, node const& n);
-/// A put at a position known before the first step, or at an index. If the dim is sharded, or the index has no dims but
-/// those of the result, every element compares its position with it.
+/// A put at a number or at an index. If the dim is sharded, or the index has no dims but those of the result, every
+/// element compares its position with it.
 inline value put(emission& e, node const& n) {
   put_attributes const a = put_attributes::of(n);
   type const t = e.result_type(n);
   bool const at_index = put_rule::at_index(n);
   int const along = e.result_dims(n).find(a.dim);
-  std::int64_t const position = at_index ? 0 : known_place(e, n, a.position);
-  if (position < 0 || position >= e.b.extent[a.dim]) throw error("R10", "a put reaches beyond the extent of its dim");
+  auto const known = at_index ? std::optional(0.0) : e.known(a.position);
+  if (known && (*known < 0 || whole_number(*known) >= e.b.extent[a.dim]))
+    throw error("R10", "a put reaches beyond the extent of its dim");
   if (at_index || e.origin(e.m.result_value(n), along)) {
     shape const& of_part = e.dims(n, 1);
     if (without(of_part, e.result_dims(n)).count != 0) return put_rows(e, n);
     value const here = e.positions(e.m.result_value(n), along, {"i64", t.shape}, along);
     value const place = at_index ? e.laid(convert(e.w, e.operand(n, 2), "i64"), e.dims(n, 2), e.result_dims(n), t.shape)
-                                 : like(e.w, here, static_cast<double>(position));
+                                 : fill(e.w, e.number(n, a.position, "i64"), t.shape);
     value const part = e.laid(e.operand(n, 1), of_part, e.result_dims(n), t.shape);
     return select(e.w, {compare(e.w, "EQ", {here, place}), part, e.operand(n)});
   }
-  extents first(t.shape.size()), sizes = t.shape;
+  extents sizes = t.shape;
   auto const k = static_cast<std::size_t>(along);
-  first[k] = position, sizes[k] = 1;
-  std::vector<value> operands{e.operand(n), e.laid(e.operand(n, 1), e.dims(n, 1), e.result_dims(n), sizes)};
-  for (std::int64_t const f : first) operands.push_back(constant(e.w, {"i64", {}}, static_cast<double>(f)));
-  return e.w.op("dynamic_update_slice", operands, t);
+  sizes[k] = 1;
+  return updated(e, e.operand(n), e.laid(e.operand(n, 1), e.dims(n, 1), e.result_dims(n), sizes), k,
+                 e.number(n, a.position, "i64"));
 }
 
 /// The position of the greatest element, the lowest one among equals; nan is greater than any number.

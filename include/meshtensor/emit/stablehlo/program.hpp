@@ -71,26 +71,37 @@ class program_writer : speller {
             if (port_of(row, m_.result_value(n).type) == nullptr && !e_.known(row))
               numbers_.push_back({stablehlo_port::number, row, m_.result(n)});
           }
-          find_shifts(n);
+          find_places(n);
           if (declared(n.kind).fusion == fusion_role::random && random_.empty())
             random_ = {{stablehlo_port::seed, no_id, no_id}, {stablehlo_port::step, no_id, no_id}};
           if (n.regions.count != 0) find_ports(m_.region_of(n, 0));
       }
     }
   }
-  /// The numbers by which elements are shifted.
-  void find_shifts(node const& n) {
+  /// The numbers by which elements are shifted, and those that are places.
+  void find_places(node const& n) {
     auto const add = [&](number_id row, dtype type) {
       if (row != no_id && !e_.known(row) && port_of(row, type) == nullptr)
         numbers_.push_back({stablehlo_port::number, row, value_id{no_id}, type});
     };
+    auto const add_all = [&](number_id first, number_id step, number_id around) {
+      add(first, dtype::i64), add(step, dtype::i64), add(around, m_.result_value(n).type);
+    };
+    constexpr number_id none{no_id};
     if (n.kind == primitive::shift) {
       shift_attributes const a = shift_attributes::of(n);
-      add(a.first, dtype::i64), add(a.around, m_.result_value(n).type);
-    }
-    if (n.kind == primitive::move && is_shift(move_attributes::of(n))) {
+      add_all(a.first, none, a.around);
+    } else if (n.kind == primitive::move) {
       move_attributes const a = move_attributes::of(n);
-      add(a.first, dtype::i64), add(a.around, m_.result_value(n).type);
+      add_all(a.first, a.step, a.around);
+    } else if (n.kind == primitive::slice) {
+      slice_attributes const a = slice_attributes::of(n);
+      add_all(a.first, a.step, none);
+    } else if (n.kind == primitive::pad) {
+      pad_attributes const a = pad_attributes::of(n);
+      add_all(a.first, a.step, a.around);
+    } else if (n.kind == primitive::put) {
+      add_all(put_attributes::of(n).position, none, none);
     }
   }
   /// The argument that holds a number as an element of a dtype, if there is one.

@@ -38,20 +38,20 @@ inline value shifted_by_argument(emission& e, node const& n, value const& x, int
     value const low = binary(e.w, "maximum", {first, like(e.w, first, -static_cast<double>(size))});
     first = binary(e.w, "add", {binary(e.w, "minimum", {low, extent}), extent});
   }
-  std::vector<value> begin(x.type.shape.size(), like(e.w, first, 0));
-  begin[along] = first;
-  return part(e.w, all, begin, x.type.shape);
+  return run_at(e, all, along, first, size);
 }
 
 /// The elements of `x` shifted along dim `k` of it, which is whole; the result has `extent` there.
-///
-/// errors  R01 a number of a slice or a pad is not known before the first step
 inline value shifted(emission& e, node const& n, value x, int k, move_attributes const& a, std::int64_t extent) {
-  auto const known = known_positions(e.m, e.b, a.first, a.step);
+  auto const known = known_places(e, a.first, a.step);
   auto const around = a.around == no_id ? std::optional(0.0) : e.known(a.around);
   if (is_shift(a) && (!known || !around)) return shifted_by_argument(e, n, x, k, a);
-  if (!known || !around) e.refuse(n, "a slice or a pad whose numbers change between steps");
   auto const along = static_cast<std::size_t>(k);
+  if (!known && a.how == shift_kind::cut) return taken(e, n, x, along, a.first, a.step, extent);
+  if (!known || !around) {
+    if (a.how != shift_kind::spread) e.refuse(n, "a shift whose numbers change between steps");
+    return spread(e, n, x, along, a.first, a.step, extent, e.number(n, a.around, x.type.element));
+  }
   std::int64_t const size = x.type.shape[along];
   if (a.how == shift_kind::wrap) {
     std::int64_t const first = (known->first % size + size) % size;
