@@ -65,7 +65,7 @@ class places_in_dims {
     return is_number_of_step(a.first) || is_number_of_step(a.step);
   }
 
-  module const& m_;
+  meshtensor::module const& m_;
   binding const& numbers_;
   std::vector<int> nodes_;
 };
