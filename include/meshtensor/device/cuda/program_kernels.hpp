@@ -53,7 +53,7 @@ class program_kernels {
                 "*)a.p[0])[i]), get(((const ", t, "*)a.p[1])[i]))));\n"}),
         1);
   }
-  device_exchange prepare_exchange(node const& n, collective_call const& call, int members) {
+  device_exchange prepare_exchange(node const&, collective_call const& call, int members) {
     return device_exchange(preparation_, copier_, call, members);
   }
   /// To be called when all is prepared. errors R83
