@@ -22,6 +22,8 @@ template std::unique_ptr<module> run_passes<lazy>(module const&, lowering_reques
 template std::string profile<lazy>(module const&, binding const&, timeline const&, rates);
 namespace detail {
 template check_result compare_steps<lazy>(checked_program const&, store&, step_maker);
+template std::string full_name_in<lazy>(std::string_view);
+template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
 template std::string text_of_instructions<lazy>(module const&, plan const&);
 template void warn_idle<lazy>(job_runner const&, module const&);
 template void warn_unused<lazy>(job_runner const&, module const&, layout_rules const&, std::uint64_t);
@@ -40,6 +42,8 @@ template std::string text_of_spans<lazy>(module const&, std::vector<double> cons
 
 template void require_same_on_all_ranks<lazy>(job_runner&, start_record const*, std::exception_ptr const&);
 template void evaluate<primitives::all()>(evaluation const&);
+template void fed_inputs::feed<lazy>(std::string_view, view const&);
+template void fed_inputs::refuse<lazy>(std::string_view, std::string const&) const;
 template class engine<reference_device>;
 template class session<reference_device>;
 

@@ -26,10 +26,10 @@ constexpr name type_name() {
   return name::of(colon == std::string_view::npos ? text : text.substr(colon + 1));
 }
 
-/// The full name of a type, with its named namespaces: `transformer::train_step`.
-template <class T>
-std::string full_type_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
+namespace detail {
+/// The full name of T in what compilers say of a function: `…[with T = transformer::train_step]`.
+template <class = lazy>
+std::string full_name_in(std::string_view text) {
   auto const first = text.find("T = ") + 4;
   text = text.substr(first, text.find_first_of(";]", first) - first);
   std::string full;
@@ -44,6 +44,16 @@ std::string full_type_name() {
     part = i + 2;
   }
   return full + std::string(text.substr(part));
+}
+#if MESHTENSOR_COMPILED
+extern template std::string full_name_in<lazy>(std::string_view);
+#endif
+}  // namespace detail
+
+/// The full name of a type, with its named namespaces: `transformer::train_step`.
+template <class T>
+std::string full_type_name() {
+  return detail::full_name_in(__PRETTY_FUNCTION__);
 }
 
 /// A program with other dtypes: parameters are stored as `Parameters` and computed with as `Compute`.

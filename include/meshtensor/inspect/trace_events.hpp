@@ -70,7 +70,21 @@ std::string text_of_spans(module const& graph, std::vector<double> const& all) {
   return text + "\n]}\n";
 }
 
+/// Writes a text on the process that prints for the job. Returns whether it was written.
+template <class = lazy>
+bool write_once(job_runner& j, std::string const& text, std::string const& path) {
+  if (!j.is_root()) return true;
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  good = file != nullptr && std::fclose(file) == 0 && good;
+  if (!good)
+    warn(j, "R17: '" + path + "' cannot be written, " + std::strerror(errno) +
+                ": name a file in a folder that exists and has room");
+  return good;
+}
+
 #if MESHTENSOR_COMPILED
+extern template bool write_once<lazy>(job_runner&, std::string const&, std::string const&);
 extern template std::vector<double> spans_of_all<lazy>(job_runner&, std::vector<int> const&,
                                                        std::vector<timeline const*> const&);
 extern template std::string text_of_spans<lazy>(module const&, std::vector<double> const&);
@@ -96,15 +110,7 @@ std::string trace_events(executable<Args...> const& e) {
 /// errors  R16 nothing was recorded. Warnings: R17 the file cannot be written
 template <class... Args>
 bool write_trace(executable<Args...> const& e, std::string const& path) {
-  std::string const text = trace_events(e);
-  if (!e.runner().is_root()) return true;
-  std::FILE* const file = std::fopen(path.c_str(), "w");
-  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  good = file != nullptr && std::fclose(file) == 0 && good;
-  if (!good)
-    warn(e.runner(), "R17: '" + path + "' cannot be written, " + std::strerror(errno) +
-                         ": name a file in a folder that exists and has room");
-  return good;
+  return detail::write_once(e.runner(), trace_events(e), path);
 }
 
 }  // namespace meshtensor

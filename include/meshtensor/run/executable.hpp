@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -176,21 +175,7 @@ class executable_of {
     return as_array<Label>(whole(detail::letters(Label)));
   }
   /// The same by a name known only at run time. All processes must call this where they hold parts of the output.
-  block whole(std::string_view label) const {
-    if (static_cast<std::int64_t>(session_->held().size()) == mesh_.size()) return session_->whole(label);
-    value const& v = graph().values[session_->output(label)];
-    view const part = session_->local(label);
-    auto& bring = gatherings_[std::string(label)];
-    if (!bring) {
-      std::vector<std::int64_t> grains;
-      for (int i = 0; i < v.dims.count; ++i) grains.push_back(planned().numbers.grain[v.dims.at[i]]);
-      bring = std::make_unique<gathering>(mesh_, session_->held()[0].rank(), v.layout, part, grains);
-    }
-    block all(v.type, v.dims, planned().numbers);
-    values_->runner().run(static_cast<int>(mesh_.size()),
-                          [&](int, transport& t) { bring->run(t, part.data, all.data()); });
-    return all;
-  }
+  block whole(std::string_view label) const { return session_->gathered(label); }
   /// The sorted names of the tensors that the program watches, each with its path: `layers/hidden`.
   std::vector<std::string> watched() const { return session_->watched(); }
   /// A watched tensor of the last step, whole, on every process, as f64 whatever its dtype. All processes must call
@@ -288,11 +273,6 @@ class executable_of {
     for (int i = 0; i < v.count; ++i) dims.push_back({graph().dim_name(v.dim[i]), v.extent[i]});
     return dims;
   }
-  template <name Label>
-  [[noreturn]] void refuse(view const& wanted, std::string const& given) const {
-    throw error("R11", {"the input '", Label, "' is ", detail::text_of(dims_of(wanted)), ", ", wanted.size(),
-                        " elements, but ", given, " fed"});
-  }
   // A view of fed memory with its dims in the input's order.
   template <class T>
   view arranged(array_view<T> const& from, view const& wanted) const {
@@ -301,16 +281,14 @@ class executable_of {
   template <name Label, class T>
   void take(fed_elements<Label, T> const& f) {
     check_fed<Label, T, any_dims>();
-    view whole = session_->inputs().window(detail::letters(Label));
-    if (static_cast<std::int64_t>(f.size) != whole.size())
-      refuse<Label>(whole, std::to_string(f.size) + " elements were");
-    session_->inputs().feed(detail::letters(Label), f.data);
+    session_->inputs().feed(detail::letters(Label), f.data, static_cast<std::int64_t>(f.size));
   }
   template <name Label, class T, class Dims>
   void take(fed_array<Label, T, Dims> const& f) {
     check_fed<Label, T, Dims>();
     view const wanted = session_->inputs().window(detail::letters(Label)), whole = arranged(f.from, wanted);
-    if (whole.count < 0) refuse<Label>(wanted, "an array " + detail::text_of(f.from.dims()) + " was");
+    if (whole.count < 0)
+      session_->inputs().refuse(detail::letters(Label), "an array " + detail::text_of(f.from.dims()) + " was");
     session_->inputs().feed(detail::letters(Label), whole);
   }
   template <name Label, class T>
@@ -348,7 +326,6 @@ class executable_of {
   mesh_shape mesh_;
   std::unique_ptr<bound> program_;
   std::unique_ptr<session<running_device>> session_;
-  mutable std::map<std::string, std::unique_ptr<gathering>> gatherings_;
 };
 
 }  // namespace meshtensor

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/array/array.hpp"
 #include "meshtensor/run/engine.hpp"
 
 namespace meshtensor {
@@ -64,26 +65,21 @@ class fed_inputs {
     whole.densify();
     return whole;
   }
-  /// Copies each processor's part from a whole array. errors R02 no input has this name
-  void feed(std::string_view label, void const* whole) {
+  /// Copies each processor's part from a whole array; `elements` -1: unknown.
+  ///
+  /// errors  R02 no input has this name; R11 another number of elements
+  void feed(std::string_view label, void const* whole, std::int64_t elements = -1) {
     view from = window(label);
+    if (elements >= 0 && elements != from.size()) refuse(label, std::to_string(elements) + " elements were");
     from.data = const_cast<void*>(whole);
     feed(label, from);
   }
   /// The same from an array with its dims in any order.
-  void feed(std::string_view label, view const& whole) {
-    port& p = port_of(ports_, label, "R02", "input");
-    p.memory.resize(processors_.size());
-    for (std::size_t k = 0; k < processors_.size(); ++k) {
-      view to = processors_[k].windows()[value_of(p)];
-      std::int64_t first = 0;
-      for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
-      to.data = external_[k].fed[p.node] = p.buffer(k, to.bytes());
-      detail::copy_by_name(whole, first, to, 0, no_id, no_id, to.extent);
-      copied_ += to.bytes();
-    }
-    p.fed = true;
-  }
+  template <class = lazy>
+  void feed(std::string_view label, view const& whole);
+  /// errors  R11 what was given, `12 elements were`, is not the whole of an input
+  template <class = lazy>
+  [[noreturn]] void refuse(std::string_view label, std::string const& given) const;
   /// The dense window on an input of this process's one processor, without an address.
   ///
   /// errors  R02 no input has this name; R06 this process holds several processors
@@ -129,5 +125,32 @@ class fed_inputs {
   std::vector<port> ports_;
   std::int64_t copied_ = 0;
 };
+
+template <class>
+void fed_inputs::feed(std::string_view label, view const& whole) {
+  port& p = port_of(ports_, label, "R02", "input");
+  p.memory.resize(processors_.size());
+  for (std::size_t k = 0; k < processors_.size(); ++k) {
+    view to = processors_[k].windows()[value_of(p)];
+    std::int64_t first = 0;
+    for (int i = 0; i < to.count; ++i) first += whole.stride[whole.find(to.dim[i])] * to.origin[i];
+    to.data = external_[k].fed[p.node] = p.buffer(k, to.bytes());
+    detail::copy_by_name(whole, first, to, 0, no_id, no_id, to.extent);
+    copied_ += to.bytes();
+  }
+  p.fed = true;
+}
+template <class>
+void fed_inputs::refuse(std::string_view label, std::string const& given) const {
+  view const wanted = window(label);
+  std::vector<dim_extent> dims;
+  for (int i = 0; i < wanted.count; ++i) dims.push_back({m_.dim_name(wanted.dim[i]), wanted.extent[i]});
+  throw error("R11", {"the input '", label, "' is ", detail::text_of(dims), ", ", wanted.size(), " elements, but ",
+                      given, " fed"});
+}
+#if MESHTENSOR_COMPILED
+extern template void fed_inputs::feed<lazy>(std::string_view, view const&);
+extern template void fed_inputs::refuse<lazy>(std::string_view, std::string const&) const;
+#endif
 
 }  // namespace meshtensor

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,6 +64,8 @@ class session {
   }
   /// The whole output of the last step, assembled from the processors that this process holds.
   block whole(std::string_view label) const;
+  /// The same on every process; all must call it where they hold parts of the output.
+  block gathered(std::string_view label);
   /// The sorted names of the tensors that the program watches.
   std::vector<std::string> watched() const;
   /// Each input, whole, assembled from the processors that this process holds.
@@ -134,6 +137,7 @@ class session {
   std::vector<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
   fed_inputs inputs_{m_, processors_, external_};
   std::vector<port> outputs_;
+  std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   std::vector<double> numbers_;
   counted_paths counted_{m_, entry_};

@@ -212,6 +212,22 @@ block session<Device>::whole(std::string_view label) const {
 }
 
 template <class Device>
+block session<Device>::gathered(std::string_view label) {
+  if (static_cast<std::int64_t>(processors_.size()) == mesh_.size()) return whole(label);
+  value const& v = m_.values[output(label)];
+  view const part = local(label);
+  auto& bring = gatherings_[std::string(label)];
+  if (!bring) {
+    std::vector<std::int64_t> grains;
+    for (int i = 0; i < v.dims.count; ++i) grains.push_back(p_.numbers.grain[v.dims.at[i]]);
+    bring = std::make_unique<gathering>(mesh_, processors_[0].rank(), v.layout, part, grains);
+  }
+  block all(v.type, v.dims, p_.numbers);
+  store_.runner().run(static_cast<int>(mesh_.size()), [&](int, transport& t) { bring->run(t, part.data, all.data()); });
+  return all;
+}
+
+template <class Device>
 void session<Device>::count() {
   settings_.seed = store_.seed(), settings_.step = *steps_;
   counted_.give(settings_, [this](std::size_t k) { return *counts_[k]; });
