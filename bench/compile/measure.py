@@ -142,12 +142,13 @@ def main():
             row("examples/transformer.cpp, -O2", example, ["-O2"])
             row("examples/transformer.cpp, -O0 -g", example, ["-O0", "-g"])
             row("the same, passes at start-up", example, ["-O0", "-g", "-DMESHTENSOR_EARLY=0"])
-            linked = ["-DMESHTENSOR_COMPILED=1"]
+            linked = ["-DMESHTENSOR_COMPILED=1", "-DMESHTENSOR_COMPILED_IO=1"]
             row("with the compiled part, -O2", example, [*linked, "-O2"])
             row("with it, passes at start-up, -O1", example, [*linked, "-O1", "-DMESHTENSOR_EARLY=0"])
             row("with its headers read, -O2", example, read_headers([*linked, "-O2"]))
             row("the same, passes at start-up, -O1", example, read_headers([*linked, "-O1", "-DMESHTENSOR_EARLY=0"]))
-            for part in ("core", "cpu"):
+            row("the training that it runs, -O2", root / "examples" / "transformer" / "training.cpp", [*linked, "-O2"])
+            for part in ("core", "cpu", "io"):
                 row(f"that part once: {part}, -O2", root / "cmake" / "compiled" / f"{part}.cpp", [*linked, "-O2"])
         if a.only in (None, "depth"):
             for n in (1, 12, 96):
