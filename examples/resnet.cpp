@@ -40,8 +40,7 @@ int classify(mt::job const& job, options const& o) {
   images const all(o);
   std::int64_t const count = all.train ? all.train->size() : all.valid->size();
   auto const class_count = static_cast<std::int64_t>(all.valid->classes().size());
-  auto const by = make_learner(
-      {weights, o, class_count, steps_of(o, count), static_cast<double>(count) / static_cast<double>(o.batch)});
+  auto const by = make_learner({weights, o, class_count, steps_of(o, count), steps_per_epoch(o, count)});
   if (!o.load.empty()) load_weights(weights, o);
   if (!o.explain.empty()) return mt::print(job, "{}", by->explained(o.explain)), 0;
   if (o.check) {

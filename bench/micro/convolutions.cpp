@@ -91,7 +91,7 @@ struct ours {
   convolution_direction direction;
 };
 
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
 
 /// oneDNN with `format_tag::any` for all, on its own threads.
 struct best_of_onednn {
@@ -146,7 +146,7 @@ struct best_of_onednn {
 }  // namespace
 
 int main(int argc, char** argv) {
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
   auto const argument = [&](int i, char const* otherwise) { return std::string(i < argc ? argv[i] : otherwise); };
   std::string const named = argument(1, "f32"), filter = argument(4, "");
   auto const type = named == "bf16" ? mt::dtype::bf16 : named == "f64" ? mt::dtype::f64 : mt::dtype::f32;

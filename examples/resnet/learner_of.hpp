@@ -41,13 +41,12 @@ class learner_of : public learner {
   }
 
   batch_loss learn(mt::image_batch const& b) override {
-    double const per_epoch = needs_.steps_per_epoch;
-    auto const fall = [&](std::size_t i) { return o_.fall_epochs[i] * per_epoch; };
-    auto const result = fed(
-        b, *step_, mt::set<"learning_rate">(o_.learning_rate), mt::set<"warmup">(o_.warmup * per_epoch),
-        mt::set<"steps">(static_cast<double>(needs_.steps)), mt::set<"stairs">(o_.schedule == "stairs" ? 1 : 0),
-        mt::set<"fall_1">(fall(0)), mt::set<"fall_2">(fall(1)), mt::set<"fall_3">(fall(2)),
-        mt::set<"momentum">(o_.momentum), mt::set<"weight_decay">(o_.weight_decay), mt::set<"smoothing">(o_.smoothing));
+    auto const result = std::apply(
+        [&](auto const&... rate) {
+          return fed(b, *step_, rate..., mt::set<"momentum">(o_.momentum), mt::set<"weight_decay">(o_.weight_decay),
+                     mt::set<"smoothing">(o_.smoothing));
+        },
+        rate_numbers(o_, needs_.steps, needs_.steps_per_epoch));
     batch_loss const of{static_cast<double>(result.template get<"loss">()),
                         static_cast<double>(result.template get<"count">())};
     if (follow_) (*follow_)(mt::set<"decay">(o_.average));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../resnet.hpp"
+#include "command_line.hpp"
 
 namespace resnet {
 
@@ -28,6 +29,13 @@ constexpr mt::number rate_of(mt::scope auto s) {
   auto const steps =
       warmup_stairs(s, peak, warmup, {s.number("fall_1", 1), s.number("fall_2", 1), s.number("fall_3", 1)});
   return cosine * (1 - stairs) + steps * stairs;
+}
+/// The numbers of `rate_of`, of a training of so many updates. The options give `warmup` and `falls` in epochs.
+inline auto rate_numbers(options const& o, std::int64_t steps, double steps_per_epoch) {
+  auto const fall = [&](std::size_t i) { return o.fall_epochs[i] * steps_per_epoch; };
+  return std::tuple(mt::set<"learning_rate">(o.learning_rate), mt::set<"warmup">(o.warmup * steps_per_epoch),
+                    mt::set<"steps">(static_cast<double>(steps)), mt::set<"stairs">(o.schedule == "stairs" ? 1 : 0),
+                    mt::set<"fall_1">(fall(0)), mt::set<"fall_2">(fall(1)), mt::set<"fall_3">(fall(2)));
 }
 
 /// The optimizers; norms and biases do not decay. `what` is a loss, or gradients that were accumulated before.

@@ -18,6 +18,11 @@ inline std::int64_t steps_of(options const& o, std::int64_t images) {
   return o.steps != 0 ? o.steps : (o.epochs * images + o.batch - 1) / o.batch;
 }
 
+/// Updates of an epoch, which need not be a whole number.
+inline double steps_per_epoch(options const& o, std::int64_t images) {
+  return static_cast<double>(images) / static_cast<double>(o.batch);
+}
+
 struct training {
   mt::job const& job;
   options const& o;

@@ -24,6 +24,7 @@ inline constexpr struct rows_dim : mt::dim<"rows", 6> {} rows;
 inline constexpr struct columns_dim : mt::dim<"columns", 5> {} columns;
 inline constexpr struct rows_3_dim : mt::dim<"rows_3", 3> {} rows_3;
 inline constexpr struct columns_3_dim : mt::dim<"columns_3", mt::divided(columns, 2)> {} columns_3;
+inline constexpr struct columns_4_dim : mt::dim<"columns_4", 4> {} columns_4;
 inline constexpr struct parts_axis : mt::axis<"parts", 1> {} parts;
 struct mesh : mt::mesh<parts> {};
 struct alone : mt::layout<> {};
@@ -44,6 +45,10 @@ struct pools {
     auto d = max_pool(x, mt::window(rows, rows, 2, {.dilation = 2, .padding = {1, 1}}),
                       mt::window(columns, columns, 2, {.dilation = 2, .padding = {1, 1}}));
     s.output("max_dilated", d), s.output("max_dilated_gradient", gradient(sum(d * all), x));
+    // the first of equals is that of the first row, then of the first column
+    auto q = s.input("equals", mt::f64, rows, columns);
+    auto f = max_pool(q, down, mt::window(columns, columns_4, 2));
+    s.output("max_of_equals_gradient", gradient(sum(f * s.input("v", mt::f64, rows_3, columns_4)), q));
     s.output("max_nan", max_pool(s.input("with_nan", mt::f64, rows, columns), down, aside));
     auto m = mean_pool(x, down, aside);
     s.output("mean", m), s.output("mean_gradient", gradient(sum(m * w), x));
@@ -79,16 +84,16 @@ numbers counted(int n) {
 
 TEST_CASE("pools give what PyTorch's give") {
   auto const wanted = recorded();
-  REQUIRE(wanted.size() == 13);
-  numbers x;
-  for (int i = 0; i < 30; ++i) x.push_back((i * 7 + 3) % 11 - 5);
+  REQUIRE(wanted.size() == 14);
+  numbers x, equals;
+  for (int i = 0; i < 30; ++i) x.push_back((i * 7 + 3) % 11 - 5), equals.push_back((i / 5 + i % 5) % 4);
   numbers with_nan = x;
   with_nan[11] = std::numeric_limits<double>::quiet_NaN();
   mt::job const job = mt::job::as_threads();
   mt::store values(job);
   mt::executable<pools, mesh, alone> step(values);
-  auto const result =
-      step(mt::feed<"x">(x), mt::feed<"with_nan">(with_nan), mt::feed<"w">(counted(9)), mt::feed<"all">(counted(30)));
+  auto const result = step(mt::feed<"x">(x), mt::feed<"with_nan">(with_nan), mt::feed<"w">(counted(9)),
+                           mt::feed<"all">(counted(30)), mt::feed<"equals">(equals), mt::feed<"v">(counted(12)));
   auto const check = [&](char const* name, auto const& output) {
     INFO(std::string(name));
     auto const gathered = output.gather();
@@ -106,6 +111,7 @@ TEST_CASE("pools give what PyTorch's give") {
   check("max_ceil_gradient", result.get<"max_ceil_gradient">());
   check("max_dilated", result.get<"max_dilated">());
   check("max_dilated_gradient", result.get<"max_dilated_gradient">());
+  check("max_of_equals_gradient", result.get<"max_of_equals_gradient">());
   check("max_nan", result.get<"max_nan">());
   check("mean", result.get<"mean">());
   check("mean_gradient", result.get<"mean_gradient">());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the example of images counts and follows beside its network: hits, the learning rate, and which images are
-// learnt from and looked at, in batches that do not divide them.
+// What the example of images counts and follows beside its network: hits, the learning rate, of which warmup and falls
+// are given in epochs, and which images are learnt from and looked at, in batches that do not divide them.
 // passes: start-up
 // needs: images
 // alone
@@ -36,6 +36,15 @@ struct count_hits {
 struct give_rate {
   constexpr void operator()(mt::scope auto s) const { s.output("rate", s.input("one", mt::f64) * resnet::rate_of(s)); }
 };
+/// Loses the learning rate in each update.
+struct lose_rate {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const loss = sum(s.parameter("weight", resnet::color, mt::zeros));
+    resnet::with_nesterov::minimize(s, loss);
+    s.output("loss", loss);
+  }
+};
+struct lose_rate_f64 : mt::precision<lose_rate, mt::f64> {};
 struct alone : mt::mesh<> {};
 struct whole : mt::layout<> {};
 
@@ -65,6 +74,48 @@ class watcher : public resnet::learner {
 };
 
 using numbers = std::vector<std::int64_t>;
+
+/// Remembers the learning rate of each update. Fails in the one after the `last`.
+class rate_watcher : public watcher {
+ public:
+  rate_watcher(mt::store& weights, resnet::options const& o, std::int64_t images, std::size_t last)
+      : weights_(weights), o_(o), images_(images), last_(last), step_(weights) {}
+  std::vector<double> rates;
+
+  resnet::batch_loss learn(mt::image_batch const& b) override {
+    if (rates.size() == last_) throw mt::error("R42", "enough");
+    double const before = weight();
+    std::apply([&](auto const&... rate) { step_(rate..., mt::set<"momentum">(0)); },
+               resnet::rate_numbers(o_, resnet::steps_of(o_, images_), resnet::steps_per_epoch(o_, images_)));
+    rates.push_back(before - weight());
+    return watcher::learn(b);
+  }
+
+ private:
+  double weight() { return weights_.get<double>("weight").data()[0]; }
+
+  mt::store& weights_;
+  resnet::options const& o_;
+  std::int64_t images_;
+  std::size_t last_;
+  mt::executable<lose_rate_f64, alone, whole, mt::reference_device> step_;
+};
+
+/// The rates of a training of 10 images, 4 in a batch, 4 times: 2.5 updates an epoch. It fails after `last` updates.
+std::vector<double> rates_of(std::string const& schedule, std::string const& folder, std::size_t last, bool resume) {
+  resnet::options o;
+  o.data = "synthetic", o.count = 10, o.classes = 5, o.size = 8, o.batch = 4, o.epochs = 4;
+  o.learning_rate = 0.5, o.schedule = schedule, o.warmup = 1, o.fall_epochs = {2, 3, 3.5};
+  o.keep = folder + "/kept", o.save = folder + "/saved", o.every = 3, o.resume = resume;
+  resnet::images const all(o);
+  auto const job = mt::job::in_lockstep();
+  mt::store values(job);
+  rate_watcher by(values, o, all.train->size(), last);
+  resnet::training t{job, o, all, values, by};
+  if (last < 10) CHECK_THROWS_AS(t.run(), mt::error);
+  else CHECK(!t.run());
+  return by.rates;
+}
 
 }  // namespace
 
@@ -105,6 +156,28 @@ TEST_CASE("the learning rate rises, then falls along a cosine or in stairs") {
       INFO("step " << t << (stairs ? " of stairs" : ""));
       CHECK(std::abs(rates[t] - 0.8 * rise * fall) < 1e-9);
     }
+  }
+}
+
+TEST_CASE("warmup and falls are given in epochs, and a training that was interrupted goes on in their middle") {
+  // Rises for 2.5 updates. The steps fall at 5, 7.5 and 8.75 updates; the cosine ends at 10.
+  std::vector<double> const stairs{0.2, 0.4, 0.5, 0.5, 0.5, 0.05, 0.05, 0.05, 0.005, 0.0005};
+  std::vector<double> cosine{0.2, 0.4, 0.5};
+  for (int t = 3; t < 10; ++t) cosine.push_back(0.25 * (1 + std::cos(3.141592653589793 * (t - 2.5) / 7.5)));
+  for (auto const& [schedule, wanted] :
+       std::map<std::string, std::vector<double>>{{"stairs", stairs}, {"cosine", cosine}}) {
+    INFO(schedule);
+    meshtensor_test::own_folder const folder;
+    auto const near = [&](std::vector<double> const& got, std::size_t from) {
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - wanted[from + i]) < 1e-12);
+    };
+    auto const before = rates_of(schedule, folder.path(), 7, false);
+    REQUIRE(before.size() == 7);
+    near(before, 0);
+    // A failure leaves the checkpoint behind the 6th update if it was complete by then, or that behind the 3rd.
+    auto const after = rates_of(schedule, folder.path(), 10, true);
+    REQUIRE((after.size() == 4 || after.size() == 7));
+    near(after, 10 - after.size());
   }
 }
 

@@ -71,6 +71,9 @@ constexpr auto around_ring(auto s, auto v) {
   return conv(v, weights(s), to(a, b), mt::window(b, b, row, {.padding = mt::circular_padding}));
 }
 
+/// Windows of one element, the first of which is padding.
+constexpr auto behind_padding() { return mt::window(b, c, 1, {.padding = {1, 0}}); }
+
 /// 0 as a tensor without dims.
 constexpr auto zero(auto s) {
   auto const place = mt::iota(s, first, mt::i32);
@@ -214,6 +217,16 @@ TEST_CASE("a convolution along a ring") {
           },
           one_to_six),
       doctest::Contains("meshtensor T06: mt::circular_padding is for convolutions that are not"), mt::error);
+}
+
+TEST_CASE("a window of padding alone gives 0") {
+  numbers const wanted = {0, 1, 2, 3, 0, 4, 5, 6};
+  CHECK(of([](auto, auto v) { return mean_pool(v, behind_padding(), mt::mean_over::elements); }, one_to_six) == wanted);
+  CHECK(of([](auto, auto v) { return mean_pool(v, behind_padding()); }, one_to_six) == wanted);
+  CHECK(of([](auto, auto v) { return max_pool(v, behind_padding()); }, {-1, -2, -3, -4, -5, -6}) ==
+        numbers{0, -1, -2, -3, 0, -4, -5, -6});
+  CHECK(of([](auto, auto v) { return gradient(sum(mean_pool(v, behind_padding(), mt::mean_over::elements)), v); },
+           one_to_six) == numbers(6, 1));
 }
 
 TEST_CASE("tensors of other sizes, as PyTorch interpolates") {

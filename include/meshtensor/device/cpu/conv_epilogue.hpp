@@ -40,7 +40,7 @@ class conv_epilogue final : public node_kernel {
     view const* const factor = form_.factor ? at++ : nullptr;
     view const* const offset = form_.offset ? at++ : nullptr;
     view const* const sum = form_.sum ? at : nullptr;
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
     if (plan_.joins()) {
       if (sum != nullptr && sum->data != z.data) finish(z, *sum, nullptr, nullptr, nullptr, false, team);
       return plan_.execute(x[0].data, x[1].data, z.data, workspace, &team, factor == nullptr ? nullptr : factor->data,

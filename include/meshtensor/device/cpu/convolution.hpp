@@ -41,7 +41,7 @@ class convolution_plan {
     check(problem);
     if (problem.result_elements() == 0) return;
     convolution_problem const p = ordered(problem);
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
     if (epilogue.any())
       if (auto library = convolution_by_onednn::make(p, threads, epilogue)) {
         way_ = std::move(*library), joins_ = true;
@@ -55,7 +55,7 @@ class convolution_plan {
       return;
     }
     bool const depthwise = depthwise_loops::takes(p);
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
     // Gradients of activations that no cache holds are faster by our loops.
     constexpr std::int64_t cached = 1 << 21;  // elements
     bool const ours = depthwise && p.direction != convolution_direction::forward && p.input_elements() > cached;
@@ -76,7 +76,7 @@ class convolution_plan {
   /// The implementation: "product …", "onednn …", "depthwise loops", "loops" or "nothing".
   std::string implementation() const {
     if (auto const* product = std::get_if<matmul_plan>(&way_)) return "product " + product->implementation();
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
     if (auto const* library = std::get_if<convolution_by_onednn>(&way_)) return "onednn " + library->name();
 #endif
     if (std::holds_alternative<depthwise_loops>(way_)) return "depthwise loops";
@@ -95,7 +95,7 @@ class convolution_plan {
         },
         way_);
   }
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
   /// The same with the epilogue that it joins; null: without a factor or an offset.
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team, void const* factor,
                void const* offset) {
@@ -115,7 +115,7 @@ class convolution_plan {
         way_);
   }
 
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
   std::variant<std::monostate, convolution_loops, depthwise_loops, matmul_plan, convolution_by_onednn> way_;
 #else
   std::variant<std::monostate, convolution_loops, depthwise_loops, matmul_plan> way_;

@@ -5,7 +5,7 @@
 
 #include "meshtensor/device/cpu/onednn.hpp"
 
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
 
 #  include <cstddef>
 #  include <optional>

@@ -74,7 +74,7 @@ struct convolution_problem {
 };
 
 /// Whether a library here may run convolutions with epilogues in one pass.
-#if defined(MESHTENSOR_WITH_ONEDNN) && defined(__SSE2__)
+#if MESHTENSOR_WITH_ONEDNN && defined(__SSE2__)
 inline constexpr bool joins_epilogues = true;
 #else
 inline constexpr bool joins_epilogues = false;

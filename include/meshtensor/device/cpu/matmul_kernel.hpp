@@ -13,7 +13,7 @@
 #include "meshtensor/device/cpu/onednn.hpp"
 #include "meshtensor/device/cpu/small_batch.hpp"
 
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
 #  include <cblas.h>
 #endif
 
@@ -33,7 +33,7 @@ class matmul_kernel {
   std::size_t workspace_bytes() const {
     if (auto const* loops = std::get_if<matmul_loops>(&way_)) return loops->workspace_bytes();
     if (auto const* batch = std::get_if<small_batch>(&way_)) return batch->workspace_bytes();
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
     if (auto const* library = std::get_if<by_onednn>(&way_)) return library->primitive.workspace_bytes();
 #endif
     return 0;
@@ -41,7 +41,7 @@ class matmul_kernel {
 
   /// The implementation: "onednn …", "cblas", "small batch" or "loops".
   std::string implementation() const {
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
     if (auto const* library = std::get_if<by_onednn>(&way_)) return "onednn " + library->primitive.name();
     if (std::holds_alternative<by_cblas>(way_)) return "cblas";
 #endif
@@ -52,7 +52,7 @@ class matmul_kernel {
   void execute(void const* a, void const* b, void* c, void* workspace) {
     if (auto const* loops = std::get_if<matmul_loops>(&way_)) loops->template execute<Any>(a, b, c, workspace);
     if (auto const* batch = std::get_if<small_batch>(&way_)) batch->template execute<Any>(a, b, c, workspace);
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
     if (auto* library = std::get_if<by_onednn>(&way_)) execute_onednn(*library, a, b, c, workspace);
     if (std::holds_alternative<by_cblas>(way_)) execute_cblas(a, b, c);
 #endif
@@ -65,7 +65,7 @@ class matmul_kernel {
     return true;
   }
 
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
   struct by_onednn {
     onednn::primitive primitive;
     int outer = 0;  // the outermost batch dims, which we loop over

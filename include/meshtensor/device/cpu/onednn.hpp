@@ -5,7 +5,7 @@
 
 #include "meshtensor/base/config.hpp"
 
-#if defined(MESHTENSOR_WITH_ONEDNN)
+#if MESHTENSOR_WITH_ONEDNN
 
 #  include <oneapi/dnnl/dnnl.hpp>
 

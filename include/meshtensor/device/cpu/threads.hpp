@@ -9,7 +9,7 @@
 #include "meshtensor/base/cores.hpp"
 #include "meshtensor/base/function_ref.hpp"
 
-#if defined(MESHTENSOR_WITH_TBB)
+#if MESHTENSOR_WITH_TBB
 #  include <oneapi/tbb/parallel_for.h>
 #  include <oneapi/tbb/task_arena.h>
 #endif
@@ -30,7 +30,7 @@ class thread_team {
  public:
   explicit thread_team(int threads = thread_budget())
       : size_(std::max(1, threads))
-#if defined(MESHTENSOR_WITH_TBB)
+#if MESHTENSOR_WITH_TBB
         ,
         arena_(size_, 1)
 #endif
@@ -40,7 +40,7 @@ class thread_team {
   int size() const { return size_; }
   /// Inside a loop: the index of the current thread, below size().
   int here() const {
-#if defined(MESHTENSOR_WITH_TBB)
+#if MESHTENSOR_WITH_TBB
     return size_ == 1 ? 0 : std::clamp(tbb::this_task_arena::current_thread_index(), 0, size_ - 1);
 #else
     return 0;
@@ -52,7 +52,7 @@ class thread_team {
   void parallel_for(std::int64_t count, std::int64_t grain, function_ref<void(std::int64_t, std::int64_t)> f) {
     if (count <= 0) return;
     if (size_ == 1 || count <= grain) return f(std::int64_t{0}, count);
-#if defined(MESHTENSOR_WITH_TBB)
+#if MESHTENSOR_WITH_TBB
     std::int64_t const grains = (count + grain - 1) / grain;
     arena_.execute([&] {
       using range = tbb::blocked_range<std::int64_t>;
@@ -66,7 +66,7 @@ class thread_team {
 
  private:
   int size_;
-#if defined(MESHTENSOR_WITH_TBB)
+#if MESHTENSOR_WITH_TBB
   tbb::task_arena arena_;
 #endif
 };
