@@ -136,7 +136,12 @@ TEST_CASE("the libraries are used") {
         0);  // attention
   CHECK(run(plain(64, 64, 64, dtype::f64, "ac")).plan.implementation() == "cblas");
   auto const large = run(plain(256, 256, 256, dtype::f32, "a")).plan.implementation();
-  CHECK((large == "cblas" || large.find("onednn brg") == 0));  // never oneDNN's gemm
+  CHECK((large == "cblas" || large.find("onednn brg") == 0));  // not oneDNN's gemm
+  auto wide_rows = plain(512, 256, 300, dtype::f32, "a");
+  wide_rows.a.column += 512;
+  auto const core = cpu::libraries_on_one_thread::openblas_core();
+  if (core == "Haswell" || core == "Zen")  // has no kernels for AVX-512
+    CHECK((run(wide_rows).plan.implementation() == "cblas") == !cpu::onednn::has_avx512());
   CHECK(run(plain(64, 64, 64, dtype::i32)).plan.implementation() == "loops");
   CHECK(run(plain(0, 64, 64, dtype::f32)).plan.implementation() == "nothing");
 }

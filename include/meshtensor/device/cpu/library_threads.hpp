@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <mutex>
+#include <string_view>
 
 #include "meshtensor/base/config.hpp"
 
@@ -32,6 +33,12 @@ class libraries_on_one_thread {
   }
 
   static bool has_openblas() { return openblas().known(); }
+  /// The processor that OpenBLAS has kernels for, in its words, as "Haswell"; empty: it is not loaded.
+  static std::string_view openblas_core() {
+    using getter = char const* (*)();
+    static auto const get = reinterpret_cast<getter>(dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+    return get == nullptr ? std::string_view() : get();
+  }
 
  private:
   /// A library's getter and setter for its number of threads; null if it is not loaded.

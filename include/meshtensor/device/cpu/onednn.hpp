@@ -34,6 +34,13 @@ inline dnnl::memory::data_type type_of(dtype t) {
   return t == dtype::f32 ? type::f32 : t == dtype::bf16 ? type::bf16 : type::undef;
 }
 
+/// Whether the library uses registers of 512 bits here.
+inline bool has_avx512() {
+  constexpr unsigned bits = dnnl_cpu_isa_avx512_core;
+  static bool const all = (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & bits) == bits;
+  return all;
+}
+
 /// Describes a matrix product. Throws dnnl::error if the library does not support it.
 inline dnnl::matmul::primitive_desc describe_matmul(dnnl::memory::desc const& a, dnnl::memory::desc const& b,
                                                     dnnl::memory::desc const& c,
