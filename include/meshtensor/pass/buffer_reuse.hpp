@@ -102,7 +102,7 @@ struct buffer_reuse {
       if (!is_made_in(body, v)) continue;
       if (i < l.carries) {
         value_id const old = m.link(arguments, i);
-        if (life.root(old) == old) take_over(v, old, life.read[old]);
+        if (life.root(old) == old) take_over(v, old, life.read_inside[old]);
       } else if (i >= l.carries + l.sums && next_value[v] == 0) {
         bool const is_spread = m.result_value(n, i).layout.axes_of(0) != 0;  // not every processor has each slice
         fills[v] = !fills[v] && !is_spread && !is_given_twice(results, v) && is_free_when_made(n, i, v);

@@ -59,13 +59,24 @@ struct liveness {
   int now;
   int begin[max_values], end[max_values];  // of roots: first and last use
   int read[max_values];                    // of roots: last read
+  int read_inside[max_values];             // of a loop's carries: last read in the loop
   id within[max_values];                   // of a window: the value that it views, plus 1
   bool replaces[max_values];               // become a variable's new value or a region's result, under any alias
   bool wants_copy[max_values];             // read by other nodes than einsums and whole composites of its own region
   bool put_into[max_values];               // updated in place by a put, under any alias
 
   constexpr liveness(module const& source, plan& target)
-      : m(source), p(target), now(0), begin{}, end{}, read{}, within{}, replaces{}, wants_copy{}, put_into{} {
+      : m(source),
+        p(target),
+        now(0),
+        begin{},
+        end{},
+        read{},
+        read_inside{},
+        within{},
+        replaces{},
+        wants_copy{},
+        put_into{} {
     find_what_replaces();
     find_readers();
   }

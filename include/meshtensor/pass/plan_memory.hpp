@@ -129,12 +129,20 @@ struct planner {
       if (node const& n = m.nodes[p.steps.nodes[p.steps.first[body] + i]]; starts_ahead(p.numbers, n)) f(m.result(n));
   }
 
+  /// Whether a loop's carry takes the memory of its first value: nothing else reads that.
+  constexpr bool begins_in_place(node const& n, int carry) const {
+    value_id const first = m.operand(n, carry);
+    if (surveying || reuse.last_use(first) != life.now || p.where[life.root(first)] != place::arena) return false;
+    for (int i = 0; i < n.operands.count; ++i)
+      if (i != carry && life.root(m.operand(n, i)) == life.root(first)) return false;
+    return true;
+  }
   constexpr void repeat(node const& n) {
     loop const l = loop::of(n);
     auto const& body = m.regions[m.region_of(n, 0)];
     for (int i = 0; i < n.operands.count; ++i) {
       value_id const argument = m.link(body.arguments, i);
-      if (i < l.carries) live_in(argument, place::arena);
+      if (i < l.carries) begins_in_place(n, i) ? life.same(argument, m.operand(n, i)) : live_in(argument, place::arena);
       else if (i < l.carries + l.stacked) live_in(argument, place::slice);
       else life.same(argument, m.operand(n, i));
     }
@@ -143,8 +151,13 @@ struct planner {
     region(m.region_of(n, 0));
     ++life.now;  // the end of an iteration, when its results are stored
     each_ahead(n, [&](value_id v) { life.touch(v); });
-    for (int i = 0; i < n.operands.count; ++i) life.touch(m.operand(n, i)), life.touch(m.link(body.arguments, i));
+    for (int i = l.carries; i < n.operands.count; ++i) life.touch(m.operand(n, i));
+    for (int i = 0; i < n.operands.count; ++i) life.touch(m.link(body.arguments, i));
     for (int i = 0; i < body.results.count; ++i) life.look(m.link(body.results, i));
+    for (int i = 0; i < l.carries; ++i) {
+      value_id const argument = m.link(body.arguments, i);
+      life.read_inside[argument] = life.read[life.root(argument)];
+    }
     for (int i = 0; i < n.results.count; ++i) {
       if (i < l.carries) life.same(m.result(n, i), m.link(body.arguments, i));
       life.touch(m.result(n, i));
