@@ -41,9 +41,13 @@ struct read_instruction {
 
 namespace detail {
 
-/// A slice may lie where it is to go: in a stack that a loop reads and gives.
-inline void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {
-  if (to != from && bytes != 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+/// A slice may lie where it is to go: in a stack that a loop reads and gives. Large copies are the device's, if it has
+/// several threads.
+template <class Device>
+void copy_bytes([[maybe_unused]] Device& device, std::byte* to, std::byte const* from, std::int64_t bytes) {
+  if (to == from || bytes == 0) return;
+  if constexpr (requires { device.copy_bytes(to, from, bytes); }) device.copy_bytes(to, from, bytes);
+  else std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 /// Null: another processor holds the slice of the iteration.
 inline std::byte* slice_of(rank_context const& p, view const& stack, std::byte* first, std::int64_t bytes) {
@@ -82,14 +86,14 @@ void act(Instruction const i, [[maybe_unused]] module const& m, [[maybe_unused]]
   } else if constexpr (Kind == bind_window) {
     i.bind(p, detail::window_of(m, m.nodes[i.node()], p));
   } else if constexpr (Kind == copy) {
-    detail::copy_bytes(i.to_pointer(p), i.from_pointer(p), i.from_bytes(p));
+    detail::copy_bytes(device, i.to_pointer(p), i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_to_slice) {
     if (std::byte* const to = detail::slice_of(p, p.windows()[i.to()], i.to_pointer(p), i.from_bytes(p)))
-      detail::copy_bytes(to, i.from_pointer(p), i.from_bytes(p));
+      detail::copy_bytes(device, to, i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_to_store) {
-    detail::copy_bytes(o.variables[i.to()], i.from_pointer(p), i.from_bytes(p));
+    detail::copy_bytes(device, o.variables[i.to()], i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_to_output) {
-    if (o.given[i.node()] != nullptr) detail::copy_bytes(o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
+    if (o.given[i.node()] != nullptr) detail::copy_bytes(device, o.given[i.node()], i.from_pointer(p), i.from_bytes(p));
   } else if constexpr (Kind == copy_part) {
     detail::copy_part(m.nodes[i.node()], p.at(value(i.from())), p.at(value(i.to())));
   } else if constexpr (Kind == zero) {

@@ -3,6 +3,7 @@
 // by their rules' own loops.
 #pragma once
 
+#include <cstring>
 #include <memory>
 
 #include "meshtensor/device/cpu/attention.hpp"
@@ -59,6 +60,14 @@ class cpu_device {
     constexpr std::int64_t grain = 1 << 14;
     team_->parallel_for(total.size(), grain, [&](std::int64_t first, std::int64_t last) {
       meshtensor::accumulate(total, term, first, last);
+    });
+  }
+
+  void copy_bytes(std::byte* to, std::byte const* from, std::int64_t bytes) {
+    constexpr std::int64_t grain = 1 << 17;
+    if (bytes < 2 * grain) return static_cast<void>(std::memcpy(to, from, static_cast<std::size_t>(bytes)));
+    team_->parallel_for(bytes, grain, [&](std::int64_t first, std::int64_t last) {
+      std::memcpy(to + first, from + first, static_cast<std::size_t>(last - first));
     });
   }
 
