@@ -10,6 +10,7 @@
 #include "meshtensor/emit/table.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/pass/cost.hpp"
+#include "meshtensor/pass/epilogue.hpp"
 #include "meshtensor/run/executable.hpp"
 #include "meshtensor/run/timeline.hpp"
 
@@ -103,8 +104,11 @@ class profiler : node_words {
       if (same == all.end()) same = all.insert(all.end(), l);
       double const calls = static_cast<double>(t.calls) / steps_;
       same->calls += t.calls, same->time += static_cast<double>(t.own) / steps_;
-      same->product = declared(m_, n).work == work_kind::product;
-      same->flops += calls * static_cast<double>(flops_of(m_, numbers_, n));
+      // A convolution with its epilogue has the rate of the convolution.
+      epilogue_form const joined = epilogue_form_of(m_, n);
+      node const& works = joined.found ? m_.nodes[joined.conv] : n;
+      same->product = declared(m_, works).work == work_kind::product;
+      same->flops += calls * static_cast<double>(flops_of(m_, numbers_, works));
       same->bytes += calls * bytes_of_node(n);
     }
     return all;
