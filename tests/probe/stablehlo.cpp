@@ -119,15 +119,15 @@ struct cut_by_steps {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, inner, place);
     auto const by = s.step();
-    auto const plain = slice(x, place, cut_four, by * 4), odd = slice(x, place, cut_four, by, 2);
-    auto const back = slice(x, place, cut_four, 6 + by, -2), any = slice(x, place, cut_four, 3 + 4 * by, -1 - by);
+    auto const plain = slice(x, place, cut_four, by * 3), odd = slice(x, place, cut_four, by, 2);
+    auto const back = slice(x, place, cut_four, 7 - by, -2), any = slice(x, place, cut_four, 3 + 4 * by, -1 - by);
     auto const all = plain + 2 * odd + 3 * back * back;
-    auto const inside = pad(all, cut_four, long_place, by * 12) + pad(all, cut_four, long_place, by + 1, 0.5 * by, 3) +
-                        pad(all, cut_four, long_place, 14 + by, 7, -4) +
+    auto const inside = pad(all, cut_four, long_place, by * 11) + pad(all, cut_four, long_place, by + 1, 0.5 * by, 3) +
+                        pad(all, cut_four, long_place, 15 - by, 7, -4) +
                         pad(plain, cut_four, long_place, by, by, 3 * by + 1) +
                         pad(odd, cut_four, long_place, 14 + by, -1, -3 * by - 1);
     auto const last = slice(inside, long_place, cut_two, 13 + by, 2 * by - 1);
-    auto const y = put(put(x, sum(last, cut_two), place, 7 * by), sum(plain, cut_four), place, 2 - by);
+    auto const y = put(put(x, sum(last, cut_two), place, 6 * by), sum(plain, cut_four), place, 2 - by);
     s.output("any", any);
     s.output("inside", inside);
     s.output("y", y);

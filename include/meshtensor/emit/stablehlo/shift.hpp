@@ -35,8 +35,7 @@ inline value shifted_by_argument(emission& e, node const& n, value const& x, int
     all = e.w.op("pad", {x, e.number(n, a.around, x.type.element)}, wide,
                  "edge_padding_low = " + array_text(room) + ", edge_padding_high = " + array_text(room) +
                      ", interior_padding = " + array_text(extents(room.size())));
-    value const low = binary(e.w, "maximum", {first, like(e.w, first, -static_cast<double>(size))});
-    first = binary(e.w, "add", {binary(e.w, "minimum", {low, extent}), extent});
+    first = binary(e.w, "add", {first, extent});  // one beyond the rooms begins at their ends
   }
   return run_at(e, all, along, first, size);
 }
