@@ -3,9 +3,9 @@
 // processors: with the batch in parts, the rows of each image, and the channels. `digits IMAGES LABELS [EPOCHS]`.
 // Run it alone, for threads as processors, or with mpirun -n 2.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <numbers>
 #include <string_view>
 #include <vector>
@@ -135,16 +135,24 @@ int compare(mt::job const& job, char const* images, char const* labels, int epoc
   mt::print(job, "losses of the first epoch differ by {:.0e} at most\n", most);
   return most < 0.01 ? 0 : 1;
 }
+
+/// 0 if the text is no whole number.
+int number_of(std::string_view text) {
+  int n = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return problem == std::errc{} && end == text.data() + text.size() ? n : 0;
+}
 }  // namespace digits
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    bool const asks = argc == 2 && std::string_view(argv[1]) == "--help";
-    std::fputs("digits IMAGES LABELS [EPOCHS]: IDX files, such as train-images-idx3-ubyte.gz\n",
-               asks ? stdout : stderr);
+  bool const asks = argc == 2 && std::string_view(argv[1]) == "--help";
+  int const epochs = argc > 3 ? digits::number_of(argv[3]) : 12;
+  if (argc < 3 || argc > 4 || epochs < 1) {
+    std::fputs(
+        "digits IMAGES LABELS [EPOCHS]: IDX files, such as train-images-idx3-ubyte.gz, and how often they are learnt "
+        "from (12)\n",
+        asks ? stdout : stderr);
     return asks ? 0 : 2;
   }
-  return mt::run_main(argc, argv, [&](mt::job const& job) {
-    return digits::compare(job, argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 12);
-  });
+  return mt::run_main(argc, argv, [&](mt::job const& job) { return digits::compare(job, argv[1], argv[2], epochs); });
 }

@@ -15,4 +15,9 @@ trap 'rm -f "$out"' EXIT
 awk '/epoch  2/ && $(NF - 5) < 97 {exit 1}' "$out" || { echo 'FAILED: it reads less than 97 % of the digits'; exit 1; }
 ! "$program" 2>"$out" || { echo 'FAILED: no files are no mistake'; exit 1; }
 grep -q '^digits IMAGES LABELS' "$out"
+for epochs in 0 -1 2x; do
+  code=0
+  "$program" "$out" "$out" "$epochs" 2>/dev/null || code=$?
+  [ "$code" -eq 2 ] || { echo "FAILED: '$epochs' epochs end with $code"; exit 1; }
+done
 { "$program" "$out" "$out" 2>&1 || true; } | grep -q 'meshtensor R64: .* is not an IDX file' || { echo 'FAILED: no R64'; exit 1; }
