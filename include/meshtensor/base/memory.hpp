@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -23,10 +25,18 @@ class arena {
  public:
   static constexpr std::size_t alignment = 64;
   static constexpr std::size_t large_page = std::size_t{1} << 21;
+  static constexpr std::size_t small = std::size_t{1} << 14;  // below it a page that is mapped costs more than zeros
 
   arena() = default;
   explicit arena(std::size_t bytes) : size_(bytes) {
     if (bytes == 0) return;
+    if (bytes < small) {
+      std::size_t const whole = (bytes + alignment - 1) / alignment * alignment;
+      base_ = std::aligned_alloc(alignment, whole);
+      if (base_ == nullptr) throw no_memory(bytes);
+      data_ = static_cast<std::byte*>(std::memset(base_, 0, whole));
+      return;
+    }
     // Pages are aligned to 4096; to align a large block to a large page, map one more and use the aligned part.
     bool const large = bytes >= large_page;
     std::size_t const page = large ? large_page : alignment;
@@ -34,8 +44,7 @@ class arena {
     void* const got = mapped_ < bytes
                           ? MAP_FAILED
                           : mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (got == MAP_FAILED)
-      throw error("M10", {"the system has no block of ", bytes, " bytes, it has ", available_bytes(), " left"});
+    if (got == MAP_FAILED) throw no_memory(bytes);
     base_ = got;
     data_ = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(base_) + page - 1) / page * page);
     if (large) madvise(data_, bytes, MADV_HUGEPAGE);  // a hint; if it is refused, the block works as well
@@ -46,7 +55,8 @@ class arena {
     return *this;
   }
   ~arena() {
-    if (base_ != nullptr) munmap(base_, mapped_);
+    if (mapped_ != 0) munmap(base_, mapped_);
+    else std::free(base_);
   }
 
   std::byte* data() { return data_; }
@@ -71,8 +81,12 @@ class arena {
   }
 
  private:
+  static error no_memory(std::size_t bytes) {
+    return error("M10", {"the system has no block of ", bytes, " bytes, it has ", available_bytes(), " left"});
+  }
+
   void* base_ = nullptr;
-  std::size_t mapped_ = 0;
+  std::size_t mapped_ = 0;  // 0: a small block, of the heap
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
