@@ -6,6 +6,7 @@
 
 #include "fuzz.hpp"
 #include "meshtensor/io/import.hpp"
+#include "meshtensor/io/importing.hpp"
 #include "meshtensor/meshtensor.hpp"
 
 namespace mt = meshtensor;
