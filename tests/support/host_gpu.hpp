@@ -192,6 +192,11 @@ class host_gpu final : public meshtensor::cuda::gpu {
     return made;
   }
 
+  /// Work that a library gives to the stream, which is this.
+  meshtensor::cuda::api::stream stream() override { return reinterpret_cast<meshtensor::cuda::api::stream>(this); }
+  void enter_here() override {}
+  void do_later(std::function<void()> work) { give(std::move(work)); }
+
   void begin_recording() override { ++recordings, recorded_ = std::make_unique<captured>(); }
   std::unique_ptr<meshtensor::cuda::recorded_step> end_recording() override { return std::move(recorded_); }
   void replay(meshtensor::cuda::recorded_step const& step) override {

@@ -39,6 +39,13 @@ class prepared_nodes {
       exchanges_.emplace(i.node, kernels.prepare_exchange(m.nodes[i.node], c.call, c.with.count));
     }
     kernels.load();
+    if (away) join(instructions, ranks[0], kernels);
+  }
+
+  /// Whether the device itself exchanges it with those of other processes.
+  static bool takes_away([[maybe_unused]] program const& kernels, [[maybe_unused]] planned_collective const& c) {
+    if constexpr (requires { kernels.takes_away(c.call, 1); }) return kernels.takes_away(c.call, c.with.count);
+    else return false;
   }
 
   typename program::work const& launch(instruction const& i, std::size_t rank) const {
@@ -56,6 +63,16 @@ class prepared_nodes {
   }
 
  private:
+  static void join(std::span<instruction const> instructions, rank_context const& mine, program& kernels) {
+    if constexpr (requires { kernels.join_away({}); }) {
+      std::vector<std::vector<int>> groups;
+      for (instruction const& i : instructions)
+        if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange)
+          if (planned_collective const& c = mine.exchange(i.node); takes_away(kernels, c)) groups.push_back(c.members);
+      kernels.join_away(groups);
+    }
+  }
+
   meshtensor::module const& m_;
   std::vector<typename program::work> launches_;  // by processor, then as they are launched
   std::size_t per_rank_ = 0;

@@ -64,9 +64,24 @@ class recorded_orders {
            i.kind == instruction_kind::wait;
   }
   void exchange_away(recorded_tasks<Device>& tasks, instruction const& i) {
+    if (i.kind != instruction_kind::wait && exchange_on_devices(tasks, i)) return;
     if (i.kind != instruction_kind::wait) away_->start(tasks, i, ranks_[0]);
     if (i.kind != instruction_kind::start)
       away_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
+  }
+  /// Among the devices of several processes, as a task like any other; false: the device does not take it.
+  bool exchange_on_devices(recorded_tasks<Device>& tasks, instruction const& i) {
+    planned_collective const& c = ranks_[0].exchange(i.node);
+    if (!prepared_nodes<Device>::takes_away(program_, c)) return false;
+    std::byte *const in = ranks_[0].pointer(i.from_value()), *const out = ranks_[0].pointer(i.to_value());
+    if constexpr (requires(recorder& r) { program_.record_away(r, c.call, c.with, in, out); })
+      tasks.add(
+          [&] {
+            std::int64_t const bytes = result_bytes_of(c.call, c.with.count, c.with.index);
+            return touched_bytes{{bytes_at(in, bytes_of(c.call))}, {bytes_at(out, bytes)}};
+          },
+          [&](recorder& r) { program_.record_away(r, c.call, c.with, in, out); });
+    return true;
   }
   void exchange(recorded_tasks<Device>& tasks, instruction const& i) {
     if (m_.nodes[i.node].kind == primitive::move_rows)

@@ -8,12 +8,19 @@
 #include "meshtensor/pass/device_capabilities.hpp"
 
 #if MESHTENSOR_WITH_MPI
-#  include "meshtensor/comm/mpi.hpp"
+#  include "meshtensor/comm/mpi/key_values.hpp"
 #endif
 
 namespace meshtensor {
 
 class mpi_world;
+
+namespace detail {
+inline bool is_asked(char const* variable) {
+  char const* const text = std::getenv(variable);
+  return text != nullptr && std::string_view(text) == "1";
+}
+}  // namespace detail
 
 /// A device for `executable<Program, Mesh, Layout, mt::cuda_device>`: one GPU runs all processors of the mesh, or in a
 /// job of several processes that of this one. Neither CUDA nor its compiler is needed to build the program; to run it,
@@ -35,13 +42,13 @@ struct cuda_device {
                   {"MESHTENSOR_CUDA_AWARE_MPI asks that MPI gets memory of the GPU, but ", comm::library_name(),
                    " does not say that it takes any: unset it, or take an MPI library that was built with CUDA"});
     cuda::choose_gpu(world.ranks_here(), world.rank());
+    bool const by_nccl = detail::is_asked("MESHTENSOR_CUDA_NCCL");
+    if (by_nccl) cuda::nccl_in_use();
+    cuda::ranks_of_nccl() = by_nccl ? &comm::mpi_key_values::of(world) : nullptr;
 #endif
   }
   /// Whether MPI gets addresses of the GPU's memory, where nothing else touches it.
-  static bool hands_memory_to_mpi() {
-    char const* const asked = std::getenv("MESHTENSOR_CUDA_AWARE_MPI");
-    return asked != nullptr && std::string_view(asked) == "1";
-  }
+  static bool hands_memory_to_mpi() { return detail::is_asked("MESHTENSOR_CUDA_AWARE_MPI"); }
   /// Fills a block of zeros with a variable's initial value: on this machine's processors, which have the same bits.
   static void fill(view const& where, initial_value const& first) {
     static std::mutex one_at_a_time;

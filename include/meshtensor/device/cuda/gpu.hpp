@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "meshtensor/base/dtype.hpp"
+#include "meshtensor/device/cuda/api.hpp"
 
 namespace meshtensor::cuda {
 
@@ -96,6 +97,10 @@ class gpu {
   virtual std::unique_ptr<product_plan> plan(gemm const& product) = 0;
   /// Bytes of workspace of its products.
   virtual std::size_t workspace_bytes() const = 0;
+
+  /// Its one stream, for libraries that give work to it by themselves, and what makes it the GPU of this thread.
+  virtual api::stream stream() = 0;
+  virtual void enter_here() = 0;
 
   virtual void begin_recording() = 0;
   virtual std::unique_ptr<recorded_step> end_recording() = 0;

@@ -117,6 +117,8 @@ class loaded_gpu final : public gpu {
                                  static_cast<unsigned>(shape.threads), 1, 1, 0, stream_, parameters, nullptr),
           "cuLaunchKernel");
   }
+  api::stream stream() override { return stream_; }
+  void enter_here() override { enter(); }
   void wait() override { check(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize"); }
 
   std::vector<function> load(std::string const& text, std::vector<std::string> const& names) override {

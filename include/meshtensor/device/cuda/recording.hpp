@@ -43,6 +43,10 @@ struct product_at_order {
   std::size_t a, b, c;
   address workspace;
 };
+/// What a library does in the GPU's stream.
+struct call_order {
+  std::function<void(gpu&)> call;
+};
 struct product_order {
   product_plan const* how;
   address a, b, c, workspace;
@@ -75,6 +79,7 @@ class recording {
     for (auto const* list : {&a, &b, &c}) tables_.insert(tables_.end(), list->begin(), list->end());
     orders_.push_back(product_at_order{&how, first, first + many, first + 2 * many, workspace});
   }
+  void call(std::function<void(gpu&)> library) { orders_.push_back(call_order{std::move(library)}); }
   /// To be called when all is recorded: brings tables of addresses to the GPU.
   void place_tables(gpu& g) {
     std::size_t const bytes = tables_.size() * sizeof(address);
@@ -95,6 +100,7 @@ class recording {
       else if (auto const* d = std::get_if<download_order>(&o)) g.download(d->to, d->from, d->bytes);
       else if (auto const* t = std::get_if<product_at_order>(&o))
         g.run(*t->how, placed(t->a), placed(t->b), placed(t->c), t->workspace);
+      else if (auto const* n = std::get_if<call_order>(&o)) n->call(g);
       else if (auto const* p = std::get_if<product_order>(&o)) g.run(*p->how, p->a, p->b, p->c, p->workspace);
     }
   }
@@ -105,7 +111,7 @@ class recording {
   std::vector<address> tables_;
   device_memory placed_;
   std::vector<std::variant<launch_order, copy_order, clear_order, upload_order, download_order, product_order,
-                           product_at_order>>
+                           product_at_order, call_order>>
       orders_;
 };
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the functions of NCCL that are called, as its header does, and finds them: it is not needed to build a
+// program.
+#pragma once
+
+#include "meshtensor/device/cuda/loaded_gpu.hpp"
+
+namespace meshtensor::cuda {
+
+namespace api {
+
+struct nccl_id {
+  char bytes[128];
+};
+struct communicator_object;
+using communicator = communicator_object*;
+
+inline constexpr int nccl_u8 = 1, nccl_i32 = 2, nccl_i64 = 4, nccl_f32 = 7, nccl_f64 = 8, nccl_bf16 = 9;
+inline constexpr int nccl_sum = 0, nccl_max = 2, nccl_min = 3;
+
+/// Collectives among GPUs, of version 2: libnccl.so.2. 0: success.
+struct nccl {
+  int (*ncclGetUniqueId)(nccl_id*);
+  int (*ncclCommInitRank)(communicator*, int, nccl_id, int);
+  int (*ncclCommDestroy)(communicator);
+  int (*ncclAllReduce)(void const*, void*, std::size_t, int, int, communicator, stream);
+  int (*ncclReduceScatter)(void const*, void*, std::size_t, int, int, communicator, stream);
+  int (*ncclAllGather)(void const*, void*, std::size_t, int, communicator, stream);
+  int (*ncclSend)(void const*, std::size_t, int, int, communicator, stream);
+  int (*ncclRecv)(void*, std::size_t, int, int, communicator, stream);
+  int (*ncclGroupStart)();
+  int (*ncclGroupEnd)();
+  char const* (*ncclGetErrorString)(int);
+};
+
+}  // namespace api
+
+/// A test's own functions.
+inline api::nccl const*& given_nccl() {
+  static api::nccl const* given = nullptr;
+  return given;
+}
+/// errors R80 it is not installed
+inline api::nccl const& nccl_in_use() {
+  if (given_nccl() != nullptr) return *given_nccl();
+  static api::nccl const found = [] {
+    api::nccl n{};
+    detail::library const l("NCCL", {"libnccl.so.2"});
+    l.find(n.ncclGetUniqueId, "ncclGetUniqueId");
+    l.find(n.ncclCommInitRank, "ncclCommInitRank");
+    l.find(n.ncclCommDestroy, "ncclCommDestroy");
+    l.find(n.ncclAllReduce, "ncclAllReduce");
+    l.find(n.ncclReduceScatter, "ncclReduceScatter");
+    l.find(n.ncclAllGather, "ncclAllGather");
+    l.find(n.ncclSend, "ncclSend");
+    l.find(n.ncclRecv, "ncclRecv");
+    l.find(n.ncclGroupStart, "ncclGroupStart");
+    l.find(n.ncclGroupEnd, "ncclGroupEnd");
+    l.find(n.ncclGetErrorString, "ncclGetErrorString");
+    return n;
+  }();
+  return found;
+}
+
+}  // namespace meshtensor::cuda

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks with mt::cuda_device whose collectives go from GPU to GPU, the host in the place of GPUs and messages of MPI in
+// that of NCCL: they are captured with the step, and the losses are those of one process.
+// passes: start-up
+// sanitize: no
+// ranks: 2 4
+// needs: mpi
+// timeout: 600
+#include <stdlib.h>  // setenv
+
+#include "meshtensor/device/cuda/device.hpp"
+#include "mpi/recorded_devices.hpp"
+#include "support/nccl_over_mpi.hpp"
+
+using namespace recorded;
+namespace nccl = meshtensor_test::nccl;
+
+namespace {
+
+struct stand_ins {
+  meshtensor_test::host_gpu gpu;
+  stand_ins() {
+    mt::cuda::given_gpu() = &gpu, mt::cuda::given_nccl() = &nccl::functions;
+    setenv("MESHTENSOR_CUDA_NCCL", "1", 1);
+    nccl::talk();
+  }
+  ~stand_ins() {
+    unsetenv("MESHTENSOR_CUDA_NCCL");
+    mt::cuda::given_gpu() = nullptr, mt::cuda::given_nccl() = nullptr;
+  }
+};
+
+/// Its gradients are scattered sums where the optimizer's rows are spread, and its parameters are gathered then.
+inline constexpr struct texts : mt::dim<"texts", 24> {} texts;
+inline constexpr struct rows : mt::dim<"rows", 8> {} rows;
+inline constexpr struct width : mt::dim<"width", 12> {} width;
+struct squares {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, texts, rows);
+    auto const y = einsum(x, s.parameter("w", rows, width, mt::normal(1)), mt::to(texts, width));
+    auto const loss = mean(y * y);
+    mt::adamw{.learning_rate = 1e-2}.minimize(s / "optimizer", loss);
+    s.output("y", y);
+    s.output("loss", loss);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("twenty losses of a Transformer, by messages between GPUs") {
+  mt::job const job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)), turns = mt::job::in_lockstep();
+  stand_ins const here;
+  auto const traced = training::traced_in<mt::dtype::f32>();
+  for (training::spread const& how : training::all_spreads()) {
+    if (how.mesh.size() != job.get().size()) continue;
+    INFO(std::string(how.what));
+    training::course const mine = training::train(job, *traced, how, mt::cuda_device()),
+                           wanted = training::train(turns, *traced, how, mt::cuda_device());
+    CHECK(training::farthest(wanted, mine) < 1e-5);
+    CHECK(mine.losses.back() < mine.losses.front() - 0.5);
+  }
+  CHECK(nccl::calls["all_reduce"] > 10);
+  CHECK(nccl::communicators == 0);
+  CHECK(here.gpu.replays > 0);
+}
+
+TEST_CASE("gathers and reductions whose parts lie one behind the other") {
+  mt::job const job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)), turns = mt::job::in_lockstep();
+  stand_ins const here;
+  auto const traced = mt::on_heap([] { return mt::trace<mt::precision<squares, mt::dtype::f64>>(); });
+  mt::blocks const inputs = inputs_of(*traced, mt::entry_name<squares>());
+  mt::mesh_shape const mesh = mt::mesh_shape{}.add("ax", ranks::count());
+  for (mt::layout_rules const& rules : {mt::layout_rules{}.shard("texts", {"ax"}).shard("rows", {"ax"}, "optimizer"),
+                                        mt::layout_rules{}.shard("rows", {"ax"})}) {
+    auto const low =
+        mt::lower(*traced, mt::entry_name<squares>(), mesh, rules, {}, mt::capabilities_of<mt::cuda_device>);
+    INFO(meshtensor_test::text_of(rules));
+    auto const on = [&](mt::job const& j) {
+      return run_on<mt::cuda_device>(j, low->graph, low->planned, low->entry, mesh, inputs, outputs_of(*traced), 4);
+    };
+    outcome const mine = on(job), all = on(turns);
+    CHECK(mine.size() * static_cast<std::size_t>(mesh.size()) == all.size());
+    int far = 0;
+    for (auto const& [key, bytes] : mine)
+      for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
+        double got = 0, wanted = 0;
+        std::memcpy(&got, bytes.data() + i, 8), std::memcpy(&wanted, all.at(key).data() + i, 8);
+        far += !(std::abs(got - wanted) <= 1e-9 * std::max(1.0, std::abs(wanted)));
+      }
+    CHECK(far == 0);
+  }
+  CHECK(nccl::calls["all_gather"] > 0);
+  CHECK(nccl::calls["reduce_scatter"] > 0);
+  CHECK(nccl::communicators == 0);
+}
+
+TEST_CASE("an exchange of as many rows as there are ranks") {
+  mt::job const job(MPI_COMM_WORLD);
+  stand_ins here;
+  mt::cuda_device::join(*job.get().processes());
+  auto const members = ranks::below(ranks::count());
+  mt::group const all{members.data(), ranks::count(), ranks::rank()};
+  mt::collective_call call;
+  call.kind = mt::collective::all_to_all, call.type = mt::dtype::i32, call.dims = 2;
+  call.extent[0] = ranks::count(), call.extent[1] = 5, call.split = 0, call.join = 1;
+  {
+    mt::cuda::peers peers(here.gpu);
+    REQUIRE(peers.takes(call, all.count));
+    peers.join({members});
+    std::vector<std::int32_t> sent(members.size() * 5), got(sent.size()), wanted(sent.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<int>(i) + 100 * ranks::rank();
+    for (std::size_t i = 0; i < sent.size(); ++i)
+      wanted[i] = static_cast<int>(i % 5) + 5 * ranks::rank() + 100 * static_cast<int>(i / 5);
+    mt::cuda::device_memory const in(here.gpu, sent.size() * 4), out(here.gpu, sent.size() * 4);
+    mt::cuda::recording to_do;
+    to_do.upload(in.at(), reinterpret_cast<std::byte const*>(sent.data()), static_cast<std::int64_t>(sent.size() * 4));
+    peers.record(to_do, call, all, in.at(), out.at());
+    to_do.download(reinterpret_cast<std::byte*>(got.data()), out.at(), static_cast<std::int64_t>(sent.size() * 4));
+    to_do.give_to(here.gpu, {});
+    here.gpu.wait();
+    CHECK(got == wanted);
+  }
+  CHECK(nccl::calls["group"] > 0);
+  CHECK(nccl::communicators == 0);
+}
