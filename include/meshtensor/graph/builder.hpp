@@ -20,6 +20,12 @@ struct builder : table_builder {
   int depth;
   frame frames[max_depth];
   bool declared[max_variables];  // by the program being traced
+  // why: constant evaluation takes a microsecond for each node that a search passes.
+  region_id entry;                // begun last
+  int first_of_entry;             // its first node
+  bool was_read[max_variables];   // by it
+  int write_count;                // the updates in it
+  node_id writes[max_variables];  // stale where a program was taken back
   int update_count;
   state_update updates[max_updates];  // in the bodies of loops that are not complete
 
@@ -32,6 +38,11 @@ struct builder : table_builder {
         depth(0),
         frames{},
         declared{},
+        entry(no_id),
+        first_of_entry(0),
+        was_read{},
+        write_count(0),
+        writes{},
         update_count(0),
         updates{} {}
 
@@ -97,6 +108,8 @@ struct builder : table_builder {
     set_attributes(n, a);
     n.operands = add_links(inside);
     n.results = {static_cast<id>(m.link_count), 0};
+    if (kind == primitive::write && write_count < max_variables)
+      writes[write_count++] = static_cast<node_id>(m.node_count);
     return static_cast<node_id>(m.node_count++);
   }
   /// Adds one more result to the last node made.
@@ -126,6 +139,21 @@ struct builder : table_builder {
     node& again = m.nodes[m.values[made].node];
     again.path = n.path, again.site = n.site, again.ordinal = n.ordinal;
     return made;
+  }
+
+  /// The node that updates a variable in an entry, or no_id.
+  constexpr node_id find_write(region_id in, variable_id which) const {
+    auto const is_it = [&](node const& n) {
+      return n.kind == primitive::write && variable_of(n) == which && n.region == in;
+    };
+    if (in == entry && write_count < max_variables) {
+      for (int i = 0; i < write_count; ++i)
+        if (writes[i] < m.node_count && is_it(m.nodes[writes[i]])) return writes[i];
+      return no_id;
+    }
+    for (int i = 0; i < m.node_count; ++i)
+      if (is_it(m.nodes[i])) return static_cast<node_id>(i);
+    return no_id;
   }
 
   // loops that are complete
@@ -159,6 +187,10 @@ struct builder : table_builder {
     region_id const r = static_cast<region_id>(m.region_count++);
     m.regions[r] = {kind, false, label, region, {}, {}};
     region = r;
+    if (kind == region_kind::entry) {
+      entry = r, first_of_entry = m.node_count, write_count = 0;
+      for (int v = 0; v < m.variable_count; ++v) was_read[v] = false;
+    }
     return r;
   }
   /// Opens a region that may use outer values.

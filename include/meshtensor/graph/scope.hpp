@@ -299,11 +299,8 @@ class trace_scope {
     if (diagnostic const in_loop = detail::refused_in_loops(*b_, kept); !in_loop.empty()) return in_loop;
     state_update const* const other = detail::update_in_loops(*b_, target);
     if (other != nullptr) return updated_twice(kept, other->site);
-    for (int i = 0; i < m.node_count; ++i) {
-      node const& n = m.nodes[i];
-      if (n.kind == primitive::write && meshtensor::variable_of(n) == target && n.region == entry_of(b_->region))
-        return updated_twice(kept, n.site);
-    }
+    node_id const written = b_->find_write(entry_of(b_->region), target);
+    if (written != no_id) return updated_twice(kept, m.nodes[written].site);
     value const& v = m.values[next];
     shape const& dims = m.values[before].dims;
     if (!v.dims.includes(dims) || !dims.includes(v.dims)) {

@@ -109,7 +109,7 @@ struct table_builder {
   }
 
   constexpr path_id add_path(path_id parent, name_id label) {
-    for (int i = 0; i < m.path_count; ++i)
+    for (int i = parent == no_id ? 0 : static_cast<int>(parent) + 1; i < m.path_count; ++i)  // parents come before
       if (m.paths[i].parent == parent && m.paths[i].label == label) return static_cast<path_id>(i);
     make_room(m.path_count, 1, max_paths, "G15", "paths, those of the optimizer included");
     if (parent == m.path_count) return parent;  // the last row again, which must not be its own parent
@@ -139,7 +139,8 @@ struct table_builder {
   }
 
   constexpr number_id add_number(number_row const& row) {
-    for (int i = 0; i < m.number_count; ++i) {
+    int const first = row.kind == number_row::expression ? static_cast<int>(row.first) + 1 : 0;  // operands come before
+    for (int i = first; i < m.number_count; ++i) {
       number_row const& r = m.numbers[i];
       if (r.kind == row.kind && r.f == row.f && r.first == row.first && r.second == row.second &&
           std::bit_cast<std::uint64_t>(r.value) == std::bit_cast<std::uint64_t>(row.value))

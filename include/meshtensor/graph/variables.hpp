@@ -97,7 +97,9 @@ constexpr value_id read(builder& b, variable_id which) {
   int const depth = b.depth;
   region_id const entry = depth == 0 ? here : m.regions[b.frames[0].region].parent;
   value_id v = no_id;
-  for (int i = 0; i < m.node_count && v == no_id; ++i)
+  bool const is_new = entry == b.entry && !b.was_read[which];
+  b.was_read[which] = true;
+  for (int i = entry == b.entry ? b.first_of_entry : 0; i < m.node_count && v == no_id && !is_new; ++i)
     if (m.nodes[i].kind == primitive::read && variable_of(m.nodes[i]) == which && m.nodes[i].region == entry)
       v = m.result(m.nodes[i]);
   if (v == no_id) {

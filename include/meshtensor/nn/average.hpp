@@ -43,7 +43,7 @@ struct moving_average {
       if (!(v.trainable || states) || v.type != T) continue;
       if (!is_under(m, v.path, original.path()) || is_under(m, v.path, copy.path())) continue;
       followed = true;
-      any_tensor<T> const next(&b, next_of(m, b.region, from, m.result(n)));
+      any_tensor<T> const next(&b, next_of(b, from, m.result(n)));
       any_tensor<T> const mean(&b, meshtensor::detail::read(b, copy_of(b, v, original.path(), copy.path())));
       path_id const path = m.variables[variable_of(m.nodes[m.values[mean.id].node])].path;
       number const weight = detail::row(copy, share * minimum(copy.updates(path), 1));
@@ -62,11 +62,9 @@ struct moving_average {
 
  private:
   // The value of a variable after this step: the one written so far, else the one before the step.
-  static constexpr value_id next_of(module const& m, region_id where, variable_id which, value_id before) {
-    for (int i = 0; i < m.node_count; ++i)
-      if (m.nodes[i].kind == primitive::write && variable_of(m.nodes[i]) == which && m.nodes[i].region == where)
-        return m.operand(m.nodes[i], 0);
-    return before;
+  static constexpr value_id next_of(builder const& b, variable_id which, value_id before) {
+    node_id const written = b.find_write(b.region, which);
+    return written == no_id ? before : b.m.operand(b.m.nodes[written], 0);
   }
   static constexpr path_id moved(builder& b, path_id path, path_id from, path_id into) {
     return path == from ? into : b.add_path(moved(b, b.m.paths[path].parent, from, into), b.m.paths[path].label);
