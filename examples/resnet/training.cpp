@@ -104,7 +104,7 @@ std::optional<std::string> training::run() {
     if (step * o.batch / images != (step - 1) * o.batch / images || step == steps) {
       scores const s = look();
       line.clear();
-      mt::print(job, "epoch {:>3}  updates {:>6}  loss {:.4f}  {}\n", (step * o.batch + images - 1) / images, step,
+      mt::print(job, "epoch {:>3}  updates {:>6}  loss {:.4f}  {}\n", epoch_of(o, images, step), step,
                 epoch.nats / epoch.images, text_of(s));
       mt::progress(job, "{:.1f} s, {:.1f} images a second, {:.0f} % of the time waiting for data\n", seconds,
                    epoch.images_here / seconds, 100 * epoch.waited / seconds);

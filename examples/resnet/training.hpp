@@ -23,6 +23,12 @@ inline double steps_per_epoch(options const& o, std::int64_t images) {
   return static_cast<double>(images) / static_cast<double>(o.batch);
 }
 
+/// The epoch that the line behind this step is about: the last one that has ended, or that in which the training ends.
+inline std::int64_t epoch_of(options const& o, std::int64_t images, std::int64_t step) {
+  std::int64_t const ended = step * o.batch / images;
+  return ended != (step - 1) * o.batch / images ? ended : ended + 1;
+}
+
 struct training {
   mt::job const& job;
   options const& o;

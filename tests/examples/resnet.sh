@@ -86,6 +86,8 @@ END
       learn "net_$depth" "$program" --epochs 4
       falls "net_$depth"
       awk '/^epoch/ {first = $10} END {exit !(first > 0.5)}' "net_$depth.out" || fail "it guesses: $(cat "net_$depth.out")"
+      grep -qE ' images/s  [0-9]+ % waiting for data  [0-9]+:[0-9]{2} left' "net_$depth.err" ||
+        fail "no line of progress: $(cat "net_$depth.err")"
       grep -q '^epoch   4  updates     24 .* of 12)$' "net_$depth.out" || fail "not each image once: $(cat "net_$depth.out")"
     done
     learn again "$program" --epochs 4

@@ -6,10 +6,13 @@
 // alone
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../../../examples/resnet/images.cpp"
@@ -99,6 +102,40 @@ class rate_watcher : public watcher {
   std::int64_t images_;
   std::size_t last_;
   mt::executable<lose_rate_f64, alone, whole, mt::reference_device> step_;
+};
+
+/// Counts the images that were read.
+class counted_images : public mt::image_set {
+ public:
+  counted_images(std::unique_ptr<mt::image_set> of, std::atomic<std::int64_t>& reads)
+      : of_(std::move(of)), reads_(reads) {}
+  std::int64_t size() const override { return of_->size(); }
+  std::vector<std::string> const& classes() const override { return of_->classes(); }
+  std::int32_t label(std::int64_t number) const override { return of_->label(number); }
+  std::string name(std::int64_t number) const override { return of_->name(number); }
+  void read(std::int64_t number, mt::image& to) const override { of_->read(number, to), ++reads_; }
+
+ private:
+  std::unique_ptr<mt::image_set> of_;
+  std::atomic<std::int64_t>& reads_;
+};
+/// Ends a step when the images of the next one were read, or after twenty seconds.
+class patient_watcher : public watcher {
+ public:
+  explicit patient_watcher(std::atomic<std::int64_t> const& reads) : reads_(reads) {}
+  int in_time = 0;
+
+  resnet::batch_loss learn(mt::image_batch const& b) override {
+    auto const of = watcher::learn(b);
+    auto const wanted = static_cast<std::int64_t>(learnt.size() + b.images.size());
+    double const start = mt::seconds_now();
+    while (reads_ < wanted && mt::seconds_now() < start + 20) std::this_thread::yield();
+    in_time += reads_ >= wanted ? 1 : 0;
+    return of;
+  }
+
+ private:
+  std::atomic<std::int64_t> const& reads_;
 };
 
 /// The rates of a training of 10 images, 4 in a batch, 4 times: 2.5 updates an epoch. It fails after `last` updates.
@@ -207,4 +244,30 @@ TEST_CASE("every image is learnt from once an epoch, and looked at once; no imag
   }
   CHECK(by.looked_at == numbers{0, 1, 2, 0, 1, 2});  // behind the 6th and the 11th step
   CHECK(t.look().images == 3);
+}
+
+TEST_CASE("the images of the next step are read while a step runs") {
+  meshtensor_test::own_folder const folder;
+  resnet::options o;
+  o.data = "synthetic", o.count = 21, o.classes = 5, o.size = 8, o.batch = 4, o.epochs = 1, o.keep = folder.path();
+  resnet::images all(o);
+  std::atomic<std::int64_t> reads = 0;
+  all.train = std::make_unique<counted_images>(std::move(all.train), reads);
+  auto const job = mt::job::in_lockstep();
+  mt::store values(job);
+  patient_watcher by(reads);
+  resnet::training t{job, o, all, values, by};
+  CHECK(!t.run());
+  CHECK(by.in_time == 6);
+}
+
+TEST_CASE("a line names the epoch that has ended, though its last batch has images of the next one") {
+  resnet::options o;
+  o.batch = 4;
+  CHECK(resnet::epoch_of(o, 21, 6) == 1);
+  CHECK(resnet::epoch_of(o, 21, 11) == 2);
+  CHECK(resnet::epoch_of(o, 21, 3) == 1);  // where --steps ends the training
+  CHECK(resnet::epoch_of(o, 21, 8) == 2);
+  CHECK(resnet::epoch_of(o, 20, 5) == 1);
+  CHECK(resnet::epoch_of(o, 3, 5) == 6);
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layout's rule for a dim holds for the dims that windows derive from it, by division or by a window's own numbers,
+// and for those derived from these; results are the same, in parts of any length.
+// passes: start-up
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meshtensor/inspect/explain.hpp"
+#include "meshtensor/meshtensor.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+
+inline constexpr struct length_dim : mt::dim<"length"> {} length;
+inline constexpr struct half_dim : mt::dim<"half", mt::divided(length, 2)> {} half;
+inline constexpr struct spread_dim : mt::dim<"spread", mt::windowed(length, 3, 2, 2, 1, 3)> {} spread;
+inline constexpr struct of_half_dim : mt::dim<"of half", mt::windowed(half, 2)> {} of_half;
+inline constexpr struct other_dim : mt::dim<"other"> {} other;
+inline constexpr struct parts_axis : mt::axis<"parts"> {} parts;
+struct mesh : mt::mesh<parts> {};
+struct in_parts : mt::layout<mt::shard<length, parts>> {};
+
+struct pools {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f64, length, other);
+    auto const h = sum_pool(x, mt::window(length, half, 3, {.stride = 2, .padding = mt::centred_padding}));
+    auto const w = sum_pool(x, mt::window(length, spread, 3, {.stride = 2, .dilation = 2, .padding = {1, 3}}));
+    auto const d = sum_pool(h, mt::window(half, of_half, 2));
+    s.output("h", h), s.output("w", w), s.output("d", d), s.output("dx", gradient(sum(d * d) + sum(w * w), x));
+  }
+};
+
+struct outcome {
+  std::vector<double> values;
+  std::string pictures;
+};
+outcome of(std::int64_t extent, int processors) {
+  auto const job = mt::job::in_lockstep();
+  mt::store values(job);
+  mt::executable<pools, mesh, in_parts> run(values, length(extent), other(2), parts(processors));
+  std::vector<double> x;
+  for (std::int64_t i = 0; i < 2 * extent; ++i) x.push_back(static_cast<double>((7 * i + 3) % 11 - 5));
+  auto const result = run(mt::feed<"x">(x));
+  outcome o{{}, mt::pictures(run)};
+  auto const add = [&](auto const& output) {
+    for (double const v : output.gather()) o.values.push_back(v);
+  };
+  add(result.get<"h">()), add(result.get<"w">()), add(result.get<"d">()), add(result.get<"dx">());
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("derived dims are in parts where the dim is that they are derived from") {
+  for (std::int64_t extent : {12, 17}) {
+    outcome const whole = of(extent, 1);
+    for (int processors : {2, 3, 5}) {
+      INFO(extent << " on " << processors);
+      outcome const cut = of(extent, processors);
+      CHECK(cut.values == whole.values);
+      for (char const* place : {"h [half/parts, ", "w [spread/parts, ", "d [of half/parts, "})
+        CHECK_MESSAGE(cut.pictures.find(place) != std::string::npos, place);
+    }
+  }
+}
