@@ -79,6 +79,11 @@ struct begins_loops {
     s.output("read", repeat(s / "c", layers, again, add) + again);
     s.output("two", std::get<1>(repeat(s / "d", layers, std::tuple(twice, twice), swap)));
     s.output("seen", repeat(s / "e", layers, whole, [&](mt::scope auto, auto h) { return h * 0.5 + whole; }));
+    auto const [last, all] = scan(s / "g", batch, sum(x, batch), sin(x * 7), [](mt::scope auto, auto h, auto row) {
+      auto const next = tanh(h + row);
+      return std::tuple(next, next * 2);
+    });
+    s.output("last", last), s.output("all", all);
     s.output("nested", repeat(s / "f", layers, cos(x), [&](mt::scope auto r, auto h) {
                return repeat(r / "inner", turns, cos(h), add) + repeat(r / "other", turns, h, add);
              }));
@@ -262,8 +267,8 @@ TEST_CASE("a loop begins in the memory of its first value, unless something else
       shared += s.plan().root[m.operand(m.nodes[i], k)] ==
                 s.plan().root[m.link(m.regions[m.region_of(m.nodes[i], 0)].arguments, k)];
   }
-  CHECK(carries == 9);
-  CHECK(shared == 3);  // made, f and f/inner
+  CHECK(carries == 10);
+  CHECK(shared == 4);  // a, f, f/inner and g
   s.check_steps();
 }
 
