@@ -33,7 +33,7 @@ constexpr mt::step_constants costs = mt::constants_of<step_of_small>;
 static_assert(costs.launches == 154);
 static_assert(costs.messages == 23);
 static_assert(costs.bytes == 835'372);
-static_assert(costs.peak == 2'428'928);
+static_assert(costs.peak == 2'399'488);
 static_assert(mt::traffic_of(plan::graph, plan::planned).collectives() == 58);
 static_assert(mt::work_of(plan::graph, plan::planned.numbers).products == 68'444'160);
 
