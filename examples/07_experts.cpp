@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a language model with a mixture of 8 experts on 1, 2, 3, 4 and 8 processors: the losses are the same.
-// Run it alone, for threads as processors, or with mpirun -n 4.
+// Run it alone, for threads as processors, or with mpirun -n 4; `--device NAME` runs it on another device.
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
-#include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
+
+#include "common/main_on_device.hpp"
 
 namespace mt = meshtensor;
 
@@ -58,9 +59,10 @@ struct layout : mt::layout<mt::shard<batch, data>, mt::shard<experts, data>, mt:
                            mt::in<"expert", mt::replicate<batch>>> {};
 
 // Each sentence is in one of two languages, in each of which a word says which is next. Returns the losses.
+template <class Device>
 std::vector<float> train(mt::job const& job, int processors) {
   mt::store weights(job);
-  mt::executable<train_step, mesh, layout> step(weights, data(processors));
+  mt::executable<train_step, mesh, layout, Device> step(weights, data(processors));
   std::mt19937 generator(1);
   mt::array<std::int32_t, batch, length> text, next;
   std::vector<float> losses;
@@ -74,20 +76,23 @@ std::vector<float> train(mt::job const& job, int processors) {
       }
     }
     auto const result = step(mt::feed<"text">(text), mt::feed<"next">(next));
-    losses.push_back(result.get<"loss">());
+    losses.push_back(result.template get<"loss">());
     if (i % 13 == 0)
       mt::print(job, "{} processors, step {:>2}: loss {:.4f}, {:>4.1f} % of choices dropped\n", processors, i,
-                losses.back(), 100 * static_cast<float>(result.get<"dropped">()));
+                losses.back(), 100 * static_cast<float>(result.template get<"dropped">()));
   }
   return losses;
 }
 
+template <class Device>
 int compare(mt::job const& job) {
-  auto const alone = train(mt::job::in_lockstep(), 1);
-  std::vector<int> const threads{2, 3, 4, 8}, ranks{job.ranks()};
+  auto const alone = train<Device>(mt::job::in_lockstep(), 1);
+  // Where programs are compiled whole, parts of a dim are equal, and there are as many processors as devices.
+  std::vector<int> const threads = mt::whole_program_device<Device> ? std::vector{2, 4} : std::vector{2, 3, 4, 8};
+  std::vector<int> const ranks{job.ranks()};
   float most = 0;
   for (int const processors : job.ranks() == 1 ? threads : ranks) {
-    auto const losses = train(job, processors);
+    auto const losses = train<Device>(job, processors);
     for (std::size_t i = 0; i < losses.size(); ++i) most = std::max(most, std::abs(losses[i] - alone[i]));
   }
   mt::print(job, "the losses differ by {:.0e} at most\n", most);
@@ -95,4 +100,8 @@ int compare(mt::job const& job) {
 }
 }  // namespace language
 
-int main(int argc, char** argv) { return mt::run_main(argc, argv, language::compare); }
+int main(int argc, char** argv) {
+  return examples::main_on_device<mt::reference_device>(
+      argc, argv,
+      []<class Device>(mt::job const& job, std::type_identity<Device>) { return language::compare<Device>(job); });
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A 3-D U-Net finds balls among boxes in noisy volumes, which are cut along depth and rows: on 2x2 processors each has
 // a quarter of every volume, and what windows reach of its neighbours' quarters. The losses are those of one processor.
-// Run it alone, for threads as processors, or with mpirun -n 4.
+// Run it alone, for threads as processors, or with mpirun -n 4; `--device NAME` runs it on another device.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include <meshtensor/device/default.hpp>
-#include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
+
+#include "common/main_on_device.hpp"
 
 namespace mt = meshtensor;
 
@@ -132,17 +132,18 @@ struct curve {
   std::vector<float> losses;
   float score = 0;  // of the last forty steps, whose volumes are new to it
 };
+template <class Device>
 curve train(mt::job const& job, mt::job const& speaker, int planes_count, int lines_count) {
   mt::store weights(job);
-  mt::executable<train_step, mesh, layout, mt::default_device> step(weights, planes(planes_count), lines(lines_count));
+  mt::executable<train_step, mesh, layout, Device> step(weights, planes(planes_count), lines(lines_count));
   std::mt19937 generator(1);
   curve found;
   for (int i = 0; i < steps; ++i) {
     volume_batch const seen(generator);
     double const rate = 0.005 * (1 + std::cos(std::numbers::pi * i / steps));
     auto const result = step(mt::feed<"volume">(seen.volume), mt::feed<"truth">(seen.truth), mt::set<"rate">(rate));
-    found.losses.push_back(result.get<"loss">());
-    float const score = result.get<"score">();
+    found.losses.push_back(result.template get<"loss">());
+    float const score = result.template get<"score">();
     if (i >= steps - 40) found.score += score / 40;
     if (i % 80 == 79)
       mt::print(speaker, "{}x{} processors, step {:>3}: loss {:.4f}, Dice score {:.3f}\n", planes_count, lines_count, i,
@@ -151,9 +152,10 @@ curve train(mt::job const& job, mt::job const& speaker, int planes_count, int li
   return found;
 }
 
+template <class Device>
 int compare(mt::job const& job) {
-  auto const alone = train(mt::job::in_lockstep(), job, 1, 1);
-  auto const cut = train(job, job, 2, 2);
+  auto const alone = train<Device>(mt::job::in_lockstep(), job, 1, 1);
+  auto const cut = train<Device>(job, job, 2, 2);
   float most = 0;
   for (std::size_t i = 0; i < 20; ++i) most = std::max(most, std::abs(cut.losses[i] - alone.losses[i]));
   mt::print(job, "the first twenty losses differ by {:.0e} at most; scores {:.3f} and {:.3f}\n", most, alone.score,
@@ -162,4 +164,8 @@ int compare(mt::job const& job) {
 }
 }  // namespace volumes
 
-int main(int argc, char** argv) { return mt::run_main(argc, argv, volumes::compare); }
+int main(int argc, char** argv) {
+  return examples::main_on_device(argc, argv, []<class Device>(mt::job const& job, std::type_identity<Device>) {
+    return volumes::compare<Device>(job);
+  });
+}

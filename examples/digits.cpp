@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learns to read digits from files as MNIST has them, of which the last fifth is held out, three times on two
 // processors: with the batch in parts, the rows of each image, and the channels. `digits IMAGES LABELS [EPOCHS]`.
-// Run it alone, for threads as processors, or with mpirun -n 2.
+// Run it alone, for threads as processors, or with mpirun -n 2; `--device NAME` runs it on another device.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <meshtensor/data/idx.hpp>
 #include <meshtensor/data/image_range.hpp>
 #include <meshtensor/data/image_stream.hpp>
-#include <meshtensor/device/default.hpp>
-#include <meshtensor/job/main.hpp>
 #include <meshtensor/meshtensor.hpp>
+
+#include "common/main_on_device.hpp"
 
 namespace mt = meshtensor;
 
@@ -85,7 +85,7 @@ struct curve {
   std::vector<double> losses;  // mean of each epoch
   double right = 0;            // the share of the held-out digits that it reads
 };
-template <class Layout>
+template <class Device, class Layout>
 curve train(mt::job const& job, char const* what, mt::image_set const& learnt, mt::image_set const& held_out,
             int epochs) {
   mt::image_options how{.rows = 50, .height = 28, .width = 28, .seed = 1, .crop = mt::image_crop::moved};
@@ -95,8 +95,8 @@ curve train(mt::job const& job, char const* what, mt::image_set const& learnt, m
   mt::image_batches const seen(learnt, how), asked(held_out, in_order);
 
   mt::store weights(job);
-  mt::executable<programs, train_step, mesh, Layout, mt::default_device> step(weights);
-  mt::executable<programs, evaluate, mesh, Layout, mt::default_device> judge(weights);
+  mt::executable<programs, train_step, mesh, Layout, Device> step(weights);
+  mt::executable<programs, evaluate, mesh, Layout, Device> judge(weights);
   auto const steps = seen.per_epoch();
   mt::image_stream stream(seen);
   curve found;
@@ -123,13 +123,14 @@ curve train(mt::job const& job, char const* what, mt::image_set const& learnt, m
   return found;
 }
 
-int compare(mt::job const& job, char const* images, char const* labels, int epochs) {
+template <class Device>
+int compare(mt::job const& job, std::string const& images, std::string const& labels, int epochs) {
   mt::idx_images const all(images, labels);
   std::int64_t const fifth = all.size() / 5;
   mt::image_range const learnt(all, 0, all.size() - fifth), held_out(all, all.size() - fifth);
-  curve const of[] = {train<by_batch>(job, "batch", learnt, held_out, epochs),
-                      train<by_rows>(job, "rows", learnt, held_out, epochs),
-                      train<by_channels>(job, "channels", learnt, held_out, epochs)};
+  curve const of[] = {train<Device, by_batch>(job, "batch", learnt, held_out, epochs),
+                      train<Device, by_rows>(job, "rows", learnt, held_out, epochs),
+                      train<Device, by_channels>(job, "channels", learnt, held_out, epochs)};
   double most = 0;
   for (curve const& c : of) most = std::max(most, std::abs(c.losses[0] - of[0].losses[0]));
   mt::print(job, "losses of the first epoch differ by {:.0e} at most\n", most);
@@ -145,14 +146,14 @@ int number_of(std::string_view text) {
 }  // namespace digits
 
 int main(int argc, char** argv) {
-  bool const asks = argc == 2 && std::string_view(argv[1]) == "--help";
-  int const epochs = argc > 3 ? digits::number_of(argv[3]) : 12;
-  if (argc < 3 || argc > 4 || epochs < 1) {
-    std::fputs(
-        "digits IMAGES LABELS [EPOCHS]: IDX files, such as train-images-idx3-ubyte.gz, and how often they are learnt "
-        "from (12)\n",
-        asks ? stdout : stderr);
-    return asks ? 0 : 2;
-  }
-  return mt::run_main(argc, argv, [&](mt::job const& job) { return digits::compare(job, argv[1], argv[2], epochs); });
+  return examples::main_on_device(
+      argc, argv,
+      "IMAGES LABELS [EPOCHS] [--device NAME]: IDX files, such as train-images-idx3-ubyte.gz, and how often they are "
+      "learnt from (12)",
+      2, 3, []<class Device>(mt::job const& job, auto const& words, std::type_identity<Device>) {
+        int const epochs = words.size() > 2 ? digits::number_of(words[2]) : 12;
+        if (epochs >= 1) return digits::compare<Device>(job, words[0], words[1], epochs);
+        mt::progress(job, "digits: '{}' is no number of epochs\n", words[2]);
+        return 2;
+      });
 }

@@ -9,6 +9,7 @@
 #include <meshtensor/job/main.hpp>
 #include <meshtensor/train/stop_request.hpp>
 
+#include "common/built_devices.hpp"
 #include "resnet/command_line.hpp"
 #include "resnet/images.hpp"
 #include "resnet/learner.hpp"
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
       else mt::progress(job, "{}", ending->words);
       return ending->code;
     }
+    if (o.device == "list") return mt::print(job, "{}", examples::list_of_devices(examples::built_names())), 0;
     if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
     return classify(job, o);
   });

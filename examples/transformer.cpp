@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <fstream>
 
-#include <meshtensor/device/default.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/job/main.hpp>
 
-#include "common/devices.hpp"
+#include "common/built_devices.hpp"
 #include "transformer/command_line.hpp"
+#include "transformer/devices.hpp"
 #include "transformer/learner_of.hpp"
 #include "transformer/training.hpp"
 
@@ -29,23 +29,6 @@ int show_plan(mt::job const& job, options const& o) {
   return 0;
 }
 
-std::unique_ptr<learner> learner_on_default(mt::store& weights, options const& o) {
-  return std::make_unique<learner_of<mt::default_device>>(weights, o);
-}
-
-examples::devices<learner_maker> const devices{
-    {examples::default_device_name, &learner_on_default},
-#if MESHTENSOR_EXAMPLE_REFERENCE
-    {"reference", &learner_on_reference},
-#endif
-#if MESHTENSOR_EXAMPLE_CUDA
-    {"cuda", &learner_on_cuda},
-#endif
-#if MESHTENSOR_EXAMPLE_PJRT
-    {"pjrt", &learner_on_pjrt},
-#endif
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,11 +39,13 @@ int main(int argc, char** argv) {
       else mt::progress(job, "{}", ending->words);
       return ending->code;
     }
-    if (o.device == "list") return mt::print(job, "{}", examples::list_of_devices(examples::names_of(devices))), 0;
+    if (o.device == "list") return mt::print(job, "{}", examples::list_of_devices(examples::built_names())), 0;
     complete_mesh(o, o.plan_only() ? 0 : job.get().size());
     complete_sizes(o);
     if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
     if (o.plan_only()) return show_plan(job, o);
-    return train(job, o, examples::chosen(o.device, devices));
+    return train(job, o, examples::on_device(o.device, []<class Device>(std::type_identity<Device>) -> learner_maker {
+                   return &learner_on<Device>;
+                 }));
   });
 }

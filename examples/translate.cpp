@@ -12,6 +12,7 @@
 #include <meshtensor/train/progress_line.hpp>
 #include <meshtensor/train/stop_request.hpp>
 
+#include "common/built_devices.hpp"
 #include "translate/command_line.hpp"
 #include "translate/conversation.hpp"
 #include "translate/sizes.hpp"
@@ -92,6 +93,7 @@ int main(int argc, char** argv) {
       else mt::progress(job, "{}", ending->words);
       return ending->code;
     }
+    if (o.device == "list") return mt::print(job, "{}", examples::list_of_devices(examples::built_names())), 0;
     if (o.threads != 0) setenv("MESHTENSOR_THREADS", std::to_string(o.threads).c_str(), 1);
     if (o.interactive) o.sentences = o.mesh.at("data");
     texts const all(o);

@@ -2,6 +2,7 @@
 // The names of devices on a command line.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace examples {
@@ -11,6 +12,10 @@ inline bool is_device_name(std::string_view name) {
   for (std::string_view const known : {"cpu", "reference", "cuda", "pjrt", "list"})
     if (name == known) return true;
   return name.starts_with("pjrt:") && name.size() > 5;
+}
+/// Says that it may not; empty if it may.
+inline std::string refused_device_name(std::string const& name) {
+  return is_device_name(name) ? "" : "'" + name + "' is none of cpu, reference, cuda, pjrt, pjrt:PATH and list";
 }
 
 }  // namespace examples

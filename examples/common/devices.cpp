@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 #include <meshtensor/device/pjrt/client.hpp>
 #include <meshtensor/device/pjrt/find_plugin.hpp>
 #include <meshtensor/device/pjrt/room.hpp>
+
+#include "device_name.hpp"
 
 namespace examples {
 
@@ -58,11 +61,33 @@ std::string list_of_devices(std::vector<std::string> const& built) {
 std::string require_built(std::string const& name, std::vector<std::string> const& built) {
   std::string const kind = name.substr(0, name.find(':'));
   if (!has(built, kind))
-    throw mt::error(
-        "R76", {"this program was not built for the device '", kind, "': ",
-                kind == "cpu" ? "install oneDNN, a CBLAS and oneTBB, and build it again" : build_with(kind).c_str()});
+    throw mt::error("R76", {"this program was not built for the device '", kind,
+                            "': ", kind == "cpu" ? "install oneDNN, a CBLAS and oneTBB, and " : "", build_with(kind)});
   if (kind.size() < name.size()) setenv("MESHTENSOR_PJRT", name.c_str() + kind.size() + 1, 1);
   return kind;
+}
+
+std::optional<ending> read_device_words(int argc, char** argv, char const* usage, std::size_t least, std::size_t most,
+                                        device_words& into) {
+  std::string const program = std::filesystem::path(argv[0]).filename(), call = program + " " + usage + "\n";
+  auto const refused = [&](std::string const& what) { return ending{2, program + ": " + what + "; it is " + call}; };
+  for (int i = 1; i < argc; ++i) {
+    std::string const word = argv[i];
+    if (word == "--help")
+      return ending{
+          0, call + "NAME is cpu, reference, cuda, pjrt, or pjrt:PATH with a plugin; list prints what is here\n"};
+    if (word == "--device" || word.starts_with("--device=")) {
+      if (word.size() == 8 && ++i == argc) return refused("--device needs a name");
+      into.device = word.size() == 8 ? argv[i] : word.substr(9);
+      if (auto const why = refused_device_name(into.device); !why.empty()) return refused("--device: " + why);
+    } else if (word.starts_with("--") || into.others.size() == most) {
+      return refused("'" + word + "' is not understood");
+    } else {
+      into.others.push_back(word);
+    }
+  }
+  if (into.others.size() < least && into.device != "list") return refused("words are missing");
+  return {};
 }
 
 }  // namespace examples

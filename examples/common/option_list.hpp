@@ -69,19 +69,14 @@ struct option_list {
   CLI::Option* flag(char const* name, bool& into, char const* help) {
     return app.add_flag(name, into, help)->group(group);
   }
-  /// `--device`: a name, which examples::chosen takes.
+  /// `--device`: a name, which examples::on_device takes.
   CLI::Option* device(std::string& into) {
     return app
         .add_option("--device", into,
                     "What runs the steps: cpu, reference, cuda, pjrt, or pjrt:PATH with a plugin; list prints what is "
                     "here (cpu)")
         ->type_name("DEVICE")
-        ->check(CLI::Validator(
-            [](std::string& text) {
-              return is_device_name(text) ? std::string()
-                                          : "'" + text + "' is none of cpu, reference, cuda, pjrt, pjrt:PATH and list";
-            },
-            ""))
+        ->check(CLI::Validator([](std::string& text) { return refused_device_name(text); }, ""))
         ->group(group);
   }
   /// `--explain`, which gives `into` the text "plan", or `--explain=instructions`.

@@ -14,7 +14,7 @@ struct move_average : computed<follow<basic>> {};
 }  // namespace
 
 std::unique_ptr<learner> basic_bf16(learner_needs const& needs) {
-  return std::make_unique<learner_of<basic, false, learn, look, look_at_average, move_average>>(needs);
+  return learner_on_device<basic, false, learn, look, look_at_average, move_average>(needs);
 }
 
 }  // namespace resnet

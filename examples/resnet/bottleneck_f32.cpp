@@ -14,7 +14,7 @@ struct move_average : computed<follow<bottleneck>> {};
 }  // namespace
 
 std::unique_ptr<learner> bottleneck_f32(learner_needs const& needs) {
-  return std::make_unique<learner_of<bottleneck, false, learn, look, look_at_average, move_average>>(needs);
+  return learner_on_device<bottleneck, false, learn, look, look_at_average, move_average>(needs);
 }
 
 }  // namespace resnet

@@ -72,6 +72,7 @@ struct command_line {
 
     add.group = "Processors";
     add("--mesh", mesh, "AXIS=N,..", "As many along each axis (data=1,rows=1,cols=1,model=1)");
+    add.device(o.device);
     add("--threads", o.threads, "N", "Threads of a process, shared by its processors (one a core)", count);
 
     add.group = "Model and training";

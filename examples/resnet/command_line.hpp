@@ -21,6 +21,7 @@ struct options {
   // processors
   std::map<std::string, std::int64_t> mesh{{"data", 1}, {"rows", 1}, {"cols", 1}, {"model", 1}};
   std::int64_t threads = 0;
+  std::string device;
   // model and training
   int depth = 50;
   std::int64_t width = 64;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include <meshtensor/device/default.hpp>
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/profile.hpp>
@@ -13,17 +12,18 @@
 #include <meshtensor/run/executable.hpp>
 #include <meshtensor/run/one_store.hpp>
 
+#include "../common/built_devices.hpp"
 #include "learner.hpp"
 #include "programs.hpp"
 #include "sizes.hpp"
 
 namespace resnet {
 
-template <class Block, bool InParts, class Train, class Evaluate, class EvaluateAverage, class Follow>
+template <class Device, class Block, bool InParts, class Train, class Evaluate, class EvaluateAverage, class Follow>
 class learner_of : public learner {
   using programs = mt::programs<Train, Evaluate, EvaluateAverage, Follow>;
   template <class Program>
-  using program = mt::executable<programs, Program, resnet::mesh, resnet::layout, mt::default_device>;
+  using program = mt::executable<programs, Program, resnet::mesh, resnet::layout, Device>;
   static_assert(mt::one_store<program<Train>, program<Evaluate>>);
 
  public:
@@ -103,7 +103,7 @@ class learner_of : public learner {
   std::pair<bool, std::string> compare(mt::image_batch const& b) override {
     auto const found = std::apply(
         [&](auto const&... each) {
-          return mt::check<programs, Train, resnet::mesh, resnet::layout, mt::default_device>(
+          return mt::check<programs, Train, resnet::mesh, resnet::layout, Device>(
               weights_, each..., mt::feed<"images">(b.pixels), mt::feed<"labels">(b.labels),
               mt::feed<"counts">(b.counts));
         },
@@ -148,5 +148,13 @@ class learner_of : public learner {
   std::unique_ptr<program<EvaluateAverage>> look_average_;
   std::unique_ptr<program<Follow>> follow_;
 };
+
+/// A learner on the device that the options name.
+template <class Block, bool InParts, class... Programs>
+std::unique_ptr<learner> learner_on_device(learner_needs const& needs) {
+  return examples::on_device(needs.o.device, [&]<class Device>(std::type_identity<Device>) -> std::unique_ptr<learner> {
+    return std::make_unique<learner_of<Device, Block, InParts, Programs...>>(needs);
+  });
+}
 
 }  // namespace resnet

@@ -38,9 +38,8 @@ class learner {
 
 using learner_maker = std::unique_ptr<learner> (*)(mt::store&, options const&);
 
-// Devices that are compiled only where they are asked for; see MESHTENSOR_EXAMPLE_DEVICES.
-std::unique_ptr<learner> learner_on_reference(mt::store&, options const&);
-std::unique_ptr<learner> learner_on_cuda(mt::store&, options const&);
-std::unique_ptr<learner> learner_on_pjrt(mt::store&, options const&);
+/// A learner on one device; learner_of.hpp has it.
+template <class Device>
+std::unique_ptr<learner> learner_on(mt::store&, options const&);
 
 }  // namespace transformer

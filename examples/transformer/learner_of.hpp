@@ -78,4 +78,9 @@ class learner_of : public learner {
   std::vector<std::int32_t> last_ = std::vector<std::int32_t>(1);
 };
 
+template <class Device>
+std::unique_ptr<learner> learner_on(mt::store& weights, options const& o) {
+  return std::make_unique<learner_of<Device>>(weights, o);
+}
+
 }  // namespace transformer

@@ -6,8 +6,6 @@
 
 namespace transformer {
 
-std::unique_ptr<learner> learner_on_cuda(mt::store& weights, options const& o) {
-  return std::make_unique<learner_of<mt::cuda_device>>(weights, o);
-}
+template std::unique_ptr<learner> learner_on<mt::cuda_device>(mt::store&, options const&);
 
 }  // namespace transformer

@@ -6,8 +6,6 @@
 
 namespace transformer {
 
-std::unique_ptr<learner> learner_on_pjrt(mt::store& weights, options const& o) {
-  return std::make_unique<learner_of<mt::pjrt_device>>(weights, o);
-}
+template std::unique_ptr<learner> learner_on<mt::pjrt_device>(mt::store&, options const&);
 
 }  // namespace transformer

@@ -6,8 +6,6 @@
 
 namespace transformer {
 
-std::unique_ptr<learner> learner_on_reference(mt::store& weights, options const& o) {
-  return std::make_unique<learner_of<mt::reference_device>>(weights, o);
-}
+template std::unique_ptr<learner> learner_on<mt::reference_device>(mt::store&, options const&);
 
 }  // namespace transformer

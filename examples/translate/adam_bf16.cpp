@@ -10,7 +10,7 @@ struct programs : mt::programs<learn, look> {};
 }  // namespace
 
 std::unique_ptr<learner> adam_bf16(learner_needs const& needs) {
-  return std::make_unique<learner_of<programs, learn, look>>(needs);
+  return learner_on_device<programs, learn, look>(needs);
 }
 
 }  // namespace translation

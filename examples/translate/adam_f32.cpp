@@ -8,7 +8,7 @@ struct programs : mt::programs<train_step<with_adam>, evaluate> {};
 }  // namespace
 
 std::unique_ptr<learner> adam_f32(learner_needs const& needs) {
-  return std::make_unique<learner_of<programs, train_step<with_adam>, evaluate>>(needs);
+  return learner_on_device<programs, train_step<with_adam>, evaluate>(needs);
 }
 
 }  // namespace translation

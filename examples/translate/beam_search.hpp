@@ -87,7 +87,7 @@ class beam_search {
   void follow(std::size_t row, std::span<float const> best, std::span<std::int32_t const> from,
               std::span<std::int32_t const> last) {
     sentence& s = all_[row];
-    auto const length = length_of(++position[row]);
+    auto const divisor = length_of(++position[row]);
     std::size_t const offered = 2 * width_;
     std::vector<way> next;
     next.reserve(width_);
@@ -96,7 +96,7 @@ class beam_search {
       auto const place = static_cast<std::size_t>(from[at]) / (offered + 2);
       way const& before = s.live[place];
       if (last[at] == end_) {  // ends a hypothesis: complete if it is one of the best
-        if (c < width_ && s.done.size() < width_) s.done.push_back({best[at] / length, before.text});
+        if (c < width_ && s.done.size() < width_) s.done.push_back({best[at] / divisor, before.text});
         continue;
       }
       if (next.size() == width_) continue;
@@ -121,8 +121,8 @@ class beam_search {
     close(row);
   }
   void close(std::size_t row) { all_[row].open = false, position[row] = 0; }
-  float length_of(std::int32_t words) const {
-    return static_cast<float>(std::pow(static_cast<double>(words), penalty_));
+  float length_of(std::int32_t count) const {
+    return static_cast<float>(std::pow(static_cast<double>(count), penalty_));
   }
 
   std::size_t width_, limit_;

@@ -20,6 +20,7 @@ struct options {
   // processors
   std::map<std::string, std::int64_t> mesh{{"data", 1}, {"model", 1}};
   std::int64_t threads = 0;
+  std::string device;
   // model and training
   std::string size = "tiny", dtype = "f32", optimizer = "adam";
   std::int64_t epochs = 20, batch_tokens = 3600, buckets = 20, length_multiple = 1, microbatches = 1, warmup = 2000;

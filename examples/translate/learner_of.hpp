@@ -4,22 +4,22 @@
 
 #include <vector>
 
-#include <meshtensor/device/default.hpp>
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/run/executable.hpp>
 #include <meshtensor/run/one_store.hpp>
 
+#include "../common/built_devices.hpp"
 #include "learner.hpp"
 #include "sizes.hpp"
 
 namespace translation {
 
-template <class Programs, class Train, class Evaluate>
+template <class Device, class Programs, class Train, class Evaluate>
 class learner_of : public learner {
   template <class Program>
-  using program = mt::executable<Programs, Program, translation::mesh, translation::layout, mt::default_device>;
+  using program = mt::executable<Programs, Program, translation::mesh, translation::layout, Device>;
   static_assert(mt::one_store<program<Train>, program<Evaluate>>);
 
  public:
@@ -58,7 +58,7 @@ class learner_of : public learner {
   std::pair<bool, std::string> compare(mt::pair_batch const& b) override {
     auto const found = std::apply(
         [&](auto const&... each) {
-          return mt::check<Programs, Train, translation::mesh, translation::layout, mt::default_device>(
+          return mt::check<Programs, Train, translation::mesh, translation::layout, Device>(
               weights_, each..., mt::feed<"source">(b.source), mt::feed<"target">(b.target),
               mt::feed<"next">(b.target_next), mt::set<"dropout">(o_.dropout));
         },
@@ -97,5 +97,13 @@ class learner_of : public learner {
   std::vector<std::unique_ptr<program<Train>>> steps_;  // one for each bucket
   std::vector<std::unique_ptr<program<Evaluate>>> looks_;
 };
+
+/// A learner on the device that the options name.
+template <class... Programs>
+std::unique_ptr<learner> learner_on_device(learner_needs const& needs) {
+  return examples::on_device(needs.o.device, [&]<class Device>(std::type_identity<Device>) -> std::unique_ptr<learner> {
+    return std::make_unique<learner_of<Device, Programs...>>(needs);
+  });
+}
 
 }  // namespace translation

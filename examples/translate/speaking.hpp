@@ -32,9 +32,16 @@ class speaking {
   /// The profile of each program.
   std::string profile() const;
 
+  /// Translates on one device.
+  class translator {
+   public:
+    virtual ~translator() = default;
+    virtual std::vector<sentence> translate(std::span<std::span<std::int32_t const> const> sources) = 0;
+    virtual std::string profile() const = 0;
+  };
+
  private:
-  class programs;
-  std::unique_ptr<programs> all_;
+  std::unique_ptr<translator> all_;
 };
 
 }  // namespace translation

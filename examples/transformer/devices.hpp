@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Transformer's programs on further devices, each compiled in a file of its own; see MESHTENSOR_EXAMPLE_DEVICES.
+#pragma once
+
+#include "../common/built_devices.hpp"
+#include "learner.hpp"
+
+namespace transformer {
+
+#if MESHTENSOR_EXAMPLE_REFERENCE
+extern template std::unique_ptr<learner> learner_on<mt::reference_device>(mt::store&, options const&);
+#endif
+#if MESHTENSOR_EXAMPLE_CUDA
+extern template std::unique_ptr<learner> learner_on<mt::cuda_device>(mt::store&, options const&);
+#endif
+#if MESHTENSOR_EXAMPLE_PJRT
+extern template std::unique_ptr<learner> learner_on<mt::pjrt_device>(mt::store&, options const&);
+#endif
+
+}  // namespace transformer
