@@ -76,7 +76,7 @@ void check_close(std::vector<double> const& got, std::vector<double> const& want
 
 TEST_CASE("ResNet-18 under four layouts") {
   if (meshtensor_test::pjrt_plugin().empty()) return;
-  for (extents const& mesh : {extents{}, {{"data", 4}}, {{"model", 4}}, {{"data", 2}, {"model", 2}}}) {
+  for (extents const& mesh : {extents{}, {{"data", 4}}, {{"data", 2}, {"rows", 2}}, {{"data", 2}, {"model", 2}}}) {
     auto const wanted = losses<mt::cpu_device>(mesh, 4);
     CHECK(wanted.back() < wanted.front());
     check_close(losses<mt::pjrt_device>(mesh, 4), wanted);

@@ -85,7 +85,8 @@ inline value move(emission& e, node const& n) {
   std::vector<std::optional<reached_range>> reached(
       static_cast<std::size_t>(dims));  // still to be taken from the whole
   for (int d = 0; d < dims; ++d) {
-    auto& range = reached[static_cast<std::size_t>(d)] = reached_range::of(e.m, e.b, result, d);
+    auto& range = reached[static_cast<std::size_t>(d)];
+    if (e.dims(n).at[d] != result.dims.at[d]) range = reached_range::of(e.m, e.b, result, d);  // else it is there
     if (auto const near = range ? reached_of_neighbours(e, x, d, *range, before, after) : std::nullopt) {
       x = *near;
       range.reset();
