@@ -4,10 +4,11 @@
 #include <meshtensor/inspect/checker.hpp>
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
+#include <meshtensor/job/lockstep.hpp>
+#include <meshtensor/job/same_on_all_ranks.hpp>
 #include <meshtensor/job/started_runner.hpp>
 #include <meshtensor/meshtensor.hpp>
 #include <meshtensor/run/by_transport.hpp>
-#include <meshtensor/run/lockstep.hpp>
 
 namespace meshtensor {
 

@@ -36,11 +36,7 @@ inline std::int64_t elements_of(std::span<dim_extent const> dims) {
   for (dim_extent const& d : dims) n *= d.extent;
   return n;
 }
-inline std::string text_of(std::span<dim_extent const> dims) {
-  std::string t = "[";
-  for (dim_extent const& d : dims) t += (t.size() == 1 ? "" : ", ") + d.label.text() + "=" + std::to_string(d.extent);
-  return t + "]";
-}
+std::string text_of(std::span<dim_extent const> dims);
 inline int position_of(std::span<dim_extent const> dims, name const& label) {
   for (std::size_t i = 0; i < dims.size(); ++i)
     if (dims[i].label == label) return static_cast<int>(i);
@@ -268,3 +264,17 @@ class array : public any_array<T> {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor::detail {
+
+inline std::string text_of(std::span<dim_extent const> dims) {
+  std::string t = "[";
+  for (dim_extent const& d : dims) t += (t.size() == 1 ? "" : ", ") + d.label.text() + "=" + std::to_string(d.extent);
+  return t + "]";
+}
+
+}  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

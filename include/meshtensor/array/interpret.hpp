@@ -14,6 +14,8 @@
 #include "meshtensor/op/detail/initial.hpp"
 #include "meshtensor/op/rules.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// The path of a variable as text: `decoder/attention/query`.
@@ -29,6 +31,12 @@ inline std::string label_of_output(module const& m, node const& n) {
   bool const with_path = n.kind == primitive::watch || output_attributes::of(n).with_path;
   return with_path && n.path != no_id ? path_text(m, n.path) + "/" + own : own;
 }
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"
+
+namespace meshtensor {
 
 /// Values by name: inputs, outputs, variables.
 using blocks = std::map<std::string, block>;
@@ -65,7 +73,10 @@ struct declared_start {
 
 class interpreter {
  public:
-  interpreter(module const& m, binding const& numbers, node_loops loops = &evaluate<>)
+  /// With loops for all primitives.
+  template <class = lazy>
+  interpreter(module const& m, binding const& numbers) : interpreter(m, numbers, &evaluate<>) {}
+  interpreter(module const& m, binding const& numbers, node_loops loops)
       : m_(m), b_(numbers), loops_(loops), values_(static_cast<std::size_t>(m.value_count)) {}
   virtual ~interpreter() = default;
 

@@ -22,10 +22,7 @@ class phrase {
   phrase(char const* text) : text_(text) {}         // NOLINT
   phrase(name const& n) : name_(&n) {}              // NOLINT
   phrase(std::integral auto number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}  // NOLINT
-  std::string text() const {
-    if (is_number_) return std::to_string(number_);
-    return name_ == nullptr ? std::string(text_) : name_->text();
-  }
+  std::string text() const;
 
  private:
   std::string_view text_;
@@ -38,23 +35,17 @@ class phrase {
 /// M memory, R run time. `what()` is the whole sentence.
 class error : public std::runtime_error {
  public:
-  [[gnu::cold, gnu::noinline]] error(std::string_view code, std::string const& sentence, int rank = -1)
-      : std::runtime_error("meshtensor " + std::string(code) + ": " + sentence), code_(code), rank_(rank) {}
+  [[gnu::cold]] error(std::string_view code, std::string const& sentence, int rank = -1);
   /// `throw error("R05", {"the mesh has ", size, " processors"});`
-  [[gnu::cold, gnu::noinline]] error(std::string_view code, std::initializer_list<phrase> sentence)
-      : error(code, joined(sentence)) {}
+  [[gnu::cold]] error(std::string_view code, std::initializer_list<phrase> sentence);
   std::string const& code() const { return code_; }
   /// The text of `what()` after the code.
-  std::string sentence() const { return std::string(what()).substr(13 + code_.size()); }
+  std::string sentence() const;
   /// The rank that failed, if it is another process; -1: this one.
   int rank() const { return rank_; }
 
  private:
-  [[gnu::cold]] static std::string joined(std::initializer_list<phrase> sentence) {
-    std::string all;
-    for (phrase const& p : sentence) all += p.text();
-    return all;
-  }
+  static std::string joined(std::initializer_list<phrase> sentence);
 
   std::string code_;
   int rank_ = -1;
@@ -118,3 +109,26 @@ constexpr void raise(diagnostic const& report) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+inline std::string phrase::text() const {
+  if (is_number_) return std::to_string(number_);
+  return name_ == nullptr ? std::string(text_) : name_->text();
+}
+
+inline error::error(std::string_view code, std::string const& sentence, int rank)
+    : std::runtime_error("meshtensor " + std::string(code) + ": " + sentence), code_(code), rank_(rank) {}
+inline error::error(std::string_view code, std::initializer_list<phrase> sentence) : error(code, joined(sentence)) {}
+inline std::string error::sentence() const { return std::string(what()).substr(13 + code_.size()); }
+inline std::string error::joined(std::initializer_list<phrase> sentence) {
+  std::string all;
+  for (phrase const& p : sentence) all += p.text();
+  return all;
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -13,6 +13,8 @@
 #include <limits>
 #include <vector>
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// Bytes resident now; 0 if the system does not tell.
@@ -63,3 +65,5 @@ inline std::int64_t resident_bytes(void const* block, std::int64_t bytes) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -72,20 +72,8 @@ constexpr bool splits(collective kind) { return kind == collective::reduce_scatt
 constexpr bool joins(collective kind) { return kind == collective::all_gather || kind == collective::all_to_all; }
 constexpr bool has_root(collective kind) { return kind == collective::reduce || kind == collective::broadcast; }
 
-/// `all_reduce sum f32[4, 8]`
-inline std::string text_of(collective_call const& call) {
-  std::string text = text_of(call.kind);
-  if (reduces(call.kind)) text += std::string(" ") + text_of(call.op);
-  text += std::string(" ") + text_of(call.type) + "[";
-  for (int d = 0; d < call.dims; ++d) text += (d != 0 ? ", " : "") + std::to_string(call.extent[d]);
-  return text + "]";
-}
-
-/// `all_reduce sum f32[4, 8] (train.cpp:31)`
-inline std::string located(collective_call const& call) {
-  if (call.file == nullptr) return text_of(call);
-  return text_of(call) + " (" + call.file + (call.line == 0 ? "" : ":" + std::to_string(call.line)) + ")";
-}
+std::string text_of(collective_call const& call);
+std::string located(collective_call const& call);
 
 /// The error in a call over `count` members; empty if there is none. errors R20
 constexpr diagnostic check(collective_call const& call, int count) {
@@ -168,42 +156,6 @@ inline void require_valid(collective_call const& call, int count, int index) {
                call.join, ", but its part of ", call.joined, " is ", joined_part(call, count, index).count});
 }
 
-/// `ranks {0, 2}`
-inline std::string text_of(group const& g) {
-  std::string ranks;
-  for (int j = 0; j < g.count; ++j) ranks += (j == 0 ? "" : ", ") + std::to_string(g.members[j]);
-  return "ranks {" + ranks + "}";
-}
-
-/// `rank 3`, `ranks 0 to 5, 8`; a long list is cut after its first ranges, with the number of further ranks
-inline std::string text_of_ranks(std::vector<int> const& ascending) {
-  constexpr int most = 4;  // runs
-  std::string text = ascending.size() == 1 ? "rank " : "ranks ";
-  std::size_t i = 0;
-  for (int runs = 0; i < ascending.size() && runs < most; ++runs) {
-    std::size_t last = i;
-    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
-    text += (runs == 0 ? "" : ", ") + std::to_string(ascending[i]);
-    if (last > i) text += (last == i + 1 ? ", " : " to ") + std::to_string(ascending[last]);
-    i = last + 1;
-  }
-  return i == ascending.size() ? text : text + " and " + std::to_string(ascending.size() - i) + " more";
-}
-
-/// errors R23 the group does not list different ranks below `size`, with `rank` at its own index
-inline void require_valid(group const& g, int rank, int size) {
-  std::vector<bool> seen(static_cast<std::size_t>(std::max(size, 0)));
-  bool valid = g.index >= 0 && g.index < g.count && g.members[g.index] == rank;
-  for (int i = 0; valid && i < g.count; ++i) {
-    int const member = g.members[i];
-    valid = member >= 0 && member < size && !seen[static_cast<std::size_t>(member)];
-    if (valid) seen[static_cast<std::size_t>(member)] = true;
-  }
-  if (valid) return;
-  throw error("R23", {"a group lists different ranks below ", size, ", with rank ", rank, " at its own index; got ",
-                      text_of(g), ", index ", g.index});
-}
-
 /// The number of elements in this member's block.
 constexpr std::int64_t elements_of(collective_call const& call) {
   std::int64_t n = 1;
@@ -278,3 +230,62 @@ constexpr std::int64_t received_bytes_of(collective_call const& call, int count,
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+/// `all_reduce sum f32[4, 8]`
+inline std::string text_of(collective_call const& call) {
+  std::string text = text_of(call.kind);
+  if (reduces(call.kind)) text += std::string(" ") + text_of(call.op);
+  text += std::string(" ") + text_of(call.type) + "[";
+  for (int d = 0; d < call.dims; ++d) text += (d != 0 ? ", " : "") + std::to_string(call.extent[d]);
+  return text + "]";
+}
+
+/// `all_reduce sum f32[4, 8] (train.cpp:31)`
+inline std::string located(collective_call const& call) {
+  if (call.file == nullptr) return text_of(call);
+  return text_of(call) + " (" + call.file + (call.line == 0 ? "" : ":" + std::to_string(call.line)) + ")";
+}
+
+/// `ranks {0, 2}`
+inline std::string text_of(group const& g) {
+  std::string ranks;
+  for (int j = 0; j < g.count; ++j) ranks += (j == 0 ? "" : ", ") + std::to_string(g.members[j]);
+  return "ranks {" + ranks + "}";
+}
+
+/// `rank 3`, `ranks 0 to 5, 8`; a long list is cut after its first ranges, with the number of further ranks
+inline std::string text_of_ranks(std::vector<int> const& ascending) {
+  constexpr int most = 4;  // runs
+  std::string text = ascending.size() == 1 ? "rank " : "ranks ";
+  std::size_t i = 0;
+  for (int runs = 0; i < ascending.size() && runs < most; ++runs) {
+    std::size_t last = i;
+    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
+    text += (runs == 0 ? "" : ", ") + std::to_string(ascending[i]);
+    if (last > i) text += (last == i + 1 ? ", " : " to ") + std::to_string(ascending[last]);
+    i = last + 1;
+  }
+  return i == ascending.size() ? text : text + " and " + std::to_string(ascending.size() - i) + " more";
+}
+
+/// errors R23 the group does not list different ranks below `size`, with `rank` at its own index
+inline void require_valid(group const& g, int rank, int size) {
+  std::vector<bool> seen(static_cast<std::size_t>(std::max(size, 0)));
+  bool valid = g.index >= 0 && g.index < g.count && g.members[g.index] == rank;
+  for (int i = 0; valid && i < g.count; ++i) {
+    int const member = g.members[i];
+    valid = member >= 0 && member < size && !seen[static_cast<std::size_t>(member)];
+    if (valid) seen[static_cast<std::size_t>(member)] = true;
+  }
+  if (valid) return;
+  throw error("R23", {"a group lists different ranks below ", size, ", with rank ", rank, " at its own index; got ",
+                      text_of(g), ", index ", g.index});
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

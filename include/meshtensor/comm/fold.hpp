@@ -58,73 +58,87 @@ struct accumulator<bf16_t> {
   using type = float;
 };
 
+/// The loops over a block of elements of one dtype, with one operation, in the type of the accumulator.
+/// why: orders are the same for all types, so only these loops are compiled for each.
+struct block_loops {
+  std::size_t element, sum;  // bytes of an element, and of its accumulator
+  void (*take)(void* sum, void const* x, std::int64_t n);
+  void (*add)(void* sum, void const* x, std::int64_t n);
+  void (*give)(void* out, void const* sum, std::int64_t n);
+  void (*both)(void* to, void const* a, void const* b, std::int64_t n);  // of accumulators
+};
+template <class From, class To>
+void convert(void* to, void const* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) static_cast<To*>(to)[i] = static_cast<To>(static_cast<From const*>(from)[i]);
+}
+template <class E, class A, class Op>
+void add_elements(void* sum, void const* x, std::int64_t n) {
+  auto* const all = static_cast<A*>(sum);
+  for (std::int64_t i = 0; i < n; ++i) all[i] = Op()(all[i], static_cast<A>(static_cast<E const*>(x)[i]));
+}
+template <class A, class Op>
+void add_sums(void* to, void const* a, void const* b, std::int64_t n) {
+  auto const *x = static_cast<A const*>(a), *y = static_cast<A const*>(b);
+  for (std::int64_t i = 0; i < n; ++i) static_cast<A*>(to)[i] = Op()(x[i], y[i]);
+}
+
+/// The loops of a dtype, u8 for bool, and an operation.
+inline block_loops loops_of(reduction op, dtype type) {
+  return with_element(type, [&]<class Element>() -> block_loops {
+    using E = std::conditional_t<std::is_same_v<Element, bool>, std::uint8_t, Element>;
+    using A = typename accumulator<E>::type;
+    auto const of = []<class Op>(Op) {
+      return block_loops{sizeof(E),      sizeof(A),       &convert<E, A>, &add_elements<E, A, Op>,
+                         &convert<A, E>, &add_sums<A, Op>};
+    };
+    switch (op) {
+      case reduction::sum: return of(add{});
+      case reduction::max: return of(greater{});
+      default: return of(less{});
+    }
+  });
+}
+
 // One block of accumulators at a time: the loops vectorise, and a target that is one of the sources is read before it
 // is written.
-template <class E, class Op>
-void fold(void* target, std::int64_t n, int count, Op op, sources_of_members sources) {
-  using A = typename accumulator<E>::type;
+inline void fold(block_loops const& loops, void* target, std::int64_t n, int count, sources_of_members sources) {
   constexpr std::int64_t block = 512;
-  A sum[block];
-  auto* const out = static_cast<E*>(target);
+  alignas(double) std::byte sum[block * sizeof(double)];
   for (std::int64_t begin = 0; begin < n; begin += block) {
-    std::int64_t const size = std::min(block, n - begin);
-    for (int j = 0; j < count; ++j) {
-      auto const* const x = static_cast<E const*>(sources(j)) + begin;
-      if (j == 0)
-        for (std::int64_t i = 0; i < size; ++i) sum[i] = static_cast<A>(x[i]);
-      else
-        for (std::int64_t i = 0; i < size; ++i) sum[i] = op(sum[i], static_cast<A>(x[i]));
-    }
-    for (std::int64_t i = 0; i < size; ++i) out[begin + i] = static_cast<E>(sum[i]);
+    std::int64_t const size = std::min(block, n - begin), at = begin * static_cast<std::int64_t>(loops.element);
+    for (int j = 0; j < count; ++j)
+      (j == 0 ? loops.take : loops.add)(sum, static_cast<std::byte const*>(sources(j)) + at, size);
+    loops.give(static_cast<std::byte*>(target) + at, sum, size);
   }
 }
 
 /// The order of reduction_steps: members 0 and 1, 2 and 3, …, then pairs of these; one of the rest is added to its
 /// member first.
-template <class E, class Op>
-void fold_in_steps(void* target, std::int64_t n, int count, Op op, sources_of_members sources) {
+inline void fold_in_steps(block_loops const& loops, void* target, std::int64_t n, int count,
+                          sources_of_members sources) {
   reduction_steps const steps(count);
-  if (steps.doubling < 4 && steps.rest == 0) return fold<E>(target, n, count, op, sources);
-  using A = typename accumulator<E>::type;
+  if (steps.doubling < 4 && steps.rest == 0) return fold(loops, target, n, count, sources);
   constexpr std::int64_t block = 64;
   constexpr int levels = 31;
-  A sums[levels][block];  // of 1, 2, 4, … members that wait for as many more
-  auto* const out = static_cast<E*>(target);
+  // of 1, 2, 4, … members that wait for as many more; the first one is of a member with its rest
+  alignas(double) std::byte sums[levels][block * sizeof(double)];
   for (std::int64_t begin = 0; begin < n; begin += block) {
-    std::int64_t const size = std::min(block, n - begin);
-    auto const add_of = [&](int j, auto const& give) {  // calls give(i, x) for what is member j's, with its rest
-      auto const* const x = static_cast<E const*>(sources(j)) + begin;
-      if (j >= steps.rest) {
-        for (std::int64_t i = 0; i < size; ++i) give(i, static_cast<A>(x[i]));
-      } else {
-        auto const* const more = static_cast<E const*>(sources(steps.doubling + j)) + begin;
-        for (std::int64_t i = 0; i < size; ++i) give(i, op(static_cast<A>(x[i]), static_cast<A>(more[i])));
-      }
+    std::int64_t const size = std::min(block, n - begin), at = begin * static_cast<std::int64_t>(loops.element);
+    auto const block_of = [&](int j) { return static_cast<std::byte const*>(sources(j)) + at; };
+    auto const take = [&](std::byte* sum, int j) {
+      loops.take(sum, block_of(j), size);
+      if (j < steps.rest) loops.add(sum, block_of(steps.doubling + j), size);
     };
     for (int j = 0; j < steps.doubling; j += 2) {
       int const level = 1 + std::countr_one(static_cast<unsigned>(j) >> 1);  // where the sum waits
-      A* const sum = sums[level];
-      add_of(j, [&](std::int64_t i, A x) { sum[i] = x; });
-      add_of(j + 1, [&](std::int64_t i, A x) { sum[i] = op(sum[i], x); });
-      for (int l = 1; l < level; ++l)
-        for (std::int64_t i = 0; i < size; ++i) sum[i] = op(sums[l][i], sum[i]);
+      std::byte* const sum = sums[level];
+      take(sum, j);
+      if (j + 1 < steps.rest) take(sums[0], j + 1), loops.both(sum, sum, sums[0], size);
+      else loops.add(sum, block_of(j + 1), size);
+      for (int l = 1; l < level; ++l) loops.both(sum, sums[l], sum, size);
     }
-    A const* const all = sums[steps.exchanges()];
-    for (std::int64_t i = 0; i < size; ++i) out[begin + i] = static_cast<E>(all[i]);
+    loops.give(static_cast<std::byte*>(target) + at, sums[steps.exchanges()], size);
   }
-}
-
-/// Calls f.operator()<E>(op) with the type of elements, u8 for bool, and the operation.
-template <class F>
-void with_operation(reduction op, dtype type, F&& f) {
-  with_element(type, [&]<class Element>() {
-    using E = std::conditional_t<std::is_same_v<Element, bool>, std::uint8_t, Element>;
-    switch (op) {
-      case reduction::sum: return f.template operator()<E>(add{});
-      case reduction::max: return f.template operator()<E>(greater{});
-      default: return f.template operator()<E>(less{});
-    }
-  });
 }
 
 }  // namespace detail
@@ -132,27 +146,22 @@ void with_operation(reduction op, dtype type, F&& f) {
 /// target[i] = sources(0)[i] op sources(1)[i] op … op sources(count-1)[i] for n dense elements. The target may be one
 /// of the sources.
 inline void fold(reduction op, dtype type, void* target, std::int64_t n, int count, sources_of_members sources) {
-  detail::with_operation(op, type, [&]<class E>(auto how) { detail::fold<E>(target, n, count, how, sources); });
+  detail::fold(detail::loops_of(op, type), target, n, count, sources);
 }
 
 /// The same in the order of a collective: n of its elements.
 inline void fold(collective_call const& call, void* target, std::int64_t n, int count, sources_of_members sources) {
   if (call.kind != collective::all_reduce || !goes_in_steps(call))
     return fold(call.op, call.type, target, n, count, sources);
-  detail::with_operation(call.op, call.type, [&]<class E>(auto how) {
-    if constexpr (std::is_integral_v<E>) detail::fold<E>(target, n, count, how, sources);  // equal in any order
-    else detail::fold_in_steps<E>(target, n, count, how, sources);
-  });
+  auto const how = is_float(call.type) ? &detail::fold_in_steps : &detail::fold;  // integers are equal in any order
+  how(detail::loops_of(call.op, call.type), target, n, count, sources);
 }
 
 /// to[i] = first[i] op second[i], for n partial results, as they travel. `to` may be one of them.
 inline void combine(reduction op, dtype type, void* to, void const* first, void const* second, std::int64_t n) {
-  detail::with_operation(op, traveling(type), [&]<class E>(auto how) {
-    auto const *x = static_cast<E const*>(first), *y = static_cast<E const*>(second);
-    using A = typename detail::accumulator<E>::type;
-    for (std::int64_t i = 0; i < n; ++i)
-      static_cast<E*>(to)[i] = static_cast<E>(how(static_cast<A>(x[i]), static_cast<A>(y[i])));
-  });
+  detail::block_loops const loops = detail::loops_of(op, traveling(type));
+  if (loops.element == loops.sum) return loops.both(to, first, second, n);
+  detail::fold(loops, to, n, 2, [&](int j) { return j == 0 ? first : second; });
 }
 
 /// Converts a block to partial results, or back.

@@ -31,9 +31,7 @@ class local_world {
   local_member& member(int rank) { return *members_[static_cast<std::size_t>(rank)]; }
 
   /// Reports that rank `rank` has failed. Only the first failure counts.
-  void poison(int rank, std::string_view reason) {
-    world_.poison("R21", rank, "rank " + std::to_string(rank) + " failed: " + std::string(reason));
-  }
+  void poison(int rank, std::string_view reason);
 
   /// Calls program(member) for all ranks concurrently and waits for all: rank 0 on the calling thread, the others on
   /// threads that live as long as the world. Throws the exception of the first failing rank.
@@ -78,3 +76,15 @@ class local_world {
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+inline void local_world::poison(int rank, std::string_view reason) {
+  world_.poison("R21", rank, "rank " + std::to_string(rank) + " failed: " + std::string(reason));
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

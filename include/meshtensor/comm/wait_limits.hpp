@@ -31,6 +31,31 @@ struct wait_limits {
   }
 };
 
+/// The time that a rank has waited, from `restart` on. Between two calls of `look` at most a second counts: in a longer
+/// gap this process was stopped, by a debugger or with its machine.
+class waiting_time {
+  using clock = std::chrono::steady_clock;
+
+ public:
+  void restart() { total_ = {}, last_ = clock::now(); }
+  std::chrono::milliseconds look() {
+    auto const now = clock::now();
+    total_ += std::min<clock::duration>(now - last_, std::chrono::seconds(1));
+    last_ = now;
+    return std::chrono::duration_cast<std::chrono::milliseconds>(total_);
+  }
+
+ private:
+  clock::duration total_{};
+  clock::time_point last_{};
+};
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
 namespace detail {
 inline std::chrono::milliseconds seconds_in_environment(char const* variable, std::chrono::milliseconds otherwise) {
   char const* const given = std::getenv(variable);
@@ -64,25 +89,6 @@ inline std::string consequence(wait_limits const& p) {
   return "; after " + text_of(p.end) + " the job ends (MESHTENSOR_WAIT_SECONDS)";
 }
 
-/// The time that a rank has waited, from `restart` on. Between two calls of `look` at most a second counts: in a longer
-/// gap this process was stopped, by a debugger or with its machine.
-class waiting_time {
-  using clock = std::chrono::steady_clock;
-
- public:
-  void restart() { total_ = {}, last_ = clock::now(); }
-  std::chrono::milliseconds look() {
-    auto const now = clock::now();
-    total_ += std::min<clock::duration>(now - last_, std::chrono::seconds(1));
-    last_ = now;
-    return std::chrono::duration_cast<std::chrono::milliseconds>(total_);
-  }
-
- private:
-  clock::duration total_{};
-  clock::time_point last_{};
-};
-
 /// The wait limits from the environment, with warnings through `on_warning()`. errors R29
 inline wait_limits waits_of_a_job() {
   wait_limits limits = limits_in_environment();
@@ -93,3 +99,5 @@ inline wait_limits waits_of_a_job() {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

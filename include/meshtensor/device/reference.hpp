@@ -10,7 +10,12 @@ namespace meshtensor {
 /// Runs the kernels of one rank over an arena in host memory.
 struct reference_device {
   struct kernel {};  // prepared state of a node
-  node_loops loops = &evaluate<>;
+  node_loops loops;
+
+  /// With loops for all primitives. A template: programs that have loops of their own do not compile these.
+  template <class = lazy>
+  constexpr reference_device() : loops(&evaluate<>) {}
+  constexpr reference_device(node_loops l) : loops(l) {}  // NOLINT: loops are a device
 
   /// A device that runs only this module, with loops for its nodes alone, unless loops for all are linked.
   template <module const& Graph>

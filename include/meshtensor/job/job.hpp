@@ -55,6 +55,7 @@ class job {
   static job as_threads() { return job(detail::runner_of_threads()); }
   /// All processors of a mesh in lockstep, node by node, on the calling thread. `timing`: when collectives do their
   /// work.
+  template <class = lazy>
   static job in_lockstep(exchange_timing timing = exchange_timing::at_once) {
     return job(detail::runner_in_lockstep(timing));
   }

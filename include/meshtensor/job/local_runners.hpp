@@ -3,11 +3,11 @@
 #pragma once
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <vector>
 
 #include "meshtensor/comm/local.hpp"
+#include "meshtensor/job/lockstep.hpp"
 #include "meshtensor/job/transport.hpp"
 
 namespace meshtensor {
@@ -23,7 +23,7 @@ class thread_runner final : public job_runner {
     return all;
   }
   void run(int size, rank_work work) override {
-    connected& c = worlds_.try_emplace(size, size).first->second;
+    connected& c = world_of(size);
     c.world.run([&](local_member& member) { work(member.rank(), c.ends[static_cast<std::size_t>(member.rank())]); });
   }
 
@@ -34,18 +34,26 @@ class thread_runner final : public job_runner {
     }
     local_world world;
     std::deque<transport_over<local_member>> ends;  // one for each rank
+    std::unique_ptr<connected> next;
   };
-  std::map<int, connected> worlds_;
+  connected& world_of(int size) {
+    std::unique_ptr<connected>* at = &worlds_;
+    while (*at && (*at)->world.size() != size) at = &(*at)->next;
+    if (!*at) *at = std::make_unique<connected>(size);
+    return **at;
+  }
+  std::unique_ptr<connected> worlds_;  // a list, by size
 };
 
 /// All processors of a mesh in lockstep on the calling thread: for tests, and for meshes far larger than the machine.
+template <class = lazy>
 class lockstep_runner final : public job_runner {
  public:
   explicit lockstep_runner(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
   int size() const override { return 0; }
   std::vector<int> held(int size) const override { return thread_runner().held(size); }
   bool in_lockstep() const override { return true; }
-  exchange_timing timing() const override { return timing_; }
+  std::unique_ptr<exchanges> exchanges_of_all() const override { return detail::exchanges_in_lockstep(timing_); }
   void run(int, rank_work) override {
     throw error("R03", "in lockstep there is no transport: communicate through a plan, or use threads or ranks");
   }

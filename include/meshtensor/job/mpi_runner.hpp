@@ -9,6 +9,7 @@
 #include "meshtensor/comm/mpi/pin.hpp"
 #include "meshtensor/comm/wait_limits.hpp"
 #include "meshtensor/job/launch.hpp"
+#include "meshtensor/job/same_on_all_ranks.hpp"
 #include "meshtensor/job/transport.hpp"
 
 namespace meshtensor {
@@ -29,6 +30,9 @@ class mpi_runner final : public job_runner {
   int size() const override { return world_.size(); }
   std::vector<int> held(int) const override { return {world_.rank()}; }
   mpi_world* processes() override { return world_.size() > 1 ? &world_ : nullptr; }
+  void require_same(start_record const* mine, std::exception_ptr const& refused) override {
+    require_same_on_all_ranks(*this, mine, refused);
+  }
   bool is_root() const override { return world_.rank() == 0; }
   bool has_failed() const override { return world_.has_failed(); }
   void end(int exit_code) override {

@@ -25,7 +25,10 @@ inline std::vector<bool> awaited_values(module const& m, binding const& numbers)
 
 class rank_context {
  public:
-  rank_context(module const& m, plan const& p, mesh_shape const& mesh, int rank);
+  rank_context(module const& m, plan const& p, mesh_shape const& mesh, int rank)
+      : m_(m), p_(p), mesh_(mesh), rank_(rank) {
+    find_all();
+  }
 
   /// Sets the arena of the next steps: plan::arena_bytes at a multiple of arena::alignment.
   void use(std::byte* memory) {
@@ -66,7 +69,7 @@ class rank_context {
     placement const& layout = m_.values[v].layout;
     if (layout.axes_of(placement::of_loop) == 0) return true;
     dim_id const along = loop::of(m_.nodes[node_owning(m_, m_.values[v].region)]).dim;
-    interval const held = p_.numbers.slices_held(along, layout, [&](int a) { return mesh_.coordinate(rank_, a); });
+    interval const held = p_.numbers.slices_held(along, layout, coordinates_of_rank{mesh_, rank_});
     return context.index >= held.begin && context.index < held.begin + held.count;
   }
   /// The same for a step: of a move, with the numbers of the step; of a slice, with the iteration's root; of rows, with
@@ -94,6 +97,8 @@ class rank_context {
   view window_of(value const& v) const { return window_of_rank(p_.numbers, mesh_, v, rank_); }
 
  private:
+  /// Finds the windows of all values, and the collectives. (g++ compiles constructors as the class says: not rarely.)
+  void find_all();
   /// The strides of a window, a slice whose step is known.
   void set_strides(view& window, node const& n, view const& of) const {
     slice_attributes const a = slice_attributes::of(n);
@@ -118,19 +123,18 @@ class rank_context {
 
 namespace meshtensor {
 
-inline rank_context::rank_context(module const& m, plan const& p, mesh_shape const& mesh, int rank)
-    : m_(m), p_(p), mesh_(mesh), rank_(rank) {
-  views_.resize(static_cast<std::size_t>(m.value_count));
-  for (int v = 0; v < m.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m.values[v]);
-  for (int i = 0; i < m.node_count; ++i)
-    if (node const& n = m.nodes[i]; declared(m, n).buffer == buffer_use::window && is_strided_slice(m.result(n)))
-      set_strides(views_[m.result(n)], n, views_[m.operand(n, 0)]);
+inline void rank_context::find_all() {
+  views_.resize(static_cast<std::size_t>(m_.value_count));
+  for (int v = 0; v < m_.value_count; ++v) views_[static_cast<std::size_t>(v)] = window_of(m_.values[v]);
+  for (int i = 0; i < m_.node_count; ++i)
+    if (node const& n = m_.nodes[i]; declared(m_, n).buffer == buffer_use::window && is_strided_slice(m_.result(n)))
+      set_strides(views_[m_.result(n)], n, views_[m_.operand(n, 0)]);
   for (view const& v : views_) bytes_.push_back(v.bytes());
-  base_.assign(static_cast<std::size_t>(m.value_count), nullptr);
-  collectives_.resize(static_cast<std::size_t>(m.node_count));
-  collective_planner const planner(m, p, mesh_, rank);
-  for (int i = 0; i < m.node_count; ++i)
-    if (is_collective(m.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = planner.of(m.nodes[i]);
+  base_.assign(static_cast<std::size_t>(m_.value_count), nullptr);
+  collectives_.resize(static_cast<std::size_t>(m_.node_count));
+  collective_planner const planner(m_, p_, mesh_, rank_);
+  for (int i = 0; i < m_.node_count; ++i)
+    if (is_collective(m_.nodes[i].kind)) collectives_[static_cast<std::size_t>(i)] = planner.of(m_.nodes[i]);
 }
 
 }  // namespace meshtensor

@@ -55,7 +55,7 @@ std::unique_ptr<job_runner> runner_of_threads() {
 }
 template <class>
 std::unique_ptr<job_runner> runner_in_lockstep(exchange_timing timing) {
-  return std::make_unique<lockstep_runner>(timing);
+  return std::make_unique<lockstep_runner<>>(timing);
 }
 
 #if MESHTENSOR_COMPILED

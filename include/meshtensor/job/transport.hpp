@@ -3,17 +3,18 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <memory>
 #include <vector>
 
 #include "meshtensor/base/function_ref.hpp"
 #include "meshtensor/comm/communicator.hpp"
-#include "meshtensor/comm/exchange_timing.hpp"
-#include "meshtensor/job/rank_context.hpp"
+#include "meshtensor/job/exchanges.hpp"
 
 namespace meshtensor {
 
 class mpi_world;
+struct start_record;
 
 /// One processor's endpoint of the collectives.
 class transport {
@@ -107,14 +108,19 @@ class job_runner {
   virtual std::vector<int> held(int size) const = 0;
   /// Whether all processors of a mesh run in lockstep, node by node, on the calling thread, without a transport.
   virtual bool in_lockstep() const { return false; }
-  /// When collectives do their work in lockstep.
-  virtual exchange_timing timing() const { return exchange_timing::at_once; }
+  /// The exchanges of all processors in lockstep; null otherwise.
+  virtual std::unique_ptr<exchanges> exchanges_of_all() const { return nullptr; }
   /// Calls work(rank, transport) concurrently for every processor that this process holds, and waits for all.
   virtual void run(int size, rank_work work) = 0;
   /// Seconds by which the job's clock is ahead of this machine's: the time that a network model has added.
   virtual double ahead() const { return 0; }
   /// The MPI processes that share the job; null: this process holds all processors.
   virtual mpi_world* processes() { return nullptr; }
+  /// Compares what all processes are about to run. One calls it with its record or, if it could not make one, with the
+  /// exception `refused`. A runner of several processes calls require_same_on_all_ranks (same_on_all_ranks.hpp).
+  virtual void require_same(start_record const*, std::exception_ptr const& refused) {
+    if (refused) std::rethrow_exception(refused);
+  }
   /// Whether this process prints for the job.
   virtual bool is_root() const { return true; }
   /// Whether a processor of this process or of another one has failed. Pending messages may then never end, so their

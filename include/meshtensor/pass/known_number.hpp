@@ -6,6 +6,8 @@
 
 #include "meshtensor/pass/binding.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// A row of the table of numbers, if its value is known before the first step.
@@ -47,3 +49,5 @@ constexpr std::optional<window_numbers> known_window(module const& m, binding co
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -5,6 +5,8 @@
 
 #include "meshtensor/op/rules.hpp"
 
+#include "meshtensor/base/run_rarely.hpp"
+
 namespace meshtensor {
 
 /// The nodes of region r, in execution order: nodes[first[r]] … nodes[first[r] + count[r] - 1].
@@ -68,3 +70,5 @@ constexpr order schedule(module const& m) {
 }
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

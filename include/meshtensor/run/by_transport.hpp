@@ -16,22 +16,15 @@
 namespace meshtensor {
 
 /// The one collective that carries all that are joined to `last`: their blocks are concatenated.
-inline planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, node_id last) {
-  planned_collective const& one = mine.exchange(last);
-  planned_collective all;
-  all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
-  all.call.type = one.call.type, all.call.op = one.call.op, all.call.kind = one.call.kind;
-  all.call.file = one.call.file, all.call.line = one.call.line, all.call.together = one.call.together;
-  all.call.dims = 1, all.call.extent[0] = 0;
-  for (int i = 0; i < m.node_count; ++i)
-    if (p.joined[i] == last + 1) all.call.extent[0] += elements_of(mine.exchange(static_cast<node_id>(i)).call);
-  return all;
-}
+planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, node_id last);
 
 class by_transport final : public exchanges {
  public:
   /// Registers all collectives with the transport. All processors do this in the same order.
-  by_transport(transport& t, module const& m, plan const& p, rank_context const& mine);
+  by_transport(transport& t, module const& m, plan const& p, rank_context const& mine)
+      : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
+    prepare(m, p, mine);
+  }
 
   by_transport(by_transport const&) = delete;
   by_transport& operator=(by_transport const&) = delete;
@@ -96,6 +89,7 @@ class by_transport final : public exchanges {
     bool under_way = false, hands_on = false;
   };
 
+  void prepare(module const& m, plan const& p, rank_context const& mine);
   void add_bucket(module const& m, plan const& p, rank_context const& mine, node_id last);
   void send(bucket& b) {
     receive(b);
@@ -137,16 +131,29 @@ extern template std::unique_ptr<exchanges> exchanges_by<lazy>(transport&, module
 
 namespace meshtensor {
 
-inline by_transport::by_transport(transport& t, module const& m, plan const& p, rank_context const& mine)
-    : t_(t), ways_(static_cast<std::size_t>(m.node_count)) {
+inline planned_collective joined_exchange(module const& m, plan const& p, rank_context const& mine, node_id last) {
+  planned_collective const& one = mine.exchange(last);
+  planned_collective all;
+  all.members = one.members, all.axes = one.axes, all.with = one.with, all.with.members = all.members.data();
+  all.call.type = one.call.type, all.call.op = one.call.op, all.call.kind = one.call.kind;
+  all.call.file = one.call.file, all.call.line = one.call.line, all.call.together = one.call.together;
+  all.call.dims = 1, all.call.extent[0] = 0;
+  for (int i = 0; i < m.node_count; ++i)
+    if (p.joined[i] == last + 1) all.call.extent[0] += elements_of(mine.exchange(static_cast<node_id>(i)).call);
+  return all;
+}
+
+inline void by_transport::prepare(module const& m, plan const& p, rank_context const& mine) {
   std::int64_t const before = t_.workspace_bytes();  // of other executables
   for (int i = 0; i < m.node_count; ++i) {
     if (!is_collective(m.nodes[i].kind)) continue;
     auto const which = static_cast<node_id>(i);
     if (p.joined[i] == 0) {
-      ways_[which].number = t.prepare(mine.exchange(which)), alone_.push_back(which);
-      ways_[which].hands_on = t.hands_on(mine.exchange(which));
-    } else if (!goes_with_another(p, i)) add_bucket(m, p, mine, which);
+      ways_[which].number = t_.prepare(mine.exchange(which)), alone_.push_back(which);
+      ways_[which].hands_on = t_.hands_on(mine.exchange(which));
+    } else if (!goes_with_another(p, i)) {
+      add_bucket(m, p, mine, which);
+    }
   }
   workspace_bytes_ = t_.workspace_bytes() - before;
   for (auto const& b : buckets_) workspace_bytes_ += static_cast<std::int64_t>(b->memory.size());

@@ -21,32 +21,10 @@ struct program_counts {
   counts_by_name steps, updates;
 };
 
-/// One count a line: `transformer::train_step = 1200`.
-[[gnu::cold]] inline std::string text_of(program_counts const& c) {
-  std::string lines;
-  for (counts_by_name const* each : {&c.steps, &c.updates})
-    for (auto const& [label, n] : *each) lines += label + " = " + std::to_string(n) + "\n";
-  return lines;
-}
-
 /// The updates that one entry counts, and the numbers that depend on them.
 class counted_paths {
  public:
-  [[gnu::cold]] counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) {
-    std::vector<path_id> paths;
-    for (int i = 0; i < m.node_count; ++i) {
-      node const& n = m.nodes[i];
-      if (n.kind != primitive::write || n.region != entry || counted_under(n) == no_id) continue;
-      if (std::ranges::find(paths, counted_under(n)) == paths.end()) paths.push_back(counted_under(n));
-    }
-    for (path_id const p : paths) labels_.push_back(path_text(m, p));
-    for (int i = 0; i < m.number_count; ++i)
-      for (std::size_t k = 0; k < paths.size(); ++k)
-        if (number_row const& n = m.numbers[i];
-            (n.kind == number_row::updates && n.first == paths[k]) ||
-            (n.kind == number_row::most_updates && is_under(m, paths[k], static_cast<path_id>(n.first))))
-          uses_.emplace_back(i, k);
-  }
+  counted_paths(module const& m, int entry) : rows_(static_cast<std::size_t>(m.number_count)) { find(m, entry); }
 
   std::vector<std::string> const& labels() const { return labels_; }
 
@@ -61,9 +39,35 @@ class counted_paths {
   }
 
  private:
+  void find(module const& m, int entry);
+
   std::size_t rows_;
   std::vector<std::string> labels_;
   std::vector<std::pair<int, std::size_t>> uses_;  // a row of the numbers, an index of labels_
 };
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+inline void counted_paths::find(module const& m, int entry) {
+  std::vector<path_id> paths;
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (n.kind != primitive::write || n.region != entry || counted_under(n) == no_id) continue;
+    if (std::ranges::find(paths, counted_under(n)) == paths.end()) paths.push_back(counted_under(n));
+  }
+  for (path_id const p : paths) labels_.push_back(path_text(m, p));
+  for (int i = 0; i < m.number_count; ++i)
+    for (std::size_t k = 0; k < paths.size(); ++k)
+      if (number_row const& n = m.numbers[i];
+          (n.kind == number_row::updates && n.first == paths[k]) ||
+          (n.kind == number_row::most_updates && is_under(m, paths[k], static_cast<path_id>(n.first))))
+        uses_.emplace_back(i, k);
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -8,31 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/job/exchanges.hpp"
 #include "meshtensor/run/step_actions.hpp"
 #include "meshtensor/run/step_recorder.hpp"
 
 namespace meshtensor {
-
-/// Runs the collectives of an engine's processors.
-class exchanges {
- public:
-  virtual ~exchanges() = default;
-  /// Starts a collective. An earlier one of the same node that was not waited for ends first.
-  virtual void start(std::span<rank_context> processors, node_id which, value_id from, value_id to) = 0;
-  virtual void wait(node_id which) = 0;
-  /// Whether a collective is pending.
-  virtual bool is_under_way() const { return false; }
-  /// Waits for all pending collectives.
-  virtual void end_all() {}
-  /// Called between nodes: progresses pending collectives.
-  virtual void progress() {}
-  /// Bytes of workspace of the collectives, besides operands and results.
-  virtual std::int64_t workspace_bytes() const { return 0; }
-  /// Nanoseconds by which the clock of a network model is ahead of this machine's.
-  virtual std::int64_t ahead() const { return 0; }
-  /// Whether the host reads no operand of a collective and writes no result: addresses may be those of a device.
-  virtual bool hands_on(node_id) const { return false; }
-};
 
 /// Runs the instructions of a plan: kernels on the device, collectives by the exchanges.
 template <class Device>

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "meshtensor/device/device.hpp"
+#include "meshtensor/job/start_record.hpp"
 #include "meshtensor/run/bound_program.hpp"
 #include "meshtensor/run/executable_arguments.hpp"
 #include "meshtensor/run/extern_templates.hpp"
 #include "meshtensor/run/feed.hpp"
 #include "meshtensor/run/numerics.hpp"
 #include "meshtensor/run/ports.hpp"
-#include "meshtensor/run/same_on_all_ranks.hpp"
 #include "meshtensor/run/step_result.hpp"
 #include "meshtensor/run/unused.hpp"
 
@@ -95,15 +95,18 @@ class executable_of {
       }
       auto const compare = [&] {
         compared = true;
+        constexpr name of_entry = entry_name<entry>(), of_device = type_name<device>();
         start_record const mine{
-            graph(),       planned(),     mesh_,        layout::rules,   entry_name<entry>(), type_name<device>(),
-            values.seed(), values.step(), own_counts(), MESHTENSOR_BUILD};
-        require_same_on_all_ranks(values.runner(), &mine, nullptr);
+            graph(),         planned(),     mesh_,
+            layout::rules,   of_entry,      of_device,
+            values.seed(),   values.step(), text_of_counts(values, counted_name<entry>(), graph(), program_->entry()),
+            MESHTENSOR_BUILD};
+        values.runner().require_same(&mine, nullptr);
       };
       session_ = std::make_unique<session<running_device>>(values, graph(), planned(), mesh_, program_->entry(),
                                                            program_->device(), compare, counted_name<entry>());
     } catch (...) {  // the other ranks are told why
-      if (!compared) require_same_on_all_ranks(values.runner(), nullptr, std::current_exception());
+      if (!compared) values.runner().require_same(nullptr, std::current_exception());
       throw;
     }
     static std::atomic<bool> warned = false;  // once for each type of executable
@@ -202,7 +205,7 @@ class executable_of {
   /// errors  of the step: R32, on processes that did not meet it R21
   void check_numerics(bool on = true) {
     if (!on) return session_->observe({});
-    detail::numerics_check const looks(graph(), planned().numbers, mesh_.size());
+    detail::numerics_check<> const looks(graph(), planned().numbers, mesh_.size());
     session_->observe([looks](node const& n, std::span<rank_context const> held) { looks.after(n, held); },
                       [looks](node const& n, std::span<rank_context const> held) { looks.before(n, held); });
   }
@@ -228,15 +231,6 @@ class executable_of {
   mesh_shape const& processors_mesh() const { return mesh_; }
 
  private:
-  /// The counts that its steps change.
-  program_counts own_counts() const {
-    program_counts own;
-    own.steps[counted_name<entry>()] = steps();
-    counted_paths const counted(graph(), program_->entry());
-    for (std::string const& path : counted.labels()) own.updates[path] = values_->updates_of(path);
-    return own;
-  }
-
   static constexpr int traced_entry = find_entry(stages::traced, entry_name<entry>());
   static_assert(traced_entry >= 0,
                 "meshtensor T13: the program is not one of the set that it is declared with: add it to "

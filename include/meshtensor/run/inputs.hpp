@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "meshtensor/array/array.hpp"
@@ -24,14 +25,19 @@ struct port {
   }
 };
 
+namespace detail {
+[[noreturn]] void refuse_port(std::vector<port> const& ports, std::string_view label, char const* code,
+                              char const* what);
+}
+
 /// Finds a port by name. errors `code` no port has this name
-template <class Ports>
-auto& port_of(Ports& ports, std::string_view label, char const* code, char const* what) {
-  for (auto& p : ports)
+inline port const& port_of(std::vector<port> const& ports, std::string_view label, char const* code, char const* what) {
+  for (port const& p : ports)
     if (p.label == label) return p;
-  std::string known;
-  for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label;
-  throw error(code, {"the program has no ", what, " '", label, "'; it has: ", known});
+  detail::refuse_port(ports, label, code, what);
+}
+inline port& port_of(std::vector<port>& ports, std::string_view label, char const* code, char const* what) {
+  return const_cast<port&>(port_of(std::as_const(ports), label, code, what));
 }
 
 /// Inputs by name. Whole arrays are sliced into buffers of its own; one processor's part is read in place.
@@ -154,3 +160,18 @@ extern template void fed_inputs::refuse<lazy>(std::string_view, std::string cons
 #endif
 
 }  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor::detail {
+
+[[noreturn]] inline void refuse_port(std::vector<port> const& ports, std::string_view label, char const* code,
+                                     char const* what) {
+  std::string known;
+  for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label;
+  throw error(code, {"the program has no ", what, " '", label, "'; it has: ", known});
+}
+
+}  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

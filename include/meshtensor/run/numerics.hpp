@@ -45,7 +45,8 @@ inline not_finite find_not_finite(view const& v) {
 }
 
 /// An observer of an engine, called before and after each node. Copies share their records, one for each processor, so
-/// that processors may be threads.
+/// that processors may be threads. A template, for few programs look: the others compile no loops for it.
+template <class = lazy>
 class numerics_check {
  public:
   numerics_check(module const& m, binding const& numbers, std::int64_t processors)

@@ -21,11 +21,9 @@
 namespace meshtensor {
 
 namespace detail {
-/// The exchanges of one processor on its transport (by_transport.hpp), and of all in lockstep (lockstep.hpp).
+/// The exchanges of one processor on its transport (by_transport.hpp).
 template <class = lazy>
 std::unique_ptr<exchanges> exchanges_by(transport& t, module const& m, plan const& p, rank_context const& mine);
-template <class = lazy>
-std::unique_ptr<exchanges> exchanges_in_lockstep(exchange_timing timing);
 }  // namespace detail
 
 /// Runs one entry of a partitioned module, step by step, on the processors of a store. It checks names; `executable`
@@ -151,5 +149,4 @@ class session {
 #include "meshtensor/run/session_members.hpp"
 #if !MESHTENSOR_COMPILED
 #  include "meshtensor/run/by_transport.hpp"
-#  include "meshtensor/run/lockstep.hpp"
 #endif

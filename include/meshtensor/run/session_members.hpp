@@ -33,8 +33,10 @@ session<Device>::session(store& values, module const& m, plan const& p, mesh_sha
   if constexpr (requires { device_.join(*job.processes()); })
     if (job.processes() != nullptr) device_.join(*job.processes());
   if (runs_as_one()) {
-    engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_,
-                                                        detail::exchanges_in_lockstep(job.timing())));
+    std::unique_ptr<exchanges> all = job.exchanges_of_all();
+    if constexpr (keeps_values<Device>)
+      if (!all) all = detail::exchanges_in_lockstep();
+    engines_.push_back(std::make_unique<engine<Device>>(m, p, entry, device_, processors_, std::move(all)));
   } else {
     engines_.resize(ranks_.size());
     job.run(size, [&](int rank, transport& t) { within_memory(p, [&] { make_engine(rank, t); }); });

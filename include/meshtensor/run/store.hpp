@@ -413,6 +413,14 @@ class store {
   meshtensor::scratch steps_;
 };
 
+/// The counts that the steps of an entry change, one a line: `transformer::train_step = 1200`.
+inline std::string text_of_counts(store const& s, std::string const& program, module const& m, int entry) {
+  std::string lines = program + " = " + std::to_string(s.steps_of(program)) + "\n";
+  counted_paths const counted(m, entry);
+  for (std::string const& path : counted.labels()) lines += path + " = " + std::to_string(s.updates_of(path)) + "\n";
+  return lines;
+}
+
 /// One value a line: its name, dtype, dims and layout, its bytes and those of one processor's part.
 inline std::string text_of(store const& s) {
   std::string t;

@@ -12,7 +12,7 @@ using two_by_two = on<2, 2>;
 TEST_CASE("on threads") { check_all<two_by_two, mt::reference_device>(mt::job::as_threads()); }
 
 TEST_CASE("in lockstep") {
-  auto const job = mt::job(std::make_unique<mt::lockstep_runner>());
+  auto const job = mt::job(std::make_unique<mt::lockstep_runner<>>());
   check_same<stacked_layers, two_by_two::mesh, two_by_two::spread, mt::reference_device>(job, job, 7 * 4);
 }
 

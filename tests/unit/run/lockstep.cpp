@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In lockstep a collective does its work at the moment that is chosen: until then its result holds garbage.
-#include "meshtensor/run/lockstep.hpp"
+#include "meshtensor/job/lockstep.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "meshtensor/job/on_all_ranks.hpp"
-#include "meshtensor/run/start_record.hpp"
+#include "meshtensor/job/start_record.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 

@@ -9,13 +9,14 @@
 #include <span>
 #include <vector>
 
-#include "meshtensor/comm/exchange_timing.hpp"
 #include "meshtensor/comm/reference.hpp"
-#include "meshtensor/run/session.hpp"
+#include "meshtensor/job/exchanges.hpp"
 
 namespace meshtensor {
 
 /// Runs each collective for all members at once, at the moment that `timing` says.
+/// why: a template, for g++ compiles every class that may stand behind `exchanges`, and few programs run in lockstep.
+template <class = lazy>
 class lockstep final : public exchanges {
  public:
   explicit lockstep(exchange_timing timing = exchange_timing::at_once) : timing_(timing) {}
@@ -100,7 +101,7 @@ class lockstep final : public exchanges {
 namespace detail {
 template <class>
 std::unique_ptr<exchanges> exchanges_in_lockstep(exchange_timing timing) {
-  return std::make_unique<lockstep>(timing);
+  return std::make_unique<lockstep<>>(timing);
 }
 #if MESHTENSOR_COMPILED
 extern template std::unique_ptr<exchanges> exchanges_in_lockstep<lazy>(exchange_timing);

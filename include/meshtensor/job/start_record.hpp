@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/emit/print.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/pass/fingerprint.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
-#include "meshtensor/run/counts.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -24,8 +24,8 @@ struct start_record {
   layout_rules const& layout;
   name program, device;
   std::uint64_t seed, step;
-  program_counts counts;  // of the program, and of what it updates
-  char const* built;      // MESHTENSOR_BUILD
+  std::string counts;  // of the program, and of what it updates: one a line
+  char const* built;   // MESHTENSOR_BUILD
 
   /// In the order in which a difference is reported: causes before their consequences.
   enum fact {
@@ -88,7 +88,7 @@ struct start_record {
                " bytes of parameters and state\n" + std::to_string(planned.input_bytes) + " bytes of inputs\n";
       case of_seed: return std::to_string(seed);
       case of_step: return std::to_string(step);
-      default: return text_of(counts);
+      default: return counts;
     }
   }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interface by which an engine runs its collectives: on a transport, or between all processors in lockstep.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "meshtensor/comm/exchange_timing.hpp"
+#include "meshtensor/job/rank_context.hpp"
+
+namespace meshtensor {
+
+/// Runs the collectives of an engine's processors.
+class exchanges {
+ public:
+  virtual ~exchanges() = default;
+  /// Starts a collective. An earlier one of the same node that was not waited for ends first.
+  virtual void start(std::span<rank_context> processors, node_id which, value_id from, value_id to) = 0;
+  virtual void wait(node_id which) = 0;
+  /// Whether a collective is pending.
+  virtual bool is_under_way() const { return false; }
+  /// Waits for all pending collectives.
+  virtual void end_all() {}
+  /// Called between nodes: progresses pending collectives.
+  virtual void progress() {}
+  /// Bytes of workspace of the collectives, besides operands and results.
+  virtual std::int64_t workspace_bytes() const { return 0; }
+  /// Nanoseconds by which the clock of a network model is ahead of this machine's.
+  virtual std::int64_t ahead() const { return 0; }
+  /// Whether the host reads no operand of a collective and writes no result: addresses may be those of a device.
+  virtual bool hands_on(node_id) const { return false; }
+};
+
+namespace detail {
+/// The exchanges of all processors in lockstep (lockstep.hpp).
+template <class = lazy>
+std::unique_ptr<exchanges> exchanges_in_lockstep(exchange_timing timing = exchange_timing::at_once);
+}  // namespace detail
+
+}  // namespace meshtensor
