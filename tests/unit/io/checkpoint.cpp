@@ -5,6 +5,7 @@
 // passes: start-up
 // needs: io
 #include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/io/folder.hpp"
 
 #include <doctest/doctest.h>
 

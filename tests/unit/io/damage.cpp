@@ -8,6 +8,10 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/io/checksum.hpp"
+#include "meshtensor/io/file.hpp"
+#include "meshtensor/io/index_reader.hpp"
+#include "meshtensor/io/safetensors.hpp"
 #include "support/folder.hpp"
 #include "unit/run/small_programs.hpp"
 

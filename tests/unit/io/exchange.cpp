@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/io/file.hpp"
+#include "meshtensor/io/safetensors.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "support/folder.hpp"
 #include "support/python.hpp"

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/io/file.hpp"
+#include "meshtensor/io/safetensors.hpp"
 #include "spread_values.hpp"
 #include "support/folder.hpp"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meshtensor/emit/print.hpp"
+#include "meshtensor/graph/spell.hpp"
 #include "meshtensor/nn/dropout.hpp"
 #include "meshtensor/nn/norm.hpp"
 #include "meshtensor/op/rematerialize.hpp"
