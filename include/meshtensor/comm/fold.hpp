@@ -59,13 +59,14 @@ struct accumulator<bf16_t> {
 };
 
 /// The loops over a block of elements of one dtype, with one operation, in the type of the accumulator.
-/// why: orders are the same for all types, so only these loops are compiled for each.
+/// why: the order of the members is the same for all types, so only these loops are compiled for each.
 struct block_loops {
   std::size_t element, sum;  // bytes of an element, and of its accumulator
+  // From elements, adding elements, to elements, and of two blocks of accumulators.
   void (*take)(void* sum, void const* x, std::int64_t n);
   void (*add)(void* sum, void const* x, std::int64_t n);
   void (*give)(void* out, void const* sum, std::int64_t n);
-  void (*both)(void* to, void const* a, void const* b, std::int64_t n);  // of accumulators
+  void (*both)(void* to, void const* a, void const* b, std::int64_t n);
 };
 template <class From, class To>
 void convert(void* to, void const* from, std::int64_t n) {

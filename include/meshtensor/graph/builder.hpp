@@ -20,12 +20,13 @@ struct builder : table_builder {
   int depth;
   frame frames[max_depth];
   bool declared[max_variables];  // by the program being traced
+  // Reads and updates of variables in the entry begun last.
   // why: constant evaluation takes a microsecond for each node that a search passes.
-  region_id entry;                // begun last
+  region_id entry;
   int first_of_entry;             // its first node
   bool was_read[max_variables];   // by it
   int write_count;                // the updates in it
-  node_id writes[max_variables];  // stale where a program was taken back
+  node_id writes[max_variables];  // nodes; a rejected attempt may leave some that are no updates any more
   int update_count;
   state_update updates[max_updates];  // in the bodies of loops that are not complete
 

@@ -27,7 +27,7 @@ constexpr name type_name() {
 }
 
 namespace detail {
-/// The full name of T in what compilers say of a function: `…[with T = transformer::train_step]`.
+/// Finds the full name of T in a compiler's name of a function: `…[with T = transformer::train_step]`.
 template <class = lazy>
 std::string full_name_in(std::string_view text) {
   auto const first = text.find("T = ") + 4;

@@ -70,7 +70,7 @@ std::string text_of_spans(module const& graph, std::vector<double> const& all) {
   return text + "\n]}\n";
 }
 
-/// Writes a text on the process that prints for the job. Returns whether it was written.
+/// Writes a text to the file `path`, on the process that prints for the job alone. Returns whether it was written.
 template <class = lazy>
 bool write_once(job_runner& j, std::string const& text, std::string const& path) {
   if (!j.is_root()) return true;

@@ -28,7 +28,8 @@ class exchanges {
   virtual std::int64_t workspace_bytes() const { return 0; }
   /// Nanoseconds by which the clock of a network model is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
-  /// Whether the host reads no operand of a collective and writes no result: addresses may be those of a device.
+  /// Whether operand and result of a collective are handed to another library as they are: then they may be a device's
+  /// memory.
   virtual bool hands_on(node_id) const { return false; }
 };
 

@@ -97,7 +97,8 @@ class rank_context {
   view window_of(value const& v) const { return window_of_rank(p_.numbers, mesh_, v, rank_); }
 
  private:
-  /// Finds the windows of all values, and the collectives. (g++ compiles constructors as the class says: not rarely.)
+  /// Finds the windows of all values, and the collectives.
+  /// why: not in the constructor, for g++ ignores the options of run_rarely.hpp there.
   void find_all();
   /// The strides of a window, a slice whose step is known.
   void set_strides(view& window, node const& n, view const& of) const {

@@ -35,7 +35,8 @@ class transport {
   virtual std::int64_t workspace_bytes() const { return 0; }
   /// Nanoseconds by which the clock of a network model is ahead of this machine's.
   virtual std::int64_t ahead() const { return 0; }
-  /// Whether nothing of this library reads the operand of a collective and writes its result, but what it is handed to.
+  /// Whether operand and result of a collective are handed to another library as they are, and no code of this one
+  /// reads or writes them: then they may be a device's memory.
   virtual bool hands_on(planned_collective const&) const { return false; }
 };
 

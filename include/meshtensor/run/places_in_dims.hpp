@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sees to it before a step that slices, pads and puts at numbers of the step are within their dims, for devices whose
-// programs do not look.
+// Checks before a step that slices, pads and puts at numbers of the step are within their dims, for devices whose
+// programs do not check it.
 #pragma once
 
 #include <vector>

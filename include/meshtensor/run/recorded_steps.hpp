@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the steps of a device with memory and a queue of its own: the instructions are walked once, into a recording
-// that is replayed in each step; where collectives leave the process, in parts.
+// that is replayed in each step; in parts, where collectives leave the process or rows are exchanged.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ namespace meshtensor {
 template <class Device>
 concept keeps_values = whole_program_device<Device> || recording_device<Device>;
 
-/// One engine has all processors of the mesh, each with an arena of its own in the device's memory, or the one that
-/// this process holds. Values of the store stay there from step to step, until something else asks for them. What is
+/// One engine has the processors that this process holds, all of the mesh or one, each with an arena of its own in the
+/// device's memory. Values of the store stay there from step to step, until something else asks for them. What is
 /// recorded are addresses and kernels; seed, step and numbers are memory that is written before each step. It is
 /// recorded anew when a value has moved or a number changes that is a place in a tensor; what has run once is captured
-/// by the device, part for part, if it can be.
+/// by the device, part by part, if it can be.
 template <recording_device Device>
 class engine<Device> {
   using program = typename Device::recorded_program;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives of a device with memory of its own whose processor has its peers in other processes: they cut a step
-// into parts, between which the host sends what the device has copied to it, and brings what came.
+// Runs the collectives of several processes for devices with memory of their own: they cut a step into parts, between
+// which the host exchanges what the device has copied to it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU of a process: the first of the machine, that of the rank's number there, or the one that it is told to take.
+// Chooses the GPU of a process: the first of the machine, that of the rank's number there, or that which
+// MESHTENSOR_CUDA_GPU names.
 #pragma once
 
 #include <charconv>

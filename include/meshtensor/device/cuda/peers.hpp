@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives among the GPUs of several processes: by NCCL, in each GPU's stream, so that they are captured with what
-// is before and behind them.
+// Runs collectives among the GPUs of several processes by NCCL, in each GPU's stream, so that they are captured in one
+// graph with the kernels before and behind them.
 #pragma once
 
 #include <map>

@@ -35,7 +35,8 @@ inline value shifted_by_argument(emission& e, node const& n, value const& x, int
     all = e.w.op("pad", {x, e.number(n, a.around, x.type.element)}, wide,
                  "edge_padding_low = " + array_text(room) + ", edge_padding_high = " + array_text(room) +
                      ", interior_padding = " + array_text(extents(room.size())));
-    first = binary(e.w, "add", {first, extent});  // one beyond the rooms begins at their ends
+    // XLA moves an offset that is out of range to the nearest end of the padding.
+    first = binary(e.w, "add", {first, extent});
   }
   return run_at(e, all, along, first, size);
 }
@@ -86,7 +87,8 @@ inline value move(emission& e, node const& n) {
       static_cast<std::size_t>(dims));  // still to be taken from the whole
   for (int d = 0; d < dims; ++d) {
     auto& range = reached[static_cast<std::size_t>(d)];
-    if (e.dims(n).at[d] != result.dims.at[d]) range = reached_range::of(e.m, e.b, result, d);  // else it is there
+    // A dim that the node does not change has all that windows reach already.
+    if (e.dims(n).at[d] != result.dims.at[d]) range = reached_range::of(e.m, e.b, result, d);
     if (auto const near = range ? reached_of_neighbours(e, x, d, *range, before, after) : std::nullopt) {
       x = *near;
       range.reset();

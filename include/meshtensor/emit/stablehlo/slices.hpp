@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Emits slices and pads, at places that are known before the first step, or that are numbers of each step. The latter
-// are arguments of the program; that they are within the dims is seen to before the step (run/places_in_dims.hpp).
+// are arguments of the program; run/places_in_dims.hpp checks before the step that they are within the dims.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"
@@ -103,7 +103,7 @@ inline value spread(emission& e, node const& n, value const& x, std::size_t k, n
   type t = x.type;
   t.shape[k] = extent;
   auto const by = known_step(e, step);
-  if (!by) {  // each element of the result asks which one of `x` it is
+  if (!by) {  // for each element of the result, the position in `x` that it comes from
     value const beyond = binary(e.w, "subtract", {iota(e.w, {"i64", {extent}}, 0), fill(e.w, begin, {extent})});
     value const steps = fill(e.w, e.number(n, step, "i64"), {extent});
     value const from = binary(e.w, "divide", {beyond, steps});
