@@ -5,6 +5,7 @@
 // needs: cpu io
 // sanitize: no
 // alone
+// part: images
 // timeout: 600
 #include <doctest/doctest.h>
 

@@ -5,6 +5,7 @@
 // needs: cpu
 // sanitize: no
 // alone
+// part: translate
 // timeout: 600
 #include <doctest/doctest.h>
 
