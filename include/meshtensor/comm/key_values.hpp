@@ -34,6 +34,12 @@ class key_values {
   ///
   /// errors  what `call` throws; R21 it has thrown on another rank; R22 a rank does not come to the end
   virtual void during(function_ref<void()> call) = 0;
+
+  /// A number that was not given before, for keys; the same on all ranks, which call this in the same order.
+  int next_number() { return numbers_++; }
+
+ private:
+  int numbers_ = 0;
 };
 
 }  // namespace meshtensor::comm

@@ -50,10 +50,11 @@ class peers {
   void join(std::vector<std::vector<int>> const& groups) {
     if (ranks_ == nullptr) return;
     gpu_.enter_here();
+    int const number = ranks_->next_number();  // values stay under their keys: none of an earlier program is taken
     ranks_->during([&] {
       for (std::vector<int> const& members : groups) {
         if (groups_.contains(members)) continue;
-        std::string key = "NCCL's identifier of group";
+        std::string key = "NCCL's identifier in program " + std::to_string(number) + " of group";
         for (int m : members) key += " " + std::to_string(m);
         auto const index = static_cast<int>(std::ranges::find(members, ranks_->rank()) - members.begin());
         api::nccl_id id{};

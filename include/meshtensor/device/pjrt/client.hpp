@@ -112,7 +112,7 @@ class device_client {
       throw error("R73", {"rank ", among.rank(), " of ", among.size(), " has no device of the PJRT plugin '",
                           plugin_.path(), "'"});
     devices_.resize(1);
-    std::string const key = "the device of rank ";
+    std::string const key = "client " + std::to_string(among.next_number()) + ": the device of rank ";
     among.put(key + std::to_string(among.rank()), std::to_string(id(0)));
     for (int r = 0; r < among.size(); ++r) {
       int const other = std::stoi(among.wait_for(key + std::to_string(r)));

@@ -23,8 +23,7 @@ inline value put(emission& e, node const& n) {
   bool const at_index = put_rule::at_index(n);
   int const along = e.result_dims(n).find(a.dim);
   auto const known = at_index ? std::optional(0.0) : e.known(a.position);
-  if (known && (*known < 0 || whole_number(*known) >= e.b.extent[a.dim]))
-    throw error("R10", "a put reaches beyond the extent of its dim");
+  if (known) put_rule::require_within(e.m, whole_number(*known), a.dim, e.b.extent[a.dim]);
   if (at_index || e.origin(e.m.result_value(n), along)) {
     shape const& of_part = e.dims(n, 1);
     if (without(of_part, e.result_dims(n)).count != 0) return put_rows(e, n);
