@@ -69,7 +69,7 @@ class engine<Device> {
       try {
         Device::machine().wait();  // nothing may be under way when memory is given back
       } catch (...) {}             // the first failure is the one to tell
-      is_recorded_ = false;
+      is_recorded_ = has_run_ = false;
       values_.forget_copies();
       throw;
     }
