@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include <meshtensor/data/idx.hpp>
-#include <meshtensor/data/image_range.hpp>
-#include <meshtensor/data/image_stream.hpp>
+#include <meshtensor/data/image/idx.hpp>
+#include <meshtensor/data/image/image_range.hpp>
+#include <meshtensor/data/image/image_stream.hpp>
 #include <meshtensor/meshtensor.hpp>
 
 #include "common/main_on_device.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include <meshtensor/data/bleu.hpp>
+#include <meshtensor/data/text/bleu.hpp>
 #include <meshtensor/io/export.hpp>
 #include <meshtensor/io/import.hpp>
 #include <meshtensor/job/main.hpp>

@@ -86,10 +86,20 @@ def lints(path, text):
         yield f"{path}: begins with '{riddle[2]}': say what the header does, verb first, or name the thing"
     for retired in RETIRED.finditer(text):
         yield f"{path}: '{retired[0]}' is a retired name"
+    yield from wide_lines(path, text)
+
+
+def wide_lines(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         width = sum(not unicodedata.combining(letter) for letter in line)
         if width > COLUMNS and "http" not in line:
             yield f"{path}:{number}: {width} columns; {COLUMNS} are the most"
+
+
+def wide_prose(path, text):
+    """Lines of a page outside of tables and of what programs print."""
+    blank_rows = re.sub(r"^(```.*?^```|\|.*?)$", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
+    yield from wide_lines(path, blank_rows)
 
 
 def main():
@@ -117,6 +127,9 @@ def main():
             else:
                 findings.append(f"{here}: tests/format.py --fix would change it")
         findings += lints(here, text)
+    if not given.files:
+        for path in [*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md"), *(PROJECT / "bench").rglob("*.md")]:
+            findings += wide_prose(path.relative_to(PROJECT), path.read_text(encoding="utf-8"))
     print("\n".join(findings) if findings else f"{len(files)} files are formatted")
     return 1 if findings else 0
 

@@ -11,8 +11,8 @@
 #include <exception>
 #include <string>
 
-#include <meshtensor/data/image_folder.hpp>
-#include <meshtensor/data/image_stream.hpp>
+#include <meshtensor/data/image/image_folder.hpp>
+#include <meshtensor/data/image/image_stream.hpp>
 
 namespace mt = meshtensor;
 

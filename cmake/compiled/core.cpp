@@ -8,7 +8,7 @@
 #include <meshtensor/job/same_on_all_ranks.hpp>
 #include <meshtensor/job/started_runner.hpp>
 #include <meshtensor/meshtensor.hpp>
-#include <meshtensor/run/by_transport.hpp>
+#include <meshtensor/run/engine/by_transport.hpp>
 
 namespace meshtensor {
 

@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-#include <meshtensor/data/cifar.hpp>
-#include <meshtensor/data/idx.hpp>
-#include <meshtensor/data/image_folder.hpp>
-#include <meshtensor/data/synthetic_images.hpp>
+#include <meshtensor/data/image/cifar.hpp>
+#include <meshtensor/data/image/idx.hpp>
+#include <meshtensor/data/image/image_folder.hpp>
+#include <meshtensor/data/image/synthetic_images.hpp>
 
 namespace resnet {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include <meshtensor/data/image_batches.hpp>
+#include <meshtensor/data/image/image_batches.hpp>
 
 #include "command_line.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <meshtensor/data/image_batches.hpp>
+#include <meshtensor/data/image/image_batches.hpp>
 #include <meshtensor/run/store.hpp>
 
 #include "command_line.hpp"

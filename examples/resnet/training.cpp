@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include <meshtensor/data/image_stream.hpp>
+#include <meshtensor/data/image/image_stream.hpp>
 #include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/train/event_file.hpp>
 #include <meshtensor/train/loss_guard.hpp>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <meshtensor/data/text.hpp>
+#include <meshtensor/data/text/text.hpp>
 #include <meshtensor/run/memory_use.hpp>
 #include <meshtensor/run/store.hpp>
 

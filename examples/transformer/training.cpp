@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <meshtensor/data/bigram.hpp>
-#include <meshtensor/data/sample.hpp>
-#include <meshtensor/data/text.hpp>
+#include <meshtensor/data/text/bigram.hpp>
+#include <meshtensor/data/text/sample.hpp>
+#include <meshtensor/data/text/text.hpp>
 #include <meshtensor/io/checkpoints.hpp>
 #include <meshtensor/job/agree.hpp>
 #include <meshtensor/train/progress_line.hpp>

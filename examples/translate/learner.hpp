@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <meshtensor/data/pair_batches.hpp>
+#include <meshtensor/data/text/pair_batches.hpp>
 #include <meshtensor/run/store.hpp>
 
 #include "command_line.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <meshtensor/data/tokens.hpp>
+#include <meshtensor/data/text/tokens.hpp>
 #include <meshtensor/run/store.hpp>
 
 #include "command_line.hpp"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <meshtensor/data/learn_subwords.hpp>
-#include <meshtensor/data/pair_batches.hpp>
-#include <meshtensor/data/pairs.hpp>
+#include <meshtensor/data/text/learn_subwords.hpp>
+#include <meshtensor/data/text/pair_batches.hpp>
+#include <meshtensor/data/text/pairs.hpp>
 
 #include "command_line.hpp"
 

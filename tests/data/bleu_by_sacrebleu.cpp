@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLEU beside sacreBLEU's: the corpora and sentences that tests/data/bleu_by_sacrebleu.py has recorded.
-#include "meshtensor/data/bleu.hpp"
+#include "meshtensor/data/text/bleu.hpp"
 
 #include <doctest/doctest.h>
 

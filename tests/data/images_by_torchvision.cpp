@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "meshtensor/data/crops.hpp"
-#include "meshtensor/data/decode_image.hpp"
-#include "meshtensor/data/resample.hpp"
+#include "meshtensor/data/image/crops.hpp"
+#include "meshtensor/data/image/decode_image.hpp"
+#include "meshtensor/data/image/resample.hpp"
 #include "support/folder.hpp"
 
 namespace mt = meshtensor;

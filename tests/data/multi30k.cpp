@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/data/bleu.hpp"
-#include "meshtensor/data/learn_subwords.hpp"
-#include "meshtensor/data/pair_batches.hpp"
 #include "meshtensor/data/prefetched.hpp"
+#include "meshtensor/data/text/bleu.hpp"
+#include "meshtensor/data/text/learn_subwords.hpp"
+#include "meshtensor/data/text/pair_batches.hpp"
 #include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
 

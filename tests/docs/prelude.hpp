@@ -7,10 +7,10 @@
 #include <span>
 #include <sstream>
 
-#include <meshtensor/data/bleu.hpp>
-#include <meshtensor/data/pair_batches.hpp>
-#include <meshtensor/data/pairs.hpp>
 #include <meshtensor/data/prefetched.hpp>
+#include <meshtensor/data/text/bleu.hpp>
+#include <meshtensor/data/text/pair_batches.hpp>
+#include <meshtensor/data/text/pairs.hpp>
 #include <meshtensor/emit/print.hpp>
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/explain.hpp>

@@ -6,7 +6,7 @@
 
 #include "fuzz.hpp"
 #include "meshtensor/io/checkpoint.hpp"
-#include "meshtensor/io/loading.hpp"
+#include "meshtensor/io/checkpoint/loading.hpp"
 #include "meshtensor/meshtensor.hpp"
 
 namespace mt = meshtensor;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "meshtensor/data/cifar.hpp"
-#include "meshtensor/data/idx.hpp"
+#include "meshtensor/data/image/cifar.hpp"
+#include "meshtensor/data/image/idx.hpp"
 
 namespace mt = meshtensor;
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "meshtensor/data/crops.hpp"
-#include "meshtensor/data/decode_image.hpp"
-#include "meshtensor/data/resample.hpp"
+#include "meshtensor/data/image/crops.hpp"
+#include "meshtensor/data/image/decode_image.hpp"
+#include "meshtensor/data/image/resample.hpp"
 
 namespace mt = meshtensor;
 

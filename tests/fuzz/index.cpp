@@ -4,7 +4,7 @@
 #include <set>
 
 #include "fuzz.hpp"
-#include "meshtensor/io/index_reader.hpp"
+#include "meshtensor/io/checkpoint/index_reader.hpp"
 
 namespace mt = meshtensor;
 

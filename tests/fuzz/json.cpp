@@ -3,7 +3,7 @@
 #include "meshtensor/io/json.hpp"
 
 #include "fuzz.hpp"
-#include "meshtensor/io/notes_text.hpp"
+#include "meshtensor/io/checkpoint/notes_text.hpp"
 
 namespace mt = meshtensor;
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "meshtensor/data/learn_subwords.hpp"
+#include "meshtensor/data/text/learn_subwords.hpp"
 
 namespace mt = meshtensor;
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "meshtensor/data/tar_index.hpp"
+#include "meshtensor/data/image/tar_index.hpp"
 
 namespace mt = meshtensor;
 

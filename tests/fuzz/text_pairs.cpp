@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "meshtensor/data/gzip.hpp"
-#include "meshtensor/data/lines.hpp"
+#include "meshtensor/data/text/lines.hpp"
 
 namespace mt = meshtensor;
 

@@ -7,8 +7,8 @@
 // needs: io
 // timeout: 300
 #include "meshtensor/io/checkpoint.hpp"
-#include "meshtensor/io/block_check.hpp"
-#include "meshtensor/io/index.hpp"
+#include "meshtensor/io/checkpoint/block_check.hpp"
+#include "meshtensor/io/checkpoint/index.hpp"
 
 #include <doctest/doctest.h>
 

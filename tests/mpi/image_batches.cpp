@@ -3,14 +3,14 @@
 // the same images are right, counted as integers.
 // passes: start-up
 // ranks: 2 3 4 6 8
-#include "meshtensor/data/image_batches.hpp"
+#include "meshtensor/data/image/image_batches.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "meshtensor/data/image_stream.hpp"
-#include "meshtensor/data/synthetic_images.hpp"
+#include "meshtensor/data/image/image_stream.hpp"
+#include "meshtensor/data/image/synthetic_images.hpp"
 #include "meshtensor/meshtensor.hpp"
 #include "ranks.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "meshtensor/comm/mpi.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/by_transport.hpp"
+#include "meshtensor/run/engine/by_transport.hpp"
 
 namespace traffic {
 

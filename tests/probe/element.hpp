@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "meshtensor/op/detail/scalar.hpp"
-#include "meshtensor/pass/read_kernel.hpp"
+#include "meshtensor/pass/fuse/read_kernel.hpp"
 
 namespace probe {
 namespace mt = meshtensor;

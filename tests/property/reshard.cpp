@@ -9,7 +9,7 @@
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/pass/reshard.hpp"
-#include "meshtensor/pass/verify_layout.hpp"
+#include "meshtensor/pass/verify/verify_layout.hpp"
 #include "property/sample.hpp"
 #include "property/transitions.hpp"
 #include "support/layouts.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "meshtensor/pass/verify_layout.hpp"
+#include "meshtensor/pass/verify/verify_layout.hpp"
 
 namespace property {
 

@@ -14,7 +14,7 @@
 
 #include "meshtensor/device/reference.hpp"
 #include "meshtensor/emit/print.hpp"
-#include "meshtensor/pass/verify_layout.hpp"
+#include "meshtensor/pass/verify/verify_layout.hpp"
 #include "meshtensor/run/session.hpp"
 #include "property/sample.hpp"
 #include "support/compare.hpp"

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/data/image.hpp"
+#include "meshtensor/data/image/image.hpp"
 
 namespace meshtensor_test {
 

@@ -6,7 +6,7 @@
 
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/pass/overlap.hpp"
-#include "meshtensor/pass/verify_plan.hpp"
+#include "meshtensor/pass/verify/verify_plan.hpp"
 
 namespace meshtensor_test {
 

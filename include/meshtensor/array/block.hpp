@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "meshtensor/op/detail/scalar.hpp"
-#include "meshtensor/pass/binding.hpp"
+#include "meshtensor/pass/bind/binding.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor {

@@ -10,7 +10,7 @@
 
 #include "meshtensor/graph/rule.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
-#include "meshtensor/pass/binding.hpp"
+#include "meshtensor/pass/bind/binding.hpp"
 
 namespace meshtensor {
 

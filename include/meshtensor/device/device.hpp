@@ -74,7 +74,7 @@ struct node_views {
 
 /// Runs kernels in memory of its own. `machine()` has memory and queues; a `recorded_program` prepares each node of a
 /// program and turns it into work for the machine. A step is recorded once, as a list of such work, and given to the
-/// machine in each step; one engine (run/recorded_steps.hpp) has all processors of the mesh.
+/// machine in each step; one engine (run/recorded/steps.hpp) has all processors of the mesh.
 ///
 /// What a program does not run it refuses in `prepare`, before the first step, with the operation's name and line.
 template <class D>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sharding rule of an operation, as data: which dims an axis may shard, and which partial operands may stay
-// partial. pass/partition decides by it, and pass/verify_layout.hpp checks by it.
+// partial. pass/partition decides by it, and pass/verify/verify_layout.hpp checks by it.
 #pragma once
 
 #include "meshtensor/graph/module.hpp"

@@ -9,7 +9,7 @@
 
 #include "meshtensor/inspect/link_clock.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/by_transport.hpp"
+#include "meshtensor/run/engine/by_transport.hpp"
 
 namespace meshtensor {
 

@@ -10,7 +10,7 @@
 #include "meshtensor/emit/table.hpp"
 #include "meshtensor/graph/spell.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/pass/epilogue.hpp"
+#include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/run/executable.hpp"
 #include "meshtensor/run/timeline.hpp"
 

@@ -34,7 +34,7 @@ struct checkpoint_options {
 
 namespace io {
 
-/// Saves the checkpoints of a run: see checkpoint_writer.hpp.
+/// Saves the checkpoints of a run: see checkpoint/writer.hpp.
 class checkpoint_saver {
  public:
   virtual ~checkpoint_saver() = default;
@@ -113,5 +113,5 @@ std::string save(store& weights, std::filesystem::path const& folder, notes more
 }  // namespace meshtensor
 
 #if !MESHTENSOR_COMPILED_IO
-#  include "meshtensor/io/checkpoint_writer.hpp"
+#  include "meshtensor/io/checkpoint/writer.hpp"
 #endif

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "meshtensor/io/block_check.hpp"
+#include "meshtensor/io/checkpoint/block_check.hpp"
 #include "meshtensor/io/export.hpp"
 #include "meshtensor/io/safetensors_format.hpp"
 #include "meshtensor/job/agree.hpp"

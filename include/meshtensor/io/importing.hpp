@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/io/checkpoint/loading.hpp"
 #include "meshtensor/io/import.hpp"
-#include "meshtensor/io/loading.hpp"
 
 namespace meshtensor {
 

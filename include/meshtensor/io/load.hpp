@@ -24,5 +24,5 @@ loaded load(store& weights, std::filesystem::path const& folder, load_options co
 }  // namespace meshtensor
 
 #if !MESHTENSOR_COMPILED_IO
-#  include "meshtensor/io/loading.hpp"
+#  include "meshtensor/io/checkpoint/loading.hpp"
 #endif

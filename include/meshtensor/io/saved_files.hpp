@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "meshtensor/io/block_check.hpp"
-#include "meshtensor/io/index.hpp"
+#include "meshtensor/io/checkpoint/block_check.hpp"
+#include "meshtensor/io/checkpoint/index.hpp"
 #include "meshtensor/io/safetensors.hpp"
 
 namespace meshtensor::io {

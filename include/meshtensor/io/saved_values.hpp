@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "meshtensor/io/checkpoint/read_box.hpp"
 #include "meshtensor/io/loaded.hpp"
-#include "meshtensor/io/read_box.hpp"
 #include "meshtensor/io/saved_files.hpp"
 
 namespace meshtensor::io {

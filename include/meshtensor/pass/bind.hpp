@@ -4,9 +4,9 @@
 // why: every pass before it runs in the compiler, even if extents are known only at start-up.
 #pragma once
 
-#include "meshtensor/pass/bind_extents.hpp"
-#include "meshtensor/pass/bind_parts.hpp"
-#include "meshtensor/pass/check_extents.hpp"
+#include "meshtensor/pass/bind/check_extents.hpp"
+#include "meshtensor/pass/bind/extents.hpp"
+#include "meshtensor/pass/bind/parts.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "meshtensor/base/all_reduce.hpp"
 #include "meshtensor/op/detail/exchange_rows_rule.hpp"
-#include "meshtensor/pass/known_number.hpp"
+#include "meshtensor/pass/bind/known_number.hpp"
 #include "meshtensor/pass/lower.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"

@@ -4,7 +4,7 @@
 // why: structure only, so equal layers become equal kernels whatever the extents.
 #pragma once
 
-#include "meshtensor/pass/grouping.hpp"
+#include "meshtensor/pass/fuse/grouping.hpp"
 
 namespace meshtensor {
 

@@ -5,7 +5,7 @@
 // why: a message costs its latency however short it is, and biases and norms are many and short.
 #pragma once
 
-#include "meshtensor/pass/liveness.hpp"
+#include "meshtensor/pass/plan_memory/liveness.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 

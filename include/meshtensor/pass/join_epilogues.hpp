@@ -5,7 +5,7 @@
 // with what follows it in a residual network is such a chain.
 #pragma once
 
-#include "meshtensor/pass/epilogue.hpp"
+#include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/pass/rebuild.hpp"
 
 namespace meshtensor {

@@ -4,7 +4,7 @@
 // no instruction, collectives of one processor are copies at most, and calls are in line.
 #pragma once
 
-#include "meshtensor/pass/instruction.hpp"
+#include "meshtensor/pass/list_instructions/instruction.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"

@@ -11,8 +11,8 @@
 #include "meshtensor/pass/passes.hpp"
 #include "meshtensor/pass/plan_memory.hpp"
 #include "meshtensor/pass/verify.hpp"
-#include "meshtensor/pass/verify_plan.hpp"
-#include "meshtensor/pass/verify_waits.hpp"
+#include "meshtensor/pass/verify/verify_plan.hpp"
+#include "meshtensor/pass/verify/verify_waits.hpp"
 
 namespace meshtensor {
 

@@ -3,9 +3,9 @@
 // before: bound and scheduled.  after: offsets in one arena, its size, and the node at which it is fullest.
 #pragma once
 
-#include "meshtensor/pass/buffer_reuse.hpp"
-#include "meshtensor/pass/free_list.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
+#include "meshtensor/pass/plan_memory/buffer_reuse.hpp"
+#include "meshtensor/pass/plan_memory/free_list.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 

@@ -8,8 +8,8 @@
 // Values are weighed by dtype and number of dims: a structure must not depend on extents.
 #pragma once
 
-#include "meshtensor/pass/kept_values.hpp"
 #include "meshtensor/pass/rebuild.hpp"
+#include "meshtensor/pass/save_or_recompute/kept_values.hpp"
 
 namespace meshtensor {
 namespace detail {

@@ -7,7 +7,7 @@
 #include <array>
 #include <memory>
 
-#include "meshtensor/pass/liveness.hpp"
+#include "meshtensor/pass/plan_memory/liveness.hpp"
 
 namespace meshtensor {
 namespace detail {

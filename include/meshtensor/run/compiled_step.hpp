@@ -4,7 +4,7 @@
 
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/executable.hpp"
-#include "meshtensor/run/straight_engine.hpp"
+#include "meshtensor/run/straight/engine.hpp"
 
 namespace meshtensor {
 namespace detail {

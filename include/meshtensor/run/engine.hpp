@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "meshtensor/job/exchanges.hpp"
-#include "meshtensor/run/step_actions.hpp"
-#include "meshtensor/run/step_recorder.hpp"
+#include "meshtensor/run/engine/step_actions.hpp"
+#include "meshtensor/run/recorded/step_recorder.hpp"
 
 namespace meshtensor {
 
@@ -70,4 +70,4 @@ class engine {
 
 }  // namespace meshtensor
 
-#include "meshtensor/run/engine_members.hpp"
+#include "meshtensor/run/engine/members.hpp"

@@ -28,7 +28,7 @@ inline std::atomic<bool> advised = false;
 
 }  // namespace detail
 
-// For a step in straight line; run/straight_engine.hpp has them.
+// For a step in straight line; run/straight/engine.hpp has them.
 template <class Stages, class Entry>
 struct straight_code;
 template <class Device, class Code>

@@ -15,7 +15,7 @@
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/inputs.hpp"
 #include "meshtensor/run/memory_use.hpp"
-#include "meshtensor/run/recorded_steps.hpp"
+#include "meshtensor/run/recorded/steps.hpp"
 #include "meshtensor/run/store.hpp"
 
 namespace meshtensor {
@@ -148,5 +148,5 @@ class session {
 
 #include "meshtensor/run/session_members.hpp"
 #if !MESHTENSOR_COMPILED
-#  include "meshtensor/run/by_transport.hpp"
+#  include "meshtensor/run/engine/by_transport.hpp"
 #endif

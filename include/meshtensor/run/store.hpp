@@ -16,8 +16,8 @@
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
 #include "meshtensor/run/counts.hpp"
-#include "meshtensor/run/device_copy.hpp"
 #include "meshtensor/run/gather.hpp"
+#include "meshtensor/run/recorded/device_copy.hpp"
 #include "meshtensor/run/scratch.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"

@@ -8,7 +8,7 @@
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
-#include "meshtensor/pass/implied.hpp"
+#include "meshtensor/pass/bind/implied.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 

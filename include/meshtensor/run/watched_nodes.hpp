@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "meshtensor/run/host_twins.hpp"
+#include "meshtensor/run/recorded/host_twins.hpp"
 #include "meshtensor/run/timeline.hpp"
 
 namespace meshtensor {

@@ -7,8 +7,8 @@
 #include "meshtensor/array/block.hpp"
 #include "meshtensor/emit/stablehlo/port.hpp"
 #include "meshtensor/run/engine.hpp"
-#include "meshtensor/run/places_in_dims.hpp"
 #include "meshtensor/run/store.hpp"
+#include "meshtensor/run/whole_program/places_in_dims.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
 

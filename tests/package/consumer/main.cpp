@@ -37,14 +37,14 @@
 #  endif
 #endif
 #if defined(EXPECT_IMAGES)
-#  include <meshtensor/data/jpeg.hpp>
-#  include <meshtensor/data/png.hpp>
+#  include <meshtensor/data/image/jpeg.hpp>
+#  include <meshtensor/data/image/png.hpp>
 #  if MESHTENSOR_WITH_IMAGES != 1
 #    error "the component images must say that it is there"
 #  endif
 #endif
 #if defined(EXPECT_SENTENCEPIECE)
-#  include <meshtensor/data/learn_subwords.hpp>
+#  include <meshtensor/data/text/learn_subwords.hpp>
 #  if MESHTENSOR_WITH_SENTENCEPIECE != 1
 #    error "the component sentencepiece must say that it is there"
 #  endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buckets: the lengths that leave the least to fill up, found again by trying all; rows by the room there is.
-#include "meshtensor/data/buckets.hpp"
+#include "meshtensor/data/text/buckets.hpp"
 
 #include <doctest/doctest.h>
 

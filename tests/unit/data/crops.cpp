@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of images: random ones within their bounds and everywhere, and the middle.
-#include "meshtensor/data/crops.hpp"
+#include "meshtensor/data/image/crops.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Image files as RGB: every kind of JPEG and PNG by its bytes, whatever its name; damage is named.
 //
 // needs: images
-#include "meshtensor/data/decode_image.hpp"
+#include "meshtensor/data/image/decode_image.hpp"
 
 #include <doctest/doctest.h>
 

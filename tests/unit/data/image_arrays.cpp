@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "meshtensor/data/cifar.hpp"
-#include "meshtensor/data/idx.hpp"
-#include "meshtensor/data/synthetic_images.hpp"
+#include "meshtensor/data/image/cifar.hpp"
+#include "meshtensor/data/image/idx.hpp"
+#include "meshtensor/data/image/synthetic_images.hpp"
 #include "support/folder.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches of images: each once an epoch whatever the rows, the same pixels for any threads and parts, and a position
 // to go on from.
-#include "meshtensor/data/image_batches.hpp"
+#include "meshtensor/data/image/image_batches.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "meshtensor/data/image_stream.hpp"
-#include "meshtensor/data/synthetic_images.hpp"
+#include "meshtensor/data/image/image_stream.hpp"
+#include "meshtensor/data/image/synthetic_images.hpp"
 #include "support/folder.hpp"
 
 namespace mt = meshtensor;

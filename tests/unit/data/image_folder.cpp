@@ -2,7 +2,7 @@
 // Images by class in folders and in tar files: the same numbers, whatever the file system and the form.
 //
 // needs: images
-#include "meshtensor/data/image_folder.hpp"
+#include "meshtensor/data/image/image_folder.hpp"
 
 #include <doctest/doctest.h>
 

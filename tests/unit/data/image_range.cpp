@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A range of a set of images is the set without the others.
-#include "meshtensor/data/image_range.hpp"
+#include "meshtensor/data/image/image_range.hpp"
 
 #include <doctest/doctest.h>
 
-#include "meshtensor/data/synthetic_images.hpp"
+#include "meshtensor/data/image/synthetic_images.hpp"
 #include "support/folder.hpp"
 
 namespace mt = meshtensor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches of pairs: every pair once an epoch, whole, between the right tokens; the order a function of seed and number;
 // parts of ranks that together are the batch.
-#include "meshtensor/data/pair_batches.hpp"
+#include "meshtensor/data/text/pair_batches.hpp"
 
 #include <doctest/doctest.h>
 

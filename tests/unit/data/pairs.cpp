@@ -2,7 +2,7 @@
 // Aligned texts: lines of a file, parts of a folder, and the sentences for those that are not as they should be.
 //
 // needs: zlib
-#include "meshtensor/data/pairs.hpp"
+#include "meshtensor/data/text/pairs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resized images beside sums in double, windows beside wholes, and what stays as it is.
-#include "meshtensor/data/resample.hpp"
+#include "meshtensor/data/image/resample.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tables of a model may be trusted: tries made by hand, whole and damaged.
-#include "meshtensor/data/subword_tables.hpp"
+#include "meshtensor/data/text/subword_tables.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,14 +2,14 @@
 // Subwords: learnt when first wanted, kept, the same whoever learns them; text to tokens and back.
 //
 // needs: sentencepiece
-#include "meshtensor/data/subwords.hpp"
+#include "meshtensor/data/text/subwords.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 #include <thread>
 
-#include "meshtensor/data/learn_subwords.hpp"
+#include "meshtensor/data/text/learn_subwords.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace mt = meshtensor;

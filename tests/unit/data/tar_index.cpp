@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Archives that tar itself has written, in all its formats; damage is named.
-#include "meshtensor/data/tar_index.hpp"
+#include "meshtensor/data/image/tar_index.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts as windows: what is learnt and what is held out never meet; the bigram model; what is written.
-#include "meshtensor/data/text.hpp"
+#include "meshtensor/data/text/text.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <set>
 
-#include "meshtensor/data/bigram.hpp"
-#include "meshtensor/data/lines.hpp"
-#include "meshtensor/data/sample.hpp"
+#include "meshtensor/data/text/bigram.hpp"
+#include "meshtensor/data/text/lines.hpp"
+#include "meshtensor/data/text/sample.hpp"
 
 namespace mt = meshtensor;
 

@@ -13,7 +13,7 @@
 
 #include "meshtensor/device/default.hpp"
 #include "meshtensor/meshtensor.hpp"
-#include "meshtensor/pass/epilogue.hpp"
+#include "meshtensor/pass/fuse/epilogue.hpp"
 
 namespace mt = meshtensor;
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "meshtensor/base/memory.hpp"
-#include "meshtensor/device/cpu/convolution_problem.hpp"
+#include "meshtensor/device/cpu/convolution/problem.hpp"
 
 namespace convolutions {
 

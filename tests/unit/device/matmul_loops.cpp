@@ -2,7 +2,7 @@
 // Our own product: each element is one sum in ascending order, to the bit, for every form and type.
 // arch: baseline native
 // optimize: 2
-#include "meshtensor/device/cpu/matmul_loops.hpp"
+#include "meshtensor/device/cpu/matmul/loops.hpp"
 
 #include <doctest/doctest.h>
 

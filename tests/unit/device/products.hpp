@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "meshtensor/base/memory.hpp"
-#include "meshtensor/device/cpu/matmul_problem.hpp"
+#include "meshtensor/device/cpu/matmul/problem.hpp"
 
 namespace products {
 

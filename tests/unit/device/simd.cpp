@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "meshtensor/device/cpu/across_lanes.hpp"
+#include "meshtensor/device/cpu/fused/across_lanes.hpp"
 #include "meshtensor/device/cpu/load.hpp"
 
 namespace mt = meshtensor;

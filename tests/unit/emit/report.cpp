@@ -9,7 +9,7 @@
 
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/inspect/explain.hpp"
-#include "meshtensor/run/by_transport.hpp"
+#include "meshtensor/run/engine/by_transport.hpp"
 #include "support/layouts.hpp"
 #include "unit/run/two_layers.hpp"
 

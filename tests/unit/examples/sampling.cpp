@@ -11,7 +11,7 @@
 
 #include "../../../examples/translate/word_by_word.hpp"
 #include "meshtensor/base/philox.hpp"
-#include "meshtensor/data/sample.hpp"
+#include "meshtensor/data/text/sample.hpp"
 #include "meshtensor/eager/eager.hpp"
 
 namespace mt = meshtensor;

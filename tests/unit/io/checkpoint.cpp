@@ -5,7 +5,7 @@
 // passes: start-up
 // needs: io
 #include "meshtensor/io/checkpoint.hpp"
-#include "meshtensor/io/folder.hpp"
+#include "meshtensor/io/checkpoint/folder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,9 +8,9 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/io/checkpoint.hpp"
+#include "meshtensor/io/checkpoint/index_reader.hpp"
 #include "meshtensor/io/checksum.hpp"
 #include "meshtensor/io/file.hpp"
-#include "meshtensor/io/index_reader.hpp"
 #include "meshtensor/io/safetensors.hpp"
 #include "support/folder.hpp"
 #include "unit/run/small_programs.hpp"

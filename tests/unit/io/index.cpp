@@ -3,7 +3,7 @@
 // needs: io
 #include <doctest/doctest.h>
 
-#include "meshtensor/io/index_reader.hpp"
+#include "meshtensor/io/checkpoint/index_reader.hpp"
 #include "support/folder.hpp"
 
 namespace mt = meshtensor;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "meshtensor/io/notes_text.hpp"
+#include "meshtensor/io/checkpoint/notes_text.hpp"
 #include "support/folder.hpp"
 
 namespace mt = meshtensor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box of an array in a file, read into memory of any strides: the same as element by element; and little else is
 // read.
-#include "meshtensor/io/read_box.hpp"
+#include "meshtensor/io/checkpoint/read_box.hpp"
 
 #include <doctest/doctest.h>
 

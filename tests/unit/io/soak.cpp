@@ -14,7 +14,7 @@
 #include <random>
 
 #include "meshtensor/io/checkpoint.hpp"
-#include "meshtensor/io/folder.hpp"
+#include "meshtensor/io/checkpoint/folder.hpp"
 #include "support/faults.hpp"
 #include "support/folder.hpp"
 #include "unit/run/small_programs.hpp"

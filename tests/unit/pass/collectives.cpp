@@ -3,7 +3,7 @@
 // it, waited for later; small ones as one. Steps run so give what the interpreter gives.
 #include "meshtensor/nn/sgd.hpp"
 #include "meshtensor/pass/cost.hpp"
-#include "meshtensor/run/by_transport.hpp"
+#include "meshtensor/run/engine/by_transport.hpp"
 #include "unit/pass/planned.hpp"
 
 using namespace meshtensor_test;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rule of a layout holds for a value: that of the innermost scope on its path, else the one that holds
 // everywhere.
-#include "meshtensor/pass/implied.hpp"
+#include "meshtensor/pass/bind/implied.hpp"
 
 #include <doctest/doctest.h>
 

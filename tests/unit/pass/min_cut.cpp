@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // flow_network: the cut is as cheap as the cheapest of all, and the one nearest to the sink.
-#include "meshtensor/pass/min_cut.hpp"
+#include "meshtensor/pass/save_or_recompute/min_cut.hpp"
 
 #include <doctest/doctest.h>
 

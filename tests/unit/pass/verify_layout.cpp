@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // verify_layout: what partition and the passes behind it give is right under every pair of dims, and damaged placements
 // are found.
-#include "meshtensor/pass/verify_layout.hpp"
+#include "meshtensor/pass/verify/verify_layout.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "meshtensor/device/cpu/attention_blocks.hpp"
-#include "meshtensor/device/cpu/attention_of_few.hpp"
+#include "meshtensor/device/cpu/attention/blocks.hpp"
+#include "meshtensor/device/cpu/attention/of_few.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/graph/module.hpp"
-#include "meshtensor/pass/epilogue.hpp"
+#include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {

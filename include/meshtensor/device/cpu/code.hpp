@@ -3,9 +3,9 @@
 #pragma once
 
 #include "meshtensor/device/cpu/attention.hpp"
-#include "meshtensor/device/cpu/conv_epilogue.hpp"
-#include "meshtensor/device/cpu/instantiated.hpp"
-#include "meshtensor/device/cpu/interpreted.hpp"
+#include "meshtensor/device/cpu/convolution/epilogue.hpp"
+#include "meshtensor/device/cpu/fused/instantiated.hpp"
+#include "meshtensor/device/cpu/fused/interpreted.hpp"
 #include "meshtensor/device/cpu/nodes/table.hpp"
 #include "meshtensor/pass/schedule.hpp"
 

@@ -2,7 +2,7 @@
 // A convolution, forward or a gradient, prepared once and then run without our allocating memory, on the threads of a
 // team:
 //
-//     convolution_problem p;                                // convolution_problem.hpp: extents, strides, padding
+//     convolution_problem p;                                // convolution/problem.hpp: extents, strides, padding
 //     p.direction = convolution_direction::forward;
 //     convolution_plan plan(p, team.size());                // chooses an implementation
 //     arena scratch(plan.workspace_bytes());
@@ -19,10 +19,10 @@
 #include <string>
 #include <variant>
 
-#include "meshtensor/device/cpu/convolution_as_product.hpp"
-#include "meshtensor/device/cpu/convolution_depthwise.hpp"
-#include "meshtensor/device/cpu/convolution_loops.hpp"
-#include "meshtensor/device/cpu/convolution_onednn.hpp"
+#include "meshtensor/device/cpu/convolution/as_product.hpp"
+#include "meshtensor/device/cpu/convolution/depthwise.hpp"
+#include "meshtensor/device/cpu/convolution/loops.hpp"
+#include "meshtensor/device/cpu/convolution/onednn.hpp"
 #include "meshtensor/device/cpu/matmul.hpp"
 
 namespace meshtensor::cpu {

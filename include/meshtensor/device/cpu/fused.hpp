@@ -9,11 +9,11 @@
 #include <memory>
 #include <vector>
 
-#include "meshtensor/device/cpu/blocks.hpp"
+#include "meshtensor/device/cpu/fused/blocks.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 #include "meshtensor/graph/rule.hpp"
 #include "meshtensor/op/random.hpp"
-#include "meshtensor/pass/read_kernel.hpp"
+#include "meshtensor/pass/fuse/read_kernel.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cpu {

@@ -2,8 +2,8 @@
 // The row loops of gather, scatter_add and put: rows of a table by integer indices, a whole row at a time.
 #pragma once
 
-#include "meshtensor/device/cpu/blocks.hpp"
 #include "meshtensor/device/cpu/copy.hpp"
+#include "meshtensor/device/cpu/fused/blocks.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
 
 namespace meshtensor::cpu {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
-#include "meshtensor/device/cpu/matmul_kernel.hpp"
+#include "meshtensor/device/cpu/matmul/kernel.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
 
 namespace meshtensor::cpu {

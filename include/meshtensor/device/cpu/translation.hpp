@@ -3,8 +3,8 @@
 // instructions.
 #pragma once
 
-#include "meshtensor/device/cpu/block_pairs.hpp"
 #include "meshtensor/device/cpu/fused.hpp"
+#include "meshtensor/device/cpu/fused/block_pairs.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

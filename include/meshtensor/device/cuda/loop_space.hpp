@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "meshtensor/pass/read_kernel.hpp"
+#include "meshtensor/pass/fuse/read_kernel.hpp"
 #include "meshtensor/tensor/view.hpp"
 
 namespace meshtensor::cuda {

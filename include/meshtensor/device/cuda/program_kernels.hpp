@@ -14,7 +14,7 @@
 #include "meshtensor/device/device.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/random.hpp"
-#include "meshtensor/pass/liveness.hpp"
+#include "meshtensor/pass/plan_memory/liveness.hpp"
 
 namespace meshtensor::cuda {
 

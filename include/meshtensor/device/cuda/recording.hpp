@@ -10,7 +10,7 @@
 #include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/device/cuda/text.hpp"
 #include "meshtensor/graph/rule.hpp"
-#include "meshtensor/pass/descriptor.hpp"
+#include "meshtensor/pass/fuse/descriptor.hpp"
 
 namespace meshtensor::cuda {
 

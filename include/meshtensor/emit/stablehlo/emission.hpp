@@ -9,7 +9,7 @@
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
-#include "meshtensor/pass/known_number.hpp"
+#include "meshtensor/pass/bind/known_number.hpp"
 
 namespace meshtensor::hlo {
 

@@ -6,7 +6,7 @@
 
 #include "meshtensor/base/diagnostic.hpp"
 #include "meshtensor/base/window.hpp"
-#include "meshtensor/pass/binding.hpp"
+#include "meshtensor/pass/bind/binding.hpp"
 
 namespace meshtensor::hlo {
 

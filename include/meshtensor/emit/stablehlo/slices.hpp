@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Emits slices and pads, at places that are known before the first step, or that are numbers of each step. The latter
-// are arguments of the program; run/places_in_dims.hpp checks before the step that they are within the dims.
+// are arguments of the program; run/whole_program/places_in_dims.hpp checks before the step that they are in the dims.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/emission.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widens an operation's operands along sharded dims by what its windows reach: halos. pass/bind_parts.hpp computes
+// Widens an operation's operands along sharded dims by what its windows reach: halos. pass/bind/parts.hpp computes
 // how long they are.
 #pragma once
 

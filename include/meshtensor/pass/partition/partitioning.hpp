@@ -4,7 +4,7 @@
 #pragma once
 
 #include "meshtensor/graph/locate.hpp"
-#include "meshtensor/pass/implied.hpp"
+#include "meshtensor/pass/bind/implied.hpp"
 #include "meshtensor/pass/partition/placed_copies.hpp"
 #include "meshtensor/pass/partition/reduced_uses.hpp"
 

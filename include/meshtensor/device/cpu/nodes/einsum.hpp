@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "meshtensor/device/cpu/matmul_problem.hpp"
+#include "meshtensor/device/cpu/matmul/problem.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 #include "meshtensor/device/cpu/product.hpp"
 

@@ -2,7 +2,7 @@
 // Runs a fused kernel: binds its numbers and random streams, then launches its tiles.
 #pragma once
 
-#include "meshtensor/device/cpu/cutting.hpp"
+#include "meshtensor/device/cpu/fused/cutting.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
 
 namespace meshtensor::cpu {

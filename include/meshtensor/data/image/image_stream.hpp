@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of images one after the other, made by threads while a step runs, from any place on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "meshtensor/data/image/image_batches.hpp"
+#include "meshtensor/data/prefetched.hpp"
+
+namespace meshtensor {
+
+/// The batches of a set of images from a place on: `next()` once a step. To go on after a stop a training remembers
+/// `position()`, one number, whatever batch and ranks it goes on with.
+class image_stream {
+ public:
+  struct options {
+    int threads = 2;  // 0: a batch is made when it is asked for
+    int ahead = 2;    // batches that may wait
+  };
+  /// `all` must outlive it. errors R65 there is no such part or position
+  explicit image_stream(image_batches const& all, image_part const& mine = {}, std::int64_t position = 0,
+                        options const& o = {2, 2})
+      : all_(all), mine_(mine), o_(o) {
+    seek(position);
+  }
+
+  /// The next batch, or this rank's part of it; valid until the next call. errors R60 an image in it is damaged
+  image_batch const& next() {
+    position_ += all_.options().rows;
+    return batches_->next();
+  }
+  /// The images of all epochs before the next batch.
+  std::int64_t position() const { return position_; }
+  /// Whether every image has come; never, if they come in a random order.
+  bool at_end() const { return !all_.options().seed && position_ >= all_.size(); }
+  /// Goes on, or back, to a position: 0 for the first image.
+  void seek(std::int64_t position) {
+    if (position < 0) throw error("R65", {"there is no position ", position, " in a set of images: they count from 0"});
+    batches_.reset();
+    position_ = position;
+    batches_.emplace(
+        [this, position](std::int64_t number, image_batch& to) {
+          all_.read(position + number * all_.options().rows, to, mine_);
+        },
+        0, o_.threads, o_.ahead);
+  }
+
+ private:
+  image_batches const& all_;
+  image_part mine_;
+  options o_;
+  std::int64_t position_ = 0;
+  std::optional<prefetched<image_batch>> batches_;
+};
+
+}  // namespace meshtensor

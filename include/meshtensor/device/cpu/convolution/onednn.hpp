@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution by oneDNN: images are divided among the threads; tensors whose strides make the library
+// slow are copied to the format that it prefers.
+#pragma once
+
+#include "meshtensor/device/cpu/onednn.hpp"
+
+#if MESHTENSOR_WITH_ONEDNN
+
+#  include <cstddef>
+#  include <optional>
+#  include <string>
+#  include <vector>
+
+#  include "meshtensor/device/cpu/convolution/problem.hpp"
+#  include "meshtensor/device/cpu/convolution/reorder.hpp"
+#  include "meshtensor/device/cpu/library_threads.hpp"
+#  include "meshtensor/device/cpu/simd.hpp"
+
+namespace meshtensor::cpu {
+inline namespace MESHTENSOR_ARCH {
+
+/// While it lives, the calling thread takes numbers too small for a normal float as zeros.
+class without_subnormals {
+ public:
+  explicit without_subnormals(bool on) : on_(on) {
+#  if defined(__SSE2__)
+    constexpr unsigned flush_results = 0x8000, operands_are_zero = 0x0040;
+    if (on_) before_ = _mm_getcsr(), _mm_setcsr(before_ | flush_results | operands_are_zero);
+#  endif
+  }
+  ~without_subnormals() {
+#  if defined(__SSE2__)
+    if (on_) _mm_setcsr(before_);
+#  endif
+  }
+  without_subnormals(without_subnormals const&) = delete;
+  without_subnormals& operator=(without_subnormals const&) = delete;
+
+ private:
+  bool on_;
+  unsigned before_ = 0;
+};
+
+class convolution_by_onednn {
+ public:
+  /// Nothing, if our own loops are as fast or the library does not support the problem, which is ordered.
+  /// With an epilogue: nothing, too, if the library would copy the result or use another implementation.
+  static std::optional<convolution_by_onednn> make(convolution_problem const& p, int threads,
+                                                   convolution_epilogue const& epilogue = {}) {
+    if (!takes(p, threads)) return {};
+    if (epilogue.any() && (p.type != dtype::f32 || p.groups != 1)) return {};
+    libraries_on_one_thread const quiet;
+    bool strided = false, wide = p.kernel_positions() > 1;
+    for (int i = 0; i < p.dims; ++i) strided = strided || p.dim[i].stride > 1;
+    // The library's gradient of a kernel with strides is slow for channels last, even beside copying the activations.
+    bool const copies = p.direction == convolution_direction::weights && p.type == dtype::f32 && strided && wide;
+    for (bool preferred : {copies, !copies}) try {
+        if (preferred && epilogue.any()) break;
+        return convolution_by_onednn(p, threads, preferred, epilogue);
+      } catch (dnnl::error const&) {  // not supported in this format, of this type or on this CPU
+      } catch (slow const&) {}
+    return {};
+  }
+
+  std::size_t workspace_bytes() const { return bytes_; }
+  /// The library's name of its implementation; with "reordered" if activations are copied.
+  std::string const& name() const { return name_; }
+
+  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team,
+               void const* factor = nullptr, void const* offset = nullptr) {
+    factor_ = factor, offset_ = offset;
+    std::byte* const room = static_cast<std::byte*>(workspace);
+    if (!weights() && kernel_) kernel_->run(b, room + kernel_at_, team);
+    auto const some = [&](std::int64_t first, std::int64_t end) {
+      libraries_on_one_thread const quiet;
+      for (std::int64_t i = first; i < end; ++i) parts_[static_cast<std::size_t>(i)].run(*this, a, b, result, room);
+    };
+    auto const count = static_cast<std::int64_t>(parts_.size());
+    if (team == nullptr) some(0, count);
+    else team->parallel_for(count, 1, some);
+    if (!weights()) return;
+    if (count > 1) add_parts(room, team);
+    if (kernel_) kernel_->run(room + kernel_at_, result, team);
+  }
+
+ private:
+  struct slow {};
+
+  static bool takes(convolution_problem const& p, int threads) {
+    constexpr std::int64_t sooner_than_a_call = 1 << 18;  // multiplications
+    if (onednn::type_of(p.type) == dnnl::memory::data_type::undef || p.dims == 0 || p.products() < sooner_than_a_call)
+      return false;
+    // Threads that have no images idle: our loops are cut more finely.
+    std::int64_t const most = (p.images + threads - 1) / threads;
+    if (p.images * 10 < most * threads * 8) return false;
+    bool const merges =
+        p.groups == 1 || ((p.input_channels == 1 || p.input.group == p.input_channels * p.input.input_channel) &&
+                          (p.output_channels == 1 || p.output.group == p.output_channels * p.output.output_channel));
+    bool fits = merges;
+    for (int i = 0; i < p.dims; ++i) {
+      convolution_dim const& d = p.dim[i];
+      std::int64_t const beyond = d.dilation * (d.kernel - 1), high = high_padding(d);
+      fits = fits && d.low >= 0 && d.low <= beyond && high > -d.stride && high <= beyond;
+    }
+    // Few positions a kernel element: it takes long to add the threads' sums and to copy them, beside computing them.
+    // Our loops are fast where channels are contiguous, and in f32.
+    bool const contiguous = p.input.input_channel == 1 && p.output.output_channel == 1 && p.type == dtype::f32;
+    std::int64_t const few = contiguous ? 256 * (threads + 1) : 64 * (threads - 1);
+    if (p.direction == convolution_direction::weights) fits = fits && p.images * p.output_positions() >= few;
+    return fits;
+  }
+  static std::int64_t high_padding(convolution_dim const& d) {
+    return (d.output - 1) * d.stride + d.dilation * (d.kernel - 1) + 1 - d.low - d.input;
+  }
+
+  convolution_by_onednn(convolution_problem const& p, int threads, bool preferred, convolution_epilogue const& epilogue)
+      : direction_(p.direction), epilogue_(epilogue) {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    std::int64_t const count = std::min<std::int64_t>(threads, p.images);
+    dnnl::memory::desc const given = given_kernel(p);
+    for (std::int64_t i = 0; i < count; ++i) {
+      convolution_problem own = p;
+      std::int64_t const first = p.images * i / count;
+      own.images = p.images * (i + 1) / count - first;
+      add_part(own, first, given, attributes, preferred);
+    }
+    for (part& one : parts_) place(one);
+    if (library_kernel_ == given && !(weights() && count > 1)) return;
+    kernel_at_ = take(library_kernel_.get_size());
+    for (std::int64_t i = 1; weights() && i < count; ++i) take(library_kernel_.get_size());
+    kernel_ = weights() ? parallel_reorder(library_kernel_, given, threads)
+                        : parallel_reorder(given, library_kernel_, threads);
+  }
+
+  bool weights() const { return direction_ == convolution_direction::weights; }
+  std::size_t take(std::size_t bytes) {
+    std::size_t const at = bytes_;
+    bytes_ += (bytes + 63) / 64 * 64;
+    return at;
+  }
+
+  // ---- memory ----
+
+  using dims = dnnl::memory::dims;
+
+  /// An activation's [n, g·c, spatial…]; the stride of an extent of 1 is what a dense tensor would have.
+  static dnnl::memory::desc given_activation(convolution_problem const& p, bool input) {
+    convolution_strides const& s = input ? p.input : p.output;
+    std::int64_t const of_group = input ? p.input_channels : p.output_channels, channels = p.groups * of_group;
+    dims extents{p.images, channels};
+    dims strides{s.image, of_group == 1 && p.groups > 1 ? s.group : input ? s.input_channel : s.output_channel};
+    if (channels == 1) strides[1] = p.input_positions() == 1 ? 1 : strides[1];
+    for (int i = 0; i < p.dims; ++i)
+      extents.push_back(input ? p.dim[i].input : p.dim[i].output), strides.push_back(s.spatial[i]);
+    return {extents, onednn::type_of(p.type), strides};
+  }
+  /// The kernel's [g, k, c, spatial…], the first only if there are several groups.
+  static dnnl::memory::desc given_kernel(convolution_problem const& p) {
+    dims extents, strides;
+    if (p.groups > 1) extents = {p.groups}, strides = {p.kernel.group};
+    extents.insert(extents.end(), {p.output_channels, p.input_channels});
+    strides.insert(strides.end(), {p.kernel.output_channel, p.kernel.input_channel});
+    for (int i = 0; i < p.dims; ++i) extents.push_back(p.dim[i].kernel), strides.push_back(p.kernel.spatial[i]);
+    return {extents, onednn::type_of(p.type), strides};
+  }
+  static dnnl::memory::desc any_format(dnnl::memory::desc const& given, dnnl::memory::data_type type) {
+#  if DNNL_VERSION_MAJOR >= 3
+    return {given.get_dims(), type, dnnl::memory::format_tag::any};
+#  else
+    return {given.dims(), type, dnnl::memory::format_tag::any};
+#  endif
+  }
+
+  // ---- parts ----
+
+  /// Some images, computed by one thread.
+  struct part {
+    onednn::primitive convolution, reorder_input, reorder_output;
+    bool copies_input = false, copies_output = false;
+    std::size_t input_bytes = 0, output_bytes = 0;              // of the copies
+    std::size_t input_at = 0, output_at = 0, workspace_at = 0;  // in the workspace
+    std::int64_t first_input = 0, first_output = 0;             // in bytes
+
+    void run(convolution_by_onednn const& all, void const* a, void const* b, void* result, std::byte* room) {
+      bool const data = all.direction_ == convolution_direction::data, weights = all.weights();
+      void const* input = static_cast<std::byte const*>(data ? result : a) + first_input;
+      void const* output = static_cast<std::byte const*>(data ? a : weights ? b : result) + first_output;
+      void const *given_input = input, *given_output = output;
+      std::byte* const workspace = room + workspace_at;
+      if (copies_input) input = room + input_at;
+      if (copies_output) output = room + output_at;
+      if (copies_input && !data) reorder_input.execute({given_input, input}, workspace);
+      if (copies_output && (data || weights)) reorder_output.execute({given_output, output}, workspace);
+      auto const index = static_cast<std::size_t>(this - all.parts_.data());
+      void const* kernel = !all.kernel_ ? (weights ? result : b) : room + all.kernel_at_;
+      if (weights && all.kernel_) kernel = room + all.kernel_at_ + index * all.stride_of_sums();
+      convolution_epilogue const& then = all.epilogue_;
+      without_subnormals const exact(then.relu);
+      if (then.factor && then.offset) convolution.execute({input, kernel, output, all.factor_, all.offset_}, workspace);
+      else if (then.factor || then.offset)
+        convolution.execute({input, kernel, output, then.factor ? all.factor_ : all.offset_}, workspace);
+      else convolution.execute({input, kernel, output}, workspace);
+      if (copies_input && data) reorder_input.execute({input, given_input}, workspace);
+      if (copies_output && !data && !weights) reorder_output.execute({output, given_output}, workspace);
+    }
+  };
+
+  void add_part(convolution_problem const& p, std::int64_t first, dnnl::memory::desc const& kernel,
+                dnnl::primitive_attr const& attributes, bool preferred) {
+    dnnl::memory::desc const input = given_activation(p, true), output = given_activation(p, false);
+    auto const type = onednn::type_of(p.type);
+    onednn::convolution_window window;
+    for (int i = 0; i < p.dims; ++i) {
+      convolution_dim const& d = p.dim[i];
+      window.strides.push_back(d.stride), window.dilations.push_back(d.dilation - 1);
+      window.low.push_back(d.low), window.high.push_back(std::max<std::int64_t>(0, high_padding(d)));
+    }
+    auto const x = preferred ? any_format(input, type) : input, y = preferred ? any_format(output, type) : output;
+    auto const any_kernel = parts_.empty() ? any_format(kernel, type) : forward_kernel_;
+    auto const forward = onednn::describe_forward(x, any_kernel, y, window, attributes);
+    forward_kernel_ = forward.weights_desc();
+    if (epilogue_.any())
+      return add_joined(p, first, onednn::describe_forward(x, any_kernel, y, window, with_epilogue(p)),
+                        forward.impl_info_str());
+    part one;
+    auto const add = [&]<class Primitive>(auto const& described, int to_input, dnnl::memory::desc const& own_input,
+                                          int to_kernel, dnnl::memory::desc const& own_kernel, int to_output,
+                                          dnnl::memory::desc const& own_output) {
+      bool const pointwise = p.kernel_positions() == 1;
+      if (onednn::is_reference(described) || (onednn::is_gemm(described) && !pointwise)) throw slow();
+      one.convolution = onednn::primitive::make<Primitive>(
+          described, {{to_input, own_input}, {to_kernel, own_kernel}, {to_output, own_output}});
+      one.copies_input = own_input != input, one.copies_output = own_output != output;
+      bool const data = p.direction == convolution_direction::data,
+                 forwards = p.direction == convolution_direction::forward;
+      if (one.copies_input)
+        one.reorder_input = data ? onednn::reorder(own_input, input) : onednn::reorder(input, own_input);
+      if (one.copies_output)
+        one.reorder_output = forwards ? onednn::reorder(own_output, output) : onednn::reorder(output, own_output);
+      one.input_bytes = one.copies_input ? own_input.get_size() : 0;
+      one.output_bytes = one.copies_output ? own_output.get_size() : 0;
+      if (!parts_.empty() && own_kernel != library_kernel_) throw slow();
+      library_kernel_ = own_kernel;
+    };
+    switch (p.direction) {
+      case convolution_direction::forward:
+        add.template operator()<dnnl::convolution_forward>(forward, DNNL_ARG_SRC, forward.src_desc(), DNNL_ARG_WEIGHTS,
+                                                           forward.weights_desc(), DNNL_ARG_DST, forward.dst_desc());
+        break;
+      case convolution_direction::data: {
+        auto const k = parts_.empty() ? any_format(kernel, type) : library_kernel_;
+        auto const d = onednn::describe_backward_data(x, k, y, window, attributes, forward);
+        add.template operator()<dnnl::convolution_backward_data>(d, DNNL_ARG_DIFF_SRC, d.diff_src_desc(),
+                                                                 DNNL_ARG_WEIGHTS, d.weights_desc(), DNNL_ARG_DIFF_DST,
+                                                                 d.diff_dst_desc());
+        break;
+      }
+      case convolution_direction::weights: {
+        auto const k = parts_.empty() ? any_format(kernel, dnnl::memory::data_type::f32) : library_kernel_;
+        auto const d = onednn::describe_backward_weights(x, k, y, window, attributes, forward);
+        add.template operator()<dnnl::convolution_backward_weights>(d, DNNL_ARG_SRC, d.src_desc(),
+                                                                    DNNL_ARG_DIFF_WEIGHTS, d.diff_weights_desc(),
+                                                                    DNNL_ARG_DIFF_DST, d.diff_dst_desc());
+      }
+    }
+    auto const bytes = static_cast<std::int64_t>(bytes_of(p.type));
+    one.first_input = first * p.input.image * bytes, one.first_output = first * p.output.image * bytes;
+    if (parts_.empty()) name_ = one.convolution.name() + (one.copies_input || one.copies_output ? ", reordered" : "");
+    parts_.push_back(std::move(one));
+  }
+
+  /// Adds a part with the epilogue, if the library's implementation is the one without it.
+  void add_joined(convolution_problem const& p, std::int64_t first,
+                  dnnl::convolution_forward::primitive_desc const& described, std::string const& without) {
+    constexpr std::string_view blocked = "brgconv";
+    if (described.impl_info_str() != without || !without.starts_with(blocked)) throw slow();
+    if (!parts_.empty() && described.weights_desc() != library_kernel_) throw slow();
+    library_kernel_ = described.weights_desc();
+    auto const channels = channels_of(p);
+    int const of_offset = DNNL_ARG_ATTR_MULTIPLE_POST_OP(epilogue_.factor ? 1 : 0) | DNNL_ARG_SRC_1;
+    constexpr int of_factor = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
+    part one;
+    using made = dnnl::convolution_forward;
+    std::pair<int, dnnl::memory::desc> const x{DNNL_ARG_SRC, described.src_desc()},
+        k{DNNL_ARG_WEIGHTS, described.weights_desc()}, y{DNNL_ARG_DST, described.dst_desc()},
+        factor{of_factor, channels}, offset{of_offset, channels};
+    one.convolution = epilogue_.factor && epilogue_.offset
+                          ? onednn::primitive::make<made>(described, {x, k, y, factor, offset})
+                      : epilogue_.factor ? onednn::primitive::make<made>(described, {x, k, y, factor})
+                      : epilogue_.offset ? onednn::primitive::make<made>(described, {x, k, y, offset})
+                                         : onednn::primitive::make<made>(described, {x, k, y});
+    auto const bytes = static_cast<std::int64_t>(bytes_of(p.type));
+    one.first_input = first * p.input.image * bytes, one.first_output = first * p.output.image * bytes;
+    if (parts_.empty()) name_ = one.convolution.name() + ", with an epilogue";
+    parts_.push_back(std::move(one));
+  }
+  static dnnl::memory::desc channels_of(convolution_problem const& p) {
+    dims extents{1, p.output_channels}, strides{p.output_channels, 1};
+    for (int i = 0; i < p.dims; ++i) extents.push_back(1), strides.push_back(1);
+    return {extents, onednn::type_of(p.type), strides};
+  }
+  dnnl::primitive_attr with_epilogue(convolution_problem const& p) const {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::post_ops then;
+    if (epilogue_.factor) then.append_binary(dnnl::algorithm::binary_mul, channels_of(p));
+    if (epilogue_.offset) then.append_binary(dnnl::algorithm::binary_add, channels_of(p));
+    if (epilogue_.sum) then.append_sum();
+    if (epilogue_.relu) onednn::append_relu(then);
+    attributes.set_post_ops(then);
+    return attributes;
+  }
+
+  void place(part& one) {
+    one.input_at = take(one.input_bytes), one.output_at = take(one.output_bytes);
+    one.workspace_at = take(std::max({one.convolution.workspace_bytes(), one.reorder_input.workspace_bytes(),
+                                      one.reorder_output.workspace_bytes()}));
+  }
+
+  // ---- sums of the parts ----
+
+  std::size_t stride_of_sums() const { return (library_kernel_.get_size() + 63) / 64 * 64; }
+
+  /// Adds the parts' sums to the first one's, in their order.
+  void add_parts(std::byte* room, thread_team* team) const {
+    auto const total = static_cast<std::int64_t>(library_kernel_.get_size() / sizeof(float));
+    auto const step = static_cast<std::int64_t>(stride_of_sums() / sizeof(float));
+    float* const first = reinterpret_cast<float*>(room + kernel_at_);
+    auto const add = [&](std::int64_t begin, std::int64_t end) {
+      for (std::size_t i = 1; i < parts_.size(); ++i) {
+        float const* const other = first + static_cast<std::int64_t>(i) * step;
+        for (std::int64_t j = begin; j < end; ++j) first[j] += other[j];
+      }
+    };
+    if (team == nullptr) add(0, total);
+    else team->parallel_for(total, 1 << 14, add);
+  }
+
+  convolution_direction direction_;
+  convolution_epilogue epilogue_;
+  void const *factor_ = nullptr, *offset_ = nullptr;  // of the run
+  std::vector<part> parts_;
+  dnnl::memory::desc library_kernel_, forward_kernel_;
+  std::optional<parallel_reorder> kernel_;
+  std::size_t kernel_at_ = 0, bytes_ = 0;
+  std::string name_;
+};
+
+}  // namespace MESHTENSOR_ARCH
+}  // namespace meshtensor::cpu
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes checkpoints beside the steps: copies the values, lets a thread write them, and completes the checkpoint when
+// all ranks have written theirs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "meshtensor/io/checkpoint/loading.hpp"
+#include "meshtensor/io/checkpoint/saving.hpp"
+#include "meshtensor/io/checkpoints.hpp"
+
+namespace meshtensor {
+
+namespace io {
+
+class checkpoint_writer final : public checkpoint_saver {
+ public:
+  checkpoint_writer(store& weights, std::string folder, checkpoint_options const& how)
+      : weights_(weights),
+        folder_(std::move(folder)),
+        how_(how),
+        saved_step_(weights.step()),
+        all_(job_of()),
+        greatest_(job_of()),
+        numbers_(job_of()) {
+    if (how.every < 0 || how.keep < 0)
+      throw error("C12", {"checkpoints are saved every ", how.every, " steps and ", how.keep,
+                          " are kept: neither can be negative"});
+  }
+  checkpoint_writer(checkpoint_writer const&) = delete;
+  checkpoint_writer& operator=(checkpoint_writer const&) = delete;
+  ~checkpoint_writer() override {
+    if (phase_ == phase::idle || std::uncaught_exceptions() > exceptions_ || job_of().has_failed()) return;
+    try {
+      advance(true);
+    } catch (std::exception const& e) { warn(job_of(), std::string("C01: the last checkpoint is lost: ") + e.what()); }
+  }
+
+  std::optional<loaded> resume(load_options const& how) override {
+    finish();
+    load_options meant = how;
+    if (how_.only)
+      meant.only = [only = how_.only, also = how.only](std::string const& label) {
+        return only(label) && (!also || also(label));
+      };
+    auto found = load_newest(weights_, folder_, meant);
+    saved_step_ = weights_.step();
+    return found;
+  }
+
+  bool after_step() override {
+    advance(false);
+    bool const due = how_.every > 0 && weights_.step() % static_cast<std::uint64_t>(how_.every) == 0;
+    return due && weights_.step() != saved_step_;
+  }
+  void save(notes more) override {
+    finish();
+    warn_of_left();
+    begin(std::move(more));
+    if (!how_.in_background) finish();
+  }
+  void finish() override { advance(true); }
+
+  std::string const& last() const override { return last_; }
+  std::int64_t failed() const override { return failed_; }
+
+ private:
+  enum class phase { idle, writing, committing };
+
+  job_runner& job_of() const { return weights_.runner(); }
+
+  /// Copies the blocks that this process writes, and starts to write them.
+  void begin(notes more) {
+    saved_step_ = weights_.step();
+    checkpoint_name made;
+    all_([&] { now_ = saving(weights_, std::move(more), how_.only); });
+    bool const begun = attempt([&] {
+      all_([&] {
+        if (job_of().is_root()) made = make_next(folder_, now_.step());
+      });
+    });
+    if (!begun) return;
+    now_.set_place(folder_, {static_cast<std::uint64_t>(greatest_(static_cast<double>(made.number))), now_.step()});
+    phase_ = phase::writing;
+    settle([&] {
+      now_.take(weights_, process_of(job_of()));
+      if (how_.in_background) now_.copy_to(copy_);
+      work_ = start([this] { now_.write(how_.nan); });
+    });
+  }
+  template <class F>
+  std::future<void> start(F const& f) const {
+    return std::async(how_.in_background ? std::launch::async : std::launch::deferred, f);
+  }
+
+  /// Proceeds to the next phase if the threads of all processes have finished theirs.
+  void advance(bool wait) {
+    while (phase_ != phase::idle) {
+      if (wait && work_.valid()) work_.wait();
+      bool const busy = work_.valid() && work_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+      if (greatest_(busy ? 1 : 0) > 0) return;
+      bool const good = settle([&] {
+        if (work_.valid()) work_.get();
+      });
+      if (!good) return;
+      if (phase_ == phase::writing) commit();
+      else phase_ = phase::idle, last_ = now_.path();
+    }
+  }
+  /// Collects what the other ranks have written, and starts to write the index.
+  void commit() {
+    if (job_of().size() > 1) {
+      saved_file const mine = now_.written();
+      auto const bytes = numbers_(static_cast<std::uint64_t>(mine.bytes)), headers = numbers_(mine.header);
+      now_.set_written(bytes, headers);
+    }
+    phase_ = phase::committing;
+    settle([&] {
+      if (job_of().is_root()) work_ = start([this] { now_.commit(how_.keep); });
+    });
+  }
+  /// Runs `f` on all processes. An error on one ends the save on all and removes the checkpoint's files. Returns false
+  /// after an error that `may_fail` allows.
+  template <class F>
+  bool settle(F const& f) {
+    return attempt([&] {
+      try {
+        all_(f);
+      } catch (...) {
+        if (work_.valid()) work_.wait();
+        phase_ = phase::idle;
+        if (job_of().is_root()) remove_checkpoint(now_.path());
+        throw;
+      }
+    });
+  }
+  /// Runs `f`, which fails on all processes or on none. Returns false after an error that `may_fail` allows, with a
+  /// warning.
+  template <class F>
+  bool attempt(F const& f) {
+    try {
+      f();
+      return true;
+    } catch (error const& e) {
+      if (!how_.may_fail || (e.code() != "C01" && e.code() != "C02")) throw;
+      ++failed_;
+      warn(job_of(), "C01: the checkpoint of step " + std::to_string(saved_step_) +
+                         " is not saved, and the program goes on: " + e.sentence());
+      return false;
+    }
+  }
+  void warn_of_left() {
+    auto const* const from = dynamic_cast<saved_values const*>(weights_.source().get());
+    if (from == nullptr || from == warned_ || !from->are_known() || from->left().empty()) return;
+    warned_ = from;
+    warn(job_of(), "C10: " + from->about_left() + ": the checkpoints from now on will not have it");
+  }
+
+  store& weights_;
+  std::string folder_;
+  checkpoint_options how_;
+  std::uint64_t saved_step_;
+  all_or_throw all_;
+  agreement greatest_;
+  numbers_of_all numbers_;
+  int exceptions_ = std::uncaught_exceptions();
+  saved_values const* warned_ = nullptr;
+
+  phase phase_ = phase::idle;
+  saving now_;
+  std::string last_;
+  std::int64_t failed_ = 0;
+  arena copy_;
+  std::future<void> work_;  // last: it is destroyed, and so waited for, before what it uses
+};
+
+template <class>
+std::unique_ptr<checkpoint_saver> saver_of(store& weights, std::string folder, checkpoint_options const& how) {
+  return std::make_unique<checkpoint_writer>(weights, std::move(folder), how);
+}
+
+}  // namespace io
+
+template <class>
+std::string save(store& weights, std::filesystem::path const& folder, notes more, checkpoint_options how) {
+  how.in_background = false;
+  checkpoints all(weights, folder, how);
+  all.save(std::move(more));
+  return all.last();
+}
+
+}  // namespace meshtensor

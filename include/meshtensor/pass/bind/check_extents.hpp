@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks extents against each other: dims that stand for the same elements, and windows with their places.
+#pragma once
+
+#include "meshtensor/pass/bind/known_number.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor {
+
+namespace detail {
+
+/// Checks dims that stand for the same elements: a dim and its new name, or a dim and its parts. Extent 0: not known
+/// yet.
+constexpr void check_same_elements(module const& m, binding& b) {
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    same_elements const same = elements_of(m, n);
+    shape const &before = same.before, &after = same.after;
+    if (before.count == 0) continue;
+    bool known = true;
+    auto const total = [&](shape const& dims) {
+      std::int64_t all = b.extent[dims.at[0]];
+      for (int k = 0; k < dims.count; ++k) {
+        std::int64_t const e = b.extent[dims.at[k]];
+        known = known && e != 0;
+        if (k != 0) all = same.adds ? all + e : all * e;
+      }
+      return all;
+    };
+    if (total(before) == total(after) || !known) continue;
+    auto const list = [&](shape const& dims) {
+      for (int k = 0; k < dims.count; ++k)
+        b.report << (k == 0      ? "'"
+                     : same.adds ? " + '"
+                                 : " x '")
+                 << m.dim_name(dims.at[k]) << "' (" << b.extent[dims.at[k]] << ")";
+    };
+    b.report << "S03 ";
+    list(before);
+    b.report << (before.count == 1 ? " is " : " are ") << same.becomes << " ";
+    list(after);
+    locate(b.report << ", which is another number of elements", m, n);
+    return;
+  }
+}
+
+/// Checks that the output of each window is as long as the window has places.
+constexpr void check_windows(module const& m, binding& b) {
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    declaration const& declares = declared(m, n);
+    for (int a = 0; a < max_attributes; ++a) {
+      if (declares.attributes[a].kind != attribute_kind::windows) continue;
+      for (int k = n.attribute[a]; k < n.attribute[a] + n.attribute[a + 1]; ++k) {
+        window_row const& w = m.windows[k];
+        dim_id const input = whole_dim(m, w.input), output = whole_dim(m, w.output);
+        auto const window = known_window(m, b, w);
+        auto const high = known_position(m, b, w.high);
+        if (!window || !high || b.extent[input] == 0 || b.extent[output] == 0) continue;
+        std::int64_t const places = window->outputs(b.extent[input], *high);
+        if (places == b.extent[output]) continue;
+        b.report << "S03 a window over '" << m.dim_name(w.kernel) << "' (" << window->size << ") along '"
+                 << m.dim_name(input) << "' (" << b.extent[input] << "), with stride " << window->stride
+                 << ", dilation " << window->dilation << " and padding " << window->low << " + " << *high << ", has "
+                 << places << " places, but '" << m.dim_name(output) << "' is " << b.extent[output]
+                 << ": declare it by divided or windowed";
+        locate(b.report, m, n);
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Faults that no extent can cure.
+struct early_check {
+  diagnostic report;
+};
+constexpr early_check check_early(module const& m) {
+  binding b{};
+  for (int d = 0; d < m.dim_count; ++d) {  // 0: not known yet
+    dim_row const& row = m.dims[d];
+    std::int64_t const first = row.first == no_id ? 0 : b.extent[row.first];
+    std::int64_t const second = row.second == no_id ? 0 : b.extent[row.second];
+    if (row.kind == dim_row::fixed) b.extent[d] = row.value;
+    if (row.kind == dim_row::product) b.extent[d] = first * second;
+    if (row.kind == dim_row::sum && first * second != 0) b.extent[d] = first + second;
+    if (row.kind == dim_row::shifted && first != 0) b.extent[d] = first + row.value;
+    if (row.kind == dim_row::same) b.extent[d] = first;
+    if (row.kind == dim_row::windowed && first != 0) b.extent[d] = window_places::of(row.value)(first);
+  }
+  detail::check_same_elements(m, b);
+  if (b.ok()) detail::check_windows(m, b);
+  return {b.report};
+}
+
+}  // namespace meshtensor
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binds the extents of dims that do not depend on the mesh: those that are given, and those that are made from others.
+#pragma once
+
+#include <span>
+
+#include "meshtensor/pass/bind/binding.hpp"
+
+#include "meshtensor/base/run_rarely.hpp"
+
+namespace meshtensor::detail {
+
+/// The dims that a module uses: those of its values and loops, and those that its numbers are computed from. Programs
+/// that are declared together share one table of dims, but each is bound on its own.
+struct needed_dims {
+  bool at[max_dims];
+  bool row[max_numbers];
+
+  constexpr explicit needed_dims(module const& m) : at{}, row{} {
+    for (int i = 0; i < m.value_count; ++i)
+      for (int p = 0; p < m.values[i].dims.count; ++p) at[m.values[i].dims.at[p]] = true;
+    for (int i = 0; i < m.node_count; ++i) {
+      node const& n = m.nodes[i];
+      if (n.kind == primitive::read) row[m.variables[variable_of(n)].number] = true;
+      declaration const& d = declared(m, n);
+      for (int a = 0; a < max_attributes; ++a) {
+        if (d.attributes[a].kind == attribute_kind::dim) at[n.attribute[a]] = true;
+        if (d.attributes[a].kind == attribute_kind::number && n.attribute[a] != id{no_id}) row[n.attribute[a]] = true;
+        if (d.attributes[a].kind != attribute_kind::windows) continue;
+        for (int w = n.attribute[a]; w < n.attribute[a] + n.attribute[a + 1]; ++w) need(m.windows[w]);
+      }
+    }
+    for (int d = 0; d < m.dim_count; ++d)
+      if (at[d] && m.dims[d].kind == dim_row::cover) need(m.windows[packed_cover::unpacked(m.dims[d].value).window]);
+    for (int i = m.number_count; i-- > 0;) {  // a row refers only to earlier rows
+      if (!row[i]) continue;
+      if (m.numbers[i].kind == number_row::extent) at[m.numbers[i].first] = true;
+      if (m.numbers[i].kind != number_row::expression) continue;
+      row[m.numbers[i].first] = true;
+      if (m.numbers[i].second != id{no_id}) row[m.numbers[i].second] = true;
+    }
+    for (int d = m.dim_count; d-- > 0;) {
+      if (!at[d]) continue;
+      if (m.dims[d].first != no_id) at[m.dims[d].first] = true;
+      if (m.dims[d].second != no_id) at[m.dims[d].second] = true;
+    }
+  }
+
+ private:
+  constexpr void need(window_row const& w) {
+    for (dim_id d : {w.input, w.output, w.kernel}) at[d] = true;
+    for (number_id n : {w.low, w.high}) row[n] = true;
+  }
+};
+
+constexpr void bind_dims(module const& m, std::span<dim_extent const> given, binding& b) {
+  for (dim_extent const& g : given) {
+    int d = 0;
+    while (d < m.dim_count && !(m.dim_name(d) == g.label)) ++d;
+    if (d == m.dim_count) {
+      b.report << "S10 an extent is given for the dim '" << g.label << "', which this program does not have";
+      return;
+    }
+    dim_row const& row = m.dims[d];
+    if (g.extent < 1 || (row.kind != dim_row::dynamic && !(row.kind == dim_row::fixed && row.value == g.extent))) {
+      b.report << "S10 the dim '" << g.label << "' cannot have the extent " << g.extent << ": ";
+      if (g.extent < 1) b.report << "an extent is at least 1";
+      else if (row.kind == dim_row::fixed) b.report << "its type says " << row.value;
+      else b.report << "it is made from other dims";
+      return;
+    }
+    if (b.extent[d] != 0 && b.extent[d] != g.extent) {
+      b.report << "S10 the dim '" << g.label << "' is given two extents, " << b.extent[d] << " and " << g.extent;
+      return;
+    }
+    b.extent[d] = g.extent;
+  }
+  needed_dims const needed(m);
+  for (int d = 0; d < m.dim_count; ++d) {  // a row refers only to earlier rows
+    dim_row const& row = m.dims[d];
+    switch (row.kind) {
+      case dim_row::fixed: b.extent[d] = row.value; break;
+      case dim_row::product: b.extent[d] = b.extent[row.first] * b.extent[row.second]; break;
+      case dim_row::sum: b.extent[d] = b.extent[row.first] + b.extent[row.second]; break;
+      case dim_row::shifted: b.extent[d] = b.extent[row.first] + row.value; break;
+      case dim_row::same: b.extent[d] = b.extent[row.first]; break;
+      case dim_row::windowed: b.extent[d] = window_places::of(row.value)(b.extent[row.first]); break;
+      case dim_row::holders:
+      case dim_row::rows:
+      case dim_row::sent:
+      case dim_row::blocks:
+      case dim_row::in_block:
+      case dim_row::cover: continue;  // by the sizes of axes: bind_blocks, bind_covers, bind_rows
+      case dim_row::dynamic: break;
+    }
+    if (b.extent[d] < 1 && needed.at[d] && row.kind != dim_row::dynamic) {
+      b.report << "S10 the dim '" << m.dim_name(d) << "' would have the extent " << b.extent[d]
+               << ", by the dims that it is made from: an extent is at least 1";
+      return;
+    }
+    if (b.extent[d] < 1 && needed.at[d]) {
+      b.report << "S11 the dim '" << m.dim_name(d) << "' has no extent: give one, as in " << m.dim_name(d) << "(64)";
+      return;
+    }
+  }
+}
+
+}  // namespace meshtensor::detail
+
+#include "meshtensor/base/run_rarely_end.hpp"

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns an instruction into tasks for a device's machine: launches, copies and exchanges of all processors, which have
+// an arena each in the device's memory.
+#pragma once
+
+#include "meshtensor/run/engine/prepared_nodes.hpp"
+#include "meshtensor/run/recorded/rows.hpp"
+#include "meshtensor/run/recorded/staged_exchanges.hpp"
+#include "meshtensor/run/recorded/staged_ports.hpp"
+#include "meshtensor/run/whole_program/values_on_device.hpp"
+
+namespace meshtensor {
+
+template <recording_device Device>
+class recorded_orders {
+  using program = typename Device::recorded_program;
+  using memory = typename program::memory;
+  using recorder = typename program::recorder;
+  using ports_of_step = staged_ports<Device>;
+
+ public:
+  /// Prepares all nodes, then takes the memory. `away`: the collectives, if other processes take part in them.
+  recorded_orders(module const& m, plan const& p, std::span<instruction const> instructions,
+                  std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values,
+                  staged_exchanges<Device>* away)
+      : m_(m),
+        program_(kernels),
+        values_(values),
+        away_(away),
+        ranks_(without_addresses(m, p, processors)),
+        nodes_(m, instructions, ranks_, kernels, away != nullptr),
+        arena_(Device::machine(), static_cast<std::size_t>(ports_of_step::aligned(p.arena_bytes)) * ranks_.size()),
+        ports_(m, instructions, ranks_) {
+    for (std::size_t k = 0; k < ranks_.size(); ++k)
+      ranks_[k].use(arena_.at() + static_cast<std::int64_t>(k) * ports_of_step::aligned(p.arena_bytes));
+  }
+
+  std::vector<rank_context>& ranks() { return ranks_; }  // with addresses of the device
+  ports_of_step& ports() { return ports_; }
+  /// Calls `show(address, bytes)` for each block of the device's memory, those of values left out.
+  template <class Show>
+  void show_blocks(Show const& show) const {
+    show(arena_.at(), arena_.bytes());
+    ports_.show_blocks(show);
+  }
+
+  void record(recorded_tasks<Device>& tasks, instruction const& i) {
+    if (away_ != nullptr && is_of_collective(i)) return exchange_away(tasks, i);
+    if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange) return exchange(tasks, i);
+    if (i.kind == instruction_kind::wait) return;  // tasks wait for what they depend on
+    for (std::size_t k = 0; k < ranks_.size(); ++k) move(tasks, i, k);
+  }
+
+ private:
+  static std::vector<rank_context> without_addresses(module const& m, plan const& p,
+                                                     std::span<rank_context const> processors) {
+    std::vector<rank_context> all;
+    for (rank_context const& r : processors) all.emplace_back(m, p, r.mesh(), r.rank());
+    return all;
+  }
+
+  static bool is_of_collective(instruction const& i) {
+    return i.kind == instruction_kind::start || i.kind == instruction_kind::exchange ||
+           i.kind == instruction_kind::wait;
+  }
+  void exchange_away(recorded_tasks<Device>& tasks, instruction const& i) {
+    if (i.kind != instruction_kind::wait && exchange_on_devices(tasks, i)) return;
+    if (i.kind != instruction_kind::wait) away_->start(tasks, i, ranks_[0]);
+    if (i.kind != instruction_kind::start)
+      away_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
+  }
+  /// Among the devices of several processes, as a task like any other; false: the device does not take it.
+  bool exchange_on_devices(recorded_tasks<Device>& tasks, instruction const& i) {
+    planned_collective const& c = ranks_[0].exchange(i.node);
+    if (!prepared_nodes<Device>::takes_away(program_, c)) return false;
+    std::byte *const in = ranks_[0].pointer(i.from_value()), *const out = ranks_[0].pointer(i.to_value());
+    if constexpr (requires(recorder& r) { program_.record_away(r, c.call, c.with, in, out); })
+      tasks.add(
+          [&] {
+            std::int64_t const bytes = result_bytes_of(c.call, c.with.count, c.with.index);
+            return touched_bytes{{bytes_at(in, bytes_of(c.call))}, {bytes_at(out, bytes)}};
+          },
+          [&](recorder& r) { program_.record_away(r, c.call, c.with, in, out); });
+    return true;
+  }
+  void exchange(recorded_tasks<Device>& tasks, instruction const& i) {
+    if (m_.nodes[i.node].kind == primitive::move_rows)
+      return rows_.record(tasks, i.node, i.from_value(), i.to_value(), ranks_);
+    for (rank_context& first : ranks_) {
+      planned_collective const& c = first.exchange_now(i.node);
+      if (c.with.index != 0) continue;
+      std::vector<std::byte*> in, out;
+      std::vector<collective_call const*> calls;
+      for (int k = 0; k < c.with.count; ++k) {
+        rank_context& member = ranks_[static_cast<std::size_t>(c.with.members[k])];
+        calls.push_back(&member.exchange_now(i.node).call);
+        in.push_back(member.pointer(i.from_value())), out.push_back(member.pointer(i.to_value()));
+      }
+      tasks.add(
+          [&] {
+            touched_bytes t;
+            for (std::size_t k = 0; k < calls.size(); ++k) {
+              t.reads.push_back(bytes_at(in[k], bytes_of(*calls[k])));
+              t.writes.push_back(bytes_at(out[k], result_bytes_of(*calls[k], c.with.count, static_cast<int>(k))));
+            }
+            return t;
+          },
+          [&](recorder& r) { nodes_.exchange(i.node).record(r, calls, in, out); });
+    }
+  }
+  void launch(recorded_tasks<Device>& tasks, instruction const& i, std::size_t k) {
+    auto const& work = nodes_.launch(i, k);
+    if (!work) return;
+    node const& n = m_.nodes[i.node];
+    node_views const v = nodes_.views(ranks_[k], n);
+    tasks.add([&] { return touched_by(n, v); },
+              [&](recorder& r) {
+                work(r, {m_, n, v.operands, v.results, ranks_[k].context}, ports_.state(), program_.workspace());
+              });
+  }
+  touched_bytes touched_by(node const& n, node_views const& v) const {
+    touched_bytes t{{bytes_at(ports_.state(), ports_.state_bytes())}, {}};
+    for (int i = 0; i < n.operands.count; ++i) t.reads.push_back(bytes_of_view(v.operands[i]));
+    for (int i = 0; i < n.results.count; ++i) t.writes.push_back(bytes_of_view(v.results[i]));
+    if (program_.workspace() != nullptr) t.writes.push_back(bytes_at(program_.workspace(), program_.workspace_bytes()));
+    if (n.effect) t.writes.push_back(bytes_at(&effects_, 1));  // effects stay in their order
+    return t;
+  }
+
+  void move(recorded_tasks<Device>& tasks, instruction const& i, std::size_t k) {
+    rank_context& r = ranks_[k];
+    auto const copy_to = [&](std::byte* to) { tasks.copy(to, r.pointer(i.from_value()), r.bytes(i.from_value())); };
+    switch (i.kind) {
+      case instruction_kind::launch: return launch(tasks, i, k);
+      case instruction_kind::bind_input: return r.set_pointer(i.to_value(), ports_.input(i.node, k));
+      case instruction_kind::bind_variable: return r.set_pointer(i.to_value(), values_.at(i.from, k));
+      case instruction_kind::bind_slice: return r.set_pointer(i.to_value(), slice_of(r, i.from_value(), i.to_value()));
+      case instruction_kind::bind_turn:
+        return r.set_pointer(i.to_value(), r.turn(i.to_value(), r.context.index, i.bytes));
+      case instruction_kind::bind_window: return bind_to_window(i, r);
+      case instruction_kind::copy: return copy_to(r.pointer(i.to_value()));
+      case instruction_kind::copy_to_slice:
+        if (std::byte* const to = slice_of(r, i.to_value(), i.from_value())) copy_to(to);
+        return;
+      case instruction_kind::copy_to_store: return copy_to(values_.at(i.to, k));
+      case instruction_kind::copy_to_output: return copy_to(ports_.output(i.node, k));
+      case instruction_kind::copy_part: {
+        view const x = r.at(i.from_value()), y = r.at(i.to_value());
+        int const along = x.find(collective_attributes::of(m_.nodes[i.node]).split);
+        std::int64_t const first = (y.origin[along] - x.origin[along]) * x.stride[along];
+        return tasks.add([&] { return touched_bytes{{bytes_of_view(x)}, {bytes_of_view(y)}}; },
+                         [&](recorder& to_do) { program_.copy_part(to_do, x, first, y); });
+      }
+      case instruction_kind::zero: {
+        std::byte* const to = r.pointer(i.to_value());
+        std::int64_t const bytes = r.bytes(i.to_value());
+        return tasks.add([&] { return touched_bytes{{}, {bytes_at(to, bytes)}}; },
+                         [&](recorder& to_do) { to_do.clear(to, bytes); });
+      }
+      case instruction_kind::accumulate: {
+        view const total = r.at(i.to_value()), term = r.at(i.from_value());
+        return tasks.add(
+            [&] { return touched_bytes{{bytes_of_view(total), bytes_of_view(term)}, {bytes_of_view(total)}}; },
+            [&](recorder& to_do) { program_.accumulate(to_do, total, term); });
+      }
+      default: return;
+    }
+  }
+  /// Null: another processor holds the slice.
+  static std::byte* slice_of(rank_context const& r, value_id stack, value_id slice) {
+    view const& held = r.windows()[stack];
+    std::int64_t const index = r.context.index - held.origin[0];
+    return index < 0 || index >= held.extent[0] ? nullptr : r.pointer(stack) + index * r.bytes(slice);
+  }
+  void bind_to_window(instruction const& i, rank_context& r) {
+    node const& n = m_.nodes[i.node];
+    node_views const v = nodes_.views(r, n);
+    view const& x = v.operands[0];
+    positions const at = slice_rule::positions_in({m_, n, v.operands, v.results, r.context});
+    std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(n).from)];
+    r.set_pointer(i.to_value(), x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type)));
+  }
+
+  meshtensor::module const& m_;
+  program& program_;
+  values_on_device<Device> const& values_;
+  staged_exchanges<Device>* away_;
+  std::vector<rank_context> ranks_;
+  prepared_nodes<Device> nodes_;
+  recorded_rows<Device> rows_;
+  memory arena_;
+  ports_of_step ports_;
+  std::byte effects_{};
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exchanges rows among processors that share a machine: between two parts of a step the host reads how many rows go
+// where, and gives the machine the copies.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "meshtensor/job/rank_context.hpp"
+#include "meshtensor/run/recorded/tasks.hpp"
+
+namespace meshtensor {
+
+template <recording_device Device>
+class recorded_rows {
+  using host_block = typename Device::recorded_program::host_block;
+
+ public:
+  /// Records the exchange of all groups. `ranks`, with addresses of the device, are those of later steps, too.
+  void record(recorded_tasks<Device>& tasks, node_id which, value_id from, value_id to, std::span<rank_context> ranks) {
+    std::vector<of_group> all;
+    for (rank_context& first : ranks) {
+      planned_collective const& c = first.exchange_before_counts(which);
+      if (c.with.index != 0) continue;
+      of_group g{&first, first.at(c.counts), {}, {}};
+      std::byte* const counts = block_for(which, first.rank(), first.bytes(c.counts));
+      tasks.download(counts, g.counts.template as<std::byte>(), first.bytes(c.counts));
+      g.counts.data = counts;
+      for (int k = 0; k < c.with.count; ++k) {
+        rank_context const& member = ranks[static_cast<std::size_t>(c.with.members[k])];
+        g.in.push_back(member.pointer(from)), g.out.push_back(member.pointer(to));
+      }
+      all.push_back(std::move(g));
+    }
+    tasks.cut(true, [which, all = std::move(all)] {
+      for (of_group const& g : all) copy_rows(which, g);
+      Device::machine().wait();
+    });
+  }
+
+ private:
+  struct of_group {
+    rank_context* first;
+    view counts;  // on the host
+    std::vector<std::byte*> in, out;
+  };
+
+  std::byte* block_for(node_id which, std::int64_t rank, std::int64_t bytes) {
+    auto const [at, is_new] = counts_.try_emplace({which, rank});
+    if (is_new) at->second = host_block(Device::machine(), static_cast<std::size_t>(bytes));
+    return at->second.at();
+  }
+  static void copy_rows(node_id which, of_group const& g) {
+    g.first->set_runs(which, g.counts);
+    collective_call const& call = g.first->exchange(which).call;
+    movement const& moves = *call.moves;
+    auto const bytes = static_cast<std::int64_t>(bytes_of(call.type));
+    auto const count = static_cast<int>(g.in.size());
+    auto const copy = [](std::byte* to, std::byte const* from, std::size_t n) {
+      Device::machine().copy(to, const_cast<std::byte*>(from), n);
+    };
+    auto const clear = [](std::byte* at, std::size_t n) { Device::machine().clear(at, n); };
+    for (int r = 0; r < count; ++r) {
+      std::byte* const out = g.out[static_cast<std::size_t>(r)];
+      comm::clear_behind_rows(clear, moves, r, bytes, out);
+      for (int s = 0; s < count; ++s)
+        comm::each_piece(moves, call.at, s, r, [&](comm::moved_piece const& p) {
+          comm::copy_piece_by(copy, moves, p, bytes, r, out, s, g.in[static_cast<std::size_t>(s)]);
+        });
+    }
+  }
+
+  std::map<std::pair<node_id, std::int64_t>, host_block> counts_;  // by the first rank of a group
+};
+
+}  // namespace meshtensor

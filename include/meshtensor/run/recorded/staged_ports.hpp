@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages what a step takes from the host and gives back: for each direction a block in the device's memory and one in
+// the host's, so that each is one copy.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "meshtensor/pass/list_instructions.hpp"
+#include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/recorded/tasks.hpp"
+
+namespace meshtensor {
+
+/// The block of inputs begins with seed, step and the module's numbers; then come the inputs of each processor.
+template <recording_device Device>
+class staged_ports {
+  using program = typename Device::recorded_program;
+  using memory = typename program::memory;
+  using host_block = typename program::host_block;
+
+ public:
+  staged_ports(module const& m, std::span<instruction const> instructions, std::span<rank_context const> ranks)
+      : state_bytes_(16 + std::int64_t{m.number_count} * 8) {
+    std::int64_t in = aligned(state_bytes_), out = 0;
+    for (std::size_t k = 0; k < ranks.size(); ++k)
+      for (instruction const& i : instructions) {
+        if (i.kind == instruction_kind::bind_input) {
+          inputs_.push_back({i.node, k, in, ranks[k].bytes(i.to_value())});
+          in += aligned(inputs_.back().bytes);
+        }
+        if (i.kind == instruction_kind::copy_to_output) {
+          outputs_.push_back({i.node, k, out, ranks[k].bytes(i.from_value())});
+          out += aligned(outputs_.back().bytes);
+        }
+      }
+    auto& gpu = Device::machine();
+    in_bytes_ = in, out_bytes_ = out;
+    in_ = memory(gpu, static_cast<std::size_t>(in)), out_ = memory(gpu, static_cast<std::size_t>(out));
+    gpu.clear(out_.at(), static_cast<std::size_t>(out));  // what lies between outputs is copied, too
+    gpu.wait();
+    staged_in_ = host_block(gpu, static_cast<std::size_t>(in)),
+    staged_out_ = host_block(gpu, static_cast<std::size_t>(out));
+  }
+  static std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  /// On the host, before a step and after it.
+  void fill(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    std::byte* const to = staged_in_.at();
+    std::memcpy(to, &seed, 8), std::memcpy(to + 8, &step, 8);
+    std::memcpy(to + 16, numbers, static_cast<std::size_t>(state_bytes_ - 16));
+    for (port_block const& i : inputs_)
+      if (i.bytes != 0) std::memcpy(to + i.at, external[i.rank].fed[i.node], static_cast<std::size_t>(i.bytes));
+  }
+  void give(std::span<external_buffers> external) const {
+    for (port_block const& o : outputs_)
+      if (std::byte* const to = external[o.rank].given[o.node])
+        std::memcpy(to, staged_out_.at() + o.at, static_cast<std::size_t>(o.bytes));
+  }
+
+  void record_upload(recorded_tasks<Device>& tasks) { tasks.upload(in_.at(), staged_in_.at(), in_bytes_); }
+  void record_download(recorded_tasks<Device>& tasks) { tasks.download(staged_out_.at(), out_.at(), out_bytes_); }
+  void upload_now() {
+    Device::machine().upload(in_.at(), staged_in_.at(), static_cast<std::size_t>(in_bytes_));
+    Device::machine().wait();
+  }
+  void download_now() {
+    Device::machine().download(staged_out_.at(), out_.at(), static_cast<std::size_t>(out_bytes_));
+    Device::machine().wait();
+  }
+
+  /// Seed, step and numbers on the device.
+  std::byte* state() const { return in_.at(); }
+  std::int64_t state_bytes() const { return state_bytes_; }
+  std::byte* input(node_id node, std::size_t rank) const { return in_.at() + find(inputs_, node, rank); }
+  std::byte* output(node_id node, std::size_t rank) const { return out_.at() + find(outputs_, node, rank); }
+  /// Calls `show(address, bytes)` for each block of the device's memory.
+  template <class Show>
+  void show_blocks(Show const& show) const {
+    show(in_.at(), in_.bytes()), show(out_.at(), out_.bytes());
+  }
+
+ private:
+  /// The part of a block that belongs to an input or output of a processor.
+  struct port_block {
+    node_id node;
+    std::size_t rank;
+    std::int64_t at, bytes;
+  };
+  static std::int64_t find(std::vector<port_block> const& ports, node_id node, std::size_t rank) {
+    return std::ranges::find_if(ports, [&](port_block const& p) { return p.node == node && p.rank == rank; })->at;
+  }
+
+  std::int64_t state_bytes_, in_bytes_ = 0, out_bytes_ = 0;
+  memory in_, out_;
+  host_block staged_in_, staged_out_;
+  std::vector<port_block> inputs_, outputs_;
+};
+
+}  // namespace meshtensor

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the steps of a device with memory and a queue of its own: the instructions are walked once, into a recording
+// that is replayed in each step; in parts, where collectives leave the process or rows are exchanged.
+#pragma once
+
+#include <optional>
+
+#include "meshtensor/run/recorded/orders.hpp"
+#include "meshtensor/run/recorded/walk.hpp"
+#include "meshtensor/run/watched_nodes.hpp"
+#include "meshtensor/run/whole_program/places_in_numbers.hpp"
+
+namespace meshtensor {
+
+/// A device that runs all processors and keeps values of the store from step to step.
+template <class Device>
+concept keeps_values = whole_program_device<Device> || recording_device<Device>;
+
+/// One engine has the processors that this process holds, all of the mesh or one, each with an arena of its own in the
+/// device's memory. Values of the store stay there from step to step, until something else asks for them. What is
+/// recorded are addresses and kernels; seed, step and numbers are memory that is written before each step. It is
+/// recorded anew when a value has moved or a number changes that is a place in a tensor; what has run once is captured
+/// by the device, part by part, if it can be.
+template <recording_device Device>
+class engine<Device> {
+  using program = typename Device::recorded_program;
+  using machine = std::remove_cvref_t<decltype(Device::machine())>;
+
+ public:
+  engine(module const& m, plan const& p, int entry, Device device, std::span<rank_context> processors,
+         std::unique_ptr<exchanges> among)
+      : m_(m),
+        device_(std::move(device)),
+        program_(Device::machine(), m, p),
+        list_(listed(m, p, entry)),
+        places_(m, list_),
+        values_(m.variable_count, processors.size()),
+        watched_(m, p) {
+    if (static_cast<std::int64_t>(processors.size()) != processors[0].mesh().size())
+      away_.emplace(std::move(among), processors);
+    for (int k = 0; k < m.node_count; ++k)
+      if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
+        written_.push_back(variable_of(n));
+    std::lock_guard const turn(Device::machine().turns());
+    orders_.emplace(m, p, list_, processors, program_, values_, away_ ? &*away_ : nullptr);
+  }
+  engine(engine const&) = delete;
+  engine& operator=(engine const&) = delete;
+
+  /// Names the value of a variable; it must outlive the engine.
+  void use(id variable, stored& value) { values_.use(variable, value); }
+
+  void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    values_.bring_home();
+    std::lock_guard const turn(Device::machine().turns());
+    try {
+      bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
+      orders_->ports().fill(external, numbers, seed, step);
+      if (away_) away_->begin_step({numbers, seed, step, 0, 0});
+      if (watched_.any()) {
+        play_node_by_node(numbers, seed, step);
+      } else {
+        if (moved || !is_recorded_) record(numbers, seed, step);
+        play(!moved && has_run_);
+        has_run_ = true;
+        Device::machine().wait();
+      }
+    } catch (...) {
+      try {
+        Device::machine().wait();  // nothing may be under way when memory is given back
+      } catch (...) {}             // the first failure is the one to tell
+      is_recorded_ = has_run_ = false;
+      values_.forget_copies();
+      throw;
+    }
+    for (id v : written_) values_.mark_written(v);
+    orders_->ports().give(external);
+  }
+
+  bool is_under_way() const { return away_ && away_->is_under_way(); }
+  /// Starts to record the time of each node, or stops: then each is waited for, and nothing is replayed.
+  void record(bool on) { watched_.take_times(on); }
+  timeline const* recorded() const { return watched_.times(); }
+  using observer = typename watched_nodes<machine>::observer;
+  /// As `engine`: then nodes run one by one, and what they read and give is copied to the host for those who look.
+  void observe(observer seen, observer before = {}) {
+    watched_.observe(std::move(seen), std::move(before), Device::machine(), orders_->ranks());
+  }
+  Device& device() { return device_; }
+  std::int64_t workspace_bytes() const { return program_.workspace_bytes() + (away_ ? away_->workspace_bytes() : 0); }
+  /// What its steps run on, for tests.
+  program const& kernels() const { return program_; }
+
+ private:
+  static constexpr std::size_t most_captured = 50'000;  // orders
+
+  static std::vector<instruction> listed(module const& m, plan const& p, int entry) {
+    std::vector<instruction> instructions;
+    list_instructions(m, p, entry, [&](instruction const& i) { instructions.push_back(i); });
+    return instructions;
+  }
+
+  void record(double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    forget();
+    tasks_.begin_step();
+    orders_->ports().record_upload(tasks_);
+    walk(numbers, seed, step);
+    orders_->ports().record_download(tasks_);
+    for (auto& part : tasks_.parts()) program_.finish(part.to_do);
+    is_recorded_ = true;
+  }
+  void forget() {
+    is_recorded_ = false;
+    tasks_.forget();
+  }
+  void walk(double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    for (rank_context& r : orders_->ranks()) r.context = {numbers, seed, step, 0, 0};
+    if (away_) away_->begin_recording();
+    recorded_walk(
+        list_, orders_->ranks(), [this](instruction const& i) { orders_->record(tasks_, i); },
+        [this](instruction const& i, auto const& work) { this->do_node(i, work); })
+        .whole();
+    if (away_) away_->end_all(tasks_);
+  }
+  /// The first time it runs as it is: libraries prepare themselves then. `again`: it has run before.
+  void play(bool again) {
+    for (auto& part : tasks_.parts()) {
+      give(part, again);
+      if (!part.then) continue;
+      if (part.ends_first) Device::machine().wait();
+      else away_->progress();
+      part.then();
+    }
+  }
+  /// A part whose tasks wait for those of an earlier one cannot be captured by itself.
+  void give(recorded_part<Device>& part, bool again) {
+    if constexpr (capturing_machine<machine>) {
+      auto& gpu = Device::machine();
+      bool const is_alone = !queueing_machine<machine> || tasks_.parts().size() == 1;
+      if (again && is_alone && part.to_do.size() != 0 && part.to_do.size() <= most_captured) {
+        if (part.captured == nullptr) {
+          gpu.begin_recording();
+          program_.play(part.to_do);
+          part.captured = gpu.end_recording();
+        }
+        return gpu.replay(*part.captured);
+      }
+    }
+    program_.play(part.to_do);
+  }
+
+  // ---- node by node, for those who look or take the time ----
+
+  void play_node_by_node(double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    forget();
+    if (watched_.are_shown()) {
+      auto const show = [this](std::byte const* at, std::size_t bytes) { watched_.add(at, bytes); };
+      orders_->show_blocks(show), values_.show_blocks(show);
+    }
+    watched_.begin_step();
+    orders_->ports().upload_now();
+    walk(numbers, seed, step);
+    play_now();
+    orders_->ports().download_now();
+    watched_.end_step();
+  }
+  /// Does a node at once, if somebody watches.
+  template <class Work>
+  void do_node(instruction const& i, Work const& work) {
+    bool const is_of_loop = i.kind != instruction_kind::begin_loop && m_.nodes[i.node].kind == primitive::repeat;
+    if (is_of_loop || !watched_.any()) return work();
+    watched_.begin(i.node, orders_->ranks());
+    work();
+    play_now();
+    watched_.end(i.node, orders_->ranks());
+  }
+  void play_now() {
+    for (auto& part : tasks_.parts()) program_.finish(part.to_do);
+    play(false);
+    tasks_.forget();
+    Device::machine().wait();
+  }
+
+  meshtensor::module const& m_;
+  Device device_;
+  program program_;
+  std::vector<instruction> list_;
+  places_in_numbers places_;
+  values_on_device<Device> values_;
+  std::vector<id> written_;                        // variables
+  std::optional<staged_exchanges<Device>> away_;   // where other processes hold processors
+  std::optional<recorded_orders<Device>> orders_;  // made in the device's turn
+  recorded_tasks<Device> tasks_;
+  bool is_recorded_ = false, has_run_ = false;
+  watched_nodes<machine> watched_;
+};
+
+}  // namespace meshtensor

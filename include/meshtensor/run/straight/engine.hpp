@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the step of a static program: the compiler puts its instructions one after the other, each a function with its
+// constants inside, and loops are loops. The binary has no list, and no switch over kinds of instructions.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/run/engine.hpp"
+#include "meshtensor/run/straight/code.hpp"
+
+namespace meshtensor {
+
+/// A device that runs nothing but the instructions of `Code`, a straight_code.
+template <class Device, class Code>
+struct device_of_code : Device {
+  using code = Code;
+  device_of_code(Device d) : Device(std::move(d)) {}
+};
+
+template <class Device>
+concept straight_device = requires { typename Device::code; };
+
+/// The results are those of the engine that reads a list, bit for bit.
+template <straight_device Device>
+class engine<Device> {
+  using code = typename Device::code;
+  using kernels = kernels_of_device<Device>;
+
+ public:
+  engine(module const& m, plan const& p, int, Device device, std::span<rank_context> processors,
+         std::unique_ptr<exchanges> among)
+      : m_(m), device_(std::move(device)), processors_(processors), exchange_(std::move(among)) {
+    for (node_id const which : code::launched) {
+      node const& n = m.nodes[which];
+      for (int i = 0; i < n.operands.count; ++i) add_view(p, m.operand(n, i));
+      for (int i = 0; i < n.results.count; ++i) add_view(p, m.result(n, i));
+    }
+    for (rank_context const& mine : processors) prepare(mine, ranks_.emplace_back());
+  }
+
+  void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
+    external_ = external;
+    for (std::size_t k = 0; k < processors_.size(); ++k) {
+      processors_[k].context = {numbers, seed, step, 0, 0};
+      if (processors_[k].arena() != ranks_[k].arena) place_in_arena(processors_[k], ranks_[k]);
+    }
+    recorder_.begin_step(exchange_->ahead());
+    (this->*step_)();
+    exchange_->end_all();
+    recorder_.end_step(exchange_->ahead());
+  }
+
+  bool is_under_way() const { return exchange_->is_under_way(); }
+  void record(bool on) {
+    recorder_.record(on, m_.node_count);
+    step_ = &engine::run_body<-1, true>;
+  }
+  timeline const* recorded() const { return recorder_.recorded(); }
+  using observer = step_recorder::observer;
+  void observe(observer seen, observer before = {}) {
+    recorder_.observe(std::move(seen), std::move(before));
+    step_ = &engine::run_body<-1, true>;
+  }
+  Device& device() { return device_; }
+  std::int64_t workspace_bytes() const {
+    std::int64_t of_kernels = 0;
+    if constexpr (requires { device_.workspace_bytes(); }) of_kernels = device_.workspace_bytes();
+    return of_kernels + exchange_->workspace_bytes();
+  }
+
+ private:
+  /// What a rank's kernels are launched with: views of all operands and results, as they are launched.
+  struct kernels_of_rank {
+    std::vector<view> views;
+    std::vector<std::optional<typename Device::kernel>> kernels;  // none where all results are empty
+    std::byte* arena = nullptr;                                   // to which the views point
+  };
+
+  static constexpr std::int64_t moves = -1;
+  void add_view(plan const& p, value_id v) {
+    values_.push_back(v);
+    offset_.push_back(code::stays(v) ? p.offset[p.root[v]] : moves);
+  }
+  void prepare(rank_context const& mine, kernels_of_rank& r) {
+    for (value_id const v : values_) r.views.push_back(mine.at(v));
+    for (std::size_t i = 0; i < code::launched.size(); ++i) {
+      node const& n = m_.nodes[code::launched[i]];
+      view const *operands = r.views.data() + code::first_view[i], *results = operands + n.operands.count;
+      r.kernels.emplace_back();
+      if (kernels::has_results(n, results))
+        r.kernels.back().emplace(kernels::prepare(device_, m_, n, operands, results, mine.windows()));
+    }
+    place_in_arena(mine, r);
+  }
+  void place_in_arena(rank_context const& mine, kernels_of_rank& r) const {
+    r.arena = mine.arena();
+    for (std::size_t i = 0; i < offset_.size(); ++i)
+      if (offset_[i] != moves) r.views[i].data = r.arena + offset_[i];
+  }
+
+  // `Seen`: whether nodes are recorded or observed.
+
+  /// Runs the body of an instruction; -1: the step.
+  template <int Begin, bool Seen>
+  void run_body() {
+    constexpr int length = static_cast<int>(code::template body_of<Begin>.size());
+    [&]<int... Part>(std::integer_sequence<int, Part...>) {
+      (run_part<Begin, Seen, Part * part_length>(
+           std::make_integer_sequence<int, std::min(part_length, length - Part * part_length)>()),
+       ...);
+    }(std::make_integer_sequence<int, (length + part_length - 1) / part_length>());
+  }
+  /// why: compilers limit the length of one expression, and take long for long functions
+  static constexpr int part_length = 48;
+  template <int Begin, bool Seen, int First, int... K>
+  void run_part(std::integer_sequence<int, K...>) {
+    (run_one<code::template body_of<Begin>[static_cast<std::size_t>(First + K)], Seen>(), ...);
+  }
+
+  template <int At, bool Seen>
+  void run_one() {
+    constexpr instruction i = code::list[At];
+    constexpr bool is_of_loop =
+        i.kind != instruction_kind::begin_loop && code::graph.nodes[i.node].kind == primitive::repeat;
+    if constexpr (Seen && !is_of_loop) {
+      recorder_.enter(m_.nodes[i.node], processors_, exchange_->ahead());
+      execute<At, Seen>();
+      recorder_.leave(i.node, m_.nodes[i.node], processors_, exchange_->ahead());
+    } else {
+      execute<At, Seen>();
+    }
+  }
+
+  template <int At, bool Seen>
+  void execute() {
+    using enum instruction_kind;
+    constexpr instruction i = code::list[At];
+    if constexpr (i.kind == begin_loop) {
+      each_iteration(processors_, i.trips, i.reversed, [this] { run_body<At, Seen>(); });
+    } else if constexpr (i.kind == begin_first || i.kind == begin_next) {
+      one_ahead(processors_, i.kind == begin_first, i.trips, i.reversed, [this] { run_body<At, Seen>(); });
+    } else if constexpr (i.kind == begin_call) {
+      run_body<At, Seen>();
+    } else if constexpr (i.kind == launch) {
+      launch_one<At>();
+    } else if constexpr (i.kind == start || i.kind == exchange) {
+      exchange_->start(processors_, i.node, i.from_value(), i.to_value());
+      if constexpr (i.kind == exchange) exchange_->wait(i.node);
+    } else if constexpr (i.kind == wait) {
+      exchange_->wait(static_cast<node_id>(i.from));
+    } else {
+      for (std::size_t k = 0; k < processors_.size(); ++k)
+        act<i.kind>(known_instruction<code, At>(), m_, device_, processors_[k], external_[k]);
+    }
+  }
+
+  template <int At>
+  void launch_one() {
+    constexpr instruction i = code::list[At];
+    constexpr int operands = code::graph.nodes[i.node].operands.count;
+    constexpr auto& moving = code::template moving<At>;
+    for (std::size_t k = 0; k < processors_.size(); ++k) {
+      auto& kernel = ranks_[k].kernels[i.to];
+      if (!kernel) continue;
+      view* const views = ranks_[k].views.data() + code::first_view[i.to];
+      [&]<std::size_t... V>(std::index_sequence<V...>) {
+        ((views[moving[V].place].data = processors_[k].base(moving[V].root)), ...);
+      }(std::make_index_sequence<moving.size()>());
+      kernels::launch(device_, *kernel, {m_, m_.nodes[i.node], views, views + operands, processors_[k].context});
+    }
+    if constexpr (code::communicates) exchange_->progress();
+  }
+
+  meshtensor::module const& m_;
+  Device device_;
+  std::span<rank_context> processors_;
+  std::unique_ptr<exchanges> exchange_;
+  std::vector<kernels_of_rank> ranks_;
+  std::vector<value_id> values_;      // of the views of all kernels
+  std::vector<std::int64_t> offset_;  // likewise: in the arena, or `moves`
+  std::span<external_buffers> external_;
+  step_recorder recorder_;
+  void (engine::*step_)() = &engine::run_body<-1, false>;
+};
+
+}  // namespace meshtensor
