@@ -9,7 +9,7 @@
 
 #include <meshtensor/inspect/check.hpp>
 #include <meshtensor/inspect/trace_events.hpp>
-#include <meshtensor/run/whole_program/one_store.hpp>
+#include <meshtensor/run/one_store.hpp>
 
 #include "learner.hpp"
 

@@ -8,7 +8,7 @@
 #include <meshtensor/inspect/explain.hpp>
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/run/executable.hpp>
-#include <meshtensor/run/whole_program/one_store.hpp>
+#include <meshtensor/run/one_store.hpp>
 
 #include "../common/built_devices.hpp"
 #include "learner.hpp"

@@ -9,7 +9,7 @@
 
 #include <meshtensor/inspect/profile.hpp>
 #include <meshtensor/run/executable.hpp>
-#include <meshtensor/run/whole_program/one_store.hpp>
+#include <meshtensor/run/one_store.hpp>
 
 #include "beam_search.hpp"
 #include "sizes.hpp"

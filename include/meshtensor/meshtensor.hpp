@@ -34,4 +34,4 @@
 #include "meshtensor/eager/array_operations.hpp"
 #include "meshtensor/run/compiled_step.hpp"
 #include "meshtensor/run/executable.hpp"
-#include "meshtensor/run/whole_program/one_store.hpp"
+#include "meshtensor/run/one_store.hpp"

@@ -10,7 +10,7 @@
 
 #include "meshtensor/job/exchanges.hpp"
 #include "meshtensor/run/engine/step_actions.hpp"
-#include "meshtensor/run/recorded/step_recorder.hpp"
+#include "meshtensor/run/engine/step_recorder.hpp"
 
 namespace meshtensor {
 

@@ -179,12 +179,4 @@ struct placement {
   static_assert(max_axes * width < 64 && max_dims_of_one < of_loop && of_loop < 15);
 };
 
-/// The number of parts into which a mesh cuts the dim at `position` of a value.
-constexpr std::int64_t parts_along(mesh_shape const& mesh, placement const& layout, int position) {
-  std::int64_t n = 1;
-  for (int a = 0; a < mesh.count; ++a)
-    if (layout.sharded_at(a) == position) n *= mesh.axes[a].extent;
-  return n;
-}
-
 }  // namespace meshtensor

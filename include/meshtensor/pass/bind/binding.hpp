@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a module: the extents of its dims, the sizes of its axes, and the part of each dim that a rank holds.
+// The numbers of a module: the extents of its dims, the sizes of its axes, how many parts each dim of a value has, and
+// the part that a rank holds.
 #pragma once
 
 #include "meshtensor/base/window.hpp"

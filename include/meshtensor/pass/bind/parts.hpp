@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds what depends on the mesh: the sizes of axes, the grains of parts, and the dims that stand for parts of others,
-// such as what windows reach from a rank's part (its halo), and the rows of an exchange.
+// Binds the numbers that depend on the mesh: the sizes of its axes, the multiples that parts must be of (grains), and
+// the extents of dims that stand for a part of another dim, such as a rank's part with its halo.
 #pragma once
 
 #include <numeric>

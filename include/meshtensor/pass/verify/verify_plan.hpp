@@ -8,8 +8,8 @@
 
 #include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/pass/fuse/read_kernel.hpp"
-#include "meshtensor/pass/plan_memory/contents.hpp"
 #include "meshtensor/pass/plan_memory/liveness.hpp"
+#include "meshtensor/pass/verify/contents.hpp"
 #include "meshtensor/pass/verify/verify_waits.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"

@@ -3,11 +3,11 @@
 // an arena each in the device's memory.
 #pragma once
 
-#include "meshtensor/run/engine/prepared_nodes.hpp"
+#include "meshtensor/run/recorded/prepared_nodes.hpp"
 #include "meshtensor/run/recorded/rows.hpp"
 #include "meshtensor/run/recorded/staged_exchanges.hpp"
 #include "meshtensor/run/recorded/staged_ports.hpp"
-#include "meshtensor/run/whole_program/values_on_device.hpp"
+#include "meshtensor/run/recorded/values_on_device.hpp"
 
 namespace meshtensor {
 

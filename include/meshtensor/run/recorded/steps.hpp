@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "meshtensor/run/recorded/orders.hpp"
+#include "meshtensor/run/recorded/places_in_numbers.hpp"
 #include "meshtensor/run/recorded/walk.hpp"
 #include "meshtensor/run/watched_nodes.hpp"
-#include "meshtensor/run/whole_program/places_in_numbers.hpp"
 
 namespace meshtensor {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "meshtensor/device/cpu/convolution/gather.hpp"
-#include "meshtensor/device/cpu/fused/unrolled.hpp"
 #include "meshtensor/device/cpu/threads.hpp"
+#include "meshtensor/device/cpu/unrolled.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

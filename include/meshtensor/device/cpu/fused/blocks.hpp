@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "meshtensor/base/config.hpp"
-#include "meshtensor/device/cpu/matmul/pack.hpp"
+#include "meshtensor/device/cpu/fused/lane_pack.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "meshtensor/device/cpu/fused/unrolled.hpp"
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/matmul/problem.hpp"
+#include "meshtensor/device/cpu/unrolled.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "meshtensor/device/cpu/fused/unrolled.hpp"
 #include "meshtensor/device/cpu/load.hpp"
+#include "meshtensor/device/cpu/unrolled.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "meshtensor/device/cpu/fused/rows_along.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
+#include "meshtensor/device/cpu/rows_along.hpp"
 #include "meshtensor/op/sort.hpp"
 
 namespace meshtensor::cpu {

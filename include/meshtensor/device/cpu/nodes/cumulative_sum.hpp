@@ -2,8 +2,8 @@
 // cumulative_sum: computes rows in parallel; along an outer dim, runs of adjacent elements together.
 #pragma once
 
-#include "meshtensor/device/cpu/fused/rows_along.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
+#include "meshtensor/device/cpu/rows_along.hpp"
 #include "meshtensor/op/cumulative_sum.hpp"
 
 namespace meshtensor::cpu {

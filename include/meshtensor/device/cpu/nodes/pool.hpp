@@ -4,10 +4,10 @@
 
 #include <span>
 
-#include "meshtensor/device/cpu/convolution/pool_terms.hpp"
-#include "meshtensor/device/cpu/fused/unrolled.hpp"
 #include "meshtensor/device/cpu/load.hpp"
 #include "meshtensor/device/cpu/nodes/node_kernel.hpp"
+#include "meshtensor/device/cpu/nodes/pool_terms.hpp"
+#include "meshtensor/device/cpu/unrolled.hpp"
 
 namespace meshtensor::cpu {
 inline namespace MESHTENSOR_ARCH {

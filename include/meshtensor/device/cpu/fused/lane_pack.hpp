@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack: as many elements of any type as a register has 32-bit lanes, so that all types traverse an array in equal
-// strides. Interpreted and instantiated kernels both compute with packs, so they give the same bits.
+// Registers of several values at once, as long as a register of 32-bit numbers: `lane_pack`, so that all types traverse
+// an array in equal strides. Interpreted and instantiated kernels both compute with packs, so they give the same bits.
 #pragma once
 
 #include "meshtensor/device/cpu/fused/across_lanes.hpp"
