@@ -2,6 +2,8 @@
 // Includes the headers of xtensor that tests use, for either version's folders.
 #pragma once
 
+#include "meshtensor/array/xtensor.hpp"
+
 #if __has_include(<xtensor/containers/xtensor.hpp>)
 #  include <xtensor/containers/xtensor.hpp>
 #  include <xtensor/core/xmath.hpp>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays with named dims over xtensor storage: the inputs and outputs of programs, and the operands of eager
-// operations.
+// Arrays with named dims: the inputs and outputs of programs, and the operands of eager operations.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "meshtensor/array/xtensor.hpp"
+#include "meshtensor/array/element_buffer.hpp"
 #include "meshtensor/tensor/shape.hpp"
 #include "meshtensor/tensor/view.hpp"
 
@@ -54,37 +53,39 @@ inline view dense_view(void const* data, dtype type, std::span<dim_extent const>
   v.densify();
   return v;
 }
+/// Arrays of `T` as expressions of xtensor: array/xtensor.hpp has it, and a program that uses it includes that.
+template <class T, class Lazy>
+struct xtensor_of {
+  static_assert(sizeof(T) == 0,
+                "meshtensor T16: an array is an expression of xtensor only in a file that has "
+                "#include <meshtensor/array/xtensor.hpp>");
+};
 }  // namespace detail
 
 /// An array whose dims are values: names, extents and elements, dense and row-major in the order of the dims.
 ///
 ///     a(batch(3), d_model(5))   the element at index 3 of batch and 5 of d_model, in any order of naming
 ///     a.extent(batch)           its extent; a.first(batch): the global index of its first element
-///     a.xtensor()               the storage, for lazy expressions: b.assign(xt::exp(a.xtensor()))
+///     a.xtensor()               as an operand of xtensor: b.assign(xt::exp(a.xtensor())); array/xtensor.hpp has it
 ///
 /// errors  R11 the number of elements does not match the extents; R12 a dim that it lacks, or an index out of range
 template <class T>
 class any_array {
  public:
   using element = T;
-  using storage = xt::xarray<T>;
   static constexpr dtype type = dtype_of<T>;
 
   /// One element, zero, without dims.
   any_array() : any_array(std::vector<dim_extent>{}) {}
   /// Zeros.
-  explicit any_array(std::vector<dim_extent> dims) : dims_(std::move(dims)), first_(dims_.size()) {
-    typename storage::shape_type extents(dims_.size());
-    for (std::size_t i = 0; i < dims_.size(); ++i) extents[i] = static_cast<std::size_t>(dims_[i].extent);
-    values_.resize(extents);
-    std::fill(values_.data(), values_.data() + size(), T{});
-  }
+  explicit any_array(std::vector<dim_extent> dims)
+      : dims_(std::move(dims)), first_(dims_.size()), elements_(detail::elements_of(dims_)) {}
   template <std::ranges::input_range R>
   any_array(std::vector<dim_extent> dims, R const& elements) : any_array(std::move(dims)) {
     if (static_cast<std::int64_t>(std::ranges::size(elements)) != size())
       throw error("R11", {"an array ", detail::text_of(dims_), " has ", size(), " elements, but it was given ",
                           std::ranges::size(elements)});
-    std::ranges::transform(elements, values_.data(), [](auto const& e) { return static_cast<T>(e); });
+    std::ranges::transform(elements, data(), [](auto const& e) { return static_cast<T>(e); });
   }
 
   std::span<dim_extent const> dims() const& { return dims_; }
@@ -101,8 +102,8 @@ class any_array {
   }
   void set_first(int place, std::int64_t index) { first_[static_cast<std::size_t>(place)] = index; }
 
-  T* data() { return values_.data(); }
-  T const* data() const { return values_.data(); }
+  T* data() { return elements_.data(); }
+  T const* data() const { return elements_.data(); }
   /// The element of an array that has exactly one. errors R12 it has more
   T item() const {
     if (size() != 1) throw error("R12", {"an array ", detail::text_of(dims_), " has more than one element"});
@@ -112,16 +113,19 @@ class any_array {
   T* end() { return data() + size(); }
   T const* begin() const { return data(); }
   T const* end() const { return data() + size(); }
-  storage const& xtensor() const& { return values_; }
-  /// Moved out of a temporary: `for (float y : f().xtensor())`.
-  storage xtensor() && { return std::move(values_); }
+  template <class Lazy = lazy>
+  auto xtensor() const& {
+    return detail::xtensor_of<T, Lazy>::view_of(*this);
+  }
+  /// A copy of a temporary: `for (float y : f().xtensor())`.
+  template <class Lazy = lazy>
+  auto xtensor() && {
+    return detail::xtensor_of<T, Lazy>::copy_of(*this);
+  }
   /// Assigns an xtensor expression of the same shape. errors R11
-  template <class E>
-  any_array& assign(xt::xexpression<E> const& expression) {
-    storage made(expression);
-    if (made.shape() != values_.shape())
-      throw error("R11", {"an expression of another shape is assigned to an array ", detail::text_of(dims_)});
-    values_ = std::move(made);
+  template <class E, class Lazy = lazy>
+  any_array& assign(E const& expression) {
+    detail::xtensor_of<T, Lazy>::assign(*this, expression);
     return *this;
   }
 
@@ -190,7 +194,7 @@ class any_array {
 
   std::vector<dim_extent> dims_;
   std::vector<std::int64_t> first_;
-  storage values_;
+  detail::element_buffer<T> elements_;
 };
 
 template <class A>

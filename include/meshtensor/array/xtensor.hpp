@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes xtensor, whose containers hold arrays. Version 0.26 moved its headers to other folders; only this file
-// knows.
+// Makes arrays operands and results of xtensor's expressions: `b.assign(xt::exp(a.xtensor()))`. A program that wants
+// this includes it; the rest of the library does not read xtensor, which takes a compiler half a second.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
-#if __has_include(<xtensor/containers/xarray.hpp>)
+// why: version 0.26 moved the headers to other folders; only this file knows.
+#if __has_include(<xtensor/containers/xadapt.hpp>)
+#  include <xtensor/containers/xadapt.hpp>
 #  include <xtensor/containers/xarray.hpp>
 #else
 #  include <xtensor/xstorage.hpp>
@@ -16,5 +20,35 @@ struct xt::rebind_container<std::ptrdiff_t, xt::svector<std::size_t>> {
   using type = xt::svector<std::ptrdiff_t>;
 };
 
+#  include <xtensor/xadapt.hpp>
 #  include <xtensor/xarray.hpp>
 #endif
+
+#include "meshtensor/array/array.hpp"
+
+namespace meshtensor::detail {
+
+template <class T>
+struct xtensor_of<T, lazy> {
+  /// The elements of `a` where they lie, as an expression.
+  static auto view_of(any_array<T> const& a) {
+    return xt::adapt(a.data(), static_cast<std::size_t>(a.size()), xt::no_ownership(), extents_of(a));
+  }
+  static xt::xarray<T> copy_of(any_array<T> const& a) { return view_of(a); }
+  template <class E>
+  static void assign(any_array<T>& a, xt::xexpression<E> const& expression) {
+    xt::xarray<T> const made(expression);
+    if (!std::ranges::equal(made.shape(), extents_of(a)))
+      throw error("R11", {"an expression of another shape is assigned to an array ", text_of(a.dims())});
+    std::copy_n(made.data(), a.size(), a.data());
+  }
+
+ private:
+  static std::vector<std::size_t> extents_of(any_array<T> const& a) {
+    std::vector<std::size_t> extents;
+    for (dim_extent const& d : a.dims()) extents.push_back(static_cast<std::size_t>(d.extent));
+    return extents;
+  }
+};
+
+}  // namespace meshtensor::detail

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "meshtensor/array/array_text.hpp"
+#include "meshtensor/array/xtensor.hpp"
 
 namespace mt = meshtensor;
 
