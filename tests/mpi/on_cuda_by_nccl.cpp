@@ -104,9 +104,9 @@ TEST_CASE("an exchange of as many rows as there are ranks") {
   call.kind = mt::collective::all_to_all, call.type = mt::dtype::i32, call.dims = 2;
   call.extent[0] = ranks::count(), call.extent[1] = 5, call.split = 0, call.join = 1;
   {
-    mt::cuda::peers peers(here.gpu);
-    REQUIRE(peers.takes(call, all.count));
-    peers.join({members});
+    mt::cuda::nccl_communicators communicators(here.gpu);
+    REQUIRE(communicators.takes(call, all.count));
+    communicators.join({members});
     std::vector<std::int32_t> sent(members.size() * 5), got(sent.size()), wanted(sent.size());
     for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<int>(i) + 100 * ranks::rank();
     for (std::size_t i = 0; i < sent.size(); ++i)
@@ -114,7 +114,7 @@ TEST_CASE("an exchange of as many rows as there are ranks") {
     mt::cuda::device_memory const in(here.gpu, sent.size() * 4), out(here.gpu, sent.size() * 4);
     mt::cuda::recording to_do;
     to_do.upload(in.at(), reinterpret_cast<std::byte const*>(sent.data()), static_cast<std::int64_t>(sent.size() * 4));
-    peers.record(to_do, call, all, in.at(), out.at());
+    communicators.record(to_do, call, all, in.at(), out.at());
     to_do.download(reinterpret_cast<std::byte*>(got.data()), out.at(), static_cast<std::int64_t>(sent.size() * 4));
     to_do.give_to(here.gpu, {});
     here.gpu.wait();

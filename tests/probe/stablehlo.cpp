@@ -179,7 +179,7 @@ TEST_CASE("every program of the catalogue is emitted, alone and on a mesh") {
     CAPTURE(std::string(p.label));
     auto const traced = p.trace();
     if (std::any_of(traced->calls, traced->calls + traced->call_count,
-                    [](mt::call_row const& c) { return c.known == mt::known_call::none; }))
+                    [](mt::call_row const& c) { return c.library == mt::library_call::none; }))
       continue;  // the user's own C++; refused, see below
     probe::stablehlo_cases cases(folder(), *traced, p.entry, {});
     std::string name = p.label;

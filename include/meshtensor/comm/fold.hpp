@@ -61,12 +61,11 @@ struct accumulator<bf16_t> {
 /// The loops over a block of elements of one dtype, with one operation, in the type of the accumulator.
 /// why: the order of the members is the same for all types, so only these loops are compiled for each.
 struct block_loops {
-  std::size_t element, sum;  // bytes of an element, and of its accumulator
-  // From elements, adding elements, to elements, and of two blocks of accumulators.
-  void (*take)(void* sum, void const* x, std::int64_t n);
-  void (*add)(void* sum, void const* x, std::int64_t n);
-  void (*give)(void* out, void const* sum, std::int64_t n);
-  void (*both)(void* to, void const* a, void const* b, std::int64_t n);
+  std::size_t element, sum;                                // bytes of an element, and of its accumulator
+  void (*load)(void* sum, void const* x, std::int64_t n);  // accumulators from elements
+  void (*accumulate)(void* sum, void const* x, std::int64_t n);
+  void (*store)(void* out, void const* sum, std::int64_t n);                // elements from accumulators
+  void (*combine)(void* to, void const* a, void const* b, std::int64_t n);  // two blocks of accumulators
 };
 template <class From, class To>
 void convert(void* to, void const* from, std::int64_t n) {
@@ -108,8 +107,8 @@ inline void fold(block_loops const& loops, void* target, std::int64_t n, int cou
   for (std::int64_t begin = 0; begin < n; begin += block) {
     std::int64_t const size = std::min(block, n - begin), at = begin * static_cast<std::int64_t>(loops.element);
     for (int j = 0; j < count; ++j)
-      (j == 0 ? loops.take : loops.add)(sum, static_cast<std::byte const*>(sources(j)) + at, size);
-    loops.give(static_cast<std::byte*>(target) + at, sum, size);
+      (j == 0 ? loops.load : loops.accumulate)(sum, static_cast<std::byte const*>(sources(j)) + at, size);
+    loops.store(static_cast<std::byte*>(target) + at, sum, size);
   }
 }
 
@@ -126,19 +125,19 @@ inline void fold_in_steps(block_loops const& loops, void* target, std::int64_t n
   for (std::int64_t begin = 0; begin < n; begin += block) {
     std::int64_t const size = std::min(block, n - begin), at = begin * static_cast<std::int64_t>(loops.element);
     auto const block_of = [&](int j) { return static_cast<std::byte const*>(sources(j)) + at; };
-    auto const take = [&](std::byte* sum, int j) {
-      loops.take(sum, block_of(j), size);
-      if (j < steps.rest) loops.add(sum, block_of(steps.doubling + j), size);
+    auto const load = [&](std::byte* sum, int j) {
+      loops.load(sum, block_of(j), size);
+      if (j < steps.rest) loops.accumulate(sum, block_of(steps.doubling + j), size);
     };
     for (int j = 0; j < steps.doubling; j += 2) {
       int const level = 1 + std::countr_one(static_cast<unsigned>(j) >> 1);  // where the sum waits
       std::byte* const sum = sums[level];
-      take(sum, j);
-      if (j + 1 < steps.rest) take(sums[0], j + 1), loops.both(sum, sum, sums[0], size);
-      else loops.add(sum, block_of(j + 1), size);
-      for (int l = 1; l < level; ++l) loops.both(sum, sums[l], sum, size);
+      load(sum, j);
+      if (j + 1 < steps.rest) load(sums[0], j + 1), loops.combine(sum, sum, sums[0], size);
+      else loops.accumulate(sum, block_of(j + 1), size);
+      for (int l = 1; l < level; ++l) loops.combine(sum, sums[l], sum, size);
     }
-    loops.give(static_cast<std::byte*>(target) + at, sums[steps.exchanges()], size);
+    loops.store(static_cast<std::byte*>(target) + at, sums[steps.exchanges()], size);
   }
 }
 
@@ -161,7 +160,7 @@ inline void fold(collective_call const& call, void* target, std::int64_t n, int 
 /// to[i] = first[i] op second[i], for n partial results, as they travel. `to` may be one of them.
 inline void combine(reduction op, dtype type, void* to, void const* first, void const* second, std::int64_t n) {
   detail::block_loops const loops = detail::loops_of(op, traveling(type));
-  if (loops.element == loops.sum) return loops.both(to, first, second, n);
+  if (loops.element == loops.sum) return loops.combine(to, first, second, n);
   detail::fold(loops, to, n, 2, [&](int j) { return j == 0 ? first : second; });
 }
 

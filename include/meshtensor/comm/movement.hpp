@@ -108,6 +108,10 @@ void each_piece(movement const& m, positions at, int sender, int receiver, F&& f
            });
 }
 
+inline constexpr auto copy_bytes = [](std::byte* to, std::byte const* from, std::size_t n) {
+  std::memcpy(to, from, n);
+};
+
 /// Copies a piece from one dense box to another, for elements of so many bytes, by `copy(to, from, bytes)` of what lies
 /// together in both. `at_to` and `at_from` are where it begins in them; zeros: a box that is the piece itself. The
 /// steps are those along `along`.
@@ -142,8 +146,8 @@ inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t b
                        std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
                        std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
                        std::int64_t from_step) {
-  copy_piece_by([](std::byte* t, std::byte const* f, std::size_t n) { std::memcpy(t, f, n); }, p, dims, along, bytes,
-                to, to_extent, at_to, to_step, from, from_extent, at_from, from_step);
+  copy_piece_by(copy_bytes, p, dims, along, bytes, to, to_extent, at_to, to_step, from, from_extent, at_from,
+                from_step);
 }
 
 inline constexpr std::int64_t at_begin[max_dims_of_one] = {};
@@ -158,8 +162,7 @@ void copy_piece_by(Copy const& copy, movement const& m, moved_piece const& p, st
 }
 inline void copy_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to, int sender,
                        void const* from) {
-  copy_piece_by([](std::byte* t, std::byte const* f, std::size_t n) { std::memcpy(t, f, n); }, m, p, bytes, receiver,
-                to, sender, from);
+  copy_piece_by(copy_bytes, m, p, bytes, receiver, to, sender, from);
 }
 /// The same from its sender's block to a message, and from a message to its receiver's block.
 inline void pack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, std::byte* message, int sender,

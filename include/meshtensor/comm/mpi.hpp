@@ -101,8 +101,8 @@ class mpi_world {
     return comm::mpi_algorithm_of(call, count, options_.made).workspace_bytes();
   }
   /// Whether MPI alone reads the operand and writes the result.
-  bool hands_on(collective_call const& call, int count) const {
-    return comm::mpi_algorithm_of(call, count, options_.made).hands_on();
+  bool only_mpi_touches(collective_call const& call, int count) const {
+    return comm::mpi_algorithm_of(call, count, options_.made).only_mpi_touches();
   }
 
   /// Makes the MPI communicators of a group, collectively over its members. A group of one process needs none.

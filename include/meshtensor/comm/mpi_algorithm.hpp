@@ -42,7 +42,7 @@ struct mpi_algorithm {
   constexpr std::int64_t workspace_bytes() const { return counts_bytes + packed_bytes + received_bytes; }
   /// Whether MPI alone reads the operand and writes the result. Where messages go one by one, a rank's own part is
   /// copied here, and so is that of the root of a broadcast.
-  constexpr bool hands_on() const {
+  constexpr bool only_mpi_touches() const {
     using enum mpi_function;
     bool const copies_own_part = first == ibcast || first == isend_irecv || first == steps;
     return first != none && !packs && !folds && !unpacks && !copies_own_part;

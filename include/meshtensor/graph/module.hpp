@@ -209,12 +209,12 @@ struct reshard_request {
 struct evaluation;  // graph/rule.hpp
 
 /// The library's own function behind a call, for devices that run no C++ functions.
-enum class known_call : std::uint8_t { none, top_positions };
+enum class library_call : std::uint8_t { none, top_positions };
 /// A user's C++ function as an operation: the dims that it sees whole, the dims that it returns in their place, and the
 /// function, which runs over a range of the points of all other dims.
 struct call_row {
   name_id label;
-  known_call known;
+  library_call library;
   shape whole, gives;
   void (*run)(evaluation const&, std::int64_t first, std::int64_t last);
   std::int64_t (*parts)(evaluation const&);  // how many parts there are

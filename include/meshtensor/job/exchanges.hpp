@@ -30,7 +30,7 @@ class exchanges {
   virtual std::int64_t ahead() const { return 0; }
   /// Whether operand and result of a collective are handed to another library as they are: then they may be a device's
   /// memory.
-  virtual bool hands_on(node_id) const { return false; }
+  virtual bool only_mpi_touches(node_id) const { return false; }
 };
 
 namespace detail {

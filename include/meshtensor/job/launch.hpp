@@ -2,9 +2,10 @@
 // Detects whether a launcher started this process, and with how many others, to decide between threads and MPI.
 #pragma once
 
+#include <charconv>
 #include <cstdlib>
-#include <limits>
 #include <string_view>
+#include <system_error>
 
 #include "meshtensor/base/run_rarely.hpp"
 
@@ -14,9 +15,10 @@ namespace detail {
 inline int count_in_environment(char const* variable) {
   char const* const value = std::getenv(variable);
   if (value == nullptr) return 0;
-  char* end = nullptr;
-  long const n = std::strtol(value, &end, 10);
-  return end != value && *end == '\0' && n > 0 && n <= std::numeric_limits<int>::max() ? static_cast<int>(n) : 0;
+  std::string_view const text = value;
+  int n = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return problem == std::errc() && end == text.data() + text.size() && n > 0 ? n : 0;
 }
 }  // namespace detail
 

@@ -37,7 +37,7 @@ class transport {
   virtual std::int64_t ahead() const { return 0; }
   /// Whether operand and result of a collective are handed to another library as they are, and no code of this one
   /// reads or writes them: then they may be a device's memory.
-  virtual bool hands_on(planned_collective const&) const { return false; }
+  virtual bool only_mpi_touches(planned_collective const&) const { return false; }
 };
 
 /// A transport over any communicator. It allocates in `prepare` only.
@@ -80,8 +80,8 @@ class transport_over final : public transport {
   void abandon() override {
     if constexpr (requires { c_.abandon(); }) c_.abandon();
   }
-  bool hands_on(planned_collective const& c) const override {
-    if constexpr (requires { c_.hands_on(c.call, 1); }) return c_.hands_on(c.call, c.with.count);
+  bool only_mpi_touches(planned_collective const& c) const override {
+    if constexpr (requires { c_.only_mpi_touches(c.call, 1); }) return c_.only_mpi_touches(c.call, c.with.count);
     else return false;
   }
 

@@ -63,10 +63,10 @@ constexpr auto given_dims_of() {
   else return dims<>{};
 }
 template <class Operation>
-constexpr known_call known_of() {
-  if constexpr (requires { requires std::is_same_v<decltype(Operation::known), known_call const>; })
-    return Operation::known;
-  else return known_call::none;
+constexpr library_call library_call_of() {
+  if constexpr (requires { requires std::is_same_v<decltype(Operation::library), library_call const>; })
+    return Operation::library;
+  else return library_call::none;
 }
 template <class Operation, dtype First>
 constexpr dtype type_of_call() {
@@ -108,7 +108,7 @@ constexpr auto record_call(H const&... operands) {
   if (row == b.m.call_count) {
     if (!b.expect(row < max_calls, "G32 a program calls at most 64 different operations of its own"))
       row = --b.m.call_count;
-    b.m.calls[b.m.call_count++] = {label, known_of<Operation>(), w, g, run, &parts_of_call};
+    b.m.calls[b.m.call_count++] = {label, library_call_of<Operation>(), w, g, run, &parts_of_call};
   }
   value_id const given[] = {operands.id...};
   value_id const v = add_node<call_rule>(b, given, call_attributes{static_cast<id>(row)}.packed(), {type});

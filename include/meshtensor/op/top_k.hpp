@@ -20,7 +20,7 @@ struct top_positions {
   static constexpr auto whole = to_dims<D>{};
   static constexpr auto gives = to_dims<Best>{};
   static constexpr auto type = i32;
-  static constexpr auto known = known_call::top_positions;
+  static constexpr auto library = library_call::top_positions;
 
   template <class T>
   static void run(std::span<T const> x, std::span<std::int32_t> best) {

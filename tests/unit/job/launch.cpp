@@ -42,6 +42,6 @@ TEST_CASE("a job of several tasks that nobody launched") {
 }
 
 TEST_CASE("what is no number of processes does not count") {
-  for (char const* value : {"", "0", "-2", "4x", "four", "99999999999999"})
+  for (char const* value : {"", "0", "-2", " 4", "4 ", "+4", "4x", "four", "99999999999999"})
     CHECK(launched_with("PMI_SIZE", value) == 0);
 }

@@ -8,7 +8,7 @@
 #include "meshtensor/device/cuda/fused.hpp"
 #include "meshtensor/device/cuda/lookup.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
-#include "meshtensor/device/cuda/peers.hpp"
+#include "meshtensor/device/cuda/nccl_communicators.hpp"
 #include "meshtensor/device/cuda/pooling.hpp"
 #include "meshtensor/device/cuda/product.hpp"
 #include "meshtensor/device/device.hpp"
@@ -28,7 +28,7 @@ class program_kernels {
   using captured = recorded_step;
 
   program_kernels(gpu& g, module const& m, plan const& p)
-      : m_(m), p_(p), preparation_{m, g, library_}, copier_(preparation_), peers_(g) {}
+      : m_(m), p_(p), preparation_{m, g, library_}, copier_(preparation_), communicators_(g) {}
   program_kernels(program_kernels const&) = delete;
   program_kernels& operator=(program_kernels const&) = delete;
 
@@ -58,11 +58,14 @@ class program_kernels {
     return device_exchange(preparation_, copier_, call, members);
   }
   /// Whether a collective among several processes goes from GPU to GPU; all members answer alike.
-  bool takes_away(collective_call const& call, int members) const { return peers_.takes(call, members); }
-  /// Called once, on all ranks, with the groups of those that do.
-  void join_away(std::vector<std::vector<int>> const& groups) { peers_.join(groups); }
-  void record_away(recording& to_do, collective_call const& call, group const& with, address in, address out) const {
-    peers_.record(to_do, call, with, in, out);
+  bool takes_remote_collective(collective_call const& call, int members) const {
+    return communicators_.takes(call, members);
+  }
+  /// Called once, on all ranks, with the groups of these collectives.
+  void join_remote_groups(std::vector<std::vector<int>> const& groups) { communicators_.join(groups); }
+  void record_remote_collective(recording& to_do, collective_call const& call, group const& with, address in,
+                                address out) const {
+    communicators_.record(to_do, call, with, in, out);
   }
   /// To be called when all is prepared. errors R83
   void load() {
@@ -149,7 +152,7 @@ class program_kernels {
   kernel_library library_;
   preparation preparation_;
   box_copier copier_;
-  peers peers_;
+  nccl_communicators communicators_;
   prepared_kernel sum_[7];
   device_memory workspace_;
 };

@@ -54,7 +54,7 @@ inline value write_node(emission& e, node const& n) {
     case primitive::cumulative_sum: return cumulative_sum(e, n);
     case primitive::argsort: return argsort(e, n);
     case primitive::call:
-      if (e.m.calls[call_of(n)].known == known_call::top_positions) return top_positions(e, n);
+      if (e.m.calls[call_of(n)].library == library_call::top_positions) return top_positions(e, n);
       break;
     case primitive::shift: return shift(e, n);
     case primitive::stack: return stack(e, n);

@@ -67,7 +67,7 @@ class by_transport final : public exchanges {
   void progress() override { t_.progress(); }
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
   std::int64_t ahead() const override { return t_.ahead(); }
-  bool hands_on(node_id which) const override { return ways_[which].hands_on; }
+  bool only_mpi_touches(node_id which) const override { return ways_[which].only_mpi_touches; }
 
  private:
   struct part {
@@ -86,7 +86,7 @@ class by_transport final : public exchanges {
     bucket* in = nullptr;  // null: not joined
     std::size_t place = 0;
     int number = -1;  // of the collective, in the transport; -1: it is in a bucket, or none
-    bool under_way = false, hands_on = false;
+    bool under_way = false, only_mpi_touches = false;
   };
 
   void prepare(module const& m, plan const& p, rank_context const& mine);
@@ -150,7 +150,7 @@ inline void by_transport::prepare(module const& m, plan const& p, rank_context c
     auto const which = static_cast<node_id>(i);
     if (p.joined[i] == 0) {
       ways_[which].number = t_.prepare(mine.exchange(which)), alone_.push_back(which);
-      ways_[which].hands_on = t_.hands_on(mine.exchange(which));
+      ways_[which].only_mpi_touches = t_.only_mpi_touches(mine.exchange(which));
     } else if (!goes_with_another(p, i)) {
       add_bucket(m, p, mine, which);
     }

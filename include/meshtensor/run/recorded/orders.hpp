@@ -19,16 +19,16 @@ class recorded_orders {
   using ports_of_step = staged_ports<Device>;
 
  public:
-  /// Prepares all nodes, then takes the memory. `away`: the collectives, if other processes take part in them.
+  /// Prepares all nodes, then takes the memory. `remote`: the collectives, if other processes take part in them.
   recorded_orders(module const& m, plan const& p, std::span<instruction const> instructions,
                   std::span<rank_context const> processors, program& kernels, values_on_device<Device> const& values,
-                  staged_exchanges<Device>* away)
+                  staged_exchanges<Device>* remote)
       : m_(m),
         program_(kernels),
         values_(values),
-        away_(away),
+        remote_(remote),
         ranks_(without_addresses(m, p, processors)),
-        nodes_(m, instructions, ranks_, kernels, away != nullptr),
+        nodes_(m, instructions, ranks_, kernels, remote != nullptr),
         arena_(Device::machine(), static_cast<std::size_t>(ports_of_step::aligned(p.arena_bytes)) * ranks_.size()),
         ports_(m, instructions, ranks_) {
     for (std::size_t k = 0; k < ranks_.size(); ++k)
@@ -45,7 +45,7 @@ class recorded_orders {
   }
 
   void record(recorded_tasks<Device>& tasks, instruction const& i) {
-    if (away_ != nullptr && is_of_collective(i)) return exchange_away(tasks, i);
+    if (remote_ != nullptr && is_of_collective(i)) return exchange_remotely(tasks, i);
     if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange) return exchange(tasks, i);
     if (i.kind == instruction_kind::wait) return;  // tasks wait for what they depend on
     for (std::size_t k = 0; k < ranks_.size(); ++k) move(tasks, i, k);
@@ -63,24 +63,24 @@ class recorded_orders {
     return i.kind == instruction_kind::start || i.kind == instruction_kind::exchange ||
            i.kind == instruction_kind::wait;
   }
-  void exchange_away(recorded_tasks<Device>& tasks, instruction const& i) {
+  void exchange_remotely(recorded_tasks<Device>& tasks, instruction const& i) {
     if (i.kind != instruction_kind::wait && exchange_on_devices(tasks, i)) return;
-    if (i.kind != instruction_kind::wait) away_->start(tasks, i, ranks_[0]);
+    if (i.kind != instruction_kind::wait) remote_->start(tasks, i, ranks_[0]);
     if (i.kind != instruction_kind::start)
-      away_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
+      remote_->wait(tasks, i.kind == instruction_kind::wait ? static_cast<node_id>(i.from) : i.node);
   }
   /// Among the devices of several processes, as a task like any other; false: the device does not take it.
   bool exchange_on_devices(recorded_tasks<Device>& tasks, instruction const& i) {
     planned_collective const& c = ranks_[0].exchange(i.node);
-    if (!prepared_nodes<Device>::takes_away(program_, c)) return false;
+    if (!prepared_nodes<Device>::takes_remote_collective(program_, c)) return false;
     std::byte *const in = ranks_[0].pointer(i.from_value()), *const out = ranks_[0].pointer(i.to_value());
-    if constexpr (requires(recorder& r) { program_.record_away(r, c.call, c.with, in, out); })
+    if constexpr (requires(recorder& r) { program_.record_remote_collective(r, c.call, c.with, in, out); })
       tasks.add(
           [&] {
             std::int64_t const bytes = result_bytes_of(c.call, c.with.count, c.with.index);
             return touched_bytes{{bytes_at(in, bytes_of(c.call))}, {bytes_at(out, bytes)}};
           },
-          [&](recorder& r) { program_.record_away(r, c.call, c.with, in, out); });
+          [&](recorder& r) { program_.record_remote_collective(r, c.call, c.with, in, out); });
     return true;
   }
   void exchange(recorded_tasks<Device>& tasks, instruction const& i) {
@@ -184,7 +184,7 @@ class recorded_orders {
   meshtensor::module const& m_;
   program& program_;
   values_on_device<Device> const& values_;
-  staged_exchanges<Device>* away_;
+  staged_exchanges<Device>* remote_;
   std::vector<rank_context> ranks_;
   prepared_nodes<Device> nodes_;
   recorded_rows<Device> rows_;

@@ -19,9 +19,9 @@ class prepared_nodes {
   using program = typename Device::recorded_program;
 
  public:
-  /// `away`: collectives leave the process, and need nothing here.
+  /// `remote`: collectives go to other processes, and need nothing here.
   prepared_nodes(module const& m, std::span<instruction const> instructions, std::span<rank_context const> ranks,
-                 program& kernels, bool away)
+                 program& kernels, bool remote)
       : m_(m) {
     for (rank_context const& r : ranks)
       for (instruction const& i : instructions)
@@ -34,17 +34,19 @@ class prepared_nodes {
     for (instruction const& i : instructions) {
       if (i.kind == instruction_kind::accumulate) kernels.prepare_sum(m.values[i.to].type);
       if (i.kind != instruction_kind::start && i.kind != instruction_kind::exchange) continue;
-      if (away || m.nodes[i.node].kind == primitive::move_rows) continue;  // the host exchanges rows
+      if (remote || m.nodes[i.node].kind == primitive::move_rows) continue;  // the host exchanges rows
       planned_collective const& c = ranks[0].exchange(i.node);
       exchanges_.emplace(i.node, kernels.prepare_exchange(m.nodes[i.node], c.call, c.with.count));
     }
     kernels.load();
-    if (away) join(instructions, ranks[0], kernels);
+    if (remote) join(instructions, ranks[0], kernels);
   }
 
   /// Whether the device itself exchanges it with those of other processes.
-  static bool takes_away([[maybe_unused]] program const& kernels, [[maybe_unused]] planned_collective const& c) {
-    if constexpr (requires { kernels.takes_away(c.call, 1); }) return kernels.takes_away(c.call, c.with.count);
+  static bool takes_remote_collective([[maybe_unused]] program const& kernels,
+                                      [[maybe_unused]] planned_collective const& c) {
+    if constexpr (requires { kernels.takes_remote_collective(c.call, 1); })
+      return kernels.takes_remote_collective(c.call, c.with.count);
     else return false;
   }
 
@@ -64,12 +66,13 @@ class prepared_nodes {
 
  private:
   static void join(std::span<instruction const> instructions, rank_context const& mine, program& kernels) {
-    if constexpr (requires { kernels.join_away({}); }) {
+    if constexpr (requires { kernels.join_remote_groups({}); }) {
       std::vector<std::vector<int>> groups;
       for (instruction const& i : instructions)
         if (i.kind == instruction_kind::start || i.kind == instruction_kind::exchange)
-          if (planned_collective const& c = mine.exchange(i.node); takes_away(kernels, c)) groups.push_back(c.members);
-      kernels.join_away(groups);
+          if (planned_collective const& c = mine.exchange(i.node); takes_remote_collective(kernels, c))
+            groups.push_back(c.members);
+      kernels.join_remote_groups(groups);
     }
   }
 

@@ -42,7 +42,7 @@ class staged_exchanges {
     std::byte* const from = here.pointer(i.from_value());
     p.to = here.pointer(i.to_value());
     std::byte *in = from, *out = p.to;
-    if (!hands_on(i.node)) {
+    if (!only_mpi_touches(i.node)) {
       p.bytes = p.to == nullptr ? 0 : result_bytes_of(c.call, c.with.count, c.with.index);
       p.in = from == nullptr ? none : take(bytes_of(c.call));
       bool const in_place = from == p.to && from != nullptr;
@@ -100,9 +100,9 @@ class staged_exchanges {
     std::size_t in = none, out = none, counts = none;  // blocks
   };
 
-  bool hands_on(node_id which) const {
+  bool only_mpi_touches(node_id which) const {
     if constexpr (requires { Device::hands_memory_to_mpi(); })
-      return Device::hands_memory_to_mpi() && among_->hands_on(which);
+      return Device::hands_memory_to_mpi() && among_->only_mpi_touches(which);
     else return false;
   }
   std::byte* at(std::size_t which) const { return which == none ? nullptr : blocks_[which].memory.at(); }

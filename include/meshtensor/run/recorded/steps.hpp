@@ -37,12 +37,12 @@ class engine<Device> {
         values_(m.variable_count, processors.size()),
         watched_(m, p) {
     if (static_cast<std::int64_t>(processors.size()) != processors[0].mesh().size())
-      away_.emplace(std::move(among), processors);
+      remote_.emplace(std::move(among), processors);
     for (int k = 0; k < m.node_count; ++k)
       if (node const& n = m.nodes[k]; n.kind == primitive::write && n.region == entry)
         written_.push_back(variable_of(n));
     std::lock_guard const turn(Device::machine().turns());
-    orders_.emplace(m, p, list_, processors, program_, values_, away_ ? &*away_ : nullptr);
+    orders_.emplace(m, p, list_, processors, program_, values_, remote_ ? &*remote_ : nullptr);
   }
   engine(engine const&) = delete;
   engine& operator=(engine const&) = delete;
@@ -56,7 +56,7 @@ class engine<Device> {
     try {
       bool const places_changed = places_.have_changed(numbers), moved = values_.find() || places_changed;
       orders_->ports().fill(external, numbers, seed, step);
-      if (away_) away_->begin_step({numbers, seed, step, 0, 0});
+      if (remote_) remote_->begin_step({numbers, seed, step, 0, 0});
       if (watched_.any()) {
         play_node_by_node(numbers, seed, step);
       } else {
@@ -77,7 +77,7 @@ class engine<Device> {
     orders_->ports().give(external);
   }
 
-  bool is_under_way() const { return away_ && away_->is_under_way(); }
+  bool is_under_way() const { return remote_ && remote_->is_under_way(); }
   /// Starts to record the time of each node, or stops: then each is waited for, and nothing is replayed.
   void record(bool on) { watched_.take_times(on); }
   timeline const* recorded() const { return watched_.times(); }
@@ -87,7 +87,9 @@ class engine<Device> {
     watched_.observe(std::move(seen), std::move(before), Device::machine(), orders_->ranks());
   }
   Device& device() { return device_; }
-  std::int64_t workspace_bytes() const { return program_.workspace_bytes() + (away_ ? away_->workspace_bytes() : 0); }
+  std::int64_t workspace_bytes() const {
+    return program_.workspace_bytes() + (remote_ ? remote_->workspace_bytes() : 0);
+  }
   /// What its steps run on, for tests.
   program const& kernels() const { return program_; }
 
@@ -115,20 +117,20 @@ class engine<Device> {
   }
   void walk(double const* numbers, std::uint64_t seed, std::uint64_t step) {
     for (rank_context& r : orders_->ranks()) r.context = {numbers, seed, step, 0, 0};
-    if (away_) away_->begin_recording();
+    if (remote_) remote_->begin_recording();
     recorded_walk(
         list_, orders_->ranks(), [this](instruction const& i) { orders_->record(tasks_, i); },
         [this](instruction const& i, auto const& work) { this->do_node(i, work); })
         .whole();
-    if (away_) away_->end_all(tasks_);
+    if (remote_) remote_->end_all(tasks_);
   }
   /// The first time it runs as it is: libraries prepare themselves then. `again`: it has run before.
   void play(bool again) {
     for (auto& part : tasks_.parts()) {
       give(part, again);
       if (!part.then) continue;
-      if (part.ends_first) Device::machine().wait();
-      else away_->progress();
+      if (part.waits_for_machine) Device::machine().wait();
+      else remote_->progress();
       part.then();
     }
   }
@@ -187,9 +189,9 @@ class engine<Device> {
   std::vector<instruction> list_;
   places_in_numbers places_;
   values_on_device<Device> values_;
-  std::vector<id> written_;                        // variables
-  std::optional<staged_exchanges<Device>> away_;   // where other processes hold processors
-  std::optional<recorded_orders<Device>> orders_;  // made in the device's turn
+  std::vector<id> written_;                         // variables
+  std::optional<staged_exchanges<Device>> remote_;  // where other processes hold processors
+  std::optional<recorded_orders<Device>> orders_;   // made in the device's turn
   recorded_tasks<Device> tasks_;
   bool is_recorded_ = false, has_run_ = false;
   watched_nodes<machine> watched_;

@@ -22,8 +22,8 @@ struct touched_bytes {
 template <recording_device Device>
 struct recorded_part {
   typename Device::recorded_program::recorder to_do;
-  std::function<void()> then;  // none: it is the last part
-  bool ends_first = false;     // whether the machine has done all that it was given before the host has its turn
+  std::function<void()> then;      // none: it is the last part
+  bool waits_for_machine = false;  // whether the machine has done all that it was given before the host has its turn
   std::unique_ptr<typename Device::recorded_program::captured> captured;
 };
 
@@ -47,11 +47,11 @@ class recorded_tasks {
     forget();
     plan_queues();
   }
-  /// Ends a part, behind which the host calls `then`; with `ends_first`, when the machine has done all.
-  void cut(bool ends_first, std::function<void()> then) {
-    parts_.back().ends_first = ends_first, parts_.back().then = std::move(then);
+  /// Ends a part, behind which the host calls `then`; with `waits_for_machine`, when the machine has done all.
+  void cut(bool waits_for_machine, std::function<void()> then) {
+    parts_.back().waits_for_machine = waits_for_machine, parts_.back().then = std::move(then);
     parts_.emplace_back();
-    if (ends_first && queues_ != nullptr) plan_queues();
+    if (waits_for_machine && queues_ != nullptr) plan_queues();
   }
 
   /// `record(recorder)` is what belongs together; `touches()` gives the bytes that it touches.

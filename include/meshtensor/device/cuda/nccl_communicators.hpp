@@ -21,12 +21,12 @@ inline comm::key_values*& ranks_of_nccl() {
 /// The communicators of a program. Which collectives it takes depends on what all members of a group know: reductions
 /// in which NaNs have no say, and exchanges of equal parts that lie one behind the other. Sums are added in the order
 /// that NCCL chooses.
-class peers {
+class nccl_communicators {
  public:
-  explicit peers(gpu& g) : gpu_(g), ranks_(ranks_of_nccl()) {}
-  peers(peers const&) = delete;
-  peers& operator=(peers const&) = delete;
-  ~peers() {
+  explicit nccl_communicators(gpu& g) : gpu_(g), ranks_(ranks_of_nccl()) {}
+  nccl_communicators(nccl_communicators const&) = delete;
+  nccl_communicators& operator=(nccl_communicators const&) = delete;
+  ~nccl_communicators() {
     for (auto const& [members, c] : groups_) nccl_in_use().ncclCommDestroy(c);
   }
 
