@@ -42,8 +42,8 @@ struct train_step {
     auto start = broadcast(s.parameter("start", hidden), to(batch, hidden));
     auto [last, all] = scan(s / "cell", time, start, std::tuple(value, marker), cell);
     auto h = layer_norm(s / "norm", repeat(s / "blocks", layers, last, block), hidden);
-    auto answer = einsum(h, s.parameter("answer", hidden), to(batch));
-    auto loss = mt::nn::mean_squared_error(answer, sum(value * marker, time));
+    auto predicted = einsum(h, s.parameter("predicted", hidden), to(batch));
+    auto loss = mt::nn::mean_squared_error(predicted, sum(value * marker, time));
     mt::adam{.learning_rate = 0.005, .clip_norm = 1}.minimize(s / "optimizer", loss);
     s.output("loss", loss);
   }
@@ -59,7 +59,7 @@ int compare(mt::job const& job) {
     for (int i = 0; i < 300; ++i) loss = step().get<"loss">();
     mt::print(job, "{:>6} {:>29} {:>19} {:>7.4f}\n", depth, weights.get<float>("blocks/up/weight").size(),
               step.graph().node_count, loss);
-    learnt = learnt && loss < 1.f / 12;  // the answer 1, always, has the loss 1/6
+    learnt = learnt && loss < 1.f / 12;  // who always predicts 1 has the loss 1/6
   }
   return learnt ? 0 : 1;
 }

@@ -19,11 +19,11 @@ inline constexpr struct d_head : mt::dim<"d_head", 4> {} d_head;
 
 // Vaswani et al., arXiv:1706.03762, section 3.2: softmax(Q Kᵀ / √d_head) V in every head.
 inline constexpr mt::layer attention = [](mt::scope auto s, auto x) {
-  auto seen = rename(x, length, memory);
+  auto at_memory = rename(x, length, memory);
   auto in = mt::normal(1 / sqrt(extent(d_model))), out = mt::normal(1 / sqrt(extent(heads) * extent(d_head)));
   auto query = einsum(x, s.parameter("query", d_model, heads, d_head, in), to(batch, heads, length, d_head));
-  auto key = einsum(seen, s.parameter("key", d_model, heads, d_head, in), to(batch, heads, memory, d_head));
-  auto value = einsum(seen, s.parameter("value", d_model, heads, d_head, in), to(batch, heads, memory, d_head));
+  auto key = einsum(at_memory, s.parameter("key", d_model, heads, d_head, in), to(batch, heads, memory, d_head));
+  auto value = einsum(at_memory, s.parameter("value", d_model, heads, d_head, in), to(batch, heads, memory, d_head));
 
   auto scores = einsum(query, key, to(batch, heads, length, memory)) / sqrt(extent(d_head));
   auto is_past = iota(s, memory, mt::i32) <= iota(s, length, mt::i32);

@@ -71,7 +71,7 @@ struct evaluate {
 };
 
 // The probabilities of the byte after the one at `last`.
-inline constexpr mt::layer answer = [](mt::scope auto s, auto logits) {
+inline constexpr mt::layer next_byte = [](mt::scope auto s, auto logits) {
   s.output("likely", softmax(logits / s.number("temperature", 1), vocab));
 };
 
@@ -81,7 +81,7 @@ struct generate {
     auto last = s.input("last", mt::i32, batch);
     auto m = s / "model";
     auto x = gather(decoder(m / "decoder", text), last, length);
-    answer(s / "answer", linear(m / "logits", x, d_model, vocab));
+    next_byte(s / "next_byte", linear(m / "logits", x, d_model, vocab));
   }
 };
 
@@ -97,6 +97,6 @@ struct layout
     : mt::layout<mt::shard<batch, data>, mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>> {};
 // One text at a time: the same parameters, the batch replicated, the probabilities whole on every processor.
 struct one_text : mt::layout<mt::shard<heads, model>, mt::shard<d_ff, model>, mt::shard<vocab, model>,
-                             mt::in<"answer", mt::replicate<vocab>>> {};
+                             mt::in<"next_byte", mt::replicate<vocab>>> {};
 
 }  // namespace transformer

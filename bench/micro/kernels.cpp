@@ -49,8 +49,8 @@ struct cross_entropy {  // with its gradient
     auto logits = s.parameter("logits", rows, width, mt::normal(1));
     auto target = s.state("target", mt::i32, rows);
     auto loss = mean(mt::nn::cross_entropy(logits, target, width));
-    auto const slopes = mt::gradient(loss, logits);
-    s.update(logits, slopes);
+    auto const gradients = mt::gradient(loss, logits);
+    s.update(logits, gradients);
   }
 };
 struct gelu {

@@ -44,8 +44,8 @@ def normalized(x, p):
 
 def layer(x, p):
     query, key, value = jnp.einsum("blm,mthd->tblhd", normalized(x, p["norm_1"]), p["inward"].astype(TYPE))
-    mixed = jax.nn.dot_product_attention(query, key, value, is_causal=True)
-    x = x + jnp.einsum("blhd,hdm->blm", mixed, p["outward"].astype(TYPE))
+    attended = jax.nn.dot_product_attention(query, key, value, is_causal=True)
+    x = x + jnp.einsum("blhd,hdm->blm", attended, p["outward"].astype(TYPE))
     hidden = jax.nn.relu(normalized(x, p["norm_2"]) @ p["up"].astype(TYPE) + p["up_bias"].astype(TYPE))
     return x + hidden @ p["down"].astype(TYPE) + p["down_bias"].astype(TYPE), None
 
@@ -60,10 +60,10 @@ def loss_of(p, text, next_text):
 
 @functools.partial(jax.jit, donate_argnums=(0, 1, 2))
 def train(p, first, second, count, text, next_text):
-    loss, slope = jax.value_and_grad(loss_of)(p, text, next_text)
+    loss, gradient = jax.value_and_grad(loss_of)(p, text, next_text)
     each = jax.tree_util.tree_map
-    first = each(lambda m, g: 0.9 * m + 0.1 * g, first, slope)
-    second = each(lambda v, g: 0.999 * v + 0.001 * g * g, second, slope)
+    first = each(lambda m, g: 0.9 * m + 0.1 * g, first, gradient)
+    second = each(lambda v, g: 0.999 * v + 0.001 * g * g, second, gradient)
     rate = 1e-3 * jnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
     p = each(lambda w, m, v: w - rate * m / (jnp.sqrt(v) + 1e-8), p, first, second)
     return p, first, second, loss

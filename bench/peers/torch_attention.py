@@ -16,12 +16,12 @@ given = parser.parse_args()
 batch = max(1, 8192 // given.length)
 shape = (batch, 8, given.length, 64)
 query, key, value = (torch.randn(shape, requires_grad=True) for _ in range(3))
-slope = torch.randn(shape)
+gradient = torch.randn(shape)
 
 
 def step():
     query.grad = key.grad = value.grad = None
-    functional.scaled_dot_product_attention(query, key, value, is_causal=True).backward(slope)
+    functional.scaled_dot_product_attention(query, key, value, is_causal=True).backward(gradient)
 
 
 for _ in range(2):

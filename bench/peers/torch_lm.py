@@ -25,8 +25,8 @@ class Attention(nn.Module):
         batch, length, model = x.shape
         parts = self.inward(x).view(batch, length, 3, self.heads, model // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
-        return self.outward(mixed.transpose(1, 2).reshape(batch, length, model))
+        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        return self.outward(attended.transpose(1, 2).reshape(batch, length, model))
 
 
 class Layer(nn.Module):

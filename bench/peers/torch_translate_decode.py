@@ -98,8 +98,8 @@ class Translator:
         layer["inward"] = torch.cat([get(f"attention/{n}").reshape(model, model) for n in ("query", "key", "value")], 1)
         layer["outward"] = get("attention/out").reshape(model, model).contiguous()
         if stack == "decoder":
-            layer["question"] = get("source/query").reshape(model, model).contiguous()
-            layer["answer"] = get("source/out").reshape(model, model).contiguous()
+            layer["query"] = get("source/query").reshape(model, model).contiguous()
+            layer["output"] = get("source/out").reshape(model, model).contiguous()
         layer["up"] = get("feed/up/weight").contiguous(), get("feed/up/bias")
         layer["down"] = get("feed/down/weight").contiguous(), get("feed/down/bias")
         return layer
@@ -114,16 +114,16 @@ class Translator:
     def read(self, source):
         """Of sentences that are padded: keys and values of all layers, and what is added to scores."""
         n, length = source.shape
-        seen = source != PAD
+        visible = source != PAD
         x = (self.words[source] + self.positions[:length]).view(n * length, self.model)
         for layer in self.encoder:
             parts = (self.norm(x, layer["norm_1"]) @ layer["inward"]).view(n, length, 3, HEADS, self.head)
             query, key, value = parts.permute(2, 0, 3, 1, 4)
-            mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen[:, None, None, :])
-            x = x + mixed.transpose(1, 2).reshape(n * length, self.model) @ layer["outward"]
+            attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=visible[:, None, None, :])
+            x = x + attended.transpose(1, 2).reshape(n * length, self.model) @ layer["outward"]
             x = x + self.feed(layer, self.norm(x, layer["norm_2"]))
         kept = (self.norm(x, self.final["meaning"]) @ self.of_source).view(n, length, 2 * self.layers, HEADS, self.head)
-        added = torch.zeros(n, 1, 1, length, dtype=x.dtype).masked_fill_(~seen[:, None, None, :], HIDDEN)
+        added = torch.zeros(n, 1, 1, length, dtype=x.dtype).masked_fill_(~visible[:, None, None, :], HIDDEN)
         return kept.permute(2, 0, 3, 1, 4).contiguous(), added.expand(-1, HEADS, -1, -1).contiguous()
 
     def say(self, token, position, kept, of_source, added):
@@ -140,12 +140,12 @@ class Translator:
             weights = (keys * (parts[:, 0] * scale)).sum(-1, keepdim=True).softmax(0)
             x = x + (weights * values).sum(0).view(rows, self.model) @ layer["outward"]
 
-            asked = (self.norm(x, layer["norm_2"]) @ layer["question"]).view(n, rows // n, HEADS, self.head)
-            asked = asked.transpose(1, 2).reshape(n * HEADS, rows // n, self.head)
+            query = (self.norm(x, layer["norm_2"]) @ layer["query"]).view(n, rows // n, HEADS, self.head)
+            query = query.transpose(1, 2).reshape(n * HEADS, rows // n, self.head)
             keys, values = of_source[2 * i].flatten(0, 1), of_source[2 * i + 1].flatten(0, 1)
-            scores = torch.baddbmm(added.flatten(0, 1), asked, keys.transpose(1, 2), alpha=scale)
-            mixed = torch.bmm(scores.softmax(-1), values).view(n, HEADS, rows // n, self.head)
-            x = x + mixed.transpose(1, 2).reshape(rows, self.model) @ layer["answer"]
+            scores = torch.baddbmm(added.flatten(0, 1), query, keys.transpose(1, 2), alpha=scale)
+            attended = torch.bmm(scores.softmax(-1), values).view(n, HEADS, rows // n, self.head)
+            x = x + attended.transpose(1, 2).reshape(rows, self.model) @ layer["output"]
             x = x + self.feed(layer, self.norm(x, layer["norm_3"]))
         return self.norm(x, self.final["norm"]) @ self.out
 
@@ -226,8 +226,8 @@ def logits_of_all(weights, source, target):
         query, key, value = (torch.einsum("nld,dhe->nhle", z, weights[f"{name}/{part}"][i])
                              for z, part in ((x, "query"), (y, "key"), (y, "value")))
         scores = torch.einsum("nhle,nhme->nhlm", query, key) / math.sqrt(query.shape[-1])
-        mixed = scores.masked_fill(~open_to, HIDDEN).softmax(-1) @ value
-        return torch.einsum("nhle,hed->nld", mixed, weights[name + "/out"][i])
+        attended = scores.masked_fill(~open_to, HIDDEN).softmax(-1) @ value
+        return torch.einsum("nhle,hed->nld", attended, weights[name + "/out"][i])
 
     def feed(x, name, i):
         up = x @ weights[name + "/up/weight"][i] + weights[name + "/up/bias"][i]
@@ -235,17 +235,17 @@ def logits_of_all(weights, source, target):
 
     table = weights["model/table"]
     begin = lambda ids: table[ids] * table.shape[1] ** 0.5 + positions(ids.shape[1], table.shape[1]).to(table.dtype)
-    seen, later = (source != PAD)[:, None, None, :], torch.ones(target.shape[1], target.shape[1]).tril().bool()
+    visible, later = (source != PAD)[:, None, None, :], torch.ones(target.shape[1], target.shape[1]).tril().bool()
     x, y = begin(source), begin(target)
     for i in range(SIZES["layers"]):
         a = normed(x, "model/encoder/norm_1", i)
-        x = x + attend(a, a, "model/encoder/attention", i, seen)
+        x = x + attend(a, a, "model/encoder/attention", i, visible)
         x = x + feed(normed(x, "model/encoder/norm_2", i), "model/encoder/feed", i)
     meant = normed(x, "model/meaning")
     for i in range(SIZES["layers"]):
         a = normed(y, "model/decoder/norm_1", i)
         y = y + attend(a, a, "model/decoder/attention", i, later)
-        y = y + attend(normed(y, "model/decoder/norm_2", i), meant, "model/decoder/source", i, seen)
+        y = y + attend(normed(y, "model/decoder/norm_2", i), meant, "model/decoder/source", i, visible)
         y = y + feed(normed(y, "model/decoder/norm_3", i), "model/decoder/feed", i)
     return normed(y, "model/norm") @ table.T
 

@@ -39,12 +39,12 @@ class Block(nn.Module):
         self.itself, self.source = Attention(), Attention() if reads_source else None
         self.up, self.down = nn.Linear(MODEL, FEED), nn.Linear(FEED, MODEL)
 
-    def forward(self, x, own, meant=None, seen=None):
+    def forward(self, x, own, meant=None, visible=None):
         drop = lambda y: functional.dropout(y, DROPOUT, self.training)
         y = self.norms[0](x)
         x = x + drop(self.itself(y, y, **own))
         if self.source is not None:
-            x = x + drop(self.source(self.norms[1](x), meant, attn_mask=seen))
+            x = x + drop(self.source(self.norms[1](x), meant, attn_mask=visible))
         return x + drop(self.down(functional.relu(self.up(self.norms[-1](x)))))
 
 
@@ -64,13 +64,13 @@ class Translator(nn.Module):
         return functional.dropout(x, DROPOUT, self.training)
 
     def forward(self, source, target):
-        seen = (source != PAD)[:, None, None, :]
+        visible = (source != PAD)[:, None, None, :]
         x, y = self.begin(source), self.begin(target)
         for block in self.encoder:
-            x = block(x, {"attn_mask": seen})
+            x = block(x, {"attn_mask": visible})
         meant = self.meaning(x)
         for block in self.decoder:
-            y = block(y, {"is_causal": True}, meant, seen)
+            y = block(y, {"is_causal": True}, meant, visible)
         return self.norm(y) @ self.table.T
 
 

@@ -49,7 +49,7 @@ class learner_of : public learner {
   }
   std::vector<float> likely(std::vector<std::uint8_t> const& seen, std::int32_t last, double temperature) override {
     last_[0] = last;
-    auto const next = answer_to_(mt::feed<"text">(seen), mt::feed<"last">(last_), mt::set<"temperature">(temperature))
+    auto const next = next_byte_(mt::feed<"text">(seen), mt::feed<"last">(last_), mt::set<"temperature">(temperature))
                           .template get<"likely">()
                           .local();
     return {next.data(), next.data() + next.size()};
@@ -74,7 +74,7 @@ class learner_of : public learner {
   options const& o_;
   training step_ = made<training>(sizes(o_, o_.batch), weights_);
   evaluation ask_ = made<evaluation>(sizes(o_, o_.batch), weights_);
-  conversation answer_to_ = made<conversation>(sizes(o_, 1), weights_);
+  conversation next_byte_ = made<conversation>(sizes(o_, 1), weights_);
   std::vector<std::int32_t> last_ = std::vector<std::int32_t>(1);
 };
 

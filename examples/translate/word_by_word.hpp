@@ -78,17 +78,17 @@ inline constexpr mt::layer attend_again = [](mt::scope auto s, auto x, auto all_
   auto const own = sum(query * key, d_head) / sqrt(extent(d_head));
   auto const most = maximum(sum_before, own);
   auto const before = exp(sum_before - most), now = exp(own - most);
-  auto const mixed = (before * earlier + now * value) / (before + now);
-  return std::tuple(einsum(mixed, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model)),
+  auto const attended = (before * earlier + now * value) / (before + now);
+  return std::tuple(einsum(attended, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model)),
                     key, value);
 };
 inline constexpr mt::layer attend_to_source = [](mt::scope auto s, auto x, auto all_keys, auto all_values,
                                                  auto visible) {
   auto const query =
       einsum(x, s.parameter("query", d_model, heads, d_head, start_of_projections), to(row, beam, heads, d_head));
-  auto const mixed = dot_product_attention(query, slice(all_keys, all_source, source, 0),
-                                           slice(all_values, all_source, source, 0), beam, source, d_head, visible);
-  return einsum(mixed, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model));
+  auto const attended = dot_product_attention(query, slice(all_keys, all_source, source, 0),
+                                              slice(all_values, all_source, source, 0), beam, source, d_head, visible);
+  return einsum(attended, s.parameter("out", heads, d_head, d_model, start_of_out), to(row, beam, d_model));
 };
 
 /// One step of the decoder for every hypothesis: `token`, its last word, is at `position`. Returns the logits, and this

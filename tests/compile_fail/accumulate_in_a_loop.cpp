@@ -17,7 +17,7 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, batch, parts);
     auto const y = repeat(s / "layers", layers, sum(x), [&](mt::scope auto r, auto h) {
-      auto const [loss, slopes] = mt::accumulate(
+      auto const [loss, gradients] = mt::accumulate(
           r / "model", parts, x, [](mt::scope auto m, auto part) { return sum(part * m.parameter("w", batch)); });
       return h + loss;
     });

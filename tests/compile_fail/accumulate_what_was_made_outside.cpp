@@ -16,7 +16,7 @@ struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, batch, parts);
     auto const w = tanh(s.parameter("w", batch));
-    auto const [loss, slopes] = mt::accumulate(
+    auto const [loss, gradients] = mt::accumulate(
         s / "model", parts, x, [&](mt::scope auto m, auto part) { return sum(part * w * m.parameter("u", batch)); });
     s.output("loss", loss);
   }

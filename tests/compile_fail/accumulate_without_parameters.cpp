@@ -15,7 +15,7 @@ inline constexpr struct parts_dim : mt::dim<"parts", 3> {} parts;
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, batch, parts);
-    auto const [loss, slopes] =
+    auto const [loss, gradients] =
         mt::accumulate(s / "model", parts, x, [](mt::scope auto, auto part) { return sum(part * part); });
     s.output("loss", loss);
   }

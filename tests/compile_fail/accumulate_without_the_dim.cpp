@@ -16,7 +16,7 @@ inline constexpr struct parts_dim : mt::dim<"parts", 3> {} parts;
 struct step {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, batch);
-    auto const [loss, slopes] = mt::accumulate(
+    auto const [loss, gradients] = mt::accumulate(
         s / "model", parts, x, [](mt::scope auto m, auto part) { return sum(part * m.parameter("w", batch)); });
     s.output("loss", loss);
   }

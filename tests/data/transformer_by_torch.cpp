@@ -101,8 +101,8 @@ void same_as_torch(std::string const& kind, double tolerance) {
     double squares = 0;
     auto const after = others.get<T>(name);
     for (std::int64_t i = 0; i < after.size(); ++i) {
-      double const slope = static_cast<double>(before.at(name).data()[i]) - static_cast<double>(after.data()[i]);
-      squares += slope * slope;
+      double const derivative = static_cast<double>(before.at(name).data()[i]) - static_cast<double>(after.data()[i]);
+      squares += derivative * derivative;
     }
     INFO(name << ": " << std::sqrt(squares) << ", PyTorch: " << norm);
     CHECK(std::abs(std::sqrt(squares) - norm) < tolerance * norm);

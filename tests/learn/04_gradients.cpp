@@ -57,13 +57,13 @@ TEST_CASE("it is the derivative") {
     auto error = einsum(s(x), v, to(batch)) - s(y);
     return mean(error * error);
   };
-  auto const slope = s.value(gradient(loss_at(w), w));
+  auto const derivative = s.value(gradient(loss_at(w), w));
   double const h = 1e-6;
   for (int i = 0; i < 2; ++i) {
     mt::array<double, in> step;
     step(in(i)) = h;
     double const difference = s.value(loss_at(w + s(step)) - loss_at(w - s(step)));
-    CHECK(slope(in(i)) == doctest::Approx(difference / (2 * h)));
+    CHECK(derivative(in(i)) == doctest::Approx(difference / (2 * h)));
   }
 }
 

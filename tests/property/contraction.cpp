@@ -96,9 +96,9 @@ TEST_CASE("gradients of einsum") {
     mt::shape const dims = g.b.m.values[y].dims;
     mt::value_id const w = g.input("w", mt::dtype::f64, dims);
     mt::value_id const loss = mt::reduce(g.b, mt::reduction::sum, mt::multiply(g.b, y, w), dims);
-    auto const slopes = mt::detail::record_gradient(g.b, loss, operands);
+    auto const gradients = mt::detail::record_gradient(g.b, loss, operands);
     char const* labels[] = {"dx", "dy", "dz", "du"};
-    for (int i = 0; i < slopes.count; ++i) g.output(labels[i], slopes.at[i]);
+    for (int i = 0; i < gradients.count; ++i) g.output(labels[i], gradients.at[i]);
     check_graph(g, sums(), t);
   }
   t.say("gradients of einsum");
@@ -146,9 +146,9 @@ TEST_CASE("means and gradients of reductions") {
       mt::value_id const weighed = mt::multiply(g.b, y, w);
       mt::value_id const loss = mt::reduce(g.b, mt::reduction::sum, weighed, g.b.m.values[weighed].dims);
       mt::value_id const by[] = {x, w};
-      auto const slopes = mt::detail::record_gradient(g.b, loss, by);
-      g.output("dx", slopes.at[0]);
-      g.output("dw", slopes.at[1]);
+      auto const gradients = mt::detail::record_gradient(g.b, loss, by);
+      g.output("dx", gradients.at[0]);
+      g.output("dw", gradients.at[1]);
       g.output("mean", mt::mean(g.b, x, g.dims(along)));
       check_graph(g, {.filling = fill_kind::reals, .tolerance = 1e-13}, t);
     }

@@ -136,9 +136,9 @@ TEST_CASE("gradients, bit for bit without broadcasting, to rounding with it") {
       mt::value_id const w = g.input("w", mt::dtype::f64, g.b.m.values[z].dims);
       mt::value_id const loss = mt::reduce(g.b, mt::reduction::sum, mt::multiply(g.b, z, w), g.b.m.values[z].dims);
       mt::value_id const by[] = {x, y};
-      auto const slopes = mt::detail::record_gradient(g.b, loss, by);
-      g.output("dx", slopes.at[0]);
-      if (mt::arity(fun) > 1) g.output("dy", slopes.at[1]);
+      auto const gradients = mt::detail::record_gradient(g.b, loss, by);
+      g.output("dx", gradients.at[0]);
+      if (mt::arity(fun) > 1) g.output("dy", gradients.at[1]);
       how h = reals(fun);
       if (!first) h.tolerance = 1e-13;
       check_numbers(fun, g, h, t);

@@ -61,9 +61,9 @@ class graph {
     mt::shape const all = m_->values[y].dims;
     mt::value_id const w = input("weights", m_->values[y].type, all);
     mt::value_id const loss = mt::reduce(b, mt::reduction::sum, mt::multiply(b, y, w), all);
-    auto const slopes = mt::detail::record_gradient(b, loss, mt::ids(xs.begin(), xs.size()));
+    auto const gradients = mt::detail::record_gradient(b, loss, mt::ids(xs.begin(), xs.size()));
     char const* labels[] = {"dx", "dy", "dz"};
-    for (int i = 0; i < slopes.count; ++i) output(labels[i], slopes.at[i]);
+    for (int i = 0; i < gradients.count; ++i) output(labels[i], gradients.at[i]);
   }
 
   mt::module const& module() const { return *m_; }

@@ -29,7 +29,7 @@ class graph_fuzzer {
   }
 
   graph g;
-  std::vector<std::string> slopes;  // names of the outputs with the gradients of the loss by x, y, z
+  std::vector<std::string> gradients;  // names of the outputs with the gradients of the loss by x, y, z
 
  private:
   static constexpr auto f64 = mt::dtype::f64;
@@ -407,7 +407,7 @@ class graph_fuzzer {
       }
       g.output("loss", loss);
       auto const by = mt::detail::record_gradient(g.b, loss, inputs_);
-      for (int i = 0; i < by.count; ++i) slopes.push_back("o" + std::to_string(made)), output(by.at[i]);
+      for (int i = 0; i < by.count; ++i) gradients.push_back("o" + std::to_string(made)), output(by.at[i]);
     }
     for (std::size_t i = 0; i < state_.size(); ++i) {  // from each other, from any value, or unchanged
       mt::shape const& s = g.b.m.variables[state_[i]].dims;

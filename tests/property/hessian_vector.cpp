@@ -65,8 +65,8 @@ struct curved {
     auto const along_1 = s.input("along first", mt::f64, k_rows, k_cols, colour, middle);
     auto const along_2 = s.input("along second", mt::f64, k_rows, k_cols, middle, out);
     auto const [dx, d1, d2] = mt::gradient(loss_of(s, x, first, second), x, first, second);
-    auto const slope = mt::sum(dx * along_x) + mt::sum(d1 * along_1) + mt::sum(d2 * along_2);
-    auto const [hx, h1, h2] = mt::gradient(slope, x, first, second);
+    auto const derivative = mt::sum(dx * along_x) + mt::sum(d1 * along_1) + mt::sum(d2 * along_2);
+    auto const [hx, h1, h2] = mt::gradient(derivative, x, first, second);
     s.output("dx", dx), s.output("d1", d1), s.output("d2", d2);
     s.output("hx", hx), s.output("h1", h1), s.output("h2", h2);
   }

@@ -67,12 +67,12 @@ struct in_parts {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, model);
     auto parts = s.input("parts", s.real(), steps, batch, model);
-    auto [loss, slopes] = mt::accumulate(s / "sixth", steps, std::tuple(parts), [](auto m, auto now) {
+    auto [loss, gradients] = mt::accumulate(s / "sixth", steps, std::tuple(parts), [](auto m, auto now) {
       auto d = network(m, now) - now;
       return mean(d * d);
     });
     s.output("loss", loss + 0 * sum(x));
-    mt::adam{.learning_rate = mt::nn::warmup_constant(s, 0.1, 4)}.minimize(s / "optimizer", slopes);
+    mt::adam{.learning_rate = mt::nn::warmup_constant(s, 0.1, 4)}.minimize(s / "optimizer", gradients);
   }
 };
 struct drawing {

@@ -348,7 +348,7 @@ class program {
     trade(s, y);
     if (c_.one_in(3)) s.output("y", y);
     if (c_.one_in(8)) s.watch("seen_y", y);
-    if (c_.one_in(6)) s.watch_gradient("slope_y", y);
+    if (c_.one_in(6)) s.watch_gradient("gradient_y", y);
     if (first) optimize(s, s / "optimizer", lost);
     else optimize(s, s / "tuner", lost);
     if (f.seen != mt::no_id) {
@@ -453,14 +453,14 @@ class program {
     in_parts = mt::united(in_parts, dims_of_x());
     any const x = input(s, "x", in_parts);
     bool const inside = f.seen != mt::no_id && c_.one_in(2);
-    auto const [lost, slopes] =
+    auto const [lost, gradients] =
         mt::accumulate(s / "model", dims::parts, std::tuple(x), [&](scope const& t, any const& now) {
           any const y = network(b_, entry_, network_, true).run(t, now, f);
           if (inside) t.update(any(&b_, f.seen), any(&b_, f.seen) * 0.5 + mt::mean(y));
           return any(mt::mean(y * y) * 0.5);
         });
     s.output("loss", lost);
-    optimize(s, s / "optimizer", slopes);
+    optimize(s, s / "optimizer", gradients);
     if (f.seen != mt::no_id && !inside) s.update(any(&b_, f.seen), any(&b_, f.seen) * 0.5 + lost);
   }
 
@@ -480,14 +480,14 @@ class program {
   }
   template <class What>
   void by_hand(scope const& s, What const& what, mt::number const& rate) {
-    auto const slopes = [&] {
+    auto const gradients = [&] {
       if constexpr (mt::handle<What>) return mt::gradient_by_parameters<real>(what);
       else return what;
     }();
     any changes = mt::any_tensor<real>(&b_, mt::constant(b_, 0, real));
     bool const looks = c_.one_in(3);
-    for (int i = 0; i < slopes.size(); ++i) {
-      auto const [p, g] = slopes[i];
+    for (int i = 0; i < gradients.size(); ++i) {
+      auto const [p, g] = gradients[i];
       any const change = g * rate;
       if (looks) changes = changes + mt::sum(change);
       s.update(p, p - change);

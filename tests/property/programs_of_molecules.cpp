@@ -85,7 +85,7 @@ struct train {
     s.output("loss", loss);
   }
 };
-struct relax {  // one step down the slope of the energy
+struct relax {  // one step down the gradient of the energy
   constexpr void operator()(mt::scope auto s) const {
     auto [place, element, owner, kind, from, into] = graph_of(s);
     auto energy = energy_of(s / "model", place, element, owner, kind, from, into);

@@ -88,25 +88,25 @@ TEST_CASE("gradients are derivatives") {
     mt::blocks const given = whole.run(0, s.inputs, variables, {});
     mt::blocks above = s.inputs, below = s.inputs;
     rng c{seed};
-    double slope = 0;
+    double derivative = 0;
     constexpr double step = 1e-6;
     char const* labels[] = {"x", "y", "z"};
     for (std::size_t k = 0; k < 3; ++k) {
-      mt::block const& by = given.at(a.slopes[k]);
+      mt::block const& by = given.at(a.gradients[k]);
       for (std::int64_t i = 0; i < by.size(); ++i) {
         double const direction = (c.below(9) - 4) / 4.0, here = s.inputs.at(labels[k]).number_at(i);
-        slope += direction * by.number_at(i);
+        derivative += direction * by.number_at(i);
         above.at(labels[k]).set(i, here + step * direction), below.at(labels[k]).set(i, here - step * direction);
       }
     }
     double const difference = (loss_of(whole, above) - loss_of(whole, below)) / (2 * step);
-    ++tried, alive += slope != 0;
-    if (std::abs(slope - difference) > 1e-5 * (1 + std::abs(difference))) {
+    ++tried, alive += derivative != 0;
+    if (std::abs(derivative - difference) > 1e-5 * (1 + std::abs(difference))) {
       ++off;
-      MESSAGE("SEED=" << seed << ": " << slope << " but " << difference);
+      MESSAGE("SEED=" << seed << ": " << derivative << " but " << difference);
     }
   });
-  MESSAGE(alive << " of " << tried << " slopes are not zero");
+  MESSAGE(alive << " of " << tried << " gradients are not zero");
   CHECK(off == 0);
   at_least(3000, tried);
 }

@@ -55,11 +55,11 @@ struct stacked_layers {
 struct in_parts {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", mt::f32, parts, odd, in);
-    auto [loss, slopes] = mt::accumulate(s / "model", parts, x, [](mt::scope auto m, auto part) {
+    auto [loss, gradients] = mt::accumulate(s / "model", parts, x, [](mt::scope auto m, auto part) {
       auto y = mt::nn::linear(m / "out", tanh(mt::nn::linear(m / "in", part, in, hidden)), hidden, in);
       return mt::nn::mean_squared_error(y, part);
     });
-    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", slopes);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", gradients);
     s.output("loss", loss);
   }
 };

@@ -121,7 +121,7 @@ struct not_finite {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, memory);
     auto label = s.input("label", mt::i32, batch, length);
-    auto question = s.input("question", s.real(), batch, length, model);
+    auto query = s.input("question", s.real(), batch, length, model);
     auto key = s.input("key", s.real(), batch, memory, model);
     auto row = mt::iota(s, batch, mt::i32) % 4;
     auto at = mt::iota(s, memory, mt::i32);
@@ -138,13 +138,13 @@ struct not_finite {
     auto p = softmax(y, memory), q = log_softmax(y, memory);
     auto r = logsumexp(y, memory);
     auto each = mt::nn::cross_entropy(y, label, memory), smooth = mt::nn::cross_entropy(y, label, memory, 0.1);
-    auto seen = mt::nn::dot_product_attention(question, key, key, length, memory, model, row != 3 && at < 5);
+    auto attended = mt::nn::dot_product_attention(query, key, key, length, memory, model, row != 3 && at < 5);
     s.output("p", p), s.output("q", q), s.output("r", r);
-    s.output("each", each), s.output("smooth", smooth), s.output("seen", seen);
+    s.output("each", each), s.output("smooth", smooth), s.output("seen", attended);
     auto loss = weighed(p) + sum(select(q > -1e9, q, 0)) * 0.3 + sum(select(r > -1e9, r, 0)) + sum(each - smooth * 0.7);
     s.output("dx", gradient(loss, x));
-    auto [d_question, d_key] = gradient(weighed(seen), question, key);
-    s.output("d_question", d_question), s.output("d_key", d_key);
+    auto [d_query, d_key] = gradient(weighed(attended), query, key);
+    s.output("d_question", d_query), s.output("d_key", d_key);
   }
 };
 
@@ -157,15 +157,15 @@ struct movements {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, length, joined);
     auto parts = split(x, joined, to(heads, head));
-    auto turned = merge(transpose(parts, to(head, heads, length, batch)) * 2, to(heads, head), joined);
+    auto transposed = merge(transpose(parts, to(head, heads, length, batch)) * 2, to(heads, head), joined);
     auto later = rename(x, length, memory);
     auto before = slice(x, length, past, 1);
-    auto around = pad(turned, length, longer, 4, 1);
-    auto two = concat(turned, length, later, memory, both);
+    auto around = pad(transposed, length, longer, 4, 1);
+    auto two = concat(transposed, length, later, memory, both);
     auto const step = (mt::extent(longer) - 1) / mt::extent(past);
     auto each = pad(slice(around, longer, past, mt::extent(longer) - 1, -1) * 3, past, longer, 0, 1, step);
     auto spread = broadcast(mean(before, joined), to(heads, past, batch));
-    auto written = put(turned, mean(before, past), length, 4);
+    auto written = put(transposed, mean(before, past), length, 4);
     auto again = put(x, before * 2, length, mt::iota(s, past, mt::i32) / 2);  // of equal indices the last wins
     auto loss = weighed(again * again) * 0.1 + weighed(two) + weighed(around) * 0.5 + weighed(each * around) +
                 weighed(spread * sum(parts, length)) + weighed(before) + weighed(written * written);
@@ -189,10 +189,10 @@ struct orders {
     auto [sorted, position] = sort(y, model, mt::sort_order::descending);
     auto pair = stack(std::tuple(sums, sum(after, length)), head);
     auto [first, second] = unstack(pair * sum(sorted, length), head);
-    auto turned = roll(y, length, 2) + shift(y * y, batch, -1, 0.5) * 0.1 - reverse(y, length);
+    auto moved = roll(y, length, 2) + shift(y * y, batch, -1, 0.5) * 0.1 - reverse(y, length);
     auto loss = weighed(first - second) + weighed(cumulative_sum(sorted, model, {.exclusive = true})) +
-                0.1 * weighed(turned * turned);
-    s.output("turned", turned);
+                0.1 * weighed(moved * moved);
+    s.output("turned", moved);
     s.output("sums", sums);
     s.output("after", after);
     s.output("sorted", sorted);
@@ -433,10 +433,10 @@ struct translator {
     auto target = s.input("target", mt::i32, batch, length);
     auto read = mt::nn::embed(s / "source", source, vocab, model);
     auto open = source != 0;
-    auto answers = rename(open, memory, length);
+    auto keys = rename(open, memory, length);
     auto seen = repeat(s / "encoder", layers, read, [&](mt::scope auto r, auto x) {
       return x + mt::nn::attention(r / "attention", mt::nn::rms_norm(r / "norm", x, model), memory, length, model,
-                                   heads, head, answers);
+                                   heads, head, keys);
     });
     auto said = mt::nn::embed(s / "target", target, vocab, model);
     auto y = repeat(s / "decoder", layers, said, [&](mt::scope auto r, auto x) {
@@ -466,11 +466,11 @@ struct in_parts {
     auto word = s.input("word", mt::i32, batch, steps);
     auto next = s.input("next", mt::i32, batch, steps);
     auto count = sum(mt::cast<s.compute>(next != 0)) + 1;
-    auto const [loss, slopes] =
+    auto const [loss, gradients] =
         mt::accumulate(s / "model", steps, std::tuple(word, next),
                        [&](mt::scope auto m, auto w, auto n) { return nats_of(m, w, n) / count; });
     s.output("loss", loss);
-    mt::momentum{.learning_rate = 0.1, .clip_norm = 0.5}.minimize(s / "optimizer", slopes);
+    mt::momentum{.learning_rate = 0.1, .clip_norm = 0.5}.minimize(s / "optimizer", gradients);
   }
 };
 
@@ -484,7 +484,7 @@ struct averaged {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), steps, batch, model);
     auto scale = s.state("scale", s.real(), model, mt::constant(0.5));
-    auto const [loss, slopes] = mt::accumulate(s / "model", steps, x, [&](mt::scope auto m, auto part) {
+    auto const [loss, gradients] = mt::accumulate(s / "model", steps, x, [&](mt::scope auto m, auto part) {
       auto y = repeat(m / "layers", layers, part, layer);
       auto z = repeat(m / "lean", layers, y, mt::rematerialize(layer));
       m.update(scale, scale * 0.5 + mean(z * z, batch) * 0.1);
@@ -498,7 +498,7 @@ struct averaged {
     s.output("loss", loss);
     s.output("last", std::get<0>(ends));
     s.output("each", std::get<1>(ends));
-    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", slopes);
+    mt::momentum{.learning_rate = 0.1}.minimize(s / "optimizer", gradients);
   }
 };
 
@@ -582,9 +582,9 @@ struct powers {
     return composite_with_gradient(
         "eighth", [&](auto a) { return repeat(s / "power", steps, a, [](mt::scope auto, auto h) { return h * h; }); },
         [&](auto a, auto, auto dy) {
-          auto [slope, power] = repeat(s / "slope", steps, std::tuple(sum(softmax(a, model), model), a),
-                                       [](mt::scope auto, auto d, auto h) { return std::tuple(d * 2, h * h); });
-          return dy * slope * power / a;
+          auto [derivative, power] = repeat(s / "slope", steps, std::tuple(sum(softmax(a, model), model), a),
+                                            [](mt::scope auto, auto d, auto h) { return std::tuple(d * 2, h * h); });
+          return dy * derivative * power / a;
         },
         x);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a row of elements into balanced parts: the one rule by which processors share what they have.
+// Cuts a row of elements into balanced parts: the one rule by which ranks and threads share work.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that the processes of a job put under keys and get from each other.
+// Key-value store that the processes of a job share: one puts a value under a key, any other gets it.
 #pragma once
 
 #include <chrono>

@@ -64,7 +64,7 @@ struct movement {
 namespace comm {
 
 /// What one member sends another: the elements of a box, which begin here in the receiver's and the sender's box.
-struct moved_piece {
+struct moved_subbox {
   std::int64_t extent[max_dims_of_one], to[max_dims_of_one], from[max_dims_of_one];
   std::int64_t to_step = 1, from_step = 1;  // along `movement::along`, where they may be negative
 
@@ -75,14 +75,14 @@ struct moved_piece {
   }
 };
 
-/// Calls f(moved_piece) for what goes from `sender` to `receiver`: at most two pieces, or each run of rows; `at` as in
-/// each_run.
+/// Calls f(moved_subbox) for what goes from `sender` to `receiver`: at most two subboxes, or each run of rows; `at` as
+/// in each_run.
 template <class F>
-void each_piece(movement const& m, positions at, int sender, int receiver, F&& f) {
+void each_subbox(movement const& m, positions at, int sender, int receiver, F&& f) {
   auto const s = static_cast<std::size_t>(sender), r = static_cast<std::size_t>(receiver);
   if (m.copy[s] != m.copy[r]) return;
   box const &from = m.from[s], &to = m.to[r];
-  moved_piece p{};
+  moved_subbox p{};
   if (m.rows >= 0) {
     for (int d = 0; d < m.dims; ++d) p.extent[d] = from.extent[d];
     for (row_run const& run : m.runs_between(s, r)) {
@@ -112,14 +112,14 @@ inline constexpr auto copy_bytes = [](std::byte* to, std::byte const* from, std:
   std::memcpy(to, from, n);
 };
 
-/// Copies a piece from one dense box to another, for elements of so many bytes, by `copy(to, from, bytes)` of what lies
-/// together in both. `at_to` and `at_from` are where it begins in them; zeros: a box that is the piece itself. The
+/// Copies a subbox from one dense box to another, for elements of so many bytes, by `copy(to, from, bytes)` of what is
+/// contiguous in both. `at_to` and `at_from` are where it begins in them; zeros: a box that is the subbox itself. The
 /// steps are those along `along`.
 template <class Copy>
-void copy_piece_by(Copy const& copy, moved_piece const& p, int dims, int along, std::int64_t bytes, std::byte* to,
-                   std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
-                   std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
-                   std::int64_t from_step) {
+void copy_subbox_by(Copy const& copy, moved_subbox const& p, int dims, int along, std::int64_t bytes, std::byte* to,
+                    std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
+                    std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
+                    std::int64_t from_step) {
   std::int64_t to_stride[max_dims_of_one], from_stride[max_dims_of_one], index[max_dims_of_one] = {};
   for (std::int64_t d = dims, t = bytes, s = bytes; d-- > 0;) {
     to_stride[d] = t, from_stride[d] = s;
@@ -142,44 +142,44 @@ void copy_piece_by(Copy const& copy, moved_piece const& p, int dims, int along, 
   }
 }
 
-inline void copy_piece(moved_piece const& p, int dims, int along, std::int64_t bytes, std::byte* to,
-                       std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
-                       std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
-                       std::int64_t from_step) {
-  copy_piece_by(copy_bytes, p, dims, along, bytes, to, to_extent, at_to, to_step, from, from_extent, at_from,
-                from_step);
+inline void copy_subbox(moved_subbox const& p, int dims, int along, std::int64_t bytes, std::byte* to,
+                        std::int64_t const* to_extent, std::int64_t const* at_to, std::int64_t to_step,
+                        std::byte const* from, std::int64_t const* from_extent, std::int64_t const* at_from,
+                        std::int64_t from_step) {
+  copy_subbox_by(copy_bytes, p, dims, along, bytes, to, to_extent, at_to, to_step, from, from_extent, at_from,
+                 from_step);
 }
 
 inline constexpr std::int64_t at_begin[max_dims_of_one] = {};
 
-/// Copies a piece from its sender's block to its receiver's.
+/// Copies a subbox from its sender's block to its receiver's.
 template <class Copy>
-void copy_piece_by(Copy const& copy, movement const& m, moved_piece const& p, std::int64_t bytes, int receiver,
-                   void* to, int sender, void const* from) {
-  copy_piece_by(copy, p, m.dims, m.along, bytes, static_cast<std::byte*>(to),
-                m.to[static_cast<std::size_t>(receiver)].extent, p.to, p.to_step, static_cast<std::byte const*>(from),
-                m.from[static_cast<std::size_t>(sender)].extent, p.from, p.from_step);
+void copy_subbox_by(Copy const& copy, movement const& m, moved_subbox const& p, std::int64_t bytes, int receiver,
+                    void* to, int sender, void const* from) {
+  copy_subbox_by(copy, p, m.dims, m.along, bytes, static_cast<std::byte*>(to),
+                 m.to[static_cast<std::size_t>(receiver)].extent, p.to, p.to_step, static_cast<std::byte const*>(from),
+                 m.from[static_cast<std::size_t>(sender)].extent, p.from, p.from_step);
 }
-inline void copy_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to, int sender,
-                       void const* from) {
-  copy_piece_by(copy_bytes, m, p, bytes, receiver, to, sender, from);
+inline void copy_subbox(movement const& m, moved_subbox const& p, std::int64_t bytes, int receiver, void* to,
+                        int sender, void const* from) {
+  copy_subbox_by(copy_bytes, m, p, bytes, receiver, to, sender, from);
 }
 /// The same from its sender's block to a message, and from a message to its receiver's block.
-inline void pack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, std::byte* message, int sender,
-                       void const* from) {
-  copy_piece(p, m.dims, m.along, bytes, message, p.extent, at_begin, 1, static_cast<std::byte const*>(from),
-             m.from[static_cast<std::size_t>(sender)].extent, p.from, p.from_step);
+inline void pack_subbox(movement const& m, moved_subbox const& p, std::int64_t bytes, std::byte* message, int sender,
+                        void const* from) {
+  copy_subbox(p, m.dims, m.along, bytes, message, p.extent, at_begin, 1, static_cast<std::byte const*>(from),
+              m.from[static_cast<std::size_t>(sender)].extent, p.from, p.from_step);
 }
-inline void unpack_piece(movement const& m, moved_piece const& p, std::int64_t bytes, int receiver, void* to,
-                         std::byte const* message) {
-  copy_piece(p, m.dims, m.along, bytes, static_cast<std::byte*>(to), m.to[static_cast<std::size_t>(receiver)].extent,
-             p.to, p.to_step, message, p.extent, at_begin, 1);
+inline void unpack_subbox(movement const& m, moved_subbox const& p, std::int64_t bytes, int receiver, void* to,
+                          std::byte const* message) {
+  copy_subbox(p, m.dims, m.along, bytes, static_cast<std::byte*>(to), m.to[static_cast<std::size_t>(receiver)].extent,
+              p.to, p.to_step, message, p.extent, at_begin, 1);
 }
 
 /// The elements that go from `sender` to `receiver`.
 inline std::int64_t moved_elements(movement const& m, positions at, int sender, int receiver) {
   std::int64_t n = 0;
-  each_piece(m, at, sender, receiver, [&](moved_piece const& p) { n += p.elements(m.dims); });
+  each_subbox(m, at, sender, receiver, [&](moved_subbox const& p) { n += p.elements(m.dims); });
   return n;
 }
 

@@ -125,7 +125,7 @@ constexpr mpi_algorithm mpi_algorithm_of(collective_call const& call, int count,
       form.received_bytes = form.unpacks ? aligned(result_bytes_of(call, count, 0)) : 0;
       break;
     case collective::broadcast: form.first = mpi_function::ibcast; break;
-    case collective::move:  // pieces for different members do not overlap, equal ones are packed once
+    case collective::move:  // subboxes for different members do not overlap, equal ones are packed once
       form.first = mpi_function::isend_irecv;
       form.packs = true, form.unpacks = true;
       form.counts_bytes = aligned(count * static_cast<std::int64_t>(sizeof(void*)));

@@ -44,8 +44,8 @@ inline void deliver(collective_call const& call, int count, int index, sources_o
       auto const size = static_cast<std::int64_t>(bytes_of(call.type));
       fill_uncovered(m, call.at, index, size, call.around, out);
       for (int j = 0; j < count; ++j)
-        each_piece(m, call.at, j, index,
-                   [&](moved_piece const& p) { copy_piece(m, p, size, index, out, j, sources(j)); });
+        each_subbox(m, call.at, j, index,
+                    [&](moved_subbox const& p) { copy_subbox(m, p, size, index, out, j, sources(j)); });
     }
   }
 }

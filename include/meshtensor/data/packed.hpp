@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that gzip may have packed: their names say so.
+// Reads plain files, and gzip files by the ending `.gz` of their name.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step as a list of work for a machine that runs functions of the host: made once, and given to it in each step.
+// A recorded step of a device that runs functions of the host: a list of launches and copies, made once and replayed in
+// each step.
 #pragma once
 
 #include <functional>

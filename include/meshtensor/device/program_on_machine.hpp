@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the kernels of a host device as work of a machine with memory and queues of its own: the shortest way to a
-// device that records its steps.
+// Runs the kernels of a host device on a device with memory and queues of its own: the shortest way to a device that
+// records its steps.
 #pragma once
 
 #include <cstring>

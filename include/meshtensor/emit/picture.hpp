@@ -64,7 +64,7 @@ class picture_writer : moves_writer {
 
 }  // namespace detail
 
-/// The parts of a program's inputs, parameters and outputs, and the pieces of its moves, as text of at most 100
+/// The parts of a program's inputs, parameters and outputs, and the subboxes of its moves, as text of at most 100
 /// columns: which rank holds which elements, and from which rank they come. Tensors that lie alike share a picture; one
 /// that no axis shards has none.
 template <class = lazy>

@@ -29,9 +29,9 @@ class moves_writer : public parts_writer {
     if (!at) return text + "  by a number that is set at run time: each element may change hands\n";
     std::vector<std::int64_t> const group = first_group(a.axes);
     movement const m = movement_of(n, group);
-    std::string pieces = cover(x, y, m, *at, group);
-    if (pieces.empty()) pieces = pieces_along(x, y, m, *at, group);
-    text += pieces.empty() ? table_of_pieces(x, m, *at, group) : pieces;
+    std::string subboxes = cover(x, y, m, *at, group);
+    if (subboxes.empty()) subboxes = subboxes_along(x, y, m, *at, group);
+    text += subboxes.empty() ? table_of_subboxes(x, m, *at, group) : subboxes;
     if (std::int64_t const groups = mesh_.size() / static_cast<std::int64_t>(group.size()); groups > 1)
       text += "  and likewise in " + std::to_string(groups - 1) + (groups == 2 ? " other group" : " other groups") +
               " of " + std::to_string(group.size()) + " ranks\n";
@@ -84,7 +84,7 @@ class moves_writer : public parts_writer {
     for (std::size_t q = 0; q < group.size(); ++q) {
       reached.push_back({"rank " + std::to_string(group[q]), {}});
       for (std::size_t j = 0; j < group.size(); ++j)
-        comm::each_piece(m, at, static_cast<int>(j), static_cast<int>(q), [&](comm::moved_piece const& p) {
+        comm::each_subbox(m, at, static_cast<int>(j), static_cast<int>(q), [&](comm::moved_subbox const& p) {
           std::int64_t const begin = m.to[q].origin[d] + p.to[d];
           reached.back().segments.push_back({begin, begin + p.extent[d], j == q ? "own" : std::to_string(group[j])});
         });
@@ -95,9 +95,9 @@ class moves_writer : public parts_writer {
     return lines(heading(x, d) + "; what windows reach from each rank, and who holds it", extent(x, d), reached) +
            nothing_held(owners);
   }
-  /// The pieces of a shift along one dim, in the order of the result; empty if other dims change hands, too.
-  std::string pieces_along(value const& x, value const& y, movement const& m, positions at,
-                           std::vector<std::int64_t> const& group) const {
+  /// The subboxes of a shift along one dim, in the order of the result; empty if other dims change hands, too.
+  std::string subboxes_along(value const& x, value const& y, movement const& m, positions at,
+                             std::vector<std::int64_t> const& group) const {
     int const d = m.along;
     if (d < 0) return "";
     auto const owners = parts_of(x, d, group), receivers = parts_of(y, d, group);
@@ -108,7 +108,7 @@ class moves_writer : public parts_writer {
       bool whole = true;
       std::vector<std::pair<band::segment, std::string>> mine;
       for (int j = 0; j < static_cast<int>(group.size()); ++j)
-        comm::each_piece(m, at, j, q, [&](comm::moved_piece const& p) {
+        comm::each_subbox(m, at, j, q, [&](comm::moved_subbox const& p) {
           auto const &box = m.to[static_cast<std::size_t>(q)], &source = m.from[static_cast<std::size_t>(j)];
           for (int k = 0; k < m.dims; ++k) whole = whole && (k == d || p.extent[k] == box.extent[k]);
           std::int64_t const begin = box.origin[d] + p.to[d], first = source.origin[d] + p.from[d];
@@ -139,8 +139,8 @@ class moves_writer : public parts_writer {
                  {{"held by rank", segments(receivers)}, {"from rank", from}, {"elements", elements}}) +
            nothing_held(receivers);
   }
-  std::string table_of_pieces(value const& x, movement const& m, positions at,
-                              std::vector<std::int64_t> const& group) const {
+  std::string table_of_subboxes(value const& x, movement const& m, positions at,
+                                std::vector<std::int64_t> const& group) const {
     std::vector<int> every;
     for (int d = 0; d < m.dims; ++d)
       if (d == m.along ||
@@ -152,7 +152,7 @@ class moves_writer : public parts_writer {
     for (int q = 0; q < static_cast<int>(group.size()); ++q)
       for (int j = 0; j < static_cast<int>(group.size()); ++j) {
         if (j == q) continue;
-        comm::each_piece(m, at, j, q, [&](comm::moved_piece const& p) {
+        comm::each_subbox(m, at, j, q, [&](comm::moved_subbox const& p) {
           std::string line = "  rank " + std::to_string(group[static_cast<std::size_t>(q)]) + " from " +
                              std::to_string(group[static_cast<std::size_t>(j)]) + ": ";
           bool first = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the attributes of nodes that are no operations: inputs and outputs, owners of regions, collectives. Operations
+// Names the attributes of nodes that are not operations: inputs and outputs, owners of regions, collectives. Operations
 // have such structs in their files in op/.
 #pragma once
 

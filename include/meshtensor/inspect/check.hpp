@@ -94,7 +94,7 @@ check_result compare_steps(checked_program const& program, store& from, step_mak
 template <class... Args, class... Given>
 check_result check(store& from, Given const&... given) {
   using program = executable<Args...>;
-  auto const traced = stored_module<program::stages::traced, program::stages::mark>::load();
+  auto const traced = stored_module<program::stages::traced, program::stages::fingerprint>::load();
   return detail::compare_steps(
       {*traced, entry_name<typename program::entry>(), program::layout::rules, counted_name<typename program::entry>(),
        capabilities_of<typename program::device>.fuses},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the plan of an executable, and draws who holds what; also for a mesh whose processors are not here.
+// Prints the plan of an executable, and draws which rank holds which elements; also for a larger mesh than the job has.
 #pragma once
 
 #include <string>

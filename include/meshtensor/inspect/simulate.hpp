@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one processor of a large mesh with a model of the network: predicts how a program scales to a machine that is
-// not there yet.
+// Predicts how a program scales: runs one rank of a large mesh, with a model of the network in the place of the others.
 #pragma once
 
 #include <algorithm>

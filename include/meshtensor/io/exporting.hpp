@@ -104,7 +104,7 @@ void export_safetensors(store& weights, std::filesystem::path const& file, expor
     to.emplace(path);
     to->write(head);
   });
-  std::vector<std::byte> whole, turned;
+  std::vector<std::byte> whole, transposed;
   for (io::new_tensor const& t : tensors) {
     io::exported const& e = written.at(t.label);
     stored const& s = weights.values().at(e.label);
@@ -118,14 +118,14 @@ void export_safetensors(store& weights, std::filesystem::path const& file, expor
       if (!j.is_root()) return;
       if (std::int64_t const at = how.nan || !is_new ? -1 : io::first_nan(s.type, whole); at >= 0)
         throw error("C09", {"'", path, "' is not written: '", e.label, "' has NaN, first as element ", at});
-      turned.resize(static_cast<std::size_t>(t.bytes()));
+      transposed.resize(static_cast<std::size_t>(t.bytes()));
       view from = detail::dense_view(whole.data(), s.type, s.dims),
-           in = detail::dense_view(turned.data(), s.type, e.dims);
+           in = detail::dense_view(transposed.data(), s.type, e.dims);
       for (int i = 0; i < in.count; ++i)
         in.dim[i] = static_cast<std::uint16_t>(detail::position_of(s.dims, e.dims[static_cast<std::size_t>(i)].label));
       std::int64_t const first = e.along < 0 ? 0 : e.index * from.stride[e.along];
       detail::copy_by_name(from, first, in, 0, no_id, no_id, in.extent);
-      to->write(turned);
+      to->write(transposed);
     });
   }
   all([&] {

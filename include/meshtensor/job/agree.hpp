@@ -90,11 +90,11 @@ class all_or_throw {
 
  private:
   static constexpr std::size_t room = 1024;
-  static constexpr std::string_view mark = "meshtensor ";
+  static constexpr std::string_view prefix = "meshtensor ";
 
   [[noreturn]] static void rethrow(std::string const& said, int rank) {
-    if (said.starts_with(mark) && said.size() > mark.size() + 5)
-      throw error(said.substr(mark.size(), 3), said.substr(mark.size() + 5), rank);
+    if (said.starts_with(prefix) && said.size() > prefix.size() + 5)
+      throw error(said.substr(prefix.size(), 3), said.substr(prefix.size() + 5), rank);
     throw error("R21", "rank " + std::to_string(rank) + " failed: " + said, rank);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a job on MPI ranks: each process holds one processor.
+// Runs a job on MPI ranks: each process is one rank of the mesh.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs collectives over all processes of a job, apart from those of plans.
+// Runs collectives over all processes of a job outside of a step: to agree, to gather, to broadcast.
 #pragma once
 
 #include <cstring>

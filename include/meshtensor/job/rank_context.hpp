@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One processor's side of a plan: the addresses of its values, their windows in the whole tensors, and its collectives.
+// One rank's side of a plan: the addresses of its values, their windows in the whole tensors, and its collectives.
 #pragma once
 
 #include <algorithm>

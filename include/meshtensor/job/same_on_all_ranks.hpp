@@ -102,13 +102,14 @@ template <class = lazy>
   std::size_t f = 0;
   while (f < count && greatest[1 + f] == ~greatest[1 + count + f]) ++f;
   if (f == count) return;
-  auto const marks = detail::of_each(ranks, words[1 + f]);
+  auto const fingerprints = detail::of_each(ranks, words[1 + f]);
   std::vector<int> like_first, like_other;
   int other = 0;
-  while (marks[static_cast<std::size_t>(other)] == marks[0]) ++other;
+  while (fingerprints[static_cast<std::size_t>(other)] == fingerprints[0]) ++other;
   for (int r = 0; r < ranks.size(); ++r) {
-    if (marks[static_cast<std::size_t>(r)] == marks[0]) like_first.push_back(r);
-    if (marks[static_cast<std::size_t>(r)] == marks[static_cast<std::size_t>(other)]) like_other.push_back(r);
+    if (fingerprints[static_cast<std::size_t>(r)] == fingerprints[0]) like_first.push_back(r);
+    if (fingerprints[static_cast<std::size_t>(r)] == fingerprints[static_cast<std::size_t>(other)])
+      like_other.push_back(r);
   }
   std::string const lines = mine->lines_of(static_cast<int>(f));
   std::string const a = detail::said_by(ranks, 0, lines), b = detail::said_by(ranks, other, lines);

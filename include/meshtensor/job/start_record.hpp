@@ -65,7 +65,7 @@ struct start_record {
   [[gnu::cold]] std::uint64_t fingerprint_of(int f) const {
     hash_combine mix;
     if (f == operations) mix(fingerprint(graph));
-    else if (f == memory) return mark_of_plan();
+    else if (f == memory) return fingerprint_of_plan();
     else
       for (char const c : lines_of(f)) mix(c);
     return mix.hash;
@@ -93,7 +93,7 @@ struct start_record {
   }
 
  private:
-  [[gnu::cold]] std::uint64_t mark_of_plan() const {
+  [[gnu::cold]] std::uint64_t fingerprint_of_plan() const {
     hash_combine mix;
     for (int v = 0; v < graph.value_count; ++v) mix(graph.values[v].layout.bits);
     mix(planned.arena_bytes, planned.variable_bytes, planned.input_bytes);

@@ -12,7 +12,7 @@ namespace meshtensor::nn {
 namespace detail {
 
 constexpr shape scores_rule(shape const& q, shape const& k, shape const& head) { return without(united(q, k), head); }
-constexpr shape mixed_rule(shape const& weights, shape const& v, shape const& memory) {
+constexpr shape weighted_sum_rule(shape const& weights, shape const& v, shape const& memory) {
   return without(united(weights, v), memory);
 }
 /// `x` with `heads` and `head` for `model`: one row for each position, which gradients then read without a transpose.
@@ -83,7 +83,7 @@ constexpr auto attend(Q const& q, K const& k, V const& v, Length length, Memory 
           auto const greatest = meshtensor::detail::kept_finite(max(s, memory));
           auto const e = shown<Causal>(exp(s - greatest), 0, length, memory, open...);
           auto const total = meshtensor::detail::as_divisor(sum(e, memory));
-          auto const output = meshtensor::detail::einsum_by<mixed_rule, dims<Memory>>(e / total, c);
+          auto const output = meshtensor::detail::einsum_by<weighted_sum_rule, dims<Memory>>(e / total, c);
           return std::tuple(output, log(total) + greatest);
         },
         // Dao et al., arXiv:2205.14135: the weights are recomputed from the logarithm of their sum.

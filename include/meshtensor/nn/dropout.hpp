@@ -20,9 +20,9 @@ inline constexpr library_layer dropout = [](scope auto s, auto x, number const& 
         is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", X>>);
   builder& b = s.recorder();
   using random_t = handle_t<dtype::f32, typename X::dim_list>;
-  random_t const chance(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
+  random_t const uniform_number(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
   auto const scaled = x * (1 / (1 - rate));
-  return select(chance < 1 - rate, scaled, 0);
+  return select(uniform_number < 1 - rate, scaled, 0);
 };
 
 }  // namespace meshtensor::nn

@@ -28,10 +28,10 @@ struct lars_step {
     return sqrt(any_tensor<T>(&b, reduce(b, reduction::sum, squares.id, own)));
   }
   constexpr any_tensor<T> scaled(builder& b, any_tensor<T> const& p, any_tensor<T> const& g, shape const& own) const {
-    any_tensor<T> const weight = length(b, p, own), slope = length(b, g, own);
+    any_tensor<T> const weight_norm = length(b, p, own), gradient_norm = length(b, g, own);
     tensor<T> const shrink(&b, decay);
-    any_tensor<T> const all = decay == no_id ? slope : any_tensor<T>(slope + weight * shrink);
-    any_tensor<T> const local = select(weight * slope == 0, 1, weight * trust / all);
+    any_tensor<T> const all = decay == no_id ? gradient_norm : any_tensor<T>(gradient_norm + weight_norm * shrink);
+    any_tensor<T> const local = select(weight_norm * gradient_norm == 0, 1, weight_norm * trust / all);
     return (decay == no_id ? g : any_tensor<T>(g + p * shrink)) * (local * rate);
   }
 };

@@ -68,14 +68,14 @@ constexpr auto standardized(X const& x, G const& gain, G const& bias, Along alon
         return std::tuple(scaled(a, g, b, centre, scale), centre, scale, variance);
       },
       [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto, auto dy) {
-        auto const slope = cast<inner>(dy);
+        auto const inner_dy = cast<inner>(dy);
         auto const gained = cast<inner>(g);
         auto const normal_a = (cast<inner>(a) - centre) * scale;
-        auto const total = sum_along(slope, before{}), projected = sum_along(slope * normal_a, before{});
+        auto const total = sum_along(inner_dy, before{}), projected = sum_along(inner_dy * normal_a, before{});
         auto const share = 1 / elements_along(along);
         auto const level = sum_along(total * gained, behind{}) * share;
         auto const tilt = sum_along(projected * gained, behind{}) * share;
-        auto const da = (slope * gained - level - normal_a * tilt) * scale;
+        auto const da = (inner_dy * gained - level - normal_a * tilt) * scale;
         auto const dg = meshtensor::detail::summed_like(projected, g);
         auto const db = meshtensor::detail::summed_like(total, b);
         return std::tuple(cast<decltype(a)::type>(da), cast<decltype(g)::type>(dg), cast<decltype(b)::type>(db));

@@ -65,11 +65,11 @@ constexpr std::tuple<Loss, gradients<T>> end_parts(builder& b, dim_id dim, Loss 
   b.m.nodes[n].regions = b.add_links(owned);
   states.add_carries(n);
   Loss const all(&b, b.add_result(n, Loss::type, shape{}));
-  gradients<T> slopes{&b, p.outer, {}};
-  for (value_id v : ids(p.outer)) slopes.values.add(b.add_result(n, T, b.m.values[v].dims));
+  gradients<T> totals{&b, p.outer, {}};
+  for (value_id v : ids(p.outer)) totals.values.add(b.add_result(n, T, b.m.values[v].dims));
   states.add_stacks(n);
   states.hand_on(n, 0, states.starts.count + given.count);
-  return {all, slopes};
+  return {all, totals};
 }
 
 /// Whether all tensors that are sliced have the loop's dim, as far as their types tell.

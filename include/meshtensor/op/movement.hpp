@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movement: the same elements under other dims. Nothing here computes.
+// Includes the operations that only move elements: slice, pad, concat, put, merge, split, transpose, rename.
+// Nothing here computes.
 #pragma once
 
 #include "meshtensor/op/put.hpp"

@@ -91,9 +91,9 @@ namespace detail {
 /// Whether the position along `key` is not after that along `query`.
 template <class Query, class Key>
 constexpr tensor<dtype::boolean, Key, Query> not_after(builder& b, Query query, Key key) {
-  tensor<dtype::i32, Query> const asks(&b, iota(b, dim_of(b, query), dtype::i32));
-  tensor<dtype::i32, Key> const answers(&b, iota(b, dim_of(b, key), dtype::i32));
-  return answers <= asks;
+  tensor<dtype::i32, Query> const query_position(&b, iota(b, dim_of(b, query), dtype::i32));
+  tensor<dtype::i32, Key> const key_position(&b, iota(b, dim_of(b, key), dtype::i32));
+  return key_position <= query_position;
 }
 }  // namespace detail
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The greatest elements along a dim, and their positions.
+// top_k: the greatest elements along a dim, and their positions.
 #pragma once
 
 #include <algorithm>

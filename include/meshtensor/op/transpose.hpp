@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same elements with dims reordered or renamed. Nothing here computes.
+// transpose and rename: reorder or rename the dims of a tensor. Nothing here computes.
 #pragma once
 
 #include "meshtensor/op/broadcast.hpp"

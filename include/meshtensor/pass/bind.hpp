@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the extents of dims and the sizes of mesh axes, which say what each processor holds.
+// Binds symbolic extents and mesh axes to numbers, from which each rank's part of every tensor follows.
 // before: structure only.  after: extents, axis sizes and grains, or one sentence that says what does not fit.
 // why: every pass before it runs in the compiler, even if extents are known only at start-up.
 #pragma once

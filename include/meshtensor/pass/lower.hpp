@@ -129,7 +129,7 @@ struct lowered
   }
 
   static constexpr module const& traced = detail::traced<Programs>;
-  static constexpr std::uint64_t mark = Fingerprint;
+  static constexpr std::uint64_t fingerprint = Fingerprint;
   static constexpr graph_check awaited = verify_waits(graph);
   static constexpr early_check checked = check_early(graph);
   static constexpr binding bound = bind(graph, Mesh::shape);

@@ -102,17 +102,17 @@ struct simplification {
     return false;
   }
 
-  static constexpr std::uint32_t mixed(std::uint32_t hash, std::uint32_t word) {
+  static constexpr std::uint32_t combined(std::uint32_t hash, std::uint32_t word) {
     hash = (hash ^ word) * 0x9e3779b1u;
     return hash ^ hash >> 15;
   }
   constexpr std::uint32_t hash_of(node const& n) const {
-    std::uint32_t h = mixed(static_cast<std::uint32_t>(n.kind) * 256u + n.function, n.region);
-    if (n.kind == primitive::argument) return mixed(h, meaning(n));
-    h = mixed(mixed(h, n.attribute[0] * 65536u + n.attribute[1]), n.attribute[2] * 65536u + n.attribute[3]);
+    std::uint32_t h = combined(static_cast<std::uint32_t>(n.kind) * 256u + n.function, n.region);
+    if (n.kind == primitive::argument) return combined(h, meaning(n));
+    h = combined(combined(h, n.attribute[0] * 65536u + n.attribute[1]), n.attribute[2] * 65536u + n.attribute[3]);
     static_assert(max_attributes == 5);
-    h = mixed(h, n.attribute[4]);
-    for (int i = 0; i < n.operands.count; ++i) h = mixed(h, m.operand(n, i));
+    h = combined(h, n.attribute[4]);
+    for (int i = 0; i < n.operands.count; ++i) h = combined(h, m.operand(n, i));
     return h;
   }
   constexpr bool equal(node const& a, node const& b) const {

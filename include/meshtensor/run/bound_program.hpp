@@ -44,8 +44,8 @@ class bound_program {
   bound_program(mesh_shape const& mesh, std::vector<dim_extent> const& extents, bool is_root = false) {
     if constexpr (!early) {
       pass_log log(is_root, entry_name<Entry>().text());
-      lowering_ = lower(*stored_module<stages::traced, stages::mark>::load(), entry_name<Entry>(), mesh, Layout::rules,
-                        extents, capabilities_of<Device>, &log);
+      lowering_ = lower(*stored_module<stages::traced, stages::fingerprint>::load(), entry_name<Entry>(), mesh,
+                        Layout::rules, extents, capabilities_of<Device>, &log);
     } else {
       graph_ = stored_module<stages::graph>::load();
       if (is_root) say_that_passes_have_run(entry_name<Entry>());

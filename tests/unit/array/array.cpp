@@ -72,10 +72,10 @@ TEST_CASE("what does not fit is said") {
 
 TEST_CASE("the same dims may stand in another order") {
   mt::array<float, batch, pixels> const a({1, 2, 3, 4, 5, 6});
-  mt::array<float, pixels, batch> const turned = a;
-  CHECK(std::vector<float>(turned.begin(), turned.end()) == std::vector<float>{1, 4, 2, 5, 3, 6});
-  CHECK(mt::array<float, batch, pixels>(turned) == a);
-  CHECK(!(turned == mt::any_array<float>(a)));
+  mt::array<float, pixels, batch> const transposed = a;
+  CHECK(std::vector<float>(transposed.begin(), transposed.end()) == std::vector<float>{1, 4, 2, 5, 3, 6});
+  CHECK(mt::array<float, batch, pixels>(transposed) == a);
+  CHECK(!(transposed == mt::any_array<float>(a)));
   mt::array<float, batch, pixels> other = a;
   other(batch(0), pixels(0)) = 9;
   CHECK(!(other == a));

@@ -105,8 +105,8 @@ TEST_CASE("Eigen's and xtensor's") {
   auto const p = mt::in_memory(part, rows, columns);
   CHECK(p.extent(rows) == 3);
   CHECK(p(rows(2), columns(1)) == x(3, 3));
-  xt::xtensor<float, 2, xt::layout_type::column_major> turned = x;
-  CHECK(mt::in_memory(turned, rows, columns)(rows(2), columns(1)) == x(2, 1));
+  xt::xtensor<float, 2, xt::layout_type::column_major> transposed = x;
+  CHECK(mt::in_memory(transposed, rows, columns)(rows(2), columns(1)) == x(2, 1));
   CHECK(sentence([&] { mt::in_memory(x, rows); }) == "meshtensor R12: an xtensor of 2 dims was given 1 names");
 }
 

@@ -29,8 +29,8 @@ void refuses(mt::collective_call const& call, int count, char const* words) {
 TEST_CASE("extents and bytes of the result") {
   constexpr auto scattered = mt::result_of(block(collective::reduce_scatter, 0), 3, 0);
   static_assert(scattered.extent[0] == 2 && scattered.extent[1] == 4);
-  constexpr auto turned = mt::result_of(block(collective::all_to_all, 0, 1), 3, 2);
-  static_assert(turned.extent[0] == 2 && turned.extent[1] == 12);
+  constexpr auto exchanged = mt::result_of(block(collective::all_to_all, 0, 1), 3, 2);
+  static_assert(exchanged.extent[0] == 2 && exchanged.extent[1] == 12);
   static_assert(mt::bytes_of(block(collective::all_gather, -1, 0)) == 96);
   static_assert(mt::result_bytes_of(block(collective::all_gather, -1, 0), 3, 0) == 288);
   static_assert(mt::result_bytes_of(block(collective::all_reduce), 3, 0) == 96);

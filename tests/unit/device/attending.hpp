@@ -37,7 +37,7 @@ struct sizes {
 template <class Program>
 class subject {
  public:
-  /// `largest`: of the questions. `spoilt`: the input whose first text has a nan at its last position, which no mask
+  /// `largest`: of the queries. `spoilt`: the input whose first text has a nan at its last position, which no mask
   /// lets through, or at its first.
   explicit subject(sizes const& z, double largest = 1, char const* spoilt = "", bool at_first = false)
       : sizes_(z), largest_(largest), spoilt_(spoilt), at_first_(at_first) {

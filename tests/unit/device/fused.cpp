@@ -109,9 +109,9 @@ class maker {
         return;
       }
       case 4: {
-        mt::shape turned{};
-        for (int i = dims_of(x.value).count; i-- > 0;) turned.add(dims_of(x.value).at[i]);
-        return add(mt::transpose(g.b, x.value, turned), x.exact);
+        mt::shape transposed{};
+        for (int i = dims_of(x.value).count; i-- > 0;) transposed.add(dims_of(x.value).at[i]);
+        return add(mt::transpose(g.b, x.value, transposed), x.exact);
       }
       case 5: {
         constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::bf16,   dtype::i32,

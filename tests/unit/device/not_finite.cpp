@@ -52,27 +52,27 @@ struct everywhere {
   }
 };
 
-/// Attention of few questions and of many: those of row 1 see nothing, all scores of row 4 are -inf.
-template <auto const& Question>
+/// Attention of few queries and of many: those of row 1 see nothing, all scores of row 4 are -inf.
+template <auto const& Query>
 struct attends {
   constexpr void operator()(mt::scope auto s) const {
-    auto asked = s.input("question", s.real(), row, Question, head);
+    auto query_input = s.input("query", s.real(), row, Query, head);
     auto held = s.input("keys", s.real(), row, key, head);
     auto values = s.input("values", s.real(), row, key, head);
     auto here = mt::iota(s, row, mt::i32);
     auto open = here != 1 && (mt::iota(s, key, mt::i32) % 5 != 3 || here == 2);
     auto spoilt = here == 4 && mt::iota(s, head, mt::i32) == 0;
-    auto question = select(spoilt, abs(asked) + 0.1, asked);
+    auto query = select(spoilt, abs(query_input) + 0.1, query_input);
     auto keys = select(spoilt, log(stop_gradient(held) * 0), held);
-    auto [y, log_sum] = mt::nn::attention_with_log_sum(question, keys, values, Question, key, head, open);
-    auto all = mt::nn::dot_product_attention(question, keys, values, Question, key, head);
+    auto [y, log_sum] = mt::nn::attention_with_log_sum(query, keys, values, Query, key, head, open);
+    auto all = mt::nn::dot_product_attention(query, keys, values, Query, key, head);
     s.output("y", y), s.output("log_sum", log_sum), s.output("all", all);
-    auto [dq, dk, dv] = gradient(sum(y * y) + sum(all) * 0.5, asked, held, values);
+    auto [dq, dk, dv] = gradient(sum(y * y) + sum(all) * 0.5, query_input, held, values);
     s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
   }
 };
-using few_questions = attends<few>;
-using many_questions = attends<many>;
+using few_queries = attends<few>;
+using many_queries = attends<many>;
 
 struct mesh : mt::mesh<> {};
 struct layout : mt::layout<> {};
@@ -124,6 +124,6 @@ void compare(double tolerance) {
 TEST_CASE("f32") { compare<mt::precision<everywhere, mt::f32>>(1e-5); }
 TEST_CASE("f64") { compare<mt::precision<everywhere, mt::f64>>(1e-12); }
 TEST_CASE("bf16") { compare<mt::precision<everywhere, mt::f32, mt::bf16>>(0.02); }
-TEST_CASE("attention of few questions") { compare<mt::precision<few_questions, mt::f32>>(1e-4); }
-TEST_CASE("attention of many questions") { compare<mt::precision<many_questions, mt::f32>>(1e-4); }
-TEST_CASE("attention in bf16") { compare<mt::precision<many_questions, mt::f32, mt::bf16>>(0.05); }
+TEST_CASE("attention of few queries") { compare<mt::precision<few_queries, mt::f32>>(1e-4); }
+TEST_CASE("attention of many queries") { compare<mt::precision<many_queries, mt::f32>>(1e-4); }
+TEST_CASE("attention in bf16") { compare<mt::precision<many_queries, mt::f32, mt::bf16>>(0.05); }

@@ -91,8 +91,8 @@ TEST_CASE("a whole program, step by step") {
 }
 
 TEST_CASE("what was given by name takes the program's order of dims") {
-  mt::array<float, pixels, batch> const turned = image;
-  mt::eager s(mt::feed<"x">(turned), mt::set<"rate">(0));
+  mt::array<float, pixels, batch> const transposed = image;
+  mt::eager s(mt::feed<"x">(transposed), mt::set<"rate">(0));
   CHECK(numbers(s.run(shrink{}).get<float>("y")) == std::vector<double>{8, 16, 24, 32, 40, 48});
 }
 

@@ -219,8 +219,8 @@ struct symmetric {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.parameter("x", down, across, mt::normal(1));
     auto y = x * 3 + s.number("more", 1);
-    auto turned = mt::rename(mt::rename(mt::rename(y, down, aside), across, down), aside, across);
-    auto skew = y * 0.5 - turned;
+    auto transposed = mt::rename(mt::rename(mt::rename(y, down, aside), across, down), aside, across);
+    auto skew = y * 0.5 - transposed;
     s.output("skew", mt::rename(skew, across, aside) + 1);
   }
 };

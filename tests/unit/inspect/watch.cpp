@@ -48,10 +48,10 @@ struct train {
       else return mt::repeat(s / "blocks", blocks, x, block);
     }();
     auto const loss = mean(y * y * x);  // x is used twice: its gradient has two terms
-    auto const slope = gradient(loss, x);
+    auto const derivative = gradient(loss, x);
     s.watch("loss", loss);
-    s.watch("slope", slope);
-    s.output("slope of x", slope);
+    s.watch("slope", derivative);
+    s.output("slope of x", derivative);
     s.output("y", y);
     mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", loss);
   }

@@ -161,7 +161,7 @@ namespace {
 struct renamed {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("tabel", rows, columns) * 2); }
 };
-struct turned {
+struct transposed {
   constexpr void operator()(mt::scope auto s) const { s.output("y", s.parameter("table", columns, rows) * 2); }
 };
 struct wide {
@@ -222,7 +222,7 @@ TEST_CASE("dims may stand in another order") {
   training t;
   mt::save(t.weights, run.path());
   mt::store other(t.job);
-  as<turned> made(other, data(1));
+  as<transposed> made(other, data(1));
   mt::load(other, run.path());
   mt::array<float, columns, rows> const wanted = mt::array<float, rows, columns>(t.weights.get<float>("table"));
   CHECK(other.get<float>("table") == wanted);

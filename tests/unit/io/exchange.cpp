@@ -75,7 +75,7 @@ struct held {
   mt::executable<program, mesh, by_rows> step;
 };
 
-mt::tensor_names const turned{{"values/f32", "lm_head.weight", {"columns", "rows"}}};
+mt::tensor_names const transposed{{"values/f32", "lm_head.weight", {"columns", "rows"}}};
 bool f32_only(std::string const& name) { return name == "values/f32"; }
 
 }  // namespace
@@ -84,8 +84,8 @@ TEST_CASE("what is exported is imported, on another mesh") {
   own_folder const folder;
   held one(4), other(2);
   one.set_all();
-  mt::export_safetensors(one.weights, folder / "m", {.names = turned});
-  auto const found = mt::import_safetensors(other.weights, folder / "m", {.names = turned});
+  mt::export_safetensors(one.weights, folder / "m", {.names = transposed});
+  auto const found = mt::import_safetensors(other.weights, folder / "m", {.names = transposed});
   found.require_all();
   for (auto const& name : one.weights.names()) {
     std::string a(200, ' '), b(200, ' ');
@@ -211,7 +211,7 @@ TEST_CASE("with Python's safetensors") {
   own_folder const folder;
   held one(2), other(4);
   one.set_all();
-  mt::export_safetensors(one.weights, folder / "exported", {.names = turned});
+  mt::export_safetensors(one.weights, folder / "exported", {.names = transposed});
   std::string const script = std::filesystem::path(__FILE__).replace_extension(".py");
   REQUIRE(std::system(
               (python + " '" + script + "' '" + (folder / "exported") + "' '" + (folder / "theirs") + "'").c_str()) ==

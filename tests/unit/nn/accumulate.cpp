@@ -52,10 +52,10 @@ struct in_parts {
   constexpr void operator()(mt::scope auto s) const {
     auto const [word, next] = words_of(s);
     auto const count = sum(mt::cast<of_losses<decltype(s)>>(next != 0));
-    auto const [loss, slopes] =
+    auto const [loss, gradients] =
         mt::accumulate(s / "model", parts, std::tuple(word, next),
                        [&](mt::scope auto m, auto w, auto n) { return nats_of(m, w, n) / count; });
-    changed_by(s, slopes);
+    changed_by(s, gradients);
     s.output("loss", loss);
   }
 };
@@ -163,7 +163,7 @@ struct draws {
     auto const x = s.input("x", mt::f64, parts);
     auto const w = s.parameter("w", model, mt::ones);
     auto const fixed = stop_gradient(w * 3.0);
-    auto const [loss, slopes] = mt::accumulate(s / "model", parts, x, [&](mt::scope auto m, auto part) {
+    auto const [loss, gradients] = mt::accumulate(s / "model", parts, x, [&](mt::scope auto m, auto part) {
       auto const weight = mt::uniform(m / "noise", mt::f64, to(model));
       m.watch("weight", weight);
       auto const y = w * weight;
@@ -171,8 +171,8 @@ struct draws {
       return sum(y * fixed) * part;
     });
     s.output("loss", loss);
-    s.output("slope", slopes[0].gradient);
-    s.output("parameter", slopes[0].parameter);
+    s.output("slope", gradients[0].gradient);
+    s.output("parameter", gradients[0].parameter);
   }
 };
 
@@ -182,7 +182,7 @@ TEST_CASE("random numbers are each part's own; what is watched comes out for all
   program p = program::of<mt::precision<draws, mt::f64>>();
   p.fill("x", {1, -2, 3, 0.5});
   auto const made = p.run();
-  auto const weight = trial::numbers_of(made.at("model/weight")), slope = trial::numbers_of(made.at("slope"));
+  auto const weight = trial::numbers_of(made.at("model/weight")), derivative = trial::numbers_of(made.at("slope"));
   auto const by = trial::numbers_of(made.at("model/by"));
   REQUIRE(weight.size() == 16);
   REQUIRE(by.size() == 16);
@@ -196,7 +196,7 @@ TEST_CASE("random numbers are each part's own; what is watched comes out for all
       CHECK(by[4 * i + k] == 3 * x[i]);
       for (std::size_t j = 0; j < i; ++j) CHECK(weight[4 * i + k] != weight[4 * j + k]);
     }
-    CHECK(std::abs(slope[k] - sum) <= 1e-12);
+    CHECK(std::abs(derivative[k] - sum) <= 1e-12);
     loss += sum;
   }
   CHECK(std::abs(made.at("loss").number_at(0) - loss) <= 1e-12);
@@ -210,7 +210,7 @@ struct goes_around {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, parts, model);
     auto const y = x * s.parameter("w", model, mt::ones);
-    auto const [loss, slopes] = mt::accumulate(s / "model", parts, std::tuple(x, y), [&](auto m, auto, auto part) {
+    auto const [loss, gradients] = mt::accumulate(s / "model", parts, std::tuple(x, y), [&](auto m, auto, auto part) {
       if constexpr (Along) return sum(product(m / "product", part));
       else return sum(product(m / "product", part * 0.0 + sum(y, parts)));
     });

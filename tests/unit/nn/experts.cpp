@@ -205,7 +205,7 @@ by_loops check_values(trial::program& p, sizes const& n, double tolerance = 1e-1
 void check_gradients(trial::program& p) {
   mt::blocks variables = p.variables, after;
   mt::blocks const given = outcome(p, variables, &after);
-  auto const check = [&](mt::block& moved, std::int64_t i, double slope) {
+  auto const check = [&](mt::block& moved, std::int64_t i, double derivative) {
     constexpr double step = 1e-6;
     double const here = moved.number_at(i);
     moved.set(i, here + step);
@@ -214,15 +214,15 @@ void check_gradients(trial::program& p) {
     double const below = outcome(p, variables).at("loss").number_at(0);
     moved.set(i, here);
     double const wanted = (above - below) / (2 * step);
-    CHECK(std::abs(slope - wanted) <= 1e-6 * (1 + std::abs(wanted)));
+    CHECK(std::abs(derivative - wanted) <= 1e-6 * (1 + std::abs(wanted)));
   };
   double gate = 0;
   for (auto& [name, b] : variables)
     for (std::int64_t i = 0; i < b.size(); ++i) {
       INFO(name << "[" << i << "]");
-      double const slope = b.number_at(i) - after.at(name).number_at(i);
-      if (name == "experts/router/gate") gate += std::abs(slope);
-      check(b, i, slope);
+      double const derivative = b.number_at(i) - after.at(name).number_at(i);
+      if (name == "experts/router/gate") gate += std::abs(derivative);
+      check(b, i, derivative);
     }
   CHECK(gate > 1e-3);  // the router learns
   for (std::int64_t i = 0; i < p.inputs.at("x").size(); ++i) {

@@ -121,8 +121,8 @@ TEST_CASE("logits of -inf: the loss is inf only where they are asked for, and th
     p.fill("x", x);
     p.settings.named["smoothing"] = smoothing;
     auto all = p.run();
-    for (char const* slope : {"d_plain", "d_smooth"})
-      for (double d : trial::numbers_of(all.at(slope))) CHECK(std::isfinite(d));
+    for (char const* derivative : {"d_plain", "d_smooth"})
+      for (double d : trial::numbers_of(all.at(derivative))) CHECK(std::isfinite(d));
     return all;
   };
   auto const near = [](mt::block const& got, std::vector<double> const& wanted) {

@@ -65,7 +65,8 @@ inline mt::blocks outcome(trial::program& p, mt::blocks const& variables, mt::bl
   return outputs;
 }
 
-inline void check_slope(trial::program& p, mt::blocks const& from, mt::block& moved, std::int64_t i, double slope) {
+inline void check_derivative(trial::program& p, mt::blocks const& from, mt::block& moved, std::int64_t i,
+                             double derivative) {
   constexpr double step = 1e-5;
   double const here = moved.number_at(i);
   moved.set(i, here + step);
@@ -74,7 +75,7 @@ inline void check_slope(trial::program& p, mt::blocks const& from, mt::block& mo
   double const below = outcome(p, from).at("loss").number_at(0);
   moved.set(i, here);
   double const wanted = (above - below) / (2 * step);
-  CHECK(std::abs(slope - wanted) <= 1e-6 * (1 + std::abs(wanted)));
+  CHECK(std::abs(derivative - wanted) <= 1e-6 * (1 + std::abs(wanted)));
 }
 
 /// Every gradient against a central difference.
@@ -87,12 +88,12 @@ void check_gradients(char const* what, F f) {
   for (auto& [name, b] : variables)
     for (std::int64_t i = 0; i < b.size(); ++i) {
       INFO(name << "[" << i << "]");
-      check_slope(p, variables, b, i, b.number_at(i) - after.at(name).number_at(i));
+      check_derivative(p, variables, b, i, b.number_at(i) - after.at(name).number_at(i));
     }
   mt::block const dx = given.at("dx");
   for (std::int64_t i = 0; i < dx.size(); ++i) {
     INFO("x[" << i << "]");
-    check_slope(p, variables, p.inputs.at("x"), i, dx.number_at(i));
+    check_derivative(p, variables, p.inputs.at("x"), i, dx.number_at(i));
   }
 }
 

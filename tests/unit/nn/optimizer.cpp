@@ -318,9 +318,9 @@ TEST_CASE("weight decay as a part of the gradient, of all parameters or of matri
       },
       [&](int l, double* p, double const* g, int n, int) {
         for (int i = 0; i < n; ++i) {
-          double const slope = g[i] + (l < 2 ? 0.3 * p[i] : 0);
-          v[l][i] = 0.9 * v[l][i] + slope;
-          p[i] -= 1e-3 * (slope + 0.9 * v[l][i]);
+          double const derivative = g[i] + (l < 2 ? 0.3 * p[i] : 0);
+          v[l][i] = 0.9 * v[l][i] + derivative;
+          p[i] -= 1e-3 * (derivative + 0.9 * v[l][i]);
         }
       });
 }

@@ -153,13 +153,13 @@ TEST_CASE("the gradient is the operation's own") {
   mt::eager s(weights, batch(2));
   auto const in = s(x);
   auto const y = mt::call<running_sum>(in);
-  auto const slope = s.value(mt::gradient(sum(y * y), in));
+  auto const derivative = s.value(mt::gradient(sum(y * y), in));
   for (int b = 0; b < 2; ++b)
     for (int p = 0; p < 4; ++p)
       for (int t = 0; t < 6; ++t) {
         float expected = 0;
         for (int k = t; k < 6; ++k) expected += 2 * s.value(y)(batch(b), place(p), hour(k));
-        CHECK(slope(batch(b), place(p), hour(t)) == doctest::Approx(expected));
+        CHECK(derivative(batch(b), place(p), hour(t)) == doctest::Approx(expected));
       }
 }
 
@@ -189,8 +189,8 @@ TEST_CASE("without a gradient, differentiation says so") {
   mt::store weights(job);
   mt::eager s(weights, batch(2));
   auto const in = s(some(2));
-  auto const slope = mt::gradient(sum(mt::call<sums_from_the_end>(in)), in);
-  CHECK_THROWS_WITH_AS(s.value(slope), doctest::Contains("G30: the operation 'sums_from_the_end' has no gradient"),
+  auto const derivative = mt::gradient(sum(mt::call<sums_from_the_end>(in)), in);
+  CHECK_THROWS_WITH_AS(s.value(derivative), doctest::Contains("G30: the operation 'sums_from_the_end' has no gradient"),
                        mt::error);
 }
 

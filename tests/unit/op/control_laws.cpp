@@ -29,7 +29,7 @@ constexpr auto risen(auto s, auto x, auto y) {
   return h * mt::cast<mt::dtype::f64>(trips * 10 + mt::cast<mt::dtype::i64>(n));
 }
 
-/// Two ways to write one thing give the same numbers, slopes included.
+/// Two ways to write one thing give the same numbers, gradients included.
 template <int Order = 3, class F, class G>
 void check_same(char const* what, F, G) {
   INFO(std::string(what));
@@ -178,8 +178,8 @@ TEST_CASE("composites of a user's own") {
             return std::tuple(kept * u, kept);
           },
           [](auto u, auto v, auto, auto kept, auto d) {
-            auto const turned = d * u * (1 - kept * kept);
-            return std::tuple(sum_like(turned * v + d * kept, u), sum_like(turned * u, v));
+            auto const d_inner = d * u * (1 - kept * kept);
+            return std::tuple(sum_like(d_inner * v + d * kept, u), sum_like(d_inner * u, v));
           },
           h, y);
       return p + q * 0.5;

@@ -59,8 +59,8 @@ TEST_CASE("stop_gradient") {
       n += p.inputs.at("y").number_at(j * 4 + k);
       CHECK(r.at("dy").number_at(j * 4 + k) == 0);
     }
-    double const slope = r.at("result").number_at(j) + 0.3;  // of the loss, by the result
-    for (int i = 0; i < 2; ++i) check_close(r.at("dx").number_at(i * 3 + j), slope * (x(i, j) + n), 1e-12);
+    double const derivative = r.at("result").number_at(j) + 0.3;  // of the loss, by the result
+    for (int i = 0; i < 2; ++i) check_close(r.at("dx").number_at(i * 3 + j), derivative * (x(i, j) + n), 1e-12);
   }
 }
 

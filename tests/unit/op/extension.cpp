@@ -185,10 +185,10 @@ TEST_CASE("counts, flags and numbers are attributes behind the dims") {
   for (double v : mt::at_once([](auto const& h) { return rotated(h, place, 1, 10); }, x)) all.push_back(v);
   CHECK(all == std::vector<double>{40, 10, 20, 30});
   property::tally t;
-  using turned = mt::precision<wheel, mt::dtype::f64>;
-  auto const m = traced<turned>();
+  using precise = mt::precision<wheel, mt::dtype::f64>;
+  auto const m = traced<precise>();
   CHECK(mt::text_of(*m).find(", along length by 2, times ") != std::string::npos);
-  property::hold_under_every_layout("wheel", *m, mt::entry_name<turned>(), {}, t);
+  property::hold_under_every_layout("wheel", *m, mt::entry_name<precise>(), {}, t);
   property::at_least(100, t.tried);
 }
 

@@ -76,7 +76,7 @@ inline void check_gradient(trial::program p, range const& r) {
   constexpr double step = 1e-5;
   for (std::string const name : {"x", "y"}) {
     mt::block& input = p.inputs.at(name);
-    mt::block const& slope = given.at("d" + name);
+    mt::block const& derivative = given.at("d" + name);
     for (std::int64_t i = 0; i < input.size(); ++i) {
       double const here = input.number_at(i);
       input.set(i, here + step);
@@ -85,7 +85,7 @@ inline void check_gradient(trial::program p, range const& r) {
       double const below = p.run().at("loss").number_at(0);
       input.set(i, here);
       INFO("d loss / d " << name << "[" << i << "]");
-      check_close(slope.number_at(i), (above - below) / (2 * step));
+      check_close(derivative.number_at(i), (above - below) / (2 * step));
     }
   }
 }

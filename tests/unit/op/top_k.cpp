@@ -93,7 +93,7 @@ void run(int over_data, int over_model) {
   auto const values = result.template get<"values">().gather();
   auto const positions = result.template get<"positions">().gather();
   auto const greatest = result.template get<"greatest">().gather();
-  auto const slope = result.template get<"slope">().gather();
+  auto const derivative = result.template get<"slope">().gather();
   CHECK(std::ranges::equal(result.template get<"same">().gather(), values, same));
   CHECK(result.template get<"places">().gather() == positions);
   for (int b = 0; b < 6; ++b) {
@@ -108,7 +108,7 @@ void run(int over_data, int over_model) {
       CHECK(same(values(batch(b), best(k)), at(order[static_cast<std::size_t>(k)])));
     }
     for (int v = 0; v < 24; ++v)
-      CHECK(same(slope(batch(b), vocab(v)),
+      CHECK(same(derivative(batch(b), vocab(v)),
                  std::find(order.begin(), order.begin() + 5, v) < order.begin() + 5 ? 2 * at(v) : 0));
   }
 }

@@ -134,7 +134,7 @@ template <bool Lean>
 struct trained {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", s.real(), parts, d, e);
-    auto const [loss, slopes] = mt::accumulate(s / "model", parts, x, [](mt::scope auto m, auto part) {
+    auto const [loss, gradients] = mt::accumulate(s / "model", parts, x, [](mt::scope auto m, auto part) {
       auto const layer = [](mt::scope auto r, auto h) {
         auto const old = r.state("mean", r.real(), d);
         r.update(old, old * 0.5 + mean(h, e));
@@ -147,7 +147,7 @@ struct trained {
       return mt::sum(y * y) * 0.5;
     });
     s.output("loss", loss);
-    mt::sgd{.learning_rate = 0.01}.minimize(s / "optimizer", slopes);
+    mt::sgd{.learning_rate = 0.01}.minimize(s / "optimizer", gradients);
   }
 };
 

@@ -55,7 +55,7 @@ bool same(numbers const& got, numbers const& wanted, double tolerance = 0) {
   });
 }
 /// The gradient by x of y, of which elements at 0, 1 and 2 of b are weighed by 1, 2 and 3.
-constexpr auto slope_of(auto s, auto x, auto const& y) {
+constexpr auto derivative_of(auto s, auto x, auto const& y) {
   return gradient(sum(y * (mt::cast<mt::f64>(mt::iota(s, b, mt::i32)) + 1)), x);
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("sort keeps equals in order, and nan is the greatest") {
   CHECK(same(of([](auto, auto v) { return std::get<0>(sort(v, b, mt::sort_order::descending)); }, x),
              {2, 2, -1, no_number, 3, -inf}));
   CHECK(of([](auto, auto v) { return std::get<0>(sort(v, a)); }, one_to_six) == one_to_six);
-  CHECK(of([](auto s, auto v) { return slope_of(s, v, std::get<0>(sort(v, b))); }, {3, 1, 2, 4, 5, 6}) ==
+  CHECK(of([](auto s, auto v) { return derivative_of(s, v, std::get<0>(sort(v, b))); }, {3, 1, 2, 4, 5, 6}) ==
         numbers{3, 1, 2, 1, 2, 3});
 }
 
@@ -342,7 +342,7 @@ TEST_CASE("a nan is the result of what gets one, as in PyTorch, and the greatest
   CHECK(same(of([](auto, auto v) { return softmax(v, b); }, nans), nans));
   CHECK(same(of([](auto, auto v) { return log_softmax(v, b); }, nans), nans));
   // The gradient goes through relu at a nan; that of what gives nan is nan.
-  CHECK(same(of([](auto s, auto v) { return slope_of(s, v, relu(v)); }, {-1, no_number, 0, 5, -inf, inf}),
+  CHECK(same(of([](auto s, auto v) { return derivative_of(s, v, relu(v)); }, {-1, no_number, 0, 5, -inf, inf}),
              {0, 2, 0, 1, 0, 3}));
 }
 
@@ -353,9 +353,9 @@ TEST_CASE("elements of -inf take no part; where there are no others, softmax and
              {-std::log(4.0), -inf, std::log(0.75), -inf, -inf, -inf}, 1e-15));
   CHECK(same(of([](auto, auto x) { return logsumexp(x, b); }, some), {std::log(4.0), -inf}, 1e-15));
   CHECK(of([](auto, auto x) { return logsumexp(x, b); }, {inf, -inf, 0, 1, inf, inf}) == numbers{inf, inf});
-  CHECK(
-      same(of([](auto s, auto x) { return slope_of(s, x, softmax(x, b)); }, some), {-0.375, 0, 0.375, 0, 0, 0}, 1e-15));
-  CHECK(same(of([](auto s, auto x) { return slope_of(s, x, select(x < -9, 0, log_softmax(x, b))); }, some),
+  CHECK(same(of([](auto s, auto x) { return derivative_of(s, x, softmax(x, b)); }, some), {-0.375, 0, 0.375, 0, 0, 0},
+             1e-15));
+  CHECK(same(of([](auto s, auto x) { return derivative_of(s, x, select(x < -9, 0, log_softmax(x, b))); }, some),
              {0, 0, 0, 0, 0, 0}, 1e-15));
   CHECK(same(of([](auto, auto x) { return gradient(sum(log_softmax(x, b)), x); }, some), {0.25, 1, -1.25, 0, 0, 0},
              1e-15));
@@ -494,7 +494,7 @@ TEST_CASE("slices that start at a tensor") {
       as_long_as(4), "meshtensor R10: a slice of 'b/again' from 0 on, 4 long, reaches beyond its extent, 3", mt::error);
   same_as_at_a_number<0>();
   same_as_at_a_number<1>();
-  CHECK(of([](auto s, auto x) { return slope_of(s, x, put(x, slice(x * x, b, part, 0), b, part, zero(s) + 1)); },
+  CHECK(of([](auto s, auto x) { return derivative_of(s, x, put(x, slice(x * x, b, part, 0), b, part, zero(s) + 1)); },
            one_to_six) == numbers{5, 12, 0, 17, 30, 0});  // 1 + 2 · 2 x₀, 3 · 2 x₁
 }
 

@@ -36,10 +36,10 @@ struct in_parts {
     constexpr parts_dim<Parts> parts{};
     constexpr rows_dim<Rows> rows{};
     auto const x = s.input("x", mt::f32, rows, parts, width);
-    auto const [loss, slopes] = mt::accumulate(
+    auto const [loss, gradients] = mt::accumulate(
         s / "model", parts, x, [&](mt::scope auto m, auto part) { return loss_of(m, part, rows) / (Rows * Parts); });
     s.output("loss", loss);
-    mt::momentum{.learning_rate = 0.05, .clip_norm = 1}.minimize(s / "optimizer", slopes);
+    mt::momentum{.learning_rate = 0.05, .clip_norm = 1}.minimize(s / "optimizer", gradients);
   }
 };
 template <int Rows>
@@ -87,7 +87,7 @@ TEST_CASE("memory is that of one part, and gradients") {
   std::int64_t const one = planned<at_once<96>>().plan().arena_bytes;
   std::int64_t const four = planned<in_parts<4, 96>>().plan().arena_bytes;
   std::int64_t const four_at_once = planned<at_once<4 * 96>>().plan().arena_bytes;
-  std::int64_t const input = 4 * 4 * 96 * 12;  // turned, so that parts lead
+  std::int64_t const input = 4 * 4 * 96 * 12;  // transposed, so that parts lead
   CAPTURE(one);
   CAPTURE(four);
   CAPTURE(four_at_once);

@@ -105,8 +105,8 @@ struct gives_gradients {
         "both",
         [](auto a, auto u, auto d) { return einsum(einsum(a, u, mt::to(rows, inner)), d, mt::to(rows, width)); },
         [](auto a, auto u, auto d, auto, auto dy) {
-          auto const slope = einsum(dy, d, mt::to(rows, inner));
-          return std::tuple(einsum(slope, u, mt::to(rows, width)), einsum(a, slope, mt::to(width, inner)),
+          auto const derivative = einsum(dy, d, mt::to(rows, inner));
+          return std::tuple(einsum(derivative, u, mt::to(rows, width)), einsum(a, derivative, mt::to(width, inner)),
                             einsum(einsum(a, u, mt::to(rows, inner)), dy, mt::to(inner, width)));
         },
         x, up, down);
@@ -134,10 +134,10 @@ struct looks_at_gradients {
       return std::tuple(next, sum(next));
     });
     auto loss = mean(last * last) + mean(each);
-    auto const slopes = gradient(loss, w);
-    s.update(w, w - slopes * 0.05);
+    auto const gradients = gradient(loss, w);
+    s.update(w, w - gradients * 0.05);
     s.output("loss", loss);
-    s.output("together", sum(slopes));
+    s.output("together", sum(gradients));
   }
 };
 

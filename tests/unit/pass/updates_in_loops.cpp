@@ -54,7 +54,7 @@ struct repeated {
 struct accumulated {
   constexpr void operator()(mt::scope auto s) const {
     auto const x = s.input("x", mt::f32, parts, width);
-    auto const [loss, slopes] = mt::accumulate(s / "model", parts, x, [](mt::scope auto m, auto part) {
+    auto const [loss, gradients] = mt::accumulate(s / "model", parts, x, [](mt::scope auto m, auto part) {
       auto const y = mt::repeat(m / "blocks", depth, part, [](mt::scope auto r, auto h) {
         auto const kept = r.state("kept", mt::f32, width);
         r.update(kept, kept * 0.5 + h * 0.1);
@@ -63,7 +63,7 @@ struct accumulated {
       return mean(y * y);
     });
     s.output("loss", loss);
-    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", slopes);
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", gradients);
   }
 };
 

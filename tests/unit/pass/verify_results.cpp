@@ -106,9 +106,9 @@ std::vector<change> changes_of(mt::module const& m, mt::value const& v) {
   for (int d = 0; d < m.dim_count && v.dims.count < mt::shape::capacity; ++d)
     if (!v.dims.has(d)) all.push_back({"a dim more", v.type, mt::shape(v.dims).add(d)});
   for (int i = 0; i + 1 < v.dims.count; ++i) {
-    mt::shape turned = v.dims;
-    std::swap(turned.at[i], turned.at[i + 1]);
-    all.push_back({"order", v.type, turned});
+    mt::shape transposed = v.dims;
+    std::swap(transposed.at[i], transposed.at[i + 1]);
+    all.push_back({"order", v.type, transposed});
   }
   return all;
 }

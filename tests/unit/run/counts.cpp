@@ -343,10 +343,10 @@ TEST_CASE("programs that are declared together agree, too") {
 }
 
 TEST_CASE("programs of one store agree on how a parameter starts, whichever is made first") {
-  for (bool const turned : {false, true}) {
+  for (bool const reversed : {false, true}) {
     mt::store values(turns());
     std::string const why = sentence([&] {
-      if (turned) running<starts_at_random> first(values);
+      if (reversed) running<starts_at_random> first(values);
       running<starts_with_ones> one(values);
       running<starts_at_random> other(values);
     });

@@ -52,8 +52,8 @@ TEST_CASE("outputs are numbers, or arrays with named dims") {
     CHECK(y(batch(3), columns(5)) == 11);
     CHECK(y(batch(0), columns(1)) == 26);
     CHECK(result.get<"y">().local() == y);  // one process holds all
-    mt::array<float, columns, batch> const turned = y;
-    CHECK(turned(batch(3), columns(5)) == 11);
+    mt::array<float, columns, batch> const transposed = y;
+    CHECK(transposed(batch(3), columns(5)) == 11);
     CHECK(softmax(y, columns).extent(batch) == 4);  // and operations at once go on from here
   }
 }

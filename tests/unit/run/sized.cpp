@@ -71,10 +71,10 @@ TEST_CASE("a program at one size is bound by the compiler, and gives the same") 
 
 TEST_CASE("sizes and precisions in any order, sizes one after another") {
   using fixed = mt::executable<precise, mesh, layout>;
-  using turned = mt::executable<small_precise, mesh, layout>;
+  using precise = mt::executable<small_precise, mesh, layout>;
   using stepwise = mt::executable<by_and_by, mesh, layout>;
-  static_assert(turned::is_static && stepwise::is_static);
-  CHECK(losses<turned>(some<double>()) == losses<fixed>(some<double>()));
+  static_assert(precise::is_static && stepwise::is_static);
+  CHECK(losses<precise>(some<double>()) == losses<fixed>(some<double>()));
   CHECK(losses<stepwise>(some<float>()) == losses<mt::executable<small, mesh, layout>>(some<float>()));
 }
 

@@ -64,15 +64,16 @@ struct evaluate {
 struct watched_parts {
   constexpr void operator()(mt::scope auto s) const {
     auto x = s.input("x", s.real(), batch, d);
-    auto [loss, slopes] = mt::accumulate(s / "model", rounds, split(x, batch, to(rounds, share)), [](auto m, auto now) {
-      auto y = mt::repeat(m / "blocks", layers, now, [](mt::scope auto r, auto h) {
-        r.watch("seen", h);
-        auto inner = tanh(einsum(h, r.parameter("up", d, ff, mt::normal(0.1)), to(share, ff)));
-        return h + tanh(einsum(inner, r.parameter("down", ff, d, mt::normal(0.1)), to(share, d)));
-      });
-      return mean(y * y);
-    });
-    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", slopes);
+    auto [loss, gradients] =
+        mt::accumulate(s / "model", rounds, split(x, batch, to(rounds, share)), [](auto m, auto now) {
+          auto y = mt::repeat(m / "blocks", layers, now, [](mt::scope auto r, auto h) {
+            r.watch("seen", h);
+            auto inner = tanh(einsum(h, r.parameter("up", d, ff, mt::normal(0.1)), to(share, ff)));
+            return h + tanh(einsum(inner, r.parameter("down", ff, d, mt::normal(0.1)), to(share, d)));
+          });
+          return mean(y * y);
+        });
+    mt::sgd{.learning_rate = 0.1}.minimize(s / "optimizer", gradients);
     s.output("loss", loss);
   }
 };

@@ -49,8 +49,8 @@ TEST_CASE("values are read and written whole, by name") {
   CHECK(start.extent(columns) == 6);
   weights.set("table", counted());
   CHECK(weights.get<float>("table") == counted());
-  mt::array<float, columns, rows> const turned = counted();
-  weights.set("table", turned);
+  mt::array<float, columns, rows> const transposed = counted();
+  weights.set("table", transposed);
   CHECK(weights.get<float>("table") == counted());
   weights.set("table", std::vector<float>(24, 3));
   CHECK(show().get<"twice">().gather()(rows(3), columns(5)) == 6);

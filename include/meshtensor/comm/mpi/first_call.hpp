@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/comm/mpi/exchange_parts.hpp"
-#include "meshtensor/comm/mpi/exchange_pieces.hpp"
+#include "meshtensor/comm/mpi/exchange_subboxes.hpp"
 #include "meshtensor/comm/mpi/reduce_in_rounds.hpp"
 #include "meshtensor/comm/mpi/requests.hpp"
 #include "meshtensor/comm/reference.hpp"
@@ -26,9 +26,9 @@ inline void start_first_call(mpi_requests& requests, mpi_pending& f) {
   if (f.form.packs && call.kind != collective::move) {
     std::byte* to = f.packed;
     for (int j = 0; j < f.count; ++j) {
-      strided_slice const piece = taken(call, f.count, f.index, j);
-      copy(to, whole(piece.bytes), f.in, piece);
-      to += piece.bytes;
+      strided_slice const slice = taken(call, f.count, f.index, j);
+      copy(to, whole(slice.bytes), f.in, slice);
+      to += slice.bytes;
     }
     from = f.packed;
   }
@@ -65,7 +65,7 @@ inline void start_first_call(mpi_requests& requests, mpi_pending& f) {
       return must(MPI_Ibcast(f.out, all, type, call.root, over, requests.post(f)), "MPI_Ibcast");
     default: break;
   }
-  if (call.kind == collective::move) send_pieces(requests, f);
+  if (call.kind == collective::move) send_subboxes(requests, f);
   else send_parts(requests, f, static_cast<std::byte const*>(from), static_cast<std::byte*>(to));
 }
 
@@ -80,13 +80,13 @@ inline void finish_first_call(mpi_pending& f) {
     fold(f.call.op, f.call.type, f.out + part.begin * size, part.count, f.count,
          [&](int j) -> void const* { return f.received + j * part.count * size; });
   } else if (f.call.kind == collective::move) {
-    unpack_pieces(f);
+    unpack_subboxes(f);
   } else if (f.form.unpacks) {
     std::byte const* from = f.received;
     for (int j = 0; j < f.count; ++j) {
-      strided_slice const piece = placed(f.call, f.count, j, f.index);
-      copy(f.out, piece, from, whole(piece.bytes));
-      from += piece.bytes;
+      strided_slice const slice = placed(f.call, f.count, j, f.index);
+      copy(f.out, slice, from, whole(slice.bytes));
+      from += slice.bytes;
     }
   }
 }

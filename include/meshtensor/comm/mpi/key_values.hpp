@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values over MPI: rank 0 has them (comm/mpi/value_server.hpp), and the others ask it.
+// Key-value store over MPI: rank 0 holds the values (comm/mpi/value_server.hpp), and the others send it requests.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace meshtensor::comm {
 
-/// Each question is a message to rank 0, which answers at once; who waits for something asks again. At most one thread
+/// Each request is a message to rank 0, which replies at once; who waits for a value asks again. At most one thread
 /// of a process calls MPI at a time, with the world's lock.
 class mpi_key_values final : public key_values {
  public:
@@ -50,9 +50,9 @@ class mpi_key_values final : public key_values {
 
   void put(std::string_view key, std::string_view value) override {
     std::string content(key.data(), key.size());
-    ask(question::put, std::to_string(key.size()) + " " + content.append(value));
+    ask(request_kind::put, std::to_string(key.size()) + " " + content.append(value));
   }
-  std::optional<std::string> find(std::string_view key) override { return ask(question::find, std::string(key)); }
+  std::optional<std::string> find(std::string_view key) override { return ask(request_kind::find, std::string(key)); }
   std::optional<std::string> get(std::string_view key, std::chrono::milliseconds wait) override {
     pace between;
     for (waiting_time waited = begun();; between.pause()) {
@@ -90,7 +90,7 @@ class mpi_key_values final : public key_values {
 
  private:
   using pace = mpi_value_server::pace;
-  using question = mpi_value_server::question;
+  using request_kind = mpi_value_server::request_kind;
 
   static waiting_time begun() {
     waiting_time t;
@@ -105,10 +105,10 @@ class mpi_key_values final : public key_values {
   }
   /// Tells all that this rank is through, and waits for the others.
   void end(std::string const& why) {
-    ask(question::end, why);
+    ask(request_kind::end, why);
     std::string missing;
     wait_until("all ranks to come to the end of a call", missing, [&] {
-      std::string const state = *ask(question::over, "");
+      std::string const state = *ask(request_kind::over, "");
       if (state[0] != 'y') return missing = state.substr(1), false;
       take_failure(std::string_view(state).substr(1));
       return true;
@@ -149,8 +149,8 @@ class mpi_key_values final : public key_values {
     }
   }
 
-  /// The answer of rank 0; nothing, if there is no such value.
-  std::optional<std::string> ask(question what, std::string const& content) {
+  /// The reply of rank 0; nothing, if there is no such value.
+  std::optional<std::string> ask(request_kind what, std::string const& content) {
     if (!is_open_)
       throw error("R78",
                   "values are exchanged between processes only while a client is made, a program is compiled, "
@@ -158,7 +158,7 @@ class mpi_key_values final : public key_values {
     std::string said = static_cast<char>(what) + content;
     if (rank() == 0) {
       auto const held = world_.lock();
-      said = server_.answer(said, 0);
+      said = server_.reply_to(said, 0);
     } else {
       said = asked(std::move(said));
     }
@@ -174,10 +174,11 @@ class mpi_key_values final : public key_values {
     if (!is_whole_) throw error("R21", "this rank has waited in vain for rank 0 before, and asks nothing more");
     MPI_Request request = MPI_REQUEST_NULL;
     std::string& kept = sent_.emplace_back(std::move(said));  // it stays there if the wait fails
-    is_whole_ = false;                                        // until it has the answer
+    is_whole_ = false;                                        // until it has the reply
     {
       auto const held = world_.lock();
-      must(MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_CHAR, 0, mpi_value_server::asks, talk_, &request),
+      must(MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_CHAR, 0, mpi_value_server::request_tag, talk_,
+                     &request),
            "MPI_Isend");
     }
     std::string text;
@@ -185,15 +186,16 @@ class mpi_key_values final : public key_values {
       auto const held = world_.lock();
       int there = 0, bytes = 0;
       MPI_Status status;
-      must(MPI_Iprobe(0, mpi_value_server::answers, talk_, &there, &status), "MPI_Iprobe");
+      must(MPI_Iprobe(0, mpi_value_server::reply_tag, talk_, &there, &status), "MPI_Iprobe");
       if (there == 0) return false;
       must(MPI_Get_count(&status, MPI_CHAR, &bytes), "MPI_Get_count");
       text.resize(static_cast<std::size_t>(bytes));
-      must(MPI_Recv(text.data(), bytes, MPI_CHAR, 0, mpi_value_server::answers, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
+      must(MPI_Recv(text.data(), bytes, MPI_CHAR, 0, mpi_value_server::reply_tag, talk_, MPI_STATUS_IGNORE),
+           "MPI_Recv");
       return true;
     });
     {
-      auto const held = world_.lock();  // rank 0 has received the question
+      auto const held = world_.lock();  // rank 0 has received the request
       must(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
     }
     sent_.pop_back(), is_whole_ = true;
@@ -211,9 +213,9 @@ class mpi_key_values final : public key_values {
   MPI_Comm talk_ = MPI_COMM_NULL;
   std::atomic<bool> is_open_ = false;  // within `during`
   std::atomic<bool> is_whole_ = true;  // no message is left over from a wait that failed
-  std::mutex asking_;                  // one question of this process at a time
+  std::mutex asking_;                  // one request of this process at a time
   std::deque<std::string> sent_;
-  std::atomic<bool> was_told_ = false;  // in an answer, that another rank has failed
+  std::atomic<bool> was_told_ = false;  // in a reply, that another rank has failed
   std::string failure_;
   int failed_ = -1;
   mpi_value_server server_{world_};  // of rank 0

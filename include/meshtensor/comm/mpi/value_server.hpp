@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers the questions for values that ranks send to rank 0, from a thread beside a call in which all ranks are.
+// Serves values by key to all ranks from a thread of rank 0, while all ranks are in one call.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class mpi_value_server {
  public:
   /// The first letter of a message. `put`: the key's length, a space, the key and the value; `find`: the key; `end`:
   /// this rank is through, and why it has failed; `over`: are all?
-  enum class question : char { put = 'p', find = 'f', end = 'e', over = 'o' };
-  static constexpr int asks = 1, answers = 2;  // tags
+  enum class request_kind : char { put = 'p', find = 'f', end = 'e', over = 'o' };
+  static constexpr int request_tag = 1, reply_tag = 2;  // tags
 
   /// The time between two looks: short at first.
   class pace {
@@ -58,24 +58,24 @@ class mpi_value_server {
     return is_whole_;
   }
 
-  /// The answer to a question, with the world's lock held: `v` and a value, `n` for none, `f` and a rank's failure.
-  std::string answer(std::string_view said, int from) {
-    auto const what = static_cast<question>(said[0]);
+  /// The reply to a request, with the world's lock held: `v` and a value, `n` for none, `f` and a rank's failure.
+  std::string reply_to(std::string_view said, int from) {
+    auto const what = static_cast<request_kind>(said[0]);
     said.remove_prefix(1);
-    if (what == question::end) {
+    if (what == request_kind::end) {
       through_[static_cast<std::size_t>(from)] = true;
       if (!said.empty() && failure_.empty())
         failure_ = std::to_string(from) + " rank " + std::to_string(from) + " failed: " + std::string(said);
       return "v";
     }
-    if (what == question::over) {
+    if (what == request_kind::over) {
       std::string const missing = names_of_missing();
       if (!missing.empty()) return "vn" + missing;
       if (from != 0) has_left_[static_cast<std::size_t>(from)] = true, ++left_;
       return "vy" + failure_;
     }
     if (!failure_.empty()) return "f" + failure_;
-    if (what == question::find) {
+    if (what == request_kind::find) {
       auto const found = all_.find(said);
       return found == all_.end() ? "n" : "v" + found->second;
     }
@@ -95,10 +95,10 @@ class mpi_value_server {
   }
   void serve() {
     std::deque<message> sent;
-    auto const reply = [&](std::string const& said, int to) {
+    auto const send_reply = [&](std::string const& said, int to) {
       message& m = sent.emplace_back();
-      m.text = answer(said, to);
-      must(MPI_Isend(m.text.data(), static_cast<int>(m.text.size()), MPI_CHAR, to, answers, talk_, &m.request),
+      m.text = reply_to(said, to);
+      must(MPI_Isend(m.text.data(), static_cast<int>(m.text.size()), MPI_CHAR, to, reply_tag, talk_, &m.request),
            "MPI_Isend");
     };
     auto const is_quiet = [&] {  // whether nobody has asked
@@ -106,20 +106,20 @@ class mpi_value_server {
       sent.erase(std::remove_if(sent.begin(), sent.end(), [](message& m) { return m.has_gone(); }), sent.end());
       int there = 0, bytes = 0;
       MPI_Status status;
-      must(MPI_Iprobe(MPI_ANY_SOURCE, asks, talk_, &there, &status), "MPI_Iprobe");
+      must(MPI_Iprobe(MPI_ANY_SOURCE, request_tag, talk_, &there, &status), "MPI_Iprobe");
       if (there == 0) return true;
       int const from = status.MPI_SOURCE;
       must(MPI_Get_count(&status, MPI_CHAR, &bytes), "MPI_Get_count");
       std::string said(static_cast<std::size_t>(bytes), ' ');
-      must(MPI_Recv(said.data(), bytes, MPI_CHAR, from, asks, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
+      must(MPI_Recv(said.data(), bytes, MPI_CHAR, from, request_tag, talk_, MPI_STATUS_IGNORE), "MPI_Recv");
       if (has_left_[static_cast<std::size_t>(from)]) early_.emplace_back(from, std::move(said));
-      else reply(said, from);
+      else send_reply(said, from);
       return false;
     };
     try {
       for (auto& [from, said] : std::exchange(early_, {})) {
         auto const held = world_.lock();
-        reply(said, from);
+        send_reply(said, from);
       }
       for (pace between; is_open_;)
         if (is_quiet()) between.pause();
@@ -152,7 +152,7 @@ class mpi_value_server {
   std::map<std::string, std::string, std::less<>> all_;
   std::vector<bool> through_, has_left_;  // by rank; the latter knows that all are through
   int left_ = 0;
-  std::deque<std::pair<int, std::string>> early_;  // questions of ranks that are in the next call already
+  std::deque<std::pair<int, std::string>> early_;  // requests of ranks that are in the next call already
   std::string failure_;                            // of a rank: `2 rank 2 failed: …`
 };
 

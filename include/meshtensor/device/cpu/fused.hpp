@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel bound to extents: its space is tiled into tiles, rows and units of work. A function pointer runs a tile,
-// with the interpreter or an instantiated loop; the tiling depends only on extents, so all give the same bits.
+// A fused kernel bound to extents: its iteration space is cut into tiles, which threads share. A function pointer runs
+// a tile, with the interpreter or an instantiated loop; the tiling depends only on extents, so all give the same bits.
 #pragma once
 
 #include <algorithm>

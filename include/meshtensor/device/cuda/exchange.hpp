@@ -132,7 +132,7 @@ class device_exchange {
       to_do.launch({fill_.number, {(a.n[0] + block_ - 1) / block_, block_}}, a);
     }
     for (int j = 0; j < static_cast<int>(in.size()); ++j)
-      comm::each_piece(moves, call.at, j, m, [&](comm::moved_piece const& p) {
+      comm::each_subbox(moves, call.at, j, m, [&](comm::moved_subbox const& p) {
         box const& theirs = moves.from[static_cast<std::size_t>(j)];
         std::int64_t to_stride[max_dims_of_one], from_stride[max_dims_of_one], at = 0, source = 0;
         for (std::int64_t d = moves.dims, t = 1, f = 1; d-- > 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up rows, adds rows and overwrites rows at indices, always with the bits of loops that go through the rows in
-// order: rows of one index are sorted before they are added.
+// gather, scatter_add and put of rows on the GPU, bit for bit as a loop that goes through the rows in order: rows with
+// the same index are sorted before they are added.
 #pragma once
 
 #include "meshtensor/device/cuda/index_text.hpp"

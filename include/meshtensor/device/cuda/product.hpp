@@ -152,8 +152,8 @@ class pair_product {
     if (!lay(m.extent, a_row, k.extent, a_column, product_.transposed_a, product_.lda) ||
         !lay(k.extent, b_row, n.extent, b_column, product_.transposed_b, product_.ldb))
       return false;
-    bool turned = false;
-    if (!lay(m.extent, c_row, n.extent, c_column, turned, product_.ldc) || turned) return false;
+    bool transposed = false;
+    if (!lay(m.extent, c_row, n.extent, c_column, transposed, product_.ldc) || transposed) return false;
     loops_ = std::move(batch);
     products_ = 1;
     for (dim_group const& g : loops_) products_ *= g.extent;

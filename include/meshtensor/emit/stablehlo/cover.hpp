@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emits what windows reach from each replica's part of a dim: the part with its halo. In StableHLO it has one length on
-// all replicas: it is not cut at the ends of the dim, but has zeros there.
+// Emits halos: each replica's part of a dim, with the neighbours' elements that windows reach from it. In StableHLO it
+// has one length on all replicas: it is not cut at the ends of the dim, but has zeros there.
 #pragma once
 
 #include "meshtensor/emit/stablehlo/exchange.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A StableHLO program as its callers see it: the text, and what its arguments and results are.
+// An emitted StableHLO program: its text, and its signature, which says what each argument and result is.
 #pragma once
 
 #include <cstdint>

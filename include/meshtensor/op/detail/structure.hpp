@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares and checks nodes that are no operations: inputs and outputs of programs, owners of regions, collectives.
+// Declares and checks nodes that are not operations: inputs and outputs of programs, owners of regions, collectives.
 #pragma once
 
 #include "meshtensor/graph/rule.hpp"

@@ -72,16 +72,16 @@ struct grouping {
   }
   constexpr void use_in(value_id read, id g) {
     value_id const v = source[read];
-    id const mark = static_cast<id>(g + 1);
+    id const group_mark = static_cast<id>(g + 1);
     fused_group& own = groups[g];
     if (role[v] == fusion_role::number || role[v] == fusion_role::position) {
       ++(role[v] == fusion_role::number ? own.numbers : own.steps);
       return;
     }
-    if (counted_by[v] != mark) counted_by[v] = mark, ++own.operands;
-    shared[v] = shared[v] || (place_of_user[v] != 0 && user[v] != mark);
+    if (counted_by[v] != group_mark) counted_by[v] = group_mark, ++own.operands;
+    shared[v] = shared[v] || (place_of_user[v] != 0 && user[v] != group_mark);
     if (place_of_user[v] == 0 || own.place < place_of_user[v] - 1)
-      user[v] = mark, place_of_user[v] = static_cast<id>(own.place + 1);
+      user[v] = group_mark, place_of_user[v] = static_cast<id>(own.place + 1);
   }
 
   // ---- the scan ----

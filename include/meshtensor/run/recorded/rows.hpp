@@ -66,8 +66,8 @@ class recorded_rows {
       std::byte* const out = g.out[static_cast<std::size_t>(r)];
       comm::clear_behind_rows(clear, moves, r, bytes, out);
       for (int s = 0; s < count; ++s)
-        comm::each_piece(moves, call.at, s, r, [&](comm::moved_piece const& p) {
-          comm::copy_piece_by(copy, moves, p, bytes, r, out, s, g.in[static_cast<std::size_t>(s)]);
+        comm::each_subbox(moves, call.at, s, r, [&](comm::moved_subbox const& p) {
+          comm::copy_subbox_by(copy, moves, p, bytes, r, out, s, g.in[static_cast<std::size_t>(s)]);
         });
     }
   }

@@ -101,7 +101,7 @@ class attention_blocks {
     key_ = take(at, block * head_), key_gradient_ = take(at, block * head_), value_slope_ = take(at, block * value_);
     T* const result = take(at, value_);
     keys_transposed_ = take(at, s_.head * block), values_transposed_ = take(at, s_.value_head * block);
-    scores_ = take(at, block * block), slopes_ = take(at, block * block);
+    scores_ = take(at, block * block), score_gradients_ = take(at, block * block);
     bounds_ = take(at, bounds());
     set_bounds(visible);
     read(q, 0, s_.length, s_.head, query_, head_, static_cast<T>(s_.scale));
@@ -120,7 +120,7 @@ class attention_blocks {
   /// queries, and writes the gradients of the keys, where wanted.
   [[gnu::flatten]] void backward(attention_rows k, attention_rows v, attention_rows const* dk, attention_rows const* dv,
                                  std::int64_t first, std::int64_t count, std::int64_t from, std::int64_t to,
-                                 bool question_slopes) {
+                                 bool query_gradient) {
     read(k, first, count, s_.head, key_, head_);
     turn(k, first, count, s_.head, keys_transposed_, block);
     turn(v, first, count, s_.value_head, values_transposed_, block);
@@ -133,15 +133,16 @@ class attention_blocks {
       if (visible_to(i + rows - 1) <= first) continue;
       T const *const q = query_ + i * head_, *const dy = cotangent_ + i * value_;
       small_product<T>(rows, wide, s_.head, {q, head_}, {keys_transposed_, block}, {scores_, block}, false);
-      small_product<T>(rows, wide, s_.value_head, {dy, value_}, {values_transposed_, block}, {slopes_, block}, false);
+      small_product<T>(rows, wide, s_.value_head, {dy, value_}, {values_transposed_, block}, {score_gradients_, block},
+                       false);
       for (std::int64_t r = 0; r < rows; ++r) score_gradient(r, i + r, first, count);
       if (keys) {
         small_product<T>(count, value_, rows, {scores_, 1, block}, {dy, value_}, {value_slope_, value_}, true);
-        small_product<T>(count, head_, rows, {slopes_, 1, block}, {q, head_}, {key_gradient_, head_}, true);
+        small_product<T>(count, head_, rows, {score_gradients_, 1, block}, {q, head_}, {key_gradient_, head_}, true);
       }
-      if (question_slopes)
-        small_product<T>(rows, head_, count, {slopes_, block}, {key_, head_}, {query_gradient_ + i * head_, head_},
-                         true);
+      if (query_gradient)
+        small_product<T>(rows, head_, count, {score_gradients_, block}, {key_, head_},
+                         {query_gradient_ + i * head_, head_}, true);
     }
     if (!keys) return;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -279,7 +280,7 @@ class attention_blocks {
   }
   /// For one query: turns scores into weights, and the gradients of weights into gradients of scores.
   void score_gradient(std::int64_t r, std::int64_t row, std::int64_t first, std::int64_t keys) {
-    T *const score = scores_ + r * block, *const change = slopes_ + r * block;
+    T *const score = scores_ + r * block, *const change = score_gradients_ + r * block;
     vec<T> const logarithm(logarithm_[row]), delta(delta_[row]);
     std::int64_t const visible = std::min(keys, visible_to(row) - first);
     if (s_.masked) bound(score, row, first, padded(keys));
@@ -311,8 +312,8 @@ class attention_blocks {
   std::int64_t head_, value_, memory_;  // padded: to registers, to blocks
   T *keys_transposed_ = nullptr, *values_ = nullptr, *values_transposed_ = nullptr, *query_ = nullptr,
     *accumulator_ = nullptr;
-  T *next_greatest_ = nullptr, *before_ = nullptr, *scores_ = nullptr, *slopes_ = nullptr, *greatest_ = nullptr,
-    *total_ = nullptr, *cotangent_ = nullptr, *bounds_ = nullptr;
+  T *next_greatest_ = nullptr, *before_ = nullptr, *scores_ = nullptr, *score_gradients_ = nullptr,
+    *greatest_ = nullptr, *total_ = nullptr, *cotangent_ = nullptr, *bounds_ = nullptr;
   T *query_gradient_ = nullptr, *logarithm_ = nullptr, *delta_ = nullptr, *key_ = nullptr, *key_gradient_ = nullptr;
   T* value_slope_ = nullptr;
 };

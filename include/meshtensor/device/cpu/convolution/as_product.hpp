@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds convolutions that are matrix products: kernels of one position, without strides and padding.
+// Finds convolutions that are plain matrix products: 1x1 kernels without strides and padding.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor as instructions over places in memory, for the interpreter. A value along the vector has a block of
-// elements, a row value one element for each row of a tile, a uniform value is repeated throughout a block.
+// A fused kernel as the interpreter's program: instructions over blocks of elements in scratch memory. A value along
+// the vector has a block of elements, a row value one element for each row of a tile, a uniform value is repeated
+// throughout a block.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables numbered at compile time: registers of a kernel's steps, lanes of its sums, addresses of its streams. Each
-// is a separate variable, so that it can be kept in a register.
+// A tuple whose items have numbers at compile time: registers of a kernel's steps, lanes of its sums, addresses of its
+// streams. Each is a separate variable, so that it can be kept in a register.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the elements of operand 0 that a pool's windows relate with its results, in the order of `evaluate`.
+// Lists for each result of a pool, or of its gradient, the elements of operand 0 that it is computed from, in the
+// order of `evaluate`.
 #pragma once
 
 #include <numeric>

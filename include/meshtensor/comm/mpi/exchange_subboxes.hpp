@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a general exchange: each carries the pieces of one member's box that another member needs.
+// Messages of a general exchange: each carries the subboxes of one member's box that another member needs.
 #pragma once
 
 #include "meshtensor/comm/mpi/requests.hpp"
@@ -8,7 +8,7 @@
 namespace meshtensor::comm {
 
 /// Messages go to those members only that need something. Members that get the same box get the same message.
-inline void send_pieces(mpi_requests& requests, mpi_pending& f) {
+inline void send_subboxes(mpi_requests& requests, mpi_pending& f) {
   movement const& m = *f.call.moves;
   std::int64_t const size = f.element_bytes();
   MPI_Datatype const type = moved(f.call.type);
@@ -27,26 +27,26 @@ inline void send_pieces(mpi_requests& requests, mpi_pending& f) {
     std::byte*& message = packed[m.alike[static_cast<std::size_t>(j)]];
     if (message == nullptr) {
       message = next;
-      each_piece(m, f.call.at, f.index, j, [&](moved_piece const& p) {
-        pack_piece(m, p, size, next, f.index, f.in);
+      each_subbox(m, f.call.at, f.index, j, [&](moved_subbox const& p) {
+        pack_subbox(m, p, size, next, f.index, f.in);
         next += p.elements(m.dims) * size;
       });
     }
     must(MPI_Isend(message, static_cast<int>(n), type, j, 0, f.over->first, requests.post(f)), "MPI_Isend");
   }
   fill_uncovered(m, f.call.at, f.index, size, f.call.around, f.out);
-  each_piece(m, f.call.at, f.index, f.index,
-             [&](moved_piece const& p) { copy_piece(m, p, size, f.index, f.out, f.index, f.in); });
+  each_subbox(m, f.call.at, f.index, f.index,
+              [&](moved_subbox const& p) { copy_subbox(m, p, size, f.index, f.out, f.index, f.in); });
 }
 
-/// Puts the pieces of the others into the result.
-inline void unpack_pieces(mpi_pending const& f) {
+/// Puts the subboxes of the others into the result.
+inline void unpack_subboxes(mpi_pending const& f) {
   std::int64_t const size = f.element_bytes();
   std::byte const* from = f.received;
   for (int j = 0; j < f.count; ++j)
     if (j != f.index)
-      each_piece(*f.call.moves, f.call.at, j, f.index, [&](moved_piece const& p) {
-        unpack_piece(*f.call.moves, p, size, f.index, f.out, from);
+      each_subbox(*f.call.moves, f.call.at, j, f.index, [&](moved_subbox const& p) {
+        unpack_subbox(*f.call.moves, p, size, f.index, f.out, from);
         from += p.elements(f.call.dims) * size;
       });
 }
