@@ -242,7 +242,8 @@ class printer : speller {
   [[gnu::cold]] std::string attribute(declaration const& d, node const& n, int k) const {
     switch (d.attributes[k].kind) {
       case attribute_kind::dim: return dim(n.attribute[k]);
-      case attribute_kind::number: return number(static_cast<number_id>(n.attribute[k]));
+      case attribute_kind::number:
+      case attribute_kind::place: return number(static_cast<number_id>(n.attribute[k]));
       case attribute_kind::name: return label(n.attribute[k]);
       case attribute_kind::request: return requested(n);
       case attribute_kind::windows: return windows(n.attribute[k], n.attribute[k + 1]);

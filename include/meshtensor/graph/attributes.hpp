@@ -218,6 +218,21 @@ struct move_rows_attributes {
   constexpr attributes packed() const { return {{static_cast<id>(axes), from, to, groups, holders}}; }
 };
 
+/// The attributes of a node whose result may be a view of operand 0 (buffer_use::window): every `step`-th element of
+/// its dim `from` becomes the dim `to`.
+struct strided_window {
+  dim_id from, to;  // dims
+  number_id first;  // the position of the window along `from`: a row of the table of numbers
+  number_id step;   // likewise; no_id: 1
+
+  static constexpr strided_window of(id const* slots) {
+    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2]),
+            static_cast<number_id>(slots[3])};
+  }
+  static constexpr strided_window of(node const& n) { return of(n.attribute); }
+  constexpr attributes packed() const { return {{from, to, first, step}}; }
+};
+
 /// Whether a node is a move that shifts elements, on one processor, too.
 constexpr bool shifts(node const& n) { return n.kind == primitive::move && move_attributes::of(n).first != no_id; }
 

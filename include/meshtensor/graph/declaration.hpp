@@ -12,6 +12,7 @@ enum class attribute_kind : std::uint8_t {
   unused,
   dim,       // a row of the table of dims
   number,    // a row of the table of numbers
+  place,     // a row of the table of numbers: a position along a dim, or a step between positions
   name,      // a row of the table of names
   variable,  // a row of the table of variables
   path,      // a row of the table of paths, plus 1; 0: none
@@ -26,13 +27,16 @@ enum class attribute_kind : std::uint8_t {
 struct attribute_declaration {
   attribute_kind kind = attribute_kind::unused;
   bool optional = false;  // may be no_id, which means none
+
+  constexpr bool is_number() const { return kind == attribute_kind::number || kind == attribute_kind::place; }
 };
 
 /// The buffer that holds a primitive's result.
 enum class buffer_use : std::uint8_t {
   own,     // one of its own
   shared,  // that of operand 0: the result has the same elements in the same order
-  window,  // that of operand 0, as a strided view, where all readers take strides; else one of its own, a copy
+  window,  // that of operand 0, as a strided view, where all readers take strides; else one of its own, a copy: the
+           // attributes are those of a strided_window (graph/attributes.hpp)
   update,  // that of operand 0, overwritten in part, if no later node reads operand 0; else one of its own
 };
 
@@ -71,11 +75,17 @@ struct declaration {
   buffer_use buffer = buffer_use::own;
   fusion_role fusion = fusion_role::none;
   work_kind work = work_kind::movement;
-  bool takes_strides = false;  // its operands may have any strides
+  bool takes_strides = false;   // its operands may have any strides
+  bool joins_epilogue = false;  // its function 0 is computed with what pass/join_epilogues.hpp finds behind it
   /// Text that the printer adds after the operands. `{0}` stands for attribute 0; a part in `[…]` is left out if the
   /// attribute in it is none.
   char const* text = "";
 
+  constexpr bool has_places() const {
+    for (attribute_declaration const& a : attributes)
+      if (a.kind == attribute_kind::place) return true;
+    return false;
+  }
   constexpr bool fits(node const& n) const {
     return operands.has(n.operands.count) && results.has(n.results.count) && regions.has(n.regions.count);
   }

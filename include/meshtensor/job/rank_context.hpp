@@ -102,7 +102,7 @@ class rank_context {
   void find_all();
   /// The strides of a window, a slice whose step is known.
   void set_strides(view& window, node const& n, view const& of) const {
-    slice_attributes const a = slice_attributes::of(n);
+    strided_window const a = strided_window::of(n);
     std::ranges::copy(of.stride, window.stride);
     window.stride[of.find(a.from)] *= *known_step(m_, p_.numbers, a.step);
   }

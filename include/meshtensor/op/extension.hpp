@@ -97,14 +97,14 @@ namespace detail {
 constexpr bool takes_numbers(declaration const& d, std::size_t first, std::size_t count) {
   for (std::size_t a = first; a < first + count; ++a)
     if (attribute_kind const k = d.attributes[a].kind;
-        k != attribute_kind::number && k != attribute_kind::count && k != attribute_kind::flag)
+        !d.attributes[a].is_number() && k != attribute_kind::count && k != attribute_kind::flag)
       return false;
   return true;
 }
 
 /// The slot of a number: a row of the table, or the count or flag itself.
 constexpr id slot_of(builder& b, attribute_kind kind, number const& n) {
-  if (kind == attribute_kind::number) return b.add_number(n);
+  if (attribute_declaration{kind}.is_number()) return b.add_number(n);
   bool const known = n.count == 1 && n.items[0].kind == number::item::literal;
   double const value = known ? n.items[0].value : -1;
   bool const fits = value >= 0 && value <= (kind == attribute_kind::flag ? 1 : no_id_t::value - 1);

@@ -27,7 +27,7 @@ struct put_attributes {
 struct put_rule {
   static constexpr primitive kind = primitive::put;
   static constexpr declaration declares{.operands = {2, 3},
-                                        .attributes = {{attribute_kind::dim}, {attribute_kind::number, true}},
+                                        .attributes = {{attribute_kind::dim}, {attribute_kind::place, true}},
                                         .buffer = buffer_use::update,
                                         .text = "along {0}[ at {1}]"};
   static constexpr bool at_index(node const& n) { return n.operands.count == 3; }
@@ -96,6 +96,11 @@ struct put_rule {
     view at = y;
     at.extent[y.find(put_attributes::of(e.n).dim)] = 1;
     detail::copy_by_name(part, 0, at, first, no_id, no_id, at.extent);
+  }
+  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+    if (at_index(n)) return;
+    put_attributes const a = put_attributes::of(n);
+    require_within(m, whole_number(numbers[a.position]), a.dim, extent[a.dim]);
   }
   /// errors R10 the dim has no such position
   static void require_within(module const& m, std::int64_t position, dim_id dim, std::int64_t extent) {

@@ -132,6 +132,14 @@ constexpr same_elements elements_of(module const& m, node const& n) {
   });
 }
 
+/// Checks the places of a node at the numbers of a step; `extent`: of each dim.
+/// errors  R10 one is beyond its dim, or a step between positions is 0
+inline void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+  with_rule(n.kind, [&]<class R>() {
+    if constexpr (requires { R::require_places(m, n, numbers, extent); }) R::require_places(m, n, numbers, extent);
+  });
+}
+
 /// A set of primitives, and the dtypes of their operands and results.
 struct primitives {
   std::uint64_t bits[2] = {0, 0};

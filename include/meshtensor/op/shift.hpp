@@ -24,7 +24,7 @@ constexpr value_id shift(builder& b, value_id x, shift_kind how, shift_attribute
 struct shift_rule {
   static constexpr primitive kind = primitive::shift;
   static constexpr declaration declares{
-      .attributes = {{attribute_kind::dim}, {attribute_kind::number}, {attribute_kind::number}},
+      .attributes = {{attribute_kind::dim}, {attribute_kind::place}, {attribute_kind::number}},
       .functions = 3,
       .text = "along {0} from {1}"};
 

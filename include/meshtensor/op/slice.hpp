@@ -14,65 +14,49 @@ constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_
 constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around,
                        number_id step = no_id);
 
-struct slice_attributes {
-  dim_id from, to;  // dims
-  number_id first;  // the position of the slice along `from`: a row of the table of numbers
-  number_id step;   // likewise; no_id: 1
-
-  static constexpr slice_attributes of(id const* slots) {
-    return {static_cast<dim_id>(slots[0]), static_cast<dim_id>(slots[1]), static_cast<number_id>(slots[2]),
-            static_cast<number_id>(slots[3])};
-  }
-  static constexpr slice_attributes of(node const& n) { return of(n.attribute); }
-  constexpr attributes packed() const { return {{from, to, first, step}}; }
-};
-
 struct slice_rule {
   static constexpr primitive kind = primitive::slice;
   static constexpr declaration declares{.attributes = {{attribute_kind::dim},
                                                        {attribute_kind::dim},
-                                                       {attribute_kind::number},
-                                                       {attribute_kind::number, true}},
+                                                       {attribute_kind::place},
+                                                       {attribute_kind::place, true}},
                                         .buffer = buffer_use::window,
                                         .text = "{0} -> {1} from {2}[ by {3}]"};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
-    slice_attributes const a = slice_attributes::of(i.attributes);
+    strided_window const a = strided_window::of(i.attributes);
     i.expect(x.has(a.from), "T01 slice: the operand lacks the dim", 1, 1);
     i.expect(a.from != a.to, "T03 slice: a part has another extent, so it needs another dim", 0, 2);
     i.expect(!x.has(a.to), "T03 slice: the operand already has a dim of the new name", 1, 2);
     i.give(i[0].type, replaced(x, a.from, a.to));
   }
   static constexpr meshtensor::sharding sharding(module const&, node const& n) {
-    slice_attributes const a = slice_attributes::of(n);
+    strided_window const a = strided_window::of(n);
     return meshtensor::sharding{}.keeps_whole(a.from).keeps_whole(a.to).passes_partial(linearity::separate);
   }
   static constexpr bool partition(auto& p, node const& n) {
-    slice_attributes const a = slice_attributes::of(n);
+    strided_window const a = strided_window::of(n);
     return detail::move_along(p, n, {a.from, a.to, a.first, no_id, 0, shift_kind::cut, a.step});
   }
   static constexpr void gradient(differentiation& d, node const& n) {
     value_id const dy = d.cotangent(d.b.m.result(n));
-    slice_attributes const a = slice_attributes::of(n);
+    strided_window const a = strided_window::of(n);
     d.contribute(d.b.m.operand(n, 0), pad(d.b, dy, a.to, a.from, a.first, d.b.literal(0), a.step));
+  }
+  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+    strided_window const a = strided_window::of(n);
+    require_within(m, positions_of(numbers, a.first, a.step), shift_kind::cut, a.from, extent[a.from], a.to,
+                   extent[a.to]);
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
     view const &x = e.operands[0], &y = e.results[0];
-    slice_attributes const a = slice_attributes::of(e.n);
-    positions const at = positions_in(e);
+    strided_window const a = strided_window::of(e.n);
+    positions const at = window_positions(e);
     int const along = x.find(a.from);
     view stepped = x;
     stepped.stride[along] *= at.step;
     detail::copy_by_name(stepped, at.first * x.stride[along], y, 0, a.from, a.to, y.extent);
-  }
-  /// The elements of its operand that it takes. errors R10 there are none such, or the step is 0
-  static positions positions_in(evaluation const& e) {
-    slice_attributes const a = slice_attributes::of(e.n);
-    int const along = e.operands[0].find(a.from);
-    positions const at = positions_of(e.context.numbers, a.first, a.step);
-    require_within(e.m, at, shift_kind::cut, a.from, e.operands[0].extent[along], a.to, e.results[0].extent[along]);
-    return at;
   }
 };
 
@@ -94,9 +78,9 @@ struct pad_rule {
   static constexpr primitive kind = primitive::pad;
   static constexpr declaration declares{.attributes = {{attribute_kind::dim},
                                                        {attribute_kind::dim},
+                                                       {attribute_kind::place},
                                                        {attribute_kind::number},
-                                                       {attribute_kind::number},
-                                                       {attribute_kind::number, true}},
+                                                       {attribute_kind::place, true}},
                                         .text = "{0} -> {1} at {2}[ by {4}] around {3}"};
   static constexpr void infer(inference& i) {
     shape const& x = i.dims_of(0);
@@ -118,6 +102,11 @@ struct pad_rule {
     value_id const dy = d.cotangent(d.b.m.result(n));
     pad_attributes const a = pad_attributes::of(n);
     d.contribute(d.b.m.operand(n, 0), slice(d.b, dy, a.to, a.from, a.first, a.step));
+  }
+  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+    pad_attributes const a = pad_attributes::of(n);
+    require_within(m, positions_of(numbers, a.first, a.step), shift_kind::spread, a.from, extent[a.from], a.to,
+                   extent[a.to]);
   }
   template <class = lazy>
   static void evaluate(evaluation const& e) {
@@ -220,7 +209,7 @@ struct concat_rule {
 };
 
 constexpr value_id slice(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id step) {
-  return add_node<slice_rule>(b, {x}, slice_attributes{from, to, first, step}.packed());
+  return add_node<slice_rule>(b, {x}, strided_window{from, to, first, step}.packed());
 }
 constexpr value_id pad(builder& b, value_id x, dim_id from, dim_id to, number_id first, number_id around,
                        number_id step) {

@@ -15,7 +15,7 @@ namespace detail {
 struct slice_at {
   static constexpr void infer(inference& i) {
     shape const &x = i.dims_of(0), &start = i.dims_of(1);
-    slice_attributes const a = slice_attributes::of(i.attributes);
+    strided_window const a = strided_window::of(i.attributes);
     i.expect(x.has(a.from), "T01 slice: the operand lacks the dim", 1, 1);
     i.expect(i.is_integer(1), "T02 slice: the start is not an integer", 2);
     i.expect(a.from != a.to, "T03 slice: a part has another extent, so it needs another dim", 0, 2);
@@ -28,7 +28,7 @@ struct slice_at {
 struct put_at {
   static constexpr void infer(inference& i) {
     shape const &x = i.dims_of(0), &part = i.dims_of(1), &start = i.dims_of(2);
-    slice_attributes const a = slice_attributes::of(i.attributes);
+    strided_window const a = strided_window::of(i.attributes);
     i.expect(x.has(a.from), "T01 put: the operand lacks the dim", 1, 1);
     i.expect(part.has(a.to), "T01 put: the part lacks the dim of the slice", 2, 2);
     i.expect(i[0].type == i[1].type, "T02 the dtypes of the operands differ: cast one of them", 3);
@@ -41,7 +41,7 @@ struct put_at {
 };
 /// Whether `infer` finds no fault; a fault is the program's error.
 template <class Rule>
-constexpr bool fits(builder& b, std::initializer_list<value_id> operands, slice_attributes const& a) {
+constexpr bool fits(builder& b, std::initializer_list<value_id> operands, strided_window const& a) {
   inference i = inference_of(b.m, ids(operands.begin(), operands.size()), 0, a.packed().at, dtype::f32, {});
   Rule::infer(i);
   if (i.fault == nullptr) return true;

@@ -36,7 +36,7 @@ struct epilogue_joiner {
  private:
   constexpr void find_chain(int conv) {
     node const& c = from.nodes[conv];
-    if (c.kind != primitive::conv || c.function != 0 || is_in_composite(from, c)) return;  // 0: forward
+    if (!declared(c.kind).joins_epilogue || c.function != 0 || is_in_composite(from, c)) return;  // 0: forward
     value const& y = from.result_value(c);
     if (y.type != dtype::f32) return;
     int stage = 0;  // 1: a factor was found, 2: an offset, 3: a tensor, 4: relu
@@ -46,8 +46,8 @@ struct epilogue_joiner {
       int const next = user[v] - 1;
       node const& n = from.nodes[next];
       value const& z = from.result_value(n);
-      if (n.kind != primitive::elementwise || n.region != c.region || conv_of[next] != 0 || z.type != y.type ||
-          !(z.dims == y.dims) || !(z.layout == y.layout))
+      if (declared(n.kind).fusion != fusion_role::function || n.region != c.region || conv_of[next] != 0 ||
+          z.type != y.type || !(z.dims == y.dims) || !(z.layout == y.layout))
         break;
       int const now = stage_of(n, v, conv);
       if (now <= stage) break;
@@ -126,7 +126,7 @@ struct epilogue_joiner {
 
 constexpr bool has_convolutions(module const& m) {
   for (int i = 0; i < m.node_count; ++i)
-    if (m.nodes[i].kind == primitive::conv) return true;
+    if (declared(m.nodes[i].kind).joins_epilogue) return true;
   return false;
 }
 

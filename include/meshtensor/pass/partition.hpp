@@ -49,8 +49,9 @@ struct partitioner {
   /// Whether the extents of a node's rows would be seen outside of the step, or in random numbers: they depend on the
   /// mesh.
   constexpr bool is_part_of_state(node const& n) const {
-    bool const gives = n.kind == primitive::input || n.kind == primitive::read || n.kind == primitive::random ||
-                       n.kind == primitive::iota;
+    fusion_role const role = declared(n.kind).fusion;
+    bool const gives = n.kind == primitive::input || n.kind == primitive::read || role == fusion_role::random ||
+                       role == fusion_role::position;
     bool const takes = n.kind == primitive::output || n.kind == primitive::write;
     return (gives && is_of_exchange(p.from, p.from.result_value(n).dims)) ||
            (takes && is_of_exchange(p.from, p.from.operand_value(n, 0).dims));

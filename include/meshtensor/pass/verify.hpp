@@ -177,7 +177,8 @@ struct verifier {
     if (a.optional && row == id{no_id}) return true;
     switch (a.kind) {
       case attribute_kind::dim: return row < m.dim_count;
-      case attribute_kind::number: return row < m.number_count;
+      case attribute_kind::number:
+      case attribute_kind::place: return row < m.number_count;
       case attribute_kind::name: return row < m.name_count;
       case attribute_kind::variable: return row < m.variable_count;
       case attribute_kind::path: return row <= m.path_count;
@@ -194,7 +195,8 @@ struct verifier {
   static constexpr char const* missing(attribute_kind kind) {
     switch (kind) {
       case attribute_kind::dim: return "a node has no dim";
-      case attribute_kind::number: return "a node has no number";
+      case attribute_kind::number:
+      case attribute_kind::place: return "a node has no number";
       case attribute_kind::name: return "a node has no name";
       case attribute_kind::variable: return "a node has no variable";
       case attribute_kind::path: return "a write counts under a path that is not there";

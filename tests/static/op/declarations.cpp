@@ -70,6 +70,21 @@ static_assert(each_rule([]<class R>(mt::primitive) {
   return (!d.effect || d.results.most == 0) && (d.buffer == mt::buffer_use::own || d.operands.least >= 1);
 }));
 
+// A window has the attributes of a strided_window.
+static_assert(each_rule([]<class R>(mt::primitive) {
+  constexpr mt::attribute_kind wanted[] = {mt::attribute_kind::dim, mt::attribute_kind::dim, mt::attribute_kind::place,
+                                           mt::attribute_kind::place};
+  mt::declaration const& d = R::declares;
+  for (int a = 0; d.buffer == mt::buffer_use::window && a < 4; ++a)
+    if (d.attributes[a].kind != wanted[a]) return false;
+  return true;
+}));
+// What has places checks them, or takes any.
+static_assert(each_rule([]<class R>(mt::primitive p) {
+  return !R::declares.has_places() || p == mt::primitive::shift ||
+         requires(mt::module const& m, mt::node const& n) { R::require_places(m, n, nullptr, nullptr); };
+}));
+
 static_assert(mt::declared(mt::primitive::put).buffer == mt::buffer_use::update);
 static_assert(mt::declared(mt::primitive::einsum).takes_strides);
 

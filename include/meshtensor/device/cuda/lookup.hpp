@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gather, scatter_add and put of rows on the GPU, bit for bit as a loop that goes through the rows in order: rows with
-// the same index are sorted before they are added.
+// gather, scatter_add and put on the GPU, bit for bit as a loop that goes through the rows in order: rows with the same
+// index are sorted before they are added.
 #pragma once
 
 #include "meshtensor/device/cuda/index_text.hpp"
 #include "meshtensor/device/cuda/movement.hpp"
 #include "meshtensor/op/lookup.hpp"
+#include "meshtensor/op/put.hpp"
 
 namespace meshtensor::cuda {
 
@@ -182,15 +183,31 @@ inline node_work put_rows_of(preparation& p, box_copier const& copier, node cons
   };
 }
 
+/// At a number: a copy of one slice.
+inline node_work put_slice_of(box_copier const& copier) {
+  return [&copier](recording& to_do, evaluation const& e, address, address) {
+    constexpr auto none = id{no_id};
+    view const &x = e.operands[0], &y = e.results[0];
+    if (y.data != x.data) copier.by_name(to_do, x, 0, y, 0, none, none, y.extent);
+    std::int64_t const first = put_rule::start_of(e);
+    if (first < 0) return;
+    view at = y;
+    at.extent[y.find(put_attributes::of(e.n).dim)] = 1;
+    copier.by_name(to_do, e.operands[1], 0, at, first, none, none, at.extent);
+  };
+}
+
 }  // namespace detail
 
-/// The work of a node that reads or writes at indices; none if it is another one, or too large.
+/// The work of a node that reads or writes at indices or puts at a number; none if it is another one, or too large.
 inline node_work lookup_of(preparation& p, box_copier const& copier, node const& n, view const* operands,
                            view const* results) {
   switch (n.kind) {
     case primitive::gather: return detail::gather_of(p, n, operands, results[0]);
     case primitive::scatter_add: return detail::scatter_add_of(p, n, operands, results[0]);
-    case primitive::put: return detail::put_rows_of(p, copier, n, operands, results[0]);
+    case primitive::put:
+      return put_rule::at_index(n) ? detail::put_rows_of(p, copier, n, operands, results[0])
+                                   : detail::put_slice_of(copier);
     default: return {};
   }
 }

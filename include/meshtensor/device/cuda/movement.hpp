@@ -5,7 +5,6 @@
 #include "meshtensor/device/cuda/index_text.hpp"
 #include "meshtensor/device/cuda/recording.hpp"
 #include "meshtensor/op/constant.hpp"
-#include "meshtensor/op/put.hpp"
 #include "meshtensor/op/shift.hpp"
 #include "meshtensor/op/slice.hpp"
 #include "meshtensor/op/stack.hpp"
@@ -137,8 +136,8 @@ inline node_work movement_of(preparation& p, box_copier const& copier, node cons
       };
     case primitive::slice:
       return [&copier](recording& to_do, evaluation const& e, address, address) {
-        slice_attributes const a = slice_attributes::of(e.n);
-        positions const at = slice_rule::positions_in(e);
+        strided_window const a = strided_window::of(e.n);
+        positions const at = window_positions(e);
         view x = e.operands[0];
         int const along = x.find(a.from);
         std::int64_t const first = at.first * x.stride[along];
@@ -198,17 +197,6 @@ inline node_work movement_of(preparation& p, box_copier const& copier, node cons
         });
       };
     }
-    case primitive::put:
-      if (put_rule::at_index(n)) return {};
-      return [&copier](recording& to_do, evaluation const& e, address, address) {
-        view const &x = e.operands[0], &y = e.results[0];
-        if (y.data != x.data) copier.by_name(to_do, x, 0, y, 0, none, none, y.extent);
-        std::int64_t const first = put_rule::start_of(e);
-        if (first < 0) return;
-        view at = y;
-        at.extent[y.find(put_attributes::of(e.n).dim)] = 1;
-        copier.by_name(to_do, e.operands[1], 0, at, first, none, none, at.extent);
-      };
     default: return {};
   }
 }

@@ -78,30 +78,14 @@ class program_writer : speller {
       }
     }
   }
-  /// The numbers by which elements are shifted, and those that are places.
+  /// The numbers of an operation at places: those are positions, the others are values of its elements.
   void find_places(node const& n) {
-    auto const add = [&](number_id row, dtype type) {
-      if (row != no_id && !e_.known(row) && port_of(row, type) == nullptr)
-        numbers_.push_back({stablehlo_port::number, row, value_id{no_id}, type});
-    };
-    auto const add_all = [&](number_id first, number_id step, number_id around) {
-      add(first, dtype::i64), add(step, dtype::i64), add(around, m_.result_value(n).type);
-    };
-    constexpr number_id none{no_id};
-    if (n.kind == primitive::shift) {
-      shift_attributes const a = shift_attributes::of(n);
-      add_all(a.first, none, a.around);
-    } else if (n.kind == primitive::move) {
-      move_attributes const a = move_attributes::of(n);
-      add_all(a.first, a.step, a.around);
-    } else if (n.kind == primitive::slice) {
-      slice_attributes const a = slice_attributes::of(n);
-      add_all(a.first, a.step, none);
-    } else if (n.kind == primitive::pad) {
-      pad_attributes const a = pad_attributes::of(n);
-      add_all(a.first, a.step, a.around);
-    } else if (n.kind == primitive::put) {
-      add_all(put_attributes::of(n).position, none, none);
+    declaration const& d = declared(n.kind);
+    for (int k = 0; k < max_attributes && d.has_places(); ++k) {
+      auto const row = static_cast<number_id>(n.attribute[k]);
+      if (!d.attributes[k].is_number() || row == no_id || e_.known(row)) continue;
+      dtype const type = d.attributes[k].kind == attribute_kind::place ? dtype::i64 : m_.result_value(n).type;
+      if (port_of(row, type) == nullptr) numbers_.push_back({stablehlo_port::number, row, value_id{no_id}, type});
     }
   }
   /// The argument that holds a number as an element of a dtype, if there is one.

@@ -122,7 +122,7 @@ inline value spread(emission& e, node const& n, value const& x, std::size_t k, n
 }
 
 inline value slice(emission& e, node const& n) {
-  slice_attributes const a = slice_attributes::of(n);
+  strided_window const a = strided_window::of(n);
   auto const along = static_cast<std::size_t>(e.dims(n).find(a.from));
   std::int64_t const extent = e.b.extent[a.from], count = e.b.extent[a.to];
   auto const at = known_places(e, a.first, a.step);

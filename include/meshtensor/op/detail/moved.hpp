@@ -7,6 +7,7 @@
 #include "meshtensor/graph/attributes.hpp"
 #include "meshtensor/graph/builder.hpp"
 #include "meshtensor/graph/locate.hpp"
+#include "meshtensor/graph/rule.hpp"
 
 namespace meshtensor {
 
@@ -38,6 +39,20 @@ inline void require_within(module const& m, positions at, shift_kind how, dim_id
                         " long, reaches beyond its extent, ", from_extent});
   throw error("R10", {"'", m.dim_name(from), "', ", from_extent, " long, padded from ", at.first, " on", steps,
                       ", reaches beyond the extent of '", m.dim_name(to), "', ", to_extent});
+}
+
+/// The elements of operand 0 that a strided window takes. errors R10 there are none such, or the step is 0
+inline positions window_positions(evaluation const& e) {
+  strided_window const a = strided_window::of(e.n);
+  int const along = e.operands[0].find(a.from);
+  positions const at = positions_of(e.context.numbers, a.first, a.step);
+  require_within(e.m, at, shift_kind::cut, a.from, e.operands[0].extent[along], a.to, e.results[0].extent[along]);
+  return at;
+}
+/// The offset in operand 0, in elements, of the first of them. errors R10 as above
+inline std::int64_t start_of_window(evaluation const& e) {
+  view const& x = e.operands[0];
+  return window_positions(e).first * x.stride[x.find(strided_window::of(e.n).from)];
 }
 
 /// The mesh axes along which processors exchange something when a value in placement `x` becomes one in placement `y`:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/rule.hpp"
+#include "meshtensor/op/detail/moved.hpp"
 
 namespace meshtensor {
 
@@ -113,9 +114,9 @@ struct move_rule {
   static constexpr primitive kind = primitive::move;
   static constexpr declaration declares{.attributes = {{attribute_kind::dim},
                                                        {attribute_kind::dim},
+                                                       {attribute_kind::place, true},
                                                        {attribute_kind::number, true},
-                                                       {attribute_kind::number, true},
-                                                       {attribute_kind::number, true}},
+                                                       {attribute_kind::place, true}},
                                         .functions = 255};
   static constexpr char const* verify(module const& m, node const& n) {
     move_attributes const a = move_attributes::of(n);
@@ -125,6 +126,12 @@ struct move_rule {
     bool const covers = m.dims[a.to].kind == dim_row::cover && whole_dim(m, a.to) == whole_dim(m, a.from);
     return a.first != no_id || ((a.from == a.to || covers) && a.how == shift_kind::cut) ? nullptr
                                                                                         : "a move shifts by no number";
+  }
+  /// A roll or a shift may have any number.
+  static void require_places(module const& m, node const& n, double const* numbers, std::int64_t const* extent) {
+    move_attributes const a = move_attributes::of(n);
+    if (a.first == no_id || a.from == a.to) return;
+    require_within(m, positions_of(numbers, a.first, a.step), a.how, a.from, extent[a.from], a.to, extent[a.to]);
   }
 };
 /// The rows of a block move to another one, which may have room for another number of rows.

@@ -25,7 +25,7 @@ struct needed_dims {
       declaration const& d = declared(m, n);
       for (int a = 0; a < max_attributes; ++a) {
         if (d.attributes[a].kind == attribute_kind::dim) at[n.attribute[a]] = true;
-        if (d.attributes[a].kind == attribute_kind::number && n.attribute[a] != id{no_id}) row[n.attribute[a]] = true;
+        if (d.attributes[a].is_number() && n.attribute[a] != id{no_id}) row[n.attribute[a]] = true;
         if (d.attributes[a].kind != attribute_kind::windows) continue;
         for (int w = n.attribute[a]; w < n.attribute[a] + n.attribute[a + 1]; ++w) need(m.windows[w]);
       }

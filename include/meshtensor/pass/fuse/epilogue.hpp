@@ -3,7 +3,7 @@
 #pragma once
 
 #include "meshtensor/graph/attributes.hpp"
-#include "meshtensor/graph/module.hpp"
+#include "meshtensor/op/rules.hpp"
 
 namespace meshtensor {
 
@@ -23,8 +23,8 @@ constexpr epilogue_form epilogue_form_of(module const& m, node const& n) {
   for (int i = 0; f.found && i < m.node_count; ++i) {
     node const& one = m.nodes[i];
     if (one.region != m.region_of(n, 0)) continue;
-    if (one.kind == primitive::conv) f.conv = static_cast<node_id>(i);
-    if (one.kind != primitive::elementwise) continue;
+    if (declared(one.kind).joins_epilogue) f.conv = static_cast<node_id>(i);
+    if (declared(one.kind).fusion != fusion_role::function) continue;
     shape const& z = m.result_value(one).dims;
     bool const spread = !(m.operand_value(one, one.operands.count - 1).dims == z && m.operand_value(one, 0).dims == z);
     auto const how = static_cast<function>(one.function);

@@ -110,7 +110,7 @@ struct liveness {
     if (declared(m, n).buffer != buffer_use::window) return false;
     value_id const of = m.operand(n, 0);
     return m.nodes[m.values[of].node].kind == primitive::argument && !put_into[of] && !wants_copy[m.result(n)] &&
-           known_step(m, p.numbers, slice_attributes::of(n).step).value_or(0) > 0;
+           known_step(m, p.numbers, strided_window::of(n).step).value_or(0) > 0;
   }
   /// Whether the result is an alias of the operand. A collective over one rank is one, unless its operand outlives the
   /// step or the iteration and its result replaces such a value: then it copies, as it does over several ranks.

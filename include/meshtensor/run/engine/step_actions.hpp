@@ -57,8 +57,7 @@ inline std::byte* slice_of(rank_context const& p, view const& stack, std::byte* 
 /// The address at which a strided view of a node's operand begins.
 inline std::byte* window_of(module const& m, node const& n, rank_context const& p) {
   view const x = p.at(m.operand(n, 0)), y = p.at(m.result(n));
-  positions const at = slice_rule::positions_in({m, n, &x, &y, p.context});
-  std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(n).from)];
+  std::int64_t const first = start_of_window({m, n, &x, &y, p.context});
   return x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type));
 }
 inline void copy_part(node const& n, view const& x, view const& y) {

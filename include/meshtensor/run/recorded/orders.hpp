@@ -176,8 +176,7 @@ class recorded_orders {
     node const& n = m_.nodes[i.node];
     node_views const v = nodes_.views(r, n);
     view const& x = v.operands[0];
-    positions const at = slice_rule::positions_in({m_, n, v.operands, v.results, r.context});
-    std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(n).from)];
+    std::int64_t const first = start_of_window({m_, n, v.operands, v.results, r.context});
     r.set_pointer(i.to_value(), x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type)));
   }
 

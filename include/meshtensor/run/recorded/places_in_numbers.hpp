@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the numbers of a program that are places in tensors: a recorded step holds for their values only.
+// Finds the numbers of operations at places in tensors: a recorded step holds for their values only.
 #pragma once
 
 #include <cstring>
@@ -16,18 +16,9 @@ class places_in_numbers {
   places_in_numbers(module const& m, std::span<instruction const> instructions) {
     for (instruction const& i : instructions) {
       node const& n = m.nodes[i.node];
-      switch (n.kind) {
-        case primitive::slice:
-        case primitive::pad:
-        case primitive::put:
-        case primitive::shift:
-        case primitive::move: break;
-        default: continue;
-      }
       declaration const& d = declared(m, n);
-      for (int k = 0; k < max_attributes; ++k)
-        if (d.attributes[k].kind == attribute_kind::number && n.attribute[k] != id{no_id})
-          rows_.push_back(n.attribute[k]);
+      for (int k = 0; k < max_attributes && d.has_places(); ++k)
+        if (d.attributes[k].is_number() && n.attribute[k] != id{no_id}) rows_.push_back(n.attribute[k]);
     }
   }
 

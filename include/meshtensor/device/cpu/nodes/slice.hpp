@@ -16,15 +16,15 @@ class slice_kernel final : public node_kernel {
   explicit slice_kernel(node_setup const& s) { prepare_step(s.n, s.operands[0], s.result, 1); }
   void run(evaluation const& e, std::byte*, thread_team& team) override {
     view const& x = e.operands[0];
-    auto const at = slice_rule::positions_in(e);
+    auto const at = window_positions(e);
     if (at.step != step_) prepare_step(e.n, x, e.results[0], at.step);
-    std::int64_t const first = at.first * x.stride[x.find(slice_attributes::of(e.n).from)];
+    std::int64_t const first = at.first * x.stride[x.find(strided_window::of(e.n).from)];
     copy_.run(x.as<std::byte>() + first * static_cast<std::int64_t>(bytes_of(x.type)), e.results[0].data, &team);
   }
 
  private:
   void prepare_step(node const& n, view x, view const& y, std::int64_t step) {
-    slice_attributes const a = slice_attributes::of(n);
+    strided_window const a = strided_window::of(n);
     x.stride[x.find(a.from)] *= step, step_ = step;
     copy_ = copy_by_name(x, y, a.from, a.to, y.extent);
   }
