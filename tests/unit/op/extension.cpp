@@ -188,6 +188,7 @@ TEST_CASE("counts, flags and numbers are attributes behind the dims") {
   using precise = mt::precision<wheel, mt::dtype::f64>;
   auto const m = traced<precise>();
   CHECK(mt::text_of(*m).find(", along length by 2, times ") != std::string::npos);
+  property::hold_under_every_layout("wheel", *m, mt::entry_name<precise>(), {}, t);
   property::at_least(60, t.tried);
 }
 
