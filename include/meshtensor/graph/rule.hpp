@@ -13,13 +13,16 @@
 
 namespace meshtensor {
 
+class unchanged_blocks;  // base/kept_copies.hpp
+
 /// The values that change from step to step and from iteration to iteration.
 struct run_context {
   double const* numbers;  // the module's table of numbers, evaluated
   std::uint64_t seed;
-  std::uint64_t step;       // of the program
-  std::uint64_t iteration;  // linear over all enclosing loops
-  std::int64_t index;       // along the dim of the innermost loop
+  std::uint64_t step;                           // of the program
+  std::uint64_t iteration;                      // linear over all enclosing loops
+  std::int64_t index;                           // along the dim of the innermost loop
+  unchanged_blocks const* unchanged = nullptr;  // of the store, for this processor; null: not known
 };
 
 /// One node with its operands and results in memory.

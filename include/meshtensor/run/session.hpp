@@ -102,6 +102,8 @@ class session {
   /// Updates the arenas: another executable of the store may have grown them, or given them up.
   void find_memory();
   void run_all();
+  /// Frees the copies in other formats that executables keep of what this one writes.
+  void drop_copies();
   /// Copies home what another device keeps of the values that this session uses.
   void bring_home();
 
@@ -110,6 +112,8 @@ class session {
   block assembled(value_id v, PartOf part_of) const;
 
   void connect();
+  /// Tells each processor which blocks of the store this program reads and never writes.
+  void find_unchanged();
   void make_engine(int rank, transport& t);
 
   /// The device of one of the processors that run concurrently here: they share the cores.

@@ -102,6 +102,7 @@ memory_use session<Device>::memory() const {
   std::int64_t planned_here = 0;
   for (std::size_t k = 0; k < processors_.size(); ++k) planned_here += store_.steps().resident(k, p_.arena_bytes);
   for (std::span<std::byte const> const v : variables_) planned_here += resident_bytes(v.data(), std::ssize(v));
+  for (external_buffers const& o : external_) use.workspace += o.unchanged.bytes_of_copies();
   for (port const& p : inputs_.ports())
     for (auto const& m : p.memory) planned_here += resident_bytes(m.data(), std::ssize(m) * 8);
   use.process = std::max<std::int64_t>(0, resident_bytes() - planned_here - use.workspace);
@@ -142,6 +143,20 @@ void session<Device>::connect() {
     p.memory.resize(processors_.size());
     for (std::size_t k = 0; k < external_.size(); ++k)
       external_[k].given[p.node] = p.buffer(k, processors_[k].bytes(m_.operand(n, 0)));
+  }
+  find_unchanged();
+}
+
+template <class Device>
+void session<Device>::find_unchanged() {
+  std::vector<bool> done(static_cast<std::size_t>(m_.variable_count));
+  for (used_value const& u : used_)
+    if (u.is_written) done[u.variable] = true;
+  for (used_value const& u : used_) {
+    if (done[u.variable]) continue;
+    done[u.variable] = true;
+    for (std::size_t k = 0; k < external_.size(); ++k)
+      external_[k].unchanged.add(u.value->blocks[k].data(), u.value->blocks[k].size(), u.value->copies[k]);
   }
 }
 
@@ -189,6 +204,7 @@ void session<Device>::step() {
     find_memory();
     try {
       if constexpr (!keeps_values<Device>) bring_home();
+      drop_copies();
       run_all();
     } catch (...) {
       if (std::ranges::any_of(engines_, &engine<Device>::is_under_way)) store_.steps().leave();
@@ -251,6 +267,12 @@ void session<Device>::run_all() {
     std::size_t const k = index_of(rank);
     run(k, {&external_[k], 1});
   });
+}
+
+template <class Device>
+void session<Device>::drop_copies() {
+  for (used_value const& u : used_)
+    if (u.is_written) u.value->drop_copies();
 }
 
 template <class Device>

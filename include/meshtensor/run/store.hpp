@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "meshtensor/array/array_view.hpp"
+#include "meshtensor/base/kept_copies.hpp"
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/base/suggest.hpp"
 #include "meshtensor/job/job.hpp"
@@ -35,6 +36,7 @@ struct stored {
   std::vector<std::string> reshaped_at;  // of each dim with a grain: ` (model.cpp:31)`, where it is merged or split
   std::vector<view> windows;             // of each held processor's block, in the whole
   std::vector<arena> blocks;
+  std::vector<kept_copies> copies;  // of each block, in other formats
   declared_start start;
   std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds a part only
 
@@ -45,12 +47,17 @@ struct stored {
   std::byte* block_of(std::size_t k) {
     come_home();
     on_device.reset();
+    drop_copies();
     return blocks[k].data();
   }
   /// A processor's block, to be read.
   std::byte* read_block(std::size_t k) {
     come_home();
     return blocks[k].data();
+  }
+  /// To be called before anybody writes to the blocks: frees the copies of what they held.
+  void drop_copies() {
+    for (kept_copies& each : copies) each.drop();
   }
   void come_home() {
     if (!is_stale) return;
@@ -245,6 +252,7 @@ class store {
     std::vector<strided_extent> dims;
     for (std::size_t i = 0; i < s.dims.size(); ++i)
       dims.push_back({{s.dims[i].label, s.windows[0].extent[i]}, s.windows[0].stride[i]});
+    s.copies[0].forbid();
     return {reinterpret_cast<T*>(s.block_of(0)), dims};
   }
   /// Replaces a value from a range of all its elements, in the order of its dims.
@@ -311,6 +319,7 @@ class store {
  private:
   static void add_block(stored& s, view window) {
     s.blocks.emplace_back(static_cast<std::size_t>(window.bytes()));
+    s.copies.emplace_back();
     window.data = s.blocks.back().data();
     s.windows.push_back(window);
   }

@@ -19,6 +19,7 @@
 #include <string>
 #include <variant>
 
+#include "meshtensor/base/kept_copies.hpp"
 #include "meshtensor/device/cpu/convolution/as_product.hpp"
 #include "meshtensor/device/cpu/convolution/depthwise.hpp"
 #include "meshtensor/device/cpu/convolution/loops.hpp"
@@ -86,20 +87,24 @@ class convolution_plan {
   /// Whether `execute` applies the epilogue, too.
   bool joins() const { return joins_; }
 
-  /// Runs the convolution. One thread calls at a time; those of `team` share the work.
+  /// Runs the convolution. One thread calls at a time; those of `team` share the work. A kernel that lies in one of the
+  /// blocks `unchanged` is copied to a library's format once, not in each run.
   template <class = lazy>
-  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team = nullptr) {
+  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team = nullptr,
+               [[maybe_unused]] unchanged_blocks const* unchanged = nullptr) {
     std::visit(
         [&]<class Way>(Way& way) {
-          if constexpr (!std::is_same_v<Way, std::monostate>) way.execute(a, b, result, workspace, team);
+          if constexpr (requires { way.execute(a, b, result, workspace, team, unchanged); })
+            way.execute(a, b, result, workspace, team, unchanged);
+          else if constexpr (!std::is_same_v<Way, std::monostate>) way.execute(a, b, result, workspace, team);
         },
         way_);
   }
 #if MESHTENSOR_WITH_ONEDNN
   /// The same with the epilogue that it joins; null: without a factor or an offset.
-  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team, void const* factor,
-               void const* offset) {
-    std::get<convolution_by_onednn>(way_).execute(a, b, result, workspace, team, factor, offset);
+  void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team,
+               unchanged_blocks const* unchanged, void const* factor, void const* offset) {
+    std::get<convolution_by_onednn>(way_).execute(a, b, result, workspace, team, unchanged, factor, offset);
   }
 #endif
 

@@ -40,7 +40,8 @@ template <class Device>
 void engine<Device>::run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed,
                          std::uint64_t step) {
   external_ = external;
-  for (rank_context& p : processors_) p.context = {numbers, seed, step, 0, 0};
+  for (std::size_t k = 0; k < processors_.size(); ++k)
+    processors_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
   recorder_.begin_step(exchange_->ahead());
   for (std::size_t at = 0; at < list_.size();) at = run_at(at);
   exchange_->end_all();

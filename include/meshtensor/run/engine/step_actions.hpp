@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/base/kept_copies.hpp"
 #include "meshtensor/device/device.hpp"
 #include "meshtensor/job/rank_context.hpp"
 #include "meshtensor/op/detail/accumulate.hpp"
@@ -20,6 +21,7 @@ struct external_buffers {
   std::vector<std::byte*> variables;  // by variable id
   std::vector<std::byte*> fed;        // by node id of the input
   std::vector<std::byte*> given;      // by node id of the output: the destination of its copy
+  unchanged_blocks unchanged;         // variables that the program reads and never writes
 };
 
 /// An instruction of a list that is read in each step. An instruction that the compiler knows, `known_instruction`, has

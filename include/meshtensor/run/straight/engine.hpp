@@ -44,7 +44,7 @@ class engine<Device> {
   void run(std::span<external_buffers> external, double const* numbers, std::uint64_t seed, std::uint64_t step) {
     external_ = external;
     for (std::size_t k = 0; k < processors_.size(); ++k) {
-      processors_[k].context = {numbers, seed, step, 0, 0};
+      processors_[k].context = {numbers, seed, step, 0, 0, &external[k].unchanged};
       if (processors_[k].arena() != ranks_[k].arena) place_in_arena(processors_[k], ranks_[k]);
     }
     recorder_.begin_step(exchange_->ahead());

@@ -43,13 +43,13 @@ class conv_epilogue final : public node_kernel {
 #if MESHTENSOR_WITH_ONEDNN
     if (plan_.joins()) {
       if (sum != nullptr && sum->data != z.data) finish(z, *sum, nullptr, nullptr, nullptr, false, team);
-      return plan_.execute(x[0].data, x[1].data, z.data, workspace, &team, factor == nullptr ? nullptr : factor->data,
-                           offset == nullptr ? nullptr : offset->data);
+      return plan_.execute(x[0].data, x[1].data, z.data, workspace, &team, e.context.unchanged,
+                           factor == nullptr ? nullptr : factor->data, offset == nullptr ? nullptr : offset->data);
     }
 #endif
     view y = z;
     if (is_beside()) y = dense_, y.data = workspace + plan_bytes();
-    if (planned_) plan_.template execute<Any>(x[0].data, x[1].data, y.data, workspace, &team);
+    if (planned_) plan_.template execute<Any>(x[0].data, x[1].data, y.data, workspace, &team, e.context.unchanged);
     else loops_({e.m, e.m.nodes[form_.conv], x, &y, e.context});
     finish(z, y, factor, offset, sum, form_.relu, team);
   }

@@ -12,6 +12,7 @@
 #  include <string>
 #  include <vector>
 
+#  include "meshtensor/base/kept_copies.hpp"
 #  include "meshtensor/device/cpu/convolution/problem.hpp"
 #  include "meshtensor/device/cpu/convolution/reorder.hpp"
 #  include "meshtensor/device/cpu/library_threads.hpp"
@@ -68,10 +69,11 @@ class convolution_by_onednn {
   std::string const& name() const { return name_; }
 
   void execute(void const* a, void const* b, void* result, void* workspace, thread_team* team,
-               void const* factor = nullptr, void const* offset = nullptr) {
+               unchanged_blocks const* unchanged = nullptr, void const* factor = nullptr,
+               void const* offset = nullptr) {
     factor_ = factor, offset_ = offset;
     std::byte* const room = static_cast<std::byte*>(workspace);
-    if (!weights() && kernel_) kernel_->run(b, room + kernel_at_, team);
+    if (!weights()) own_kernel_ = kernel_ ? reordered_kernel(b, room + kernel_at_, unchanged, team) : b;
     auto const some = [&](std::int64_t first, std::int64_t end) {
       libraries_on_one_thread const quiet;
       for (std::int64_t i = first; i < end; ++i) parts_[static_cast<std::size_t>(i)].run(*this, a, b, result, room);
@@ -135,6 +137,13 @@ class convolution_by_onednn {
   }
 
   bool weights() const { return direction_ == convolution_direction::weights; }
+  /// The kernel in the library's format: kept from the run before, or made there.
+  void const* reordered_kernel(void const* b, std::byte* there, unchanged_blocks const* unchanged, thread_team* team) {
+    auto const fill = [&](std::byte* to) { kernel_->run(b, to, team); };
+    if (std::byte const* const kept = kept_.find(b, library_kernel_.get_size(), unchanged, fill)) return kept;
+    fill(there);
+    return there;
+  }
   std::size_t take(std::size_t bytes) {
     std::size_t const at = bytes_;
     bytes_ += (bytes + 63) / 64 * 64;
@@ -194,8 +203,9 @@ class convolution_by_onednn {
       if (copies_input && !data) reorder_input.execute({given_input, input}, workspace);
       if (copies_output && (data || weights)) reorder_output.execute({given_output, output}, workspace);
       auto const index = static_cast<std::size_t>(this - all.parts_.data());
-      void const* kernel = !all.kernel_ ? (weights ? result : b) : room + all.kernel_at_;
-      if (weights && all.kernel_) kernel = room + all.kernel_at_ + index * all.stride_of_sums();
+      void const* const kernel = !weights      ? all.own_kernel_
+                                 : all.kernel_ ? room + all.kernel_at_ + index * all.stride_of_sums()
+                                               : result;
       convolution_epilogue const& then = all.epilogue_;
       without_subnormals const exact(then.relu);
       if (then.factor && then.offset) convolution.execute({input, kernel, output, all.factor_, all.offset_}, workspace);
@@ -340,10 +350,11 @@ class convolution_by_onednn {
 
   convolution_direction direction_;
   convolution_epilogue epilogue_;
-  void const *factor_ = nullptr, *offset_ = nullptr;  // of the run
+  void const *own_kernel_ = nullptr, *factor_ = nullptr, *offset_ = nullptr;  // of the run
   std::vector<part> parts_;
   dnnl::memory::desc library_kernel_, forward_kernel_;
   std::optional<parallel_reorder> kernel_;
+  copies_of_reader kept_;  // of kernels
   std::size_t kernel_at_ = 0, bytes_ = 0;
   std::string name_;
 };

@@ -23,7 +23,8 @@ class conv_kernel final : public node_kernel {
   explicit conv_kernel(convolution_plan plan) : plan_(std::move(plan)) {}
   std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(plan_.workspace_bytes()); }
   void run(evaluation const& e, std::byte* workspace, thread_team& team) override {
-    plan_.template execute<Any>(e.operands[0].data, e.operands[1].data, e.results[0].data, workspace, &team);
+    plan_.template execute<Any>(e.operands[0].data, e.operands[1].data, e.results[0].data, workspace, &team,
+                                e.context.unchanged);
   }
 
  private:

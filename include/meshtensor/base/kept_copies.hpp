@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of a block of memory in other formats, which its readers keep until the block changes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "meshtensor/base/memory.hpp"
+
+namespace meshtensor {
+
+/// A reader's copy of a part of a block. The second read in a row makes it, so that what changes between any two reads
+/// takes no memory.
+struct kept_copy {
+  bool was_read = false, is_made = false;  // since the block changed
+  arena memory;
+
+  void drop() {
+    if (is_made) memory = arena();
+    was_read = is_made = false;
+  }
+};
+
+/// The copies of one block. The block's owner calls `drop` before anybody writes to it.
+class kept_copies {
+ public:
+  /// Frees all copies.
+  void drop() {
+    for (std::weak_ptr<kept_copy> const& each : copies_)
+      if (auto const copy = each.lock()) copy->drop();
+    copies_.clear();
+  }
+  /// Frees all copies, and permits no more: somebody may write to the block without a word.
+  void forbid() {
+    drop();
+    is_permitted_ = false;
+  }
+  bool is_permitted() const { return is_permitted_; }
+  /// Drops a reader's copy, too, when the block changes.
+  void add(std::shared_ptr<kept_copy> const& copy) {
+    if (copies_.size() == copies_.capacity()) std::erase_if(copies_, [](auto const& each) { return each.expired(); });
+    copies_.push_back(copy);
+  }
+
+  std::int64_t bytes() const {
+    std::size_t sum = 0;
+    for (std::weak_ptr<kept_copy> const& each : copies_)
+      if (auto const copy = each.lock()) sum += copy->memory.size();
+    return static_cast<std::int64_t>(sum);
+  }
+
+ private:
+  std::vector<std::weak_ptr<kept_copy>> copies_;
+  bool is_permitted_ = true;
+};
+
+/// The blocks that a program reads and never writes, by address.
+class unchanged_blocks {
+ public:
+  void add(std::byte const* begin, std::size_t bytes, kept_copies& copies) {
+    auto const after = std::ranges::upper_bound(all_, begin, {}, &block::begin);
+    all_.insert(after, {begin, begin + bytes, &copies});
+  }
+  /// The copies of the block that has this byte; null: no block has it.
+  kept_copies* find(void const* where) const {
+    auto const* const at = static_cast<std::byte const*>(where);
+    auto const after = std::ranges::upper_bound(all_, at, {}, &block::begin);
+    return after == all_.begin() || at >= std::prev(after)->end ? nullptr : std::prev(after)->copies;
+  }
+  std::int64_t bytes_of_copies() const {
+    std::int64_t sum = 0;
+    for (block const& each : all_) sum += each.copies->bytes();
+    return sum;
+  }
+
+ private:
+  struct block {
+    std::byte const *begin, *end;
+    kept_copies* copies;
+  };
+  std::vector<block> all_;  // ascending
+};
+
+/// The copies that one reader keeps, one for each address at which it reads: a loop reads one slice of a stack after
+/// the other.
+class copies_of_reader {
+ public:
+  /// The copy of what lies at `from`; `fill(std::byte* to)` makes it. Null: none is kept, for `from` lies in no
+  /// unchanged block, is read for the first time, or memory is short.
+  template <class Fill>
+  std::byte const* find(void const* from, std::size_t bytes, unchanged_blocks const* unchanged, Fill const& fill) {
+    kept_copies* const of = unchanged == nullptr ? nullptr : unchanged->find(from);
+    if (of == nullptr || !of->is_permitted()) return nullptr;
+    std::shared_ptr<kept_copy> const& copy = at(from);
+    if (!copy->was_read) {
+      of->add(copy);
+      copy->was_read = true;
+      return nullptr;
+    }
+    if (!copy->is_made) {
+      try {
+        copy->memory = arena(bytes);
+      } catch (error const&) { return nullptr; }
+      fill(copy->memory.data());
+      copy->is_made = true;
+    }
+    return copy->memory.data();
+  }
+
+ private:
+  std::shared_ptr<kept_copy> const& at(void const* from) {
+    for (std::size_t tried = 0; tried < all_.size(); ++tried) {
+      next_ = next_ + 1 < all_.size() ? next_ + 1 : 0;
+      if (all_[next_].first == from) return all_[next_].second;
+    }
+    next_ = all_.size();
+    return all_.emplace_back(from, std::make_shared<kept_copy>()).second;
+  }
+
+  std::vector<std::pair<void const*, std::shared_ptr<kept_copy>>> all_;
+  std::size_t next_ = 0;  // the one read last; in the order of a loop the next one follows
+};
+
+}  // namespace meshtensor
