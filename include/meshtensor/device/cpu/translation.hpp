@@ -21,9 +21,13 @@ class block_translator {
  public:
   block_program program;
 
-  explicit block_translator(fused_kernel const& kernel) : k_(&kernel), d_(&kernel.key()) {
+  /// `may_repeat`: rows that all rows share are loaded once for a task, for as many rows as a block has. The block must
+  /// then hold a row.
+  block_translator(fused_kernel const& kernel, bool may_repeat)
+      : k_(&kernel), d_(&kernel.key()), may_repeat_(may_repeat) {
     program.places.assign(1, place{});
     program.phases.resize(static_cast<std::size_t>(d_->phases()));
+    find_plain_casts();
     find_last_uses();
     for (int i = 0; i < d_->number_count; ++i) uniform_of({static_cast<std::uint8_t>(source::numbers + i)});
     for (int p = 0; p < d_->phases(); ++p) {
@@ -37,6 +41,8 @@ class block_translator {
     pair_up(program, [this](instruction const& i) { return static_cast<function>(d_->step(i.step).kind); });
     choose_block();
   }
+  /// Whether rows are loaded once, for as many as a block has.
+  bool repeats_rows() const { return repeats_rows_; }
 
  private:
   phase& in(int p) { return program.phases[static_cast<std::size_t>(p)]; }
@@ -68,6 +74,29 @@ class block_translator {
     if (program.places[p].where == place::buffer) free_.push_back({program.places[p].at, program.places[p].bytes});
   }
 
+  /// Finds casts between types with one kind of register, which leave it as it is: who reads the cast reads its
+  /// operand. A result of the kernel is stored by its own type, so it stays a step.
+  void find_plain_casts() {
+    for (int i = 0; i < d_->step_count; ++i) {
+      kernel_step const s = d_->step(i);
+      source const self{static_cast<std::uint8_t>(i)};
+      if (s.kind != static_cast<step_kind>(function::cast) || s.level != extent_class::vector) continue;
+      plain_[i] = has_same_register(d_->type_of(s.from[0]), s.type) && !must_settle(function::cast, s.type) &&
+                  d_->level_of(s.from[0]) == extent_class::vector;
+      for (int r = 0; r < d_->result_count; ++r) plain_[i] = plain_[i] && !(d_->result(r) == self);
+    }
+  }
+  static bool has_same_register(dtype from, dtype to) {
+    auto const kind = [](dtype t) { return t == dtype::bf16 ? dtype::f32 : t; };
+    return kind(from) == kind(to);
+  }
+  /// A step's operand, behind plain casts.
+  source from(kernel_step const& s, int a) const {
+    source x = s.from[a];
+    while (x.is_step() && plain_[x.index()]) x = d_->step(x.index()).from[0];
+    return x;
+  }
+
   // Finds the last step, in order of execution, that reads a source as a block; a source that a later phase reads is
   // kept for the whole row.
   void find_last_uses() {
@@ -78,7 +107,7 @@ class block_translator {
       last_use_[slot(s)] = std::max(last_use_[slot(s)], order);
     };
     for (int i = 0; i < d_->step_count; ++i)
-      for (int a = 0; a < d_->arity_of(i); ++a) note(d_->step(i).from[a], d_->step(i).phase, i);
+      for (int a = 0; !plain_[i] && a < d_->arity_of(i); ++a) note(from(d_->step(i), a), d_->step(i).phase, i);
   }
 
   std::uint8_t uniform_of(source s) {
@@ -119,6 +148,12 @@ class block_translator {
       v = add_place({place::operand, stream, static_cast<std::uint8_t>(register_bytes(t)), true, 0});
       return v;
     }
+    if (is_one_row(stream, d_->operand_class(s.index()))) {
+      v = fresh_block(t);
+      repeats_rows_ = true;
+      program.once.push_back({kind::repeat_row, t, v, 0, 0, 0, stream, 0, nullptr});
+      return v;
+    }
     v = new_block(t);
     loaded_[slot(s)] = true;
     in(p).blocks.push_back({kind::load, t, v, 0, 0, 0, stream, 0, nullptr});
@@ -133,14 +168,24 @@ class block_translator {
            k_->stride[stream][k_->loops - 1] == k_->width;
   }
 
+  /// Whether all rows of an operand are one row, which a block can hold.
+  bool is_one_row(int stream, extent_class c) const {
+    bool one = may_repeat_ && c == extent_class::vector && k_->loops > 0 && k_->segment_loop < 0 && k_->width > 0 &&
+               k_->width <= block_program::most_elements;
+    for (int i = 0; i < k_->loops; ++i) one = one && k_->stride[stream][i] == 0;
+    return one;
+  }
+
   void step(int i, kernel_step const& s) {
+    if (plain_[i]) return;
     bool const once = s.level == extent_class::uniform, by_row = s.level == extent_class::row;
     source const self{static_cast<std::uint8_t>(i)};
     auto const number = static_cast<std::uint8_t>(i);
     auto const stream = static_cast<std::uint8_t>(first_step_stream + i);
     instructions& list_now = once ? program.once : by_row ? in(s.phase).rows : in(s.phase).blocks;
     auto given = [&](int a) {
-      return once ? uniform_of(s.from[a]) : by_row ? row_of(s.from[a]) : vector_of(s.from[a], s.phase);
+      source const x = from(s, a);
+      return once ? uniform_of(x) : by_row ? row_of(x) : vector_of(x, s.phase);
     };
     if (is_reduction(s.kind)) {
       if (goes_over(s.kind)) {
@@ -148,7 +193,7 @@ class block_translator {
         list_now.push_back(
             {kind::add_over, s.type, 0, x, 0, 0, by_row ? std::uint8_t{1} : std::uint8_t{0}, number, nullptr});
       } else {
-        std::uint8_t const x = vector_of(s.from[0], s.phase);
+        std::uint8_t const x = vector_of(from(s, 0), s.phase);
         std::uint8_t const lanes = new_permanent(bytes_of_lanes), sums = new_block(dtype::i64);
         in(s.phase).blocks.push_back({kind::add_row, s.type, sums, x, lanes, 0, 0, number, nullptr});
         if (goes_along(s.kind)) {
@@ -163,6 +208,12 @@ class block_translator {
     }
     std::uint8_t operands[3] = {};
     for (int a = 0; a < d_->arity_of(i); ++a) operands[a] = given(a);
+    bool const is_only_stored = !once && !by_row && s.type == dtype::bf16 && last_use_[i] < 0;  // which rounds
+    if (is_only_stored && s.kind == static_cast<step_kind>(function::cast) &&
+        has_same_register(d_->type_of(s.from[0]), s.type)) {
+      store_block_result(self, operands[0], list_now);
+      return free_dead(i, s);
+    }
     // The lists may have grown: an instruction that expands a row precedes its users in the list of rows.
     std::uint8_t const out = once     ? (uniform_[i] = fresh_block(s.type))
                              : by_row ? (row_[i] = fresh_block(s.type))
@@ -175,9 +226,11 @@ class block_translator {
       made.does = by_row ? kind::random_rows : kind::random;
     } else {
       auto const f = static_cast<function>(s.kind);
-      dtype const from = d_->type_of(s.from[f == function::select ? 1 : 0]);
-      made.f = f == function::cast ? cast_block(from, s.type) : block_of(f, from);
-      settles = must_settle(f, s.type);
+      dtype const of_operand = d_->type_of(s.from[f == function::select ? 1 : 0]);
+      made.f = f == function::cast ? cast_block(of_operand, s.type) : block_of(f, of_operand);
+      settles = must_settle(f, s.type) && !is_only_stored;
+      if (settles && f == function::cast && has_same_register(of_operand, s.type))
+        made.f = settle_block(s.type), settles = false;
     }
     list_now.push_back(made);
     if (settles) list_now.push_back({kind::compute, s.type, out, out, 0, 0, 0, number, settle_block(s.type)});
@@ -215,7 +268,7 @@ class block_translator {
   /// Frees the blocks whose last reader has run.
   void free_dead(int i, kernel_step const& s) {
     for (int a = 0; a < d_->arity_of(i); ++a) {
-      source const x = s.from[a];
+      source const x = from(s, a);
       if (!x.is_step() || last_use_[slot(x)] != i || crosses_[slot(x)] || d_->level_of(x) != extent_class::vector)
         continue;
       for (std::size_t k = 0; k < in_phase_.size(); ++k)
@@ -277,7 +330,8 @@ class block_translator {
   std::vector<std::uint8_t> in_phase_;
   std::uint8_t uniform_[64] = {}, row_[64] = {}, vector_[64] = {};  // places of sources, by level; 0: none yet
   int last_use_[64] = {};
-  bool crosses_[64] = {}, loaded_[64] = {}, written_[max_kernel_results] = {};
+  bool crosses_[64] = {}, loaded_[64] = {}, plain_[64] = {}, written_[max_kernel_results] = {};
+  bool may_repeat_, repeats_rows_ = false;
 };
 
 }  // namespace detail

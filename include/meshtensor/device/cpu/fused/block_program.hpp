@@ -19,6 +19,7 @@ struct block_program {
     compute,
     load,
     load_rows,
+    repeat_row,  // once: a row that all rows share, over and over
     expand,
     position,
     position_rows,

@@ -40,7 +40,12 @@ struct block_run {
                   : nullptr;
     }
     for (instruction const& i : p.once) {
-      if (i.does == kind::load) {
+      if (i.does == kind::repeat_row) {
+        std::int64_t const bytes = register_bytes(i.type);
+        for (std::int64_t first = 0; first < p.block; first += k.width)
+          load_block(i.type, at[i.out] + first * bytes, a.memory[i.stream], k.across[i.stream],
+                     std::min(k.width, p.block - first));
+      } else if (i.does == kind::load) {
         if (i.stream == 255) number_block(i.type, at[i.out], a.numbers[i.step]);
         else load_block(i.type, at[i.out], a.memory[i.stream], 0, 1);
         fill_block(i.type, at[i.out], at[i.out], p.block);
@@ -107,7 +112,10 @@ struct block_run {
 
   void by_block(tile const& t, instruction const& i, std::int64_t pos, std::int64_t n, bool whole) {
     auto const where = [&](std::uint8_t p) { return at[p] + move[p] * pos; };
-    std::int64_t const rows = whole ? t.rows : 1, width = whole ? t.width : n, bytes = register_bytes(i.type);
+    std::int64_t rows = whole ? t.rows : 1, width = whole ? t.width : n;
+    std::int64_t const bytes = register_bytes(i.type);
+    bool const moves_memory = i.does == kind::load || i.does == kind::store;
+    if (moves_memory && rows > 1 && k.across[i.stream] == 1 && t.row_stride[i.stream] == width) rows = 1, width = n;
     // Calls f(the row's offset in a block, the offset of its first element in the stream).
     auto const each_row = [&](auto f) {
       for (std::int64_t r = 0; r < rows; ++r)
@@ -181,7 +189,10 @@ struct block_run {
 /// Makes the interpreter run a tiled kernel.
 template <class = lazy>
 void interpret(fused_kernel& k) {
-  auto program = std::make_shared<block_program>(std::move(detail::block_translator<>(k).program));
+  detail::block_translator<> translator(k, true);
+  if (translator.repeats_rows() && translator.program.block < k.width)
+    translator = detail::block_translator<>(k, false);
+  auto program = std::make_shared<block_program>(std::move(translator.program));
   k.block = program->block;
   k.scratch_bytes = program->scratch_rows * bytes_of_scratch_row(std::max<std::int64_t>(k.width, k.block));
   k.program = std::move(program);
