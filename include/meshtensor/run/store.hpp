@@ -45,9 +45,9 @@ struct stored {
 
   /// A processor's block, to be read and written: what a device has is copied home, and its copy is no longer used.
   std::byte* block_of(std::size_t k) {
+    drop_copies();
     come_home();
     on_device.reset();
-    drop_copies();
     return blocks[k].data();
   }
   /// A processor's block, to be read.

@@ -63,7 +63,7 @@ TEST_CASE("a copy is made by the second read and lasts until the block changes")
 }
 
 TEST_CASE("what lies in no unchanged block is not kept") {
-  std::byte block[300]{}, low[100]{}, high[100]{};
+  std::byte block[300]{};
   kept_copies of_low, of_high;
   reader r;
   unchanged_blocks unchanged;
