@@ -62,8 +62,8 @@ enum class work_kind : std::uint8_t {
 
 struct count_range {
   std::uint8_t least, most;
-  static constexpr std::uint8_t any = 255;
-  constexpr bool has(int n) const { return n >= least && n <= most; }
+  static constexpr std::uint8_t any = 255;  // as many as a node may have
+  constexpr bool has(int n) const { return n >= least && (n <= most || most == any); }
 };
 
 struct declaration {

@@ -25,6 +25,7 @@ struct kernel_reading {
 namespace detail {
 
 struct kernel_reader {
+  // 160 at most after the passes: 32 steps, three ways to read for each, 16 operands, 16 numbers.
   static constexpr int most_values = 192;
   meshtensor::module const& m;
   kernel_reading r{};
