@@ -40,6 +40,13 @@ inline bool is_in_sample(std::uint64_t number) {
 inline bool is_in_even_sample(std::uint64_t number) {
   return number % one_in() == detail::mixed(number / one_in() + detail::mixed(sample_number())) % one_in();
 }
+/// Whether a case of the sample is run on a device with late queues, too, by its hash: one in MESHTENSOR_LATE, else in
+/// 16; 0: none.
+inline bool is_in_late_sample(std::uint64_t hash) {
+  static std::uint64_t const n = detail::number_from("MESHTENSOR_LATE", 16),
+                             seed = detail::number_from("MESHTENSOR_SEED", 0);
+  return n != 0 && detail::mixed(hash + detail::mixed(seed)) % n == 0;
+}
 /// How many of `count` random cases are tried; at least one.
 template <class N>
 N share_of(N count) {

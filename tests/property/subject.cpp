@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "meshtensor/pass/verify/verify_layout.hpp"
+#include "support/late_machine.hpp"
 
 namespace property {
 
@@ -24,6 +25,9 @@ std::string text(char const* what, std::string const& label, std::size_t rank) {
 void tally::say(char const* what) const {
   std::string text;
   if (overlapped != 0) text += ", " + std::to_string(overlapped) + " with collectives beside other work";
+  if (late != 0)
+    text += ", " + std::to_string(late) + " on a late device, too (" + std::to_string(out_of_order) +
+            " kernels out of the list's order)";
   if (repeated != 0) text += ", " + std::to_string(repeated) + " repeated";
   std::map<std::string, long> codes;
   for (auto const& [rule, count] : refused) codes[rule.substr(0, 3)] += count;
@@ -86,7 +90,10 @@ void subject::expect() {
   }
 }
 
-bool subject::is_new(mt::mesh_shape const& mesh, mt::module const& m) {
+namespace {
+
+/// The hash of a program on a mesh.
+std::uint64_t hash_of(mt::mesh_shape const& mesh, mt::module const& m) {
   std::uint64_t h = 14695981039346656037u;
   auto const add = [&](auto const* rows, int count) {
     static_assert(std::has_unique_object_representations_v<std::remove_cvref_t<decltype(*rows)>>);
@@ -104,8 +111,12 @@ bool subject::is_new(mt::mesh_shape const& mesh, mt::module const& m) {
   add(m.links, m.link_count);
   for (int v = 0; v < m.value_count; ++v) add(&m.values[v].layout, 1);
   for (int v = 0; v < m.variable_count; ++v) add(&m.variables[v].layout, 1);
-  return tried_.insert(h).second;
+  return h;
 }
+
+}  // namespace
+
+bool subject::is_new(mt::mesh_shape const& mesh, mt::module const& m) { return tried_.insert(hash_of(mesh, m)).second; }
 
 void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& rules, tally& t) {
   auto const partitioned = mt::on_heap([&] { return mt::partition(*simplified_, mesh, rules); });
@@ -130,6 +141,8 @@ void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& r
       mt::session<mt::reference_device> run(values, *laid, *plan, mesh, entry);
       return compare(run, values);
     });
+    if (auto const number = hash_of(mesh, *partitioned); fault.empty() && is_in_late_sample(number))
+      fault = compare_on_late_device(mesh, *laid, *plan, entry, number, t);
   }
   ++t.tried;
   if (!fault.empty())
@@ -138,7 +151,23 @@ void subject::check_layout(mt::mesh_shape const& mesh, mt::layout_rules const& r
                  << mt::text_of(*laid));
 }
 
-std::string subject::compare(mt::session<mt::reference_device>& run, mt::store& values) const {
+std::string subject::compare_on_late_device(mt::mesh_shape const& mesh, mt::module const& laid, mt::plan const& plan,
+                                            int entry, std::uint64_t number, tally& t) const {
+  meshtensor_test::late_here here(number % 100000, 1 + static_cast<int>(number % 4));
+  std::string fault;
+  try {
+    mt::job const job = mt::job::in_lockstep();
+    mt::store values(job);
+    mt::session<meshtensor_test::late_device> run(values, laid, plan, mesh, entry);
+    fault = compare(run, values);
+  } catch (mt::error const& e) { fault = e.what(); }
+  ++t.late, t.out_of_order += here.machine.out_of_order;
+  if (fault.empty() && (here.machine.blocks() != 0 || here.machine.host_blocks() != 0)) fault = "memory is left";
+  return fault.empty() ? "" : "on a late device, MESHTENSOR_LATE=1: " + fault;
+}
+
+template <class Device>
+std::string subject::compare(mt::session<Device>& run, mt::store& values) const {
   for (auto const& [label, b] : inputs) run.feed(label, b.data());
   for (outcome const& e : expected_) {
     run.step();
@@ -151,7 +180,7 @@ std::string subject::compare(mt::session<mt::reference_device>& run, mt::store& 
       if (found == values.values().end()) continue;  // read by nobody who matters
       for (std::size_t k = 0; k < run.held().size(); ++k) {
         mt::view part = found->second.windows[k];
-        part.data = found->second.block_of(k);
+        part.data = found->second.read_block(k);
         if (auto const d = meshtensor_test::difference(part, whole, tolerance); !d.empty())
           return text("variable", path, k) + d;
       }
