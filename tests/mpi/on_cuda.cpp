@@ -11,6 +11,7 @@
 #include "meshtensor/device/cuda/device.hpp"
 #include "mpi/recorded_devices.hpp"
 #include "support/host_gpu.hpp"
+#include "support/layers_of_experts.hpp"
 
 using namespace recorded;
 
@@ -33,6 +34,22 @@ TEST_CASE("twenty losses of a Transformer") {
   CHECK(here.gpu.replays >= here.gpu.recordings);
   CHECK(here.gpu.blocks() == 0);
   CHECK(here.gpu.host_blocks() == 0);
+}
+
+TEST_CASE("rows go to the holders of their experts on other ranks, and come back") {
+  namespace experts = layers_of_experts;
+  if (6 % ranks::count() != 0) return;
+  stand_in const here;
+  auto const losses = [](mt::job const& job) {
+    mt::store weights(job, 3);
+    experts::executable<mt::cuda_device> step(weights, experts::data(ranks::count()));
+    std::vector<double> all;
+    for (int i = 0; i < 4; ++i) all.push_back(experts::one_step(step, i));
+    return all;
+  };
+  auto const mine = losses(mt::job(std::make_unique<mt::mpi_runner>(MPI_COMM_WORLD)));
+  CHECK(mine == losses(mt::job::in_lockstep()));
+  CHECK(mine.back() < mine.front());
 }
 
 TEST_CASE("MPI gets memory of the GPU only if it says that it takes it") {

@@ -80,10 +80,11 @@ class host_gpu final : public meshtensor::cuda::gpu {
   }
 
   // What it was asked to do.
-  long launches = 0, products = 0, copies = 0, uploads = 0, downloads = 0, replays = 0, recordings = 0, loads = 0;
+  long launches = 0, products = 0, offsets = 0, sums = 0, copies = 0, uploads = 0, downloads = 0, replays = 0,
+       recordings = 0, loads = 0;
   long blocks() const { return static_cast<long>(blocks_.size()); }
   std::string last_text;
-  bool has_products = true, has_products_by_address = true;
+  bool has_products = true, has_products_by_address = true, has_epilogues = true;
   bool compiles = true;  // else kernels have a text only
 
   int block_threads() const override { return 1; }
@@ -134,18 +135,21 @@ class host_gpu final : public meshtensor::cuda::gpu {
       for (std::int64_t b = 0; b < shape.blocks; ++b) k->set_block(static_cast<unsigned>(b)), k->run(arguments);
     });
   }
-  void run(meshtensor::cuda::product_plan const& how, address a, address b, address c, address) override {
-    ++products;
+  void run(meshtensor::cuda::product_plan const& how, meshtensor::cuda::product_addresses const& where,
+           address) override {
     meshtensor::cuda::gemm const g = static_cast<planned const&>(how).what;
+    ++products, offsets += g.adds_offset, sums += g.adds_matrix;
+    auto const [a, b, c, offset, added] = where;
     give([=] {
       meshtensor::with_element(g.type, [&]<class E>() {
+        E const *const bias = reinterpret_cast<E const*>(offset), *const more = reinterpret_cast<E const*>(added);
         auto const at = [&](address table, std::int64_t j) { return reinterpret_cast<address const*>(table)[j]; };
         for (std::int64_t j = 0; g.by_address && j < g.batch; ++j)
           multiply(g, reinterpret_cast<E const*>(at(a, j)), reinterpret_cast<E const*>(at(b, j)),
-                   reinterpret_cast<E*>(at(c, j)));
+                   reinterpret_cast<E*>(at(c, j)), bias, more);
         for (std::int64_t j = 0; !g.by_address && j < g.batch; ++j)
           multiply(g, reinterpret_cast<E const*>(a) + j * g.step_a, reinterpret_cast<E const*>(b) + j * g.step_b,
-                   reinterpret_cast<E*>(c) + j * g.step_c);
+                   reinterpret_cast<E*>(c) + j * g.step_c, bias, more);
       });
     });
   }
@@ -187,6 +191,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
   }
   std::unique_ptr<meshtensor::cuda::product_plan> plan(meshtensor::cuda::gemm const& product) override {
     if (!has_products || (product.by_address && !has_products_by_address)) return nullptr;
+    if (!has_epilogues && (product.adds_offset || product.adds_matrix)) return nullptr;
     auto made = std::make_unique<planned>();
     made->what = product;
     return made;
@@ -222,7 +227,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
     return std::filesystem::absolute(here.parent_path() / "../../include").lexically_normal().string();
   }
   template <class E>
-  static void multiply(meshtensor::cuda::gemm const& g, E const* a, E const* b, E* c) {
+  static void multiply(meshtensor::cuda::gemm const& g, E const* a, E const* b, E* c, E const* bias, E const* added) {
     using A = meshtensor::sum_t<E>;
     for (std::int64_t j = 0; j < g.n; ++j)
       for (std::int64_t i = 0; i < g.m; ++i) {
@@ -230,6 +235,8 @@ class host_gpu final : public meshtensor::cuda::gpu {
         for (std::int64_t k = 0; k < g.k; ++k)
           sum += static_cast<A>(a[g.transposed_a ? k + i * g.lda : i + k * g.lda]) *
                  static_cast<A>(b[g.transposed_b ? j + k * g.ldb : k + j * g.ldb]);
+        if (g.adds_matrix) sum += static_cast<A>(added[i + j * g.ld_added]);
+        if (g.adds_offset) sum += static_cast<A>(bias[i]);
         c[i + j * g.ldc] = static_cast<E>(sum);
       }
   }

@@ -60,6 +60,9 @@ enum class work_kind : std::uint8_t {
   product,   // sums of products: the product of the operands' greatest elements bounds each term
 };
 
+/// A primitive's nodes, or those that a device runs, with what pass/join_epilogues.hpp finds behind them.
+enum class epilogues : std::uint8_t { none, of_convolutions, of_products };
+
 struct count_range {
   std::uint8_t least, most;
   static constexpr std::uint8_t any = 255;  // as many as a node may have
@@ -75,8 +78,8 @@ struct declaration {
   buffer_use buffer = buffer_use::own;
   fusion_role fusion = fusion_role::none;
   work_kind work = work_kind::movement;
-  bool takes_strides = false;   // its operands may have any strides
-  bool joins_epilogue = false;  // its function 0 is computed with what pass/join_epilogues.hpp finds behind it
+  bool takes_strides = false;         // its operands may have any strides
+  epilogues joins = epilogues::none;  // function 0 is computed with what pass/join_epilogues.hpp finds behind it
   /// Text that the printer adds after the operands. `{0}` stands for attribute 0; a part in `[…]` is left out if the
   /// attribute in it is none.
   char const* text = "";

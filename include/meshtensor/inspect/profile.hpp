@@ -104,9 +104,9 @@ class profiler : node_words {
       if (same == all.end()) same = all.insert(all.end(), l);
       double const calls = static_cast<double>(t.calls) / steps_;
       same->calls += t.calls, same->time += static_cast<double>(t.own) / steps_;
-      // A convolution with its epilogue has the rate of the convolution.
+      // A product with its epilogue has the rate of the product.
       epilogue_form const joined = epilogue_form_of(m_, n);
-      node const& works = joined.found ? m_.nodes[joined.conv] : n;
+      node const& works = joined.found ? m_.nodes[joined.product] : n;
       same->product = declared(m_, works).work == work_kind::product;
       same->flops += calls * static_cast<double>(flops_of(m_, numbers_, works));
       same->bytes += calls * bytes_of_node(n);

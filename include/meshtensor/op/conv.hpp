@@ -37,7 +37,7 @@ struct conv_rule {
                                         .attributes = {{attribute_kind::windows}, {attribute_kind::count}},
                                         .functions = 3,
                                         .work = work_kind::product,
-                                        .joins_epilogue = true,
+                                        .joins = epilogues::of_convolutions,
                                         .text = "{0}"};
 
   /// The three tensors of a node, whichever direction it has.

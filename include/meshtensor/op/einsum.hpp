@@ -10,8 +10,10 @@ constexpr value_id einsum(builder& b, ids operands, shape const& to);
 
 struct einsum_rule {
   static constexpr primitive kind = primitive::einsum;
-  static constexpr declaration declares{
-      .operands = {1, inference::most_operands}, .work = work_kind::product, .takes_strides = true};
+  static constexpr declaration declares{.operands = {1, inference::most_operands},
+                                        .work = work_kind::product,
+                                        .takes_strides = true,
+                                        .joins = epilogues::of_products};
   static constexpr void infer(inference& i) {
     unsigned const all = (1u << i.count) - 1u;
     dtype const type = i.common_type();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capabilities of a device that the passes ask for: whether it runs fused kernels, which composites it runs whole, and
-// whether it runs convolutions with epilogues.
+// what it runs with epilogues.
 #pragma once
 
 #include <type_traits>
 
+#include "meshtensor/graph/declaration.hpp"
 #include "meshtensor/pass/inline_composites.hpp"
 
 namespace meshtensor {
@@ -13,7 +14,7 @@ namespace meshtensor {
 struct device_capabilities {
   bool fuses = false;                       // elementwise nodes become kernels; composites are inlined …
   composite_claim claims = claims_nothing;  // … but for those that the device claims and runs whole
-  bool epilogues = false;                   // it runs convolutions with what pass/join_epilogues.hpp joins to them
+  epilogues joins = epilogues::none;        // it runs these with their epilogues
 };
 
 template <class Device>

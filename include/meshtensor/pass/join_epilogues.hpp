@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins convolutions with their epilogues: a factor and an offset for each channel, another tensor, relu.
-// before: partitioned, composites inlined, not fused.  after: each such chain is a composite `conv_epilogue`.
-// why: a device that runs the composite whole stores the convolution's result once. A batch norm of running averages
-// with what follows it in a residual network is such a chain.
+// Joins convolutions, or products, with their epilogues. Of a convolution: a factor and an offset for each channel,
+// another tensor, relu. Of a product: an offset for each column, another tensor.
+// before: partitioned, composites inlined, not fused.  after: each such chain is a composite `conv_epilogue` or
+// `product_epilogue`.
+// why: a device that runs the composite whole stores the product's result once. A batch norm of running averages with
+// what follows it in a residual network is such a chain; so are a linear map, its bias and the residual sum, and the
+// sum of two gradients.
 #pragma once
 
+#include "meshtensor/pass/device_capabilities.hpp"
 #include "meshtensor/pass/fuse/epilogue.hpp"
 #include "meshtensor/pass/rebuild.hpp"
 
@@ -16,11 +20,12 @@ struct epilogue_joiner {
   meshtensor::module const& from;
   rebuild w;
   id uses[max_values], user[max_values];  // the number of readers; the last of them, plus 1
-  id conv_of[max_nodes];                  // of a node of a chain: its convolution, plus 1
-  id last_of[max_nodes];                  // of a convolution: the last node of its chain, plus 1
+  id first_of[max_nodes];                 // of a node of a chain: its product, plus 1
+  id last_of[max_nodes];                  // of a product: the last node of its chain, plus 1
+  epilogues joins;
 
-  constexpr epilogue_joiner(module const& m, module& target)
-      : from(m), w(m, target), uses{}, user{}, conv_of{}, last_of{} {
+  constexpr epilogue_joiner(module const& m, module& target, epilogues wanted)
+      : from(m), w(m, target), uses{}, user{}, first_of{}, last_of{}, joins(wanted) {
     for (int r = 0; r < m.region_count; ++r)
       for (int k = 0; k < m.regions[r].results.count; ++k) ++uses[m.link(m.regions[r].results, k)];
     for (int i = 0; i < m.node_count; ++i)
@@ -28,40 +33,58 @@ struct epilogue_joiner {
         ++uses[m.operand(m.nodes[i], k)], user[m.operand(m.nodes[i], k)] = static_cast<id>(i + 1);
     for (int i = 0; i < m.node_count; ++i) find_chain(i);
     for (int i = 0; i < m.node_count && w.m.report.empty(); ++i) {
-      if (conv_of[i] == 0) w.copy(m.nodes[i]);
-      else if (last_of[conv_of[i] - 1] == i + 1) write_chain(static_cast<node_id>(conv_of[i] - 1));
+      if (first_of[i] == 0) w.copy(m.nodes[i]);
+      else if (last_of[first_of[i] - 1] == i + 1) write_chain(static_cast<node_id>(first_of[i] - 1));
     }
   }
 
  private:
-  constexpr void find_chain(int conv) {
-    node const& c = from.nodes[conv];
-    if (!declared(c.kind).joins_epilogue || c.function != 0 || is_in_composite(from, c)) return;  // 0: forward
+  constexpr void find_chain(int first) {
+    node const& c = from.nodes[first];
+    if (!begins_chain(c)) return;
     value const& y = from.result_value(c);
-    if (y.type != dtype::f32) return;
     int stage = 0;  // 1: a factor was found, 2: an offset, 3: a tensor, 4: relu
-    for (int at = conv; stage < 4;) {
+    for (int at = first; stage < 4;) {
       value_id const v = from.result(from.nodes[at]);
       if (uses[v] != 1 || user[v] == 0) break;
       int const next = user[v] - 1;
       node const& n = from.nodes[next];
       value const& z = from.result_value(n);
-      if (declared(n.kind).fusion != fusion_role::function || n.region != c.region || conv_of[next] != 0 ||
+      if (declared(n.kind).fusion != fusion_role::function || n.region != c.region || first_of[next] != 0 ||
           z.type != y.type || !(z.dims == y.dims) || !(z.layout == y.layout))
         break;
-      int const now = stage_of(n, v, conv);
+      int const now = stage_of(n, v, first);
       if (now <= stage) break;
       stage = now, at = next;
-      conv_of[next] = static_cast<id>(conv + 1), last_of[conv] = static_cast<id>(next + 1);
+      first_of[next] = static_cast<id>(first + 1), last_of[first] = static_cast<id>(next + 1);
     }
-    if (stage != 0) conv_of[conv] = static_cast<id>(conv + 1);
+    if (stage != 0) first_of[first] = static_cast<id>(first + 1);
   }
-  constexpr int stage_of(node const& n, value_id v, int conv) const {
+  constexpr bool begins_chain(node const& n) const {
+    if (declared(n.kind).joins != joins || n.function != 0 || is_in_composite(from, n)) return false;  // 0: forward
+    return joins == epilogues::of_products ? is_product(n) : from.result_value(n).type == dtype::f32;
+  }
+  /// Whether an einsum is one product of two matrices: no dim is in all three of its tensors, or in one alone.
+  constexpr bool is_product(node const& n) const {
+    value const& y = from.result_value(n);
+    if (n.operands.count != 2 || !is_float(y.type) || y.dims.count == 0) return false;
+    shape const &a = from.operand_value(n, 0).dims, &b = from.operand_value(n, 1).dims;
+    for (int i = 0; i < y.dims.count; ++i)
+      if (a.has(y.dims.at[i]) == b.has(y.dims.at[i])) return false;
+    for (int i = 0; i < a.count; ++i)
+      if (!y.dims.has(a.at[i]) && !b.has(a.at[i])) return false;
+    for (int i = 0; i < b.count; ++i)
+      if (!y.dims.has(b.at[i]) && !a.has(b.at[i])) return false;
+    return from.operand_value(n, 0).type == y.type && from.operand_value(n, 1).type == y.type;
+  }
+  constexpr int stage_of(node const& n, value_id v, int first) const {
     auto const how = static_cast<function>(n.function);
-    if (how == function::relu) return 4;
-    if (how != function::multiply && how != function::add) return 0;
+    bool const is_conv = joins == epilogues::of_convolutions;
+    if (how == function::relu) return is_conv ? 4 : 0;
+    if (how != function::add && !(is_conv && how == function::multiply)) return 0;
     value_id const other = from.operand(n, from.operand(n, 0) == v ? 1 : 0);
-    if (is_for_channels(other, conv)) return how == function::multiply ? 1 : 2;
+    if (is_conv ? is_for_channels(other, first) : is_for_columns(other, first))
+      return how == function::multiply ? 1 : 2;
     value const &x = from.values[other], &y = from.values[v];
     return how == function::add && x.dims == y.dims && x.layout == y.layout ? 3 : 0;
   }
@@ -74,14 +97,28 @@ struct epilogue_joiner {
            !from.operand_value(from.nodes[conv], 0).dims.has(own.at[0]);
   }
 
+  /// Whether a value's dims are those of the product's result that the operand with the last of them has, at the end.
+  constexpr bool is_for_columns(value_id v, int product) const {
+    node const& n = from.nodes[product];
+    shape const &y = from.result_value(n).dims, &own = from.values[v].dims;
+    if (own.count == 0 || own.count >= y.count) return false;
+    shape const& of_columns = from.operand_value(n, from.operand_value(n, 0).dims.has(y.at[y.count - 1]) ? 0 : 1).dims;
+    for (int i = 0; i < y.count; ++i) {
+      bool const is_column = i >= y.count - own.count;
+      if (of_columns.has(y.at[i]) != is_column) return false;
+      if (is_column && own.at[i - (y.count - own.count)] != y.at[i]) return false;
+    }
+    return true;
+  }
+
   /// Writes a chain as a composite, in the place of its last node.
-  constexpr void write_chain(node_id conv) {
-    node const& c = from.nodes[conv];
-    node const& last = from.nodes[last_of[conv] - 1];
+  constexpr void write_chain(node_id first) {
+    node const& c = from.nodes[first];
+    node const& last = from.nodes[last_of[first] - 1];
     builder& b = w.b;
     w.enter(last);
     region_id const around = b.region, old = c.region;
-    name_id const label = b.intern(epilogue_name);
+    name_id const label = b.intern(joins == epilogues::of_convolutions ? epilogue_name : product_epilogue_name);
     region_id const body = b.begin_region(region_kind::composite, label);
     id const entered = w.entered[old];
     id_list<> given{}, arguments{};
@@ -94,9 +131,9 @@ struct epilogue_joiner {
       arguments.add(made);
       return made;
     };
-    value_id const convolved[] = {argument(from.operand(c, 0)), argument(from.operand(c, 1))};
+    value_id const multiplied[] = {argument(from.operand(c, 0)), argument(from.operand(c, 1))};
     w.entered[old] = static_cast<id>(body + 1);
-    w.copy(c, ids(convolved, 2));
+    w.copy(c, ids(multiplied, 2));
     for (value_id v = from.result(c); v != from.result(last);) {
       node const& n = from.nodes[user[v] - 1];
       value_id inside[2] = {w[v], w[v]};
@@ -124,17 +161,18 @@ struct epilogue_joiner {
 
 }  // namespace detail
 
-constexpr bool has_convolutions(module const& m) {
-  for (int i = 0; i < m.node_count; ++i)
-    if (declared(m.nodes[i].kind).joins_epilogue) return true;
+/// Whether a module has what `joins` names.
+constexpr bool may_join_epilogues(module const& m, epilogues joins) {
+  for (int i = 0; i < m.node_count && joins != epilogues::none; ++i)
+    if (declared(m.nodes[i].kind).joins == joins) return true;
   return false;
 }
 
-/// The module with the epilogues of convolutions in f32 joined to them.
-constexpr module join_epilogues(module const& from) {
+/// The module with the epilogues of convolutions in f32, or of products, joined to them.
+constexpr module join_epilogues(module const& from, epilogues joins) {
   if (!from.report.empty()) return from;
   meshtensor::module m{};
-  detail::epilogue_joiner const joined(from, m);
+  detail::epilogue_joiner const joined(from, m, joins);
   return m;
 }
 

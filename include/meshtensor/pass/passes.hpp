@@ -42,8 +42,8 @@ struct pass_row {
 constexpr module fuse(module const& m, device_capabilities const& capabilities) {
   if (!capabilities.fuses) return m;
   // Some results of a composite may be unused.
-  if (!capabilities.epilogues || !has_convolutions(m)) return fuse(prune(inline_composites(m, capabilities.claims)));
-  return fuse(join_epilogues(prune(inline_composites(m, capabilities.claims))));
+  if (!may_join_epilogues(m, capabilities.joins)) return fuse(prune(inline_composites(m, capabilities.claims)));
+  return fuse(join_epilogues(prune(inline_composites(m, capabilities.claims)), capabilities.joins));
 }
 
 inline constexpr int pass_count = 8;

@@ -102,6 +102,9 @@ static_assert(are_called_alike(p.cublasLtMatmul, &cublasLtMatmul));
 static_assert(api::real_f32 == CUDA_R_32F && api::real_f64 == CUDA_R_64F && api::real_bf16 == CUDA_R_16BF);
 static_assert(api::compute_f32 == CUBLAS_COMPUTE_32F && api::compute_f64 == CUBLAS_COMPUTE_64F);
 static_assert(api::transpose_a == CUBLASLT_MATMUL_DESC_TRANSA && api::transpose_b == CUBLASLT_MATMUL_DESC_TRANSB);
+static_assert(api::epilogue == CUBLASLT_MATMUL_DESC_EPILOGUE && api::epilogue_bias == CUBLASLT_EPILOGUE_BIAS);
+static_assert(api::bias_pointer == CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+static_assert(sizeof(api::epilogue_bias) == sizeof(cublasLtEpilogue_t));
 static_assert(api::batch_count == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
 static_assert(api::batch_step == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
 #  if CUBLAS_VERSION >= 130000

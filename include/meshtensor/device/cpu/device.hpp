@@ -20,7 +20,8 @@ inline namespace MESHTENSOR_ARCH {
 /// Runs the kernels of one rank with a team of threads. A copy is an independent device, for another rank.
 class cpu_device {
  public:
-  static constexpr device_capabilities capabilities{true, cpu::is_attention, cpu::joins_epilogues};
+  static constexpr device_capabilities capabilities{
+      true, cpu::is_attention, cpu::joins_epilogues ? epilogues::of_convolutions : epilogues::none};
   /// The prepared state of a node; null: the rule's own loops.
   struct kernel {
     std::unique_ptr<cpu::node_kernel> how;

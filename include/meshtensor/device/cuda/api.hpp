@@ -94,7 +94,8 @@ struct choice {
 };
 
 inline constexpr int real_f32 = 0, real_f64 = 1, real_bf16 = 14, compute_f32 = 68, compute_f64 = 70;
-inline constexpr int transpose_a = 3, transpose_b = 4;                 // attributes of a product
+inline constexpr int transpose_a = 3, transpose_b = 4, epilogue = 7, bias_pointer = 8;  // attributes of a product
+inline constexpr std::uint32_t epilogue_bias = 4;
 inline constexpr int batch_count = 5, batch_step = 6, batch_mode = 8;  // of a layout
 inline constexpr int most_workspace = 1, alignment_a = 5, alignment_b = 6, alignment_c = 7, alignment_d = 8;
 

@@ -155,7 +155,7 @@ inline node_work convolution_of(preparation& p, box_copier const& copier, node c
       to_do.launch(unfold, a);
       x = a.p[1];
     }
-    pair->record(to_do, x, e.operands[1].as<std::byte>(), e.results[0].as<std::byte>(), workspace,
+    pair->record(to_do, {x, e.operands[1].as<std::byte>(), e.results[0].as<std::byte>()}, workspace,
                  workspace + library + room);
   };
 }

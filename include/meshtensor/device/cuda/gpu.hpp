@@ -41,17 +41,27 @@ struct launch_shape {
 };
 
 /// A batch of products of matrices in column-major order, C = op(A)·op(B): rows and columns of C, the summed extent,
-/// and the distances between columns and between matrices of the batch.
+/// and the distances between columns and between matrices of the batch. What is added is added before C is rounded.
 struct gemm {
   dtype type = dtype::f32;
   std::int64_t m = 1, n = 1, k = 1, batch = 1;
   bool transposed_a = false, transposed_b = false;
   std::int64_t lda = 1, ldb = 1, ldc = 1;
   std::int64_t step_a = 0, step_b = 0, step_c = 0;
-  int alignment = 16;       // bytes, of all addresses
-  bool by_address = false;  // the matrices lie anywhere: their addresses are in tables on the GPU
+  int alignment = 16;         // bytes, of all addresses
+  bool by_address = false;    // the matrices lie anywhere: their addresses are in tables on the GPU
+  bool adds_offset = false;   // a number for each row of C, side by side
+  int offset_alignment = 16;  // bytes, of their address
+  bool adds_matrix = false;   // another matrix of C's rows and columns, which may lie where C does
+  std::int64_t ld_added = 1;  // the distance between its columns
 
   bool operator==(gemm const&) const = default;
+};
+
+/// The addresses of a product: of its matrices, or of the tables of their addresses, and of what is added.
+struct product_addresses {
+  address a, b, c;
+  address offset = nullptr, added = nullptr;
 };
 
 /// How a GPU computes a product.
@@ -88,7 +98,7 @@ class gpu {
   virtual void copy(address to, address from, std::size_t bytes) = 0;
   virtual void clear(address to, std::size_t bytes) = 0;
   virtual void launch(function which, launch_shape shape, launch_arguments const& arguments) = 0;
-  virtual void run(product_plan const& how, address a, address b, address c, address workspace) = 0;
+  virtual void run(product_plan const& how, product_addresses const& at, address workspace) = 0;
   virtual void wait() = 0;
 
   /// Compiles a text and gives its kernels by name. errors R83

@@ -147,6 +147,14 @@ class loaded_gpu final : public gpu {
     products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_a, &turned_a, sizeof turned_a);
     products_.cublasLtMatmulDescSetAttribute(made->what, api::transpose_b, &turned_b, sizeof turned_b);
     int refused = 0;
+    if (g.adds_offset) {
+      // The address tells its alignment alone until the product runs.
+      auto const aligned_so = static_cast<std::uintptr_t>(g.offset_alignment);
+      refused |=
+          products_.cublasLtMatmulDescSetAttribute(made->what, api::epilogue, &api::epilogue_bias,
+                                                   sizeof api::epilogue_bias) |
+          products_.cublasLtMatmulDescSetAttribute(made->what, api::bias_pointer, &aligned_so, sizeof aligned_so);
+    }
     auto const lay = [&](api::layout& l, std::int64_t rows, std::int64_t columns, std::int64_t line,
                          std::int64_t step) {
       check_product(products_.cublasLtMatrixLayoutCreate(&l, type, static_cast<std::uint64_t>(rows),
@@ -162,6 +170,7 @@ class loaded_gpu final : public gpu {
     lay(made->a, g.transposed_a ? g.k : g.m, g.transposed_a ? g.m : g.k, g.lda, g.step_a);
     lay(made->b, g.transposed_b ? g.n : g.k, g.transposed_b ? g.k : g.n, g.ldb, g.step_b);
     lay(made->c, g.m, g.n, g.ldc, g.step_c);
+    if (g.adds_matrix) lay(made->added, g.m, g.n, g.ld_added, g.step_c);
     if (refused != 0) return nullptr;
     api::preference wish = nullptr;
     check_product(products_.cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
@@ -172,22 +181,26 @@ class loaded_gpu final : public gpu {
       products_.cublasLtMatmulPreferenceSetAttribute(wish, which, &aligned, sizeof aligned);
     api::choice found{};
     int count = 0;
-    int const state = products_.cublasLtMatmulAlgoGetHeuristic(blas_, made->what, made->a, made->b, made->c, made->c,
-                                                               wish, 1, &found, &count);
+    int const state = products_.cublasLtMatmulAlgoGetHeuristic(
+        blas_, made->what, made->a, made->b, made->layout_of_added(), made->c, wish, 1, &found, &count);
     products_.cublasLtMatmulPreferenceDestroy(wish);
     if (state != 0 || count == 0) return nullptr;
-    made->how = found.how, made->is_double = is_double;
+    made->how = found.how, made->is_double = is_double, made->adds_offset = g.adds_offset;
     return made;
   }
-  void run(product_plan const& how, address a, address b, address c, address workspace) override {
+  void run(product_plan const& how, product_addresses const& at, address workspace) override {
     auto const& p = static_cast<planned const&>(how);
-    double const one_f64 = 1, none_f64 = 0;
-    float const one_f32 = 1, none_f32 = 0;
-    void const* const one = p.is_double ? static_cast<void const*>(&one_f64) : &one_f32;
-    void const* const none = p.is_double ? static_cast<void const*>(&none_f64) : &none_f32;
-    check_product(products_.cublasLtMatmul(blas_, p.what, one, a, p.a, b, p.b, none, c, p.c, c, p.c, &p.how, workspace,
-                                           workspace_bytes(), stream_),
-                  "cublasLtMatmul");
+    static constexpr double f64_of[] = {0, 1};
+    static constexpr float f32_of[] = {0, 1};
+    auto const factor = [&](int n) { return p.is_double ? static_cast<void const*>(&f64_of[n]) : &f32_of[n]; };
+    if (p.adds_offset)
+      check_product(products_.cublasLtMatmulDescSetAttribute(p.what, api::bias_pointer, &at.offset, sizeof at.offset),
+                    "cublasLtMatmulDescSetAttribute");
+    bool const adds = p.added != nullptr;
+    check_product(
+        products_.cublasLtMatmul(blas_, p.what, factor(1), at.a, p.a, at.b, p.b, factor(adds), adds ? at.added : at.c,
+                                 p.layout_of_added(), at.c, p.c, &p.how, workspace, workspace_bytes(), stream_),
+        "cublasLtMatmul");
   }
 
   void begin_recording() override {
@@ -208,14 +221,15 @@ class loaded_gpu final : public gpu {
     explicit planned(loaded_gpu const& g) : from(g) {}
     ~planned() override {
       if (what != nullptr) from.products_.cublasLtMatmulDescDestroy(what);
-      for (api::layout l : {a, b, c})
+      for (api::layout l : {a, b, c, added})
         if (l != nullptr) from.products_.cublasLtMatrixLayoutDestroy(l);
     }
     loaded_gpu const& from;
     api::product what = nullptr;
-    api::layout a = nullptr, b = nullptr, c = nullptr;
+    api::layout layout_of_added() const { return added == nullptr ? c : added; }
+    api::layout a = nullptr, b = nullptr, c = nullptr, added = nullptr;
     api::algorithm how{};
-    bool is_double = false;
+    bool is_double = false, adds_offset = false;
   };
   struct captured final : recorded_step {
     explicit captured(loaded_gpu const& g) : from(g) {}

@@ -17,12 +17,21 @@ struct dim_group {
   std::int64_t extent = 1, first = 0, second = 0, third = 0;  // strides in A, B and C
 };
 
+/// What is added to a product, with the alignment of its addresses: a number for each column of the result, or another
+/// block of its dims.
+struct added_terms {
+  view const *offset = nullptr, *added = nullptr;
+  int offset_alignment = 16, alignment = 16;
+
+  bool any() const { return offset != nullptr || added != nullptr; }
+};
+
 /// A product of two blocks.
 class pair_product {
  public:
   /// None: a dim that the result lacks is in one operand only, or the GPU's library has no such product.
   static std::optional<pair_product> make(preparation& p, box_copier const& copier, view const& a, view const& b,
-                                          view const& c, int const* alignment) {
+                                          view const& c, int const* alignment, added_terms const& terms = {}) {
     if (!is_float(c.type) || a.size() == 0 || b.size() == 0 || c.size() == 0) return {};
     for (view const* x : {&a, &b})
       for (int i = 0; i < x->count; ++i)
@@ -30,7 +39,7 @@ class pair_product {
     for (unsigned packed : {0u, 1u, 2u, 4u, 3u, 5u, 6u, 7u}) {  // of A, B and C, as few as possible
       pair_product made(copier, a, b, c);
       if (!made.is_natural(packed)) continue;
-      if (made.describe(packed, alignment) && made.plan(p)) return made;
+      if (made.describe(packed, alignment) && made.add_terms(terms, packed) && made.plan(p)) return made;
     }
     return {};
   }
@@ -38,8 +47,9 @@ class pair_product {
     return static_cast<std::size_t>(packed_bytes_[0] + packed_bytes_[1] + packed_bytes_[2]);
   }
 
-  void record(recording& to_do, address a, address b, address c, address library_workspace, address workspace) const {
-    address at[3] = {a, b, c}, next = workspace;
+  void record(recording& to_do, product_addresses const& addresses, address library_workspace,
+              address workspace) const {
+    address at[3] = {addresses.a, addresses.b, addresses.c}, next = workspace;
     for (int k = 0; k < 3; ++k) {
       if (packed_bytes_[k] == 0) continue;
       if (k < 2) move(to_do, original_[k], at[k], packed_[k], next);
@@ -62,8 +72,8 @@ class pair_product {
     if (product_.by_address) to_do.multiply(*plan_, all[0], all[1], all[2], library_workspace);
     else
       for (std::size_t i = 0; i < all[0].size(); ++i)
-        to_do.multiply(*plan_, all[0][i], all[1][i], all[2][i], library_workspace);
-    if (packed_bytes_[2] != 0) move(to_do, packed_[2], at[2], original_[2], c);
+        to_do.multiply(*plan_, {all[0][i], all[1][i], all[2][i], addresses.offset, addresses.added}, library_workspace);
+    if (packed_bytes_[2] != 0) move(to_do, packed_[2], at[2], original_[2], addresses.c);
   }
 
  private:
@@ -168,6 +178,51 @@ class pair_product {
     for (dim_group const& g : loops_) divides(g.first), divides(g.second), divides(g.third);
     product_.alignment = static_cast<int>(steps);
     return true;
+  }
+  /// Adds terms to a product that is one matrix, which is not copied, and beside which they lie as the library wants.
+  bool add_terms(added_terms const& terms, unsigned packed) {
+    if (!terms.any()) return true;
+    if ((packed & 4u) != 0 || !loops_.empty()) return false;
+    if (terms.offset != nullptr) {
+      if (!lies_along_rows(*terms.offset)) return false;
+      product_.adds_offset = true, product_.offset_alignment = terms.offset_alignment;
+    }
+    if (terms.added != nullptr) {
+      if (!lies_like_result(*terms.added)) return false;
+      product_.adds_matrix = true, product_.alignment = std::min(product_.alignment, terms.alignment);
+    }
+    return true;
+  }
+  /// The role of the dims that are the rows of the matrix, as the library has it.
+  int rows_role() const { return swapped_ ? 2 : 1; }
+  bool lies_along_rows(view const& v) const {
+    std::int64_t step = 1;
+    int dims = 0;
+    view const& c = original_[2];
+    for (int i = c.count; i-- > 0;) {
+      if (role(c.dim[i]) != rows_role()) continue;
+      int const p = v.find(c.dim[i]);
+      if (p < 0 || (v.extent[p] != 1 && v.stride[p] != step)) return false;
+      step *= v.extent[p], ++dims;
+    }
+    return dims == v.count;
+  }
+  /// Whether rows lie as those of the result, and columns evenly; the distance between these is `ld_added` then.
+  bool lies_like_result(view const& v) {
+    view const& c = original_[2];
+    std::int64_t line = product_.ldc;
+    for (int i = 0; i < c.count; ++i) {  // the step of the innermost dim of the columns
+      int const p = v.find(c.dim[i]);
+      if (p < 0) return false;
+      if (c.extent[i] != 1 && role(c.dim[i]) != rows_role() && c.stride[i] == product_.ldc) line = v.stride[p];
+    }
+    for (int i = 0; i < c.count; ++i) {
+      std::int64_t const step = v.stride[v.find(c.dim[i])];
+      if (c.extent[i] == 1) continue;
+      if (role(c.dim[i]) == rows_role() ? step != c.stride[i] : step * product_.ldc != c.stride[i] * line) return false;
+    }
+    product_.ld_added = line;
+    return line >= product_.m;
   }
   /// Removes and returns the dims of the matrix: those that lie side by side in the result, else the most.
   static dim_group take(std::vector<dim_group>& all) {
@@ -274,7 +329,8 @@ inline node_work einsum_of(preparation& p, box_copier const& copier, node const&
       p.reserve(library + made->workspace_bytes());
       auto const pair = std::make_shared<detail::pair_product>(std::move(*made));
       return [pair, library](recording& to_do, evaluation const& e, address, address workspace) {
-        pair->record(to_do, e.operands[0].as<std::byte>(), e.operands[1].as<std::byte>(), e.results[0].as<std::byte>(),
+        pair->record(to_do,
+                     {e.operands[0].as<std::byte>(), e.operands[1].as<std::byte>(), e.results[0].as<std::byte>()},
                      workspace, workspace + library);
       };
     }

@@ -5,12 +5,14 @@
 #include "meshtensor/device/cuda/along_a_dim.hpp"
 #include "meshtensor/device/cuda/convolution.hpp"
 #include "meshtensor/device/cuda/exchange.hpp"
+#include "meshtensor/device/cuda/exchange_rows.hpp"
 #include "meshtensor/device/cuda/fused.hpp"
+#include "meshtensor/device/cuda/grouped_product.hpp"
 #include "meshtensor/device/cuda/lookup.hpp"
 #include "meshtensor/device/cuda/memory.hpp"
 #include "meshtensor/device/cuda/nccl_communicators.hpp"
 #include "meshtensor/device/cuda/pooling.hpp"
-#include "meshtensor/device/cuda/product.hpp"
+#include "meshtensor/device/cuda/product_epilogue.hpp"
 #include "meshtensor/device/device.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/random.hpp"
@@ -37,10 +39,13 @@ class program_kernels {
     bool const gives = std::any_of(v.results, v.results + n.results.count, [](view const& y) { return y.size() != 0; });
     if (!gives && !n.effect) return {};
     if (n.kind == primitive::kernel) return fused(n, v);
+    if (epilogue_form_of(m_, n).found) return with_epilogue(n, v);
     if (auto made = movement_of(preparation_, copier_, n, v.results)) return made;
     if (auto made = lookup_of(preparation_, copier_, n, v.operands, v.results)) return made;
     if (auto made = along_a_dim_of(preparation_, n, v.operands, v.results)) return made;
     if (auto made = pooling_of(preparation_, n, v.operands, v.results[0])) return made;
+    if (auto made = exchange_rows_of(preparation_, n, v.operands, v.results[0])) return made;
+    if (auto made = grouped_product_of(preparation_, n, v.operands, v.results[0])) return made;
     refuse_unless(n.kind == primitive::einsum || n.kind == primitive::conv, n);
     int const aligned[] = {alignment(m_.operand(n, 0), v), alignment(m_.operand(n, n.operands.count > 1 ? 1 : 0), v),
                            alignment(m_.result(n), v)};
@@ -117,6 +122,12 @@ class program_kernels {
       case place::strided_slice: return static_cast<int>(bytes_of(m_.values[v].type));
       default: return 16;
     }
+  }
+  node_work with_epilogue(node const& n, node_views const& v) {
+    int aligned[most_product_operands + 1] = {};
+    for (int i = 0; i < n.operands.count; ++i) aligned[i] = alignment(m_.operand(n, i), v);
+    aligned[most_product_operands] = alignment(m_.result(n), v);
+    return product_epilogue_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
   }
   node_work fused(node const& n, node_views const& v) {
     kernel_reading const reading = read_kernel(m_, n);

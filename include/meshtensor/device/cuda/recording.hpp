@@ -49,7 +49,8 @@ struct call_order {
 };
 struct product_order {
   product_plan const* how;
-  address a, b, c, workspace;
+  product_addresses at;
+  address workspace;
 };
 
 class recording {
@@ -63,8 +64,8 @@ class recording {
   void clear(address to, std::int64_t bytes) {
     if (bytes != 0) orders_.push_back(clear_order{to, static_cast<std::size_t>(bytes)});
   }
-  void multiply(product_plan const& how, address a, address b, address c, address workspace) {
-    orders_.push_back(product_order{&how, a, b, c, workspace});
+  void multiply(product_plan const& how, product_addresses const& at, address workspace) {
+    orders_.push_back(product_order{&how, at, workspace});
   }
   void upload(address to, std::byte const* from, std::int64_t bytes) {
     if (bytes != 0) orders_.push_back(upload_order{to, from, static_cast<std::size_t>(bytes)});
@@ -99,9 +100,9 @@ class recording {
       else if (auto const* u = std::get_if<upload_order>(&o)) g.upload(u->to, u->from, u->bytes);
       else if (auto const* d = std::get_if<download_order>(&o)) g.download(d->to, d->from, d->bytes);
       else if (auto const* t = std::get_if<product_at_order>(&o))
-        g.run(*t->how, placed(t->a), placed(t->b), placed(t->c), t->workspace);
+        g.run(*t->how, {placed(t->a), placed(t->b), placed(t->c)}, t->workspace);
       else if (auto const* n = std::get_if<call_order>(&o)) n->call(g);
-      else if (auto const* p = std::get_if<product_order>(&o)) g.run(*p->how, p->a, p->b, p->c, p->workspace);
+      else if (auto const* p = std::get_if<product_order>(&o)) g.run(*p->how, p->at, p->workspace);
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a composite `conv_epilogue`: a convolution and what follows it element by element.
+// Reads the composites `conv_epilogue` and `product_epilogue`: a convolution or product, and what follows it element by
+// element.
 #pragma once
 
 #include "meshtensor/graph/attributes.hpp"
@@ -7,23 +8,24 @@
 
 namespace meshtensor {
 
-inline constexpr name epilogue_name("conv_epilogue");
+inline constexpr name epilogue_name("conv_epilogue"), product_epilogue_name("product_epilogue");
 
-/// The parts of a composite `conv_epilogue`, in the order in which they are applied. Operands: the convolution's, then
-/// factor, offset and the tensor to add, as far as they are there.
+/// The parts of such a composite, in the order in which they are applied. Operands: the product's, then factor, offset
+/// and the tensor to add, as far as they are there.
 struct epilogue_form {
   bool found, factor, offset, sum, relu;
-  node_id conv;
+  node_id product;  // the convolution or einsum
 
   constexpr int operands() const { return 2 + factor + offset + sum; }
 };
 constexpr epilogue_form epilogue_form_of(module const& m, node const& n) {
   epilogue_form f{};
-  f.found = n.kind == primitive::composite && m.names[name_of(n)] == epilogue_name;
+  if (n.kind != primitive::composite) return f;
+  f.found = m.names[name_of(n)] == epilogue_name || m.names[name_of(n)] == product_epilogue_name;
   for (int i = 0; f.found && i < m.node_count; ++i) {
     node const& one = m.nodes[i];
     if (one.region != m.region_of(n, 0)) continue;
-    if (declared(one.kind).joins_epilogue) f.conv = static_cast<node_id>(i);
+    if (declared(one.kind).joins != epilogues::none) f.product = static_cast<node_id>(i);
     if (declared(one.kind).fusion != fusion_role::function) continue;
     shape const& z = m.result_value(one).dims;
     bool const spread = !(m.operand_value(one, one.operands.count - 1).dims == z && m.operand_value(one, 0).dims == z);

@@ -24,11 +24,12 @@ class conv_epilogue final : public node_kernel {
     bool reads = true;
     for (int i = 0; i < form_.factor + form_.offset; ++i, ++at) reads = reads && at->stride[0] == 1;
     wanted = reads ? wanted : convolution_epilogue{};
-    if (auto const problem = conv_kernel<Any>::problem_of({m, m.nodes[form_.conv], x, result, threads})) {
+    if (auto const problem = conv_kernel<Any>::problem_of({m, m.nodes[form_.product], x, result, threads})) {
       plan_ = convolution_plan(*problem, threads, wanted), planned_ = true;
       // Where the loop behind it reads the tensor to add, the convolution's result lies beside the result.
       if (form_.sum && !plan_.joins())
-        plan_ = convolution_plan(*conv_kernel<Any>::problem_of({m, m.nodes[form_.conv], x, dense_, threads}), threads);
+        plan_ =
+            convolution_plan(*conv_kernel<Any>::problem_of({m, m.nodes[form_.product], x, dense_, threads}), threads);
     }
   }
 
@@ -50,7 +51,7 @@ class conv_epilogue final : public node_kernel {
     view y = z;
     if (is_beside()) y = dense_, y.data = workspace + plan_bytes();
     if (planned_) plan_.template execute<Any>(x[0].data, x[1].data, y.data, workspace, &team, e.context.unchanged);
-    else loops_({e.m, e.m.nodes[form_.conv], x, &y, e.context});
+    else loops_({e.m, e.m.nodes[form_.product], x, &y, e.context});
     finish(z, y, factor, offset, sum, form_.relu, team);
   }
 
