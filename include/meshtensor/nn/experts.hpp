@@ -65,7 +65,7 @@ constexpr auto in_slots(X const& x, Place const& place, Queue, Slots along) {
 /// parameters  gate [model, experts], normal with standard deviation 1/√model
 /// layout      `experts` and a dim of `x` sharded over one axis: replicate `experts` in the router's scope
 /// grad        of `weight` and `balance`, by the probabilities
-/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+/// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Fedus et al., arXiv:2101.03961, section 2.2; Lepikhin et al., arXiv:2006.16668, algorithm 1
 inline constexpr library_layer route = [](scope auto s, auto x, auto queue, auto model, auto experts, auto choices,
                                           auto slots) {
@@ -144,7 +144,7 @@ inline constexpr library_layer combined = [](scope auto, auto made, auto token, 
 /// layout      `experts` sharded over an axis of its own: each processor serves its experts, and y is a partial sum.
 ///             Over the axis of another dim of `x`, a batch: add in<"router", replicate<experts>> and in<"expert",
 ///             replicate<batch>>. Tokens go to their experts in one all_to_all, and come back in another.
-/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+/// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Shazeer et al., arXiv:1701.06538; Lepikhin et al., arXiv:2006.16668; Fedus et al., arXiv:2101.03961
 inline constexpr library_layer mixture_of_experts = [](scope auto s, auto x, auto queue, auto model, auto experts,
                                                        auto choices, auto slots, auto hidden) {
@@ -174,7 +174,7 @@ inline constexpr library_layer mixture_of_experts = [](scope auto s, auto x, aut
 /// parameters  gate [model, experts], normal with standard deviation 1/√model
 /// layout      as for `route`
 /// grad        of `weight` and `balance`, by the probabilities
-/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+/// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 inline constexpr library_layer choose_experts = [](scope auto s, auto x, auto queue, auto model, auto experts,
                                                    auto choices) {
   using X = decltype(x);
@@ -275,7 +275,7 @@ inline constexpr library_layer with_bias = [](scope auto, auto made, auto bias, 
 ///             in<"expert", replicate<batch>> if `hidden` is sharded over the same axis there. `experts` sharded over
 ///             the axis of tokens, with in<"router", replicate<experts>>: rows go to their experts, and come back.
 ///             Over another axis hidden values are summed over it, too: rather shard `hidden`.
-/// errors      T01 `x` lacks `queue` or `model`; R10 there are more choices than experts
+/// errors      T01 `x` lacks `queue` or `model`; S03 there are more choices than experts
 /// source      Gale et al., arXiv:2211.15841; Tan et al., arXiv:2403.08245
 inline constexpr library_layer dropless_mixture_of_experts =
     [](scope auto s, auto x, auto queue, auto model, auto experts, auto choices, auto hidden, auto... at_most) {

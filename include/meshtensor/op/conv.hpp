@@ -327,6 +327,9 @@ constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_di
   constexpr bool has_kernels = (has_dim<Y, decltype(kernel_of(windows))> && ...);
   constexpr bool gives_outputs = (has_dim_v<dims<D...>, decltype(given_by<Backward>(windows))> && ...);
   constexpr bool known = ((dim_of_any<D, X, Y> || is_of_window<D, W...>) && ...);
+  constexpr bool are_apart = are_distinct<decltype(moved_over<Backward>(windows))...>() &&
+                             are_distinct<decltype(given_by<Backward>(windows))...>() &&
+                             are_distinct<decltype(kernel_of(windows))...>();
   if constexpr (!alike) static_assert(is_valid<wrong<"T02 the dtypes of the operands differ: cast one of them", X, Y>>);
   if constexpr (of_bool<X>) static_assert(is_valid<wrong<"T04 arithmetic on bool: cast the operand", X>>);
   if constexpr (!has_inputs)
@@ -340,8 +343,14 @@ constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_di
                                  decltype(given_by<Backward>(windows))...>>);
   if constexpr (!known)
     static_assert(is_valid<wrong<"T01 conv: no operand has a dim that the result names", X, Y, D...>>);
+  if constexpr (!are_apart)
+    static_assert(
+        is_valid<wrong<"T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel",
+                       decltype(moved_over<Backward>(windows))..., decltype(given_by<Backward>(windows))...,
+                       decltype(kernel_of(windows))...>>);
   recording r(owner_of(x, kernel), where);
-  if constexpr (alike && !of_bool<X> && (traced || (has_inputs && has_kernels && gives_outputs && known))) {
+  if constexpr (alike && are_apart && !of_bool<X> &&
+                (traced || (has_inputs && has_kernels && gives_outputs && known))) {
     window_row rows[] = {row_of(r.b, windows)...};
     std::int64_t const beyond[] = {beyond_ring<Backward>(r.b, windows)...};
     value_id reached = x.id;
@@ -368,8 +377,8 @@ constexpr auto record_conv(line const& where, X const& x, Y const& kernel, to_di
 /// layout  a dim over which a window moves may be sharded, in parts of any length: ranks exchange what windows reach
 ///         beyond their parts. Batch, channels and groups are as in einsum. The kernel's window is whole on every rank
 /// grad    the convolutions of the cotangent with the other tensor
-/// errors  T01 a tensor lacks a dim of a window, or no operand has a dim of the result; T02 the dtypes differ; S03 a
-///         dim is not as long as its window has places
+/// errors  T01 a tensor lacks a dim of a window, or no operand has a dim of the result; T02 the dtypes differ; T07 two
+///         windows share a dim; S03 a dim is not as long as its window has places
 template <handle X, handle K, dim_type... D, dim_type I, dim_type O, dim_type W>
 constexpr auto conv(X const& x, K const& kernel, to_dims<D...> result, window_along<I, O, W> const& along,
                     line const& where = {}) {

@@ -262,6 +262,8 @@ constexpr auto record_pool(line const& where, auto const& make, X const& x, W co
   constexpr bool has_inputs = (has_dim<X, typename window_dims<W>::input> && ...);
   constexpr bool are_new = (gives_new_dim<X, W> && ...);
   constexpr bool fixed = (window_dims<W>::has_fixed_size && ...);
+  constexpr bool are_apart =
+      are_distinct<typename window_dims<W>::input...>() && are_distinct<typename window_dims<W>::output...>();
   if constexpr (of_bool<X>) static_assert(is_valid<wrong<"T04 pool of bools: cast the operand", X>>);
   if constexpr (!has_inputs)
     static_assert(is_valid<wrong<"T01 pool: the operand lacks a dim over which a window moves", X,
@@ -271,10 +273,13 @@ constexpr auto record_pool(line const& where, auto const& make, X const& x, W co
                                  typename window_dims<W>::output...>>);
   if constexpr (!fixed)
     static_assert(is_valid<wrong<"T06 pool: the size of a window is not fixed: give it as a number", X>>);
+  if constexpr (!are_apart)
+    static_assert(is_valid<wrong<"T07 pool: two windows share a dim: each moves along one and gives one",
+                                 typename window_dims<W>::input..., typename window_dims<W>::output...>>);
   recording r(owner_of(x), where);
   r.b.expect(((windows.how.padding.kind != padding::circular) && ...),
              "T06 pools have no mt::circular_padding: stack rolled tensors, or concat the ends");
-  if constexpr (!of_bool<X> && has_inputs && are_new && fixed) {
+  if constexpr (!of_bool<X> && has_inputs && are_new && fixed && are_apart) {
     window_row const rows[] = {row_of(r.b, windows)...};
     pool_attributes const all{r.b.add_windows(rows), static_cast<int>(sizeof...(W))};
     return wrap<X::type, typename dims_after<typename X::dim_list, W...>::type>(r.b, make(r.b, all));
@@ -333,8 +338,8 @@ concept window_of_pool = requires { typename detail::window_dims<W>::input; };
 /// dims    those of `x`, each window's output in the place of its input
 /// layout  any dim may be sharded, in parts of any length; ranks exchange what windows reach beyond their parts
 /// grad    the cotangent, at the greatest elements; their positions are saved, as i32
-/// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; S03 a dim is
-///         not as long as its window has places
+/// errors  T01 `x` lacks a dim over which a window moves; T03 it has an output already; T04 `x` is bool; T07 two
+///         windows share a dim; S03 a dim is not as long as its window has places
 template <handle X, window_of_pool A>
 constexpr auto max_pool(X const& x, A const& a, line const& where = {}) {
   return detail::record_max_pool(where, x, a);

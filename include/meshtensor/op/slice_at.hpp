@@ -56,8 +56,8 @@ constexpr bool always_fits(module const& m, dim_id from, dim_id to) {
   bool const is_shorter = part.kind == dim_row::shifted && part.first == from && part.value <= 0;
   return is_shorter || (whole.kind == dim_row::fixed && part.kind == dim_row::fixed && part.value <= whole.value);
 }
-/// 0, 1, … along a dim as long as `to`. R10 when the step runs if it is longer than `from`: the slice of a dim of its
-/// own, which no layout shards, checks it.
+/// 0, 1, … along a dim as long as `to`. S03 if it is longer than `from`: the slice of a dim of its own, which no
+/// layout shards, checks it.
 constexpr value_id offsets_in_slice(builder& b, dim_id from, dim_id to, dim_id along, dtype type) {
   if (always_fits(b.m, from, to)) return iota(b, along, type);
   dim_id const all = b.dim_like(from);
@@ -115,7 +115,7 @@ constexpr value_id put_at(builder& b, value_id x, value_id part, dim_id from, di
 ///         shard a dim of the start (S05)
 /// grad    of `x`: the cotangent, added at the slice; of the start: none
 /// errors  T01 `x` lacks `from`; T02 the start is not an integer; T03 `x` has `to` already, the start has one of them;
-///         T05, R10 `to` is longer than `from`
+///         T05, S03 `to` is longer than `from`
 template <handle H, dim_type From, dim_type To, handle Start>
 constexpr auto slice(H const& x, From from, To to, Start const& start, line const& where = {}) {
   detail::require_shorter<From, To>();

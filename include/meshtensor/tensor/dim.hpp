@@ -51,7 +51,8 @@ struct dim_extent {
 /// Identity is the name together with the extent: one name with two extents in one program is an error (T05).
 template <name Name, extent_rule Extent = extent_rule{}>
 struct dim {
-  static_assert(Extent.kind != extent_rule::fixed || Extent.value > 0, "meshtensor T06: a dim's extent is at least 1");
+  static_assert(Extent.kind != extent_rule::fixed || Extent.value > 0,
+                "meshtensor T06: a dim's extent is at least 1; one by windowed has none where the window is too long");
   static constexpr name label = Name;
   static constexpr extent_rule rule = Extent;
   constexpr dim_extent operator()(std::int64_t extent) const { return {Name, extent}; }

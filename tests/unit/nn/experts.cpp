@@ -334,5 +334,5 @@ TEST_CASE("the parameters of experts that drop nothing are those of the others")
 }
 
 TEST_CASE("more choices than experts") {
-  CHECK_THROWS_WITH_AS(program_of({1, 2, 3, 2, 3, 1, 2}), doctest::Contains("R10: a slice of 'experts'"), mt::error);
+  CHECK_THROWS_WITH_AS(program_of({1, 2, 3, 2, 3, 1, 2}), doctest::Contains("S03: a slice of 'experts'"), mt::error);
 }

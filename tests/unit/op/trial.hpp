@@ -60,8 +60,7 @@ class program {
     p.m_.reset(new mt::module(mt::differentiate(*traced)));
     verify(*p.m_);
     p.b_ = mt::bind(*p.m_, mt::mesh_shape{}, extents);
-    INFO(std::string(p.b_.report.view()));
-    REQUIRE(p.b_.ok());
+    mt::raise(p.b_.report);
     for (int i = 0; i < p.m_->node_count; ++i) {
       mt::node const& n = p.m_->nodes[i];
       if (n.kind != mt::primitive::input) continue;

@@ -44,6 +44,22 @@ struct shifted {
     s.output("y", mt::slice(s.input("x", mt::f32, batch), batch, known, 1));
   }
 };
+// Along a dim of four and of three elements: what reaches beyond it is known before the first step.
+inline constexpr struct three : mt::dim<"three", 3> {} three;
+inline constexpr struct five : mt::dim<"five", 5> {} five;
+inline constexpr struct placed : mt::dim<"placed", mt::windowed(batch, 5)> {} placed;
+template <class F>
+struct of_batch {
+  constexpr void operator()(mt::scope auto s) const { s.output("y", F()(s, s.input("x", mt::f32, batch, in))); }
+};
+using cut = decltype([](auto, auto x) { return mt::slice(x, batch, three, 0, 2); });
+using spread = decltype([](auto, auto x) { return mt::pad(x, batch, five, 3); });
+constexpr auto smoothed(auto s, auto x, auto to, mt::window_options how) {
+  return conv(x, s.parameter("kernel", five), mt::to(to, in), mt::window(batch, to, five, how));
+}
+using around = decltype([](auto s, auto x) { return smoothed(s, x, batch, {.padding = mt::circular_padding}); });
+using within = decltype([](auto s, auto x) { return smoothed(s, x, three, {}); });
+using placed_by = decltype([](auto s, auto x) { return smoothed(s, x, placed, {}); });
 }  // namespace net
 using net::batch, net::data;
 using run = mt::executable<net::step, net::mesh, net::layout>;
@@ -106,8 +122,35 @@ TEST_CASE("a parameter that no loss depends on is a warning, and one that is dec
 TEST_CASE("a dim that is made from others must have an element") {
   auto job = mt::job::in_lockstep();
   mt::store weights(job);
-  check_says(said([&] { mt::executable<net::shifted, net::mesh, mt::layout<>> step(weights, batch(1), data(1)); }),
-             "S10: the dim 'known' would have the extent 0, by the dims that it is made from");
+  check_says(
+      said([&] { mt::executable<net::shifted, net::mesh, mt::layout<>> step(weights, batch(1), data(1)); }),
+      "S10: the dim 'known' would have the extent 0, by the dims that it is made from: 'batch' is 1, and an extent at "
+      "least 1");
+}
+
+TEST_CASE("what reaches beyond a dim by extents that are given is refused before the first step") {
+  auto job = mt::job::in_lockstep();
+  mt::store weights(job);
+  auto const of = [&]<class F>(std::type_identity<F>, int extent) {
+    return said(
+        [&] { mt::executable<net::of_batch<F>, net::mesh, mt::layout<>> step(weights, batch(extent), data(1)); });
+  };
+  CHECK(of(std::type_identity<net::cut>(), 5) == "nothing");
+  check_says(
+      of(std::type_identity<net::cut>(), 4),
+      "S03: a slice of 'batch' (4) from 0 on in steps of 2, as long as 'three' (3), reaches beyond its ends (node ");
+  CHECK(of(std::type_identity<net::spread>(), 2) == "nothing");
+  check_says(of(std::type_identity<net::spread>(), 3),
+             "S03: 'batch' (3), padded from 3 on to 'five' (5), reaches beyond its ends (node ");
+  CHECK(of(std::type_identity<net::around>(), 2) == "nothing");
+  check_says(of(std::type_identity<net::around>(), 1),
+             "S03: a slice of 'batch' (1) from -1 on, as long as 'circular padding of 2' (2), reaches beyond its ends");
+  check_says(of(std::type_identity<net::within>(), 4),
+             "along 'batch' (4), with stride 1, dilation 1 and padding 0 + 0, has 0 places, but 'three' is 3: make the "
+             "kernel smaller, or pad more");
+  check_says(of(std::type_identity<net::placed_by>(), 4),
+             "S10: the dim 'placed' would have the extent 0, by the dims that it is made from: a window takes 5 "
+             "elements of 'batch', which has 4");
 }
 
 TEST_CASE("a name with a slash is a path") {

@@ -26,7 +26,7 @@ constexpr dim_id longer_dim(builder& b, dim_id of, std::int64_t by) {
 constexpr value_id wrapped(builder& b, value_id x, window_row& w, std::int64_t beyond) {
   if (beyond == 0) return x;
   diagnostic label{};
-  label << "edge of " << beyond;
+  label << "circular padding of " << beyond;
   dim_id const edge = b.dim(name::of(label.view()), extent_rule(beyond)), along = w.input;
   dim_id const once = longer_dim(b, along, beyond), twice = longer_dim(b, along, 2 * beyond);
   number const all = number::of_row(&b, b.add_number(extent_row(along)));

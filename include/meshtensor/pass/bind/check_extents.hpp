@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks extents against each other: dims that stand for the same elements, and windows with their places.
+// Checks extents against each other: dims that stand for the same elements, windows with their places, and
+// the places of slices and pads.
 #pragma once
 
 #include "meshtensor/pass/bind/known_number.hpp"
@@ -64,11 +65,41 @@ constexpr void check_windows(module const& m, binding& b) {
                  << m.dim_name(input) << "' (" << b.extent[input] << "), with stride " << window->stride
                  << ", dilation " << window->dilation << " and padding " << window->low << " + " << *high << ", has "
                  << places << " places, but '" << m.dim_name(output) << "' is " << b.extent[output]
-                 << ": declare it by divided or windowed";
+                 << (places == 0 ? ": make the kernel smaller, or pad more" : ": declare it by divided or windowed");
         locate(b.report, m, n);
         return;
       }
     }
+  }
+}
+
+/// A slice or a pad as a move: the numbers by which it shifts.
+constexpr move_attributes as_move(node const& n) {
+  if (n.kind == primitive::slice) {
+    strided_window const a = strided_window::of(n);
+    return {a.from, a.to, a.first, no_id, 0, shift_kind::cut, a.step};
+  }
+  pad_attributes const a = pad_attributes::of(n);
+  return {a.from, a.to, a.first, a.around, 0, shift_kind::spread, a.step};
+}
+/// Checks that slices and pads stay within the longer dim, where their numbers are known.
+constexpr void check_places(module const& m, binding& b) {
+  for (int i = 0; i < m.node_count; ++i) {
+    node const& n = m.nodes[i];
+    if (n.kind != primitive::slice && n.kind != primitive::pad && !shifts(n)) continue;
+    move_attributes const a = n.kind == primitive::move ? move_attributes::of(n) : as_move(n);
+    if (a.from == a.to || a.how == shift_kind::wrap || a.how == shift_kind::reverse) continue;
+    auto const at = known_positions(m, b, a.first, a.step);
+    bool const is_slice = a.how == shift_kind::cut;
+    std::int64_t const from = b.extent[a.from], to = b.extent[a.to];
+    if (!at || from == 0 || to == 0 || are_within(*at, is_slice ? to : from, is_slice ? from : to)) continue;
+    b.report << "S03 " << (is_slice ? "a slice of '" : "'") << m.dim_name(a.from) << "' (" << from
+             << (is_slice ? ") from " : "), padded from ") << at->first << " on";
+    if (at->step != 1) b.report << " in steps of " << at->step;
+    b.report << (is_slice ? ", as long as '" : " to '") << m.dim_name(a.to) << "' (" << to
+             << "), reaches beyond its ends";
+    locate(b.report, m, n);
+    return;
   }
 }
 

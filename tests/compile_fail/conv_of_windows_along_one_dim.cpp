@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves both windows of a kernel along the rows.
+// expect: T07 conv: two windows share a dim: each moves along one, gives one and has one of the kernel ('rows', 'rows',
+#include "meshtensor/graph/trace.hpp"
+#include "meshtensor/op/conv.hpp"
+
+namespace mt = meshtensor;
+
+namespace {
+inline constexpr struct rows_dim : mt::dim<"rows", 4> {} rows;
+inline constexpr struct cols_dim : mt::dim<"cols", 4> {} cols;
+inline constexpr struct down_dim : mt::dim<"down", 3> {} down;
+inline constexpr struct aside_dim : mt::dim<"aside", 3> {} aside;
+
+struct step {
+  constexpr void operator()(mt::scope auto s) const {
+    auto const x = s.input("x", mt::f32, rows, cols);
+    auto const kernel = s.input("kernel", mt::f32, down, aside);
+    mt::window_options const centred{.padding = mt::centred_padding};
+    s.output("y", conv(x, kernel, mt::to(rows, cols), mt::window(rows, rows, down, centred),
+                       mt::window(rows, rows, aside, centred)));
+  }
+};
+constexpr mt::module traced = mt::try_trace<step>();
+static_assert(mt::is_valid<traced>);
+}  // namespace
+
+int main() { return traced.node_count; }
