@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/local/local_member.hpp"
 #include "meshtensor/comm/local/thread_pool.hpp"
 
@@ -70,7 +70,7 @@ class local_world {
 
  private:
   comm::world_state world_;
-  std::vector<std::unique_ptr<local_member>> members_;
+  dynamic_array<std::unique_ptr<local_member>> members_;
   std::atomic<bool> running_ = false;
   comm::thread_pool threads_;
 };

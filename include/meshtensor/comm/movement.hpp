@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "meshtensor/base/config.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/shifted.hpp"
 
 namespace meshtensor {
@@ -38,17 +39,18 @@ struct movement {
   int dims = 0;
   int along = -1;  // the dim that is shifted; -1: none, each element keeps its index
   shift_kind kind = shift_kind::cut;
-  std::int64_t extent = 0;    // of the operand along it
-  std::vector<box> from, to;  // by member: the box that it brings, and the one that it gets
-  std::vector<int> copy;      // by member: members that bring the same box have different numbers, and send only to
-                              // members of their own number
-  std::vector<int> alike;     // by member: the first one with its number that gets the same box
-  int rows = -1;              // the dim of which members exchange runs; -1: the boxes say what is exchanged
-  std::vector<std::vector<row_run>> runs;  // by sender and receiver: sender times the number of members plus receiver
+  std::int64_t extent = 0;      // of the operand along it
+  dynamic_array<box> from, to;  // by member: the box that it brings, and the one that it gets
+  std::vector<int> copy;        // by member: members that bring the same box have different numbers, and send only to
+                                // members of their own number
+  std::vector<int> alike;       // by member: the first one with its number that gets the same box
+  int rows = -1;                // the dim of which members exchange runs; -1: the boxes say what is exchanged
+  dynamic_array<dynamic_array<row_run>>
+      runs;  // by sender and receiver: sender times the number of members plus receiver
 
   bool operator==(movement const&) const = default;
 
-  std::vector<row_run> const& runs_between(std::size_t sender, std::size_t receiver) const {
+  dynamic_array<row_run> const& runs_between(std::size_t sender, std::size_t receiver) const {
     return runs[sender * from.size() + receiver];
   }
   /// To be called when the boxes are known.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/collective.hpp"
 #include "meshtensor/graph/locate.hpp"
 #include "meshtensor/op/rules.hpp"
@@ -20,9 +21,9 @@ struct planned_collective {
   movement moves;                                         // of a move: who holds what
   number_id first = no_id, step = no_id, around = no_id;  // of a move: rows of the table of numbers
   value_id counts = no_id;                                // of an exchange of rows: how many each gives each
-  std::vector<interval> groups;                           // likewise: those of each member
+  dynamic_array<interval> groups;                         // likewise: those of each member
   std::vector<std::int64_t> taken, given;                 // likewise: of each member, the rows that have a run already
-  std::vector<interval> slices;                           // of slices of a loop's stack: those that each member holds
+  dynamic_array<interval> slices;                         // of slices of a loop's stack: those that each member holds
   std::vector<int> members;
   group with;
   std::vector<name> axes;  // the mesh axes that the members span
@@ -73,7 +74,7 @@ class collective_planner {
       return std::int64_t{
           counts.as<std::int32_t>()[static_cast<std::int64_t>(member) * counts.stride[0] + group * counts.stride[1]]};
     };
-    for (std::vector<row_run>& runs : m.runs) runs.clear();
+    for (dynamic_array<row_run>& runs : m.runs) runs.clear();
     std::vector<std::int64_t>&taken = c.taken, &given = c.given;  // by senders, by holders
     std::ranges::fill(taken, 0), std::ranges::fill(given, 0);
     for (std::int64_t g = 0; g < counts.extent[1]; ++g) {

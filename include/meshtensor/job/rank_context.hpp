@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/job/planned_collective.hpp"
 
 namespace meshtensor {
@@ -111,11 +112,11 @@ class rank_context {
   plan const& p_;
   mesh_shape mesh_;
   int rank_;
-  std::vector<view> views_;
-  std::vector<std::int64_t> bytes_;
-  std::vector<std::byte*> base_;
+  dynamic_array<view> views_;
+  dynamic_array<std::int64_t> bytes_;
+  dynamic_array<std::byte*> base_;
   std::byte* memory_ = nullptr;
-  std::vector<std::unique_ptr<planned_collective>> collectives_;
+  dynamic_array<std::unique_ptr<planned_collective>> collectives_;
 };
 
 }  // namespace meshtensor

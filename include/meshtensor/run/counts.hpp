@@ -11,6 +11,7 @@
 
 #include "meshtensor/array/interpret.hpp"
 #include "meshtensor/array/numbers.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 
 namespace meshtensor {
 
@@ -43,7 +44,7 @@ class counted_paths {
 
   std::size_t rows_;
   std::vector<std::string> labels_;
-  std::vector<std::pair<int, std::size_t>> uses_;  // a row of the numbers, an index of labels_
+  dynamic_array<std::pair<int, std::size_t>> uses_;  // a row of the numbers, an index of labels_
 };
 
 }  // namespace meshtensor
@@ -53,7 +54,7 @@ class counted_paths {
 namespace meshtensor {
 
 inline void counted_paths::find(module const& m, int entry) {
-  std::vector<path_id> paths;
+  dynamic_array<path_id> paths;
   for (int i = 0; i < m.node_count; ++i) {
     node const& n = m.nodes[i];
     if (n.kind != primitive::write || n.region != entry || counted_under(n) == no_id) continue;

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/job/exchanges.hpp"
 #include "meshtensor/run/engine/step_actions.hpp"
 #include "meshtensor/run/engine/step_recorder.hpp"
@@ -59,13 +59,13 @@ class engine {
   Device device_;
   std::span<rank_context> processors_;
   std::unique_ptr<exchanges> exchange_;
-  std::vector<instruction> list_;
+  dynamic_array<instruction> list_;
   // By processor, then as they are launched; none where a processor's parts of all results are empty.
-  std::vector<std::optional<typename Device::kernel>> kernels_;
+  dynamic_array<std::optional<typename Device::kernel>> kernels_;
   std::size_t launches_ = 0;
   std::span<external_buffers> external_;
   step_recorder recorder_;
-  std::vector<view> operands_, results_;  // of the node that runs
+  dynamic_array<view> operands_, results_;  // of the node that runs
 };
 
 }  // namespace meshtensor

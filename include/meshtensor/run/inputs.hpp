@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "meshtensor/array/array.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/run/engine.hpp"
 
 namespace meshtensor {
@@ -18,7 +19,7 @@ struct port {
   std::string label;
   node_id node;
   bool fed = false;
-  std::vector<std::vector<double>> memory = {};  // one for each processor held here
+  dynamic_array<std::vector<double>> memory = {};  // one for each processor held here
   std::byte* buffer(std::size_t k, std::int64_t bytes) {
     memory[k].resize(static_cast<std::size_t>(bytes + 7) / 8 + 1);
     return reinterpret_cast<std::byte*>(memory[k].data());
@@ -26,17 +27,18 @@ struct port {
 };
 
 namespace detail {
-[[noreturn]] void refuse_port(std::vector<port> const& ports, std::string_view label, char const* code,
+[[noreturn]] void refuse_port(dynamic_array<port> const& ports, std::string_view label, char const* code,
                               char const* what);
 }
 
 /// Finds a port by name. errors `code` no port has this name
-inline port const& port_of(std::vector<port> const& ports, std::string_view label, char const* code, char const* what) {
+inline port const& port_of(dynamic_array<port> const& ports, std::string_view label, char const* code,
+                           char const* what) {
   for (port const& p : ports)
     if (p.label == label) return p;
   detail::refuse_port(ports, label, code, what);
 }
-inline port& port_of(std::vector<port>& ports, std::string_view label, char const* code, char const* what) {
+inline port& port_of(dynamic_array<port>& ports, std::string_view label, char const* code, char const* what) {
   return const_cast<port&>(port_of(std::as_const(ports), label, code, what));
 }
 
@@ -44,12 +46,12 @@ inline port& port_of(std::vector<port>& ports, std::string_view label, char cons
 class fed_inputs {
  public:
   /// `m`, `processors` and `external`, which gets the address of each processor's part, must outlive it.
-  fed_inputs(module const& m, std::vector<rank_context> const& processors, std::vector<external_buffers>& external)
+  fed_inputs(module const& m, dynamic_array<rank_context> const& processors, dynamic_array<external_buffers>& external)
       : m_(m), processors_(processors), external_(external) {}
 
   /// Adds the input of node `input_node`.
   void add(node_id input_node) { ports_.push_back({m_.names[name_of(m_.nodes[input_node])].text(), input_node}); }
-  std::vector<port> const& ports() const { return ports_; }
+  dynamic_array<port> const& ports() const { return ports_; }
   value_id value_of(port const& p) const { return m_.result(m_.nodes[p.node]); }
   /// The part that was fed to the `k`-th processor held here.
   view part(port const& p, std::size_t k) const {
@@ -126,9 +128,9 @@ class fed_inputs {
 
  private:
   meshtensor::module const& m_;
-  std::vector<rank_context> const& processors_;
-  std::vector<external_buffers>& external_;
-  std::vector<port> ports_;
+  dynamic_array<rank_context> const& processors_;
+  dynamic_array<external_buffers>& external_;
+  dynamic_array<port> ports_;
   std::int64_t copied_ = 0;
 };
 
@@ -165,7 +167,7 @@ extern template void fed_inputs::refuse<lazy>(std::string_view, std::string cons
 
 namespace meshtensor::detail {
 
-[[noreturn]] inline void refuse_port(std::vector<port> const& ports, std::string_view label, char const* code,
+[[noreturn]] inline void refuse_port(dynamic_array<port> const& ports, std::string_view label, char const* code,
                                      char const* what) {
   std::string known;
   for (port const& p : ports) known += (known.empty() ? "" : ", ") + p.label;

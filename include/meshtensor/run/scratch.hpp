@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/base/resident.hpp"
 
@@ -60,7 +60,7 @@ class scratch {
   void stay() { stays(blocks_), stays(left_); }
 
  private:
-  std::vector<arena> blocks_, left_;
+  dynamic_array<arena> blocks_, left_;
   std::atomic<bool> in_step_ = false;
 };
 

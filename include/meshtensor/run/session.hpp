@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/resident.hpp"
 #include "meshtensor/pass/cost.hpp"
 #include "meshtensor/run/inputs.hpp"
@@ -90,7 +91,7 @@ class session {
 
   meshtensor::module const& graph() const { return m_; }
   plan const& planned() const { return p_; }
-  std::vector<rank_context> const& held() const { return processors_; }
+  dynamic_array<rank_context> const& held() const { return processors_; }
 
  private:
   /// Whether one engine has all processors held here, without a transport.
@@ -127,24 +128,24 @@ class session {
   int entry_;
   Device device_;
   std::vector<int> ranks_;
-  std::vector<rank_context> processors_;
-  std::vector<external_buffers> external_;
+  dynamic_array<rank_context> processors_;
+  dynamic_array<external_buffers> external_;
   struct used_value {
     stored* value;
     id variable;
     bool is_written;
   };
-  std::vector<used_value> used_;                          // values of the store
-  std::vector<std::span<std::byte const>> variables_;     // blocks of the store, for all processors held here
-  std::vector<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
+  dynamic_array<used_value> used_;                          // values of the store
+  dynamic_array<std::span<std::byte const>> variables_;     // blocks of the store, for all processors held here
+  dynamic_array<std::unique_ptr<engine<Device>>> engines_;  // one for each processor held here; in lockstep one for all
   fed_inputs inputs_{m_, processors_, external_};
-  std::vector<port> outputs_;
+  dynamic_array<port> outputs_;
   std::map<std::string, std::unique_ptr<gathering>> gatherings_;  // of outputs
   settings settings_;
   std::vector<double> numbers_;
   counted_paths counted_{m_, entry_};
-  std::uint64_t* steps_ = nullptr;      // this program's count of steps, in the store
-  std::vector<std::uint64_t*> counts_;  // counts of updates, in the store
+  std::uint64_t* steps_ = nullptr;        // this program's count of steps, in the store
+  dynamic_array<std::uint64_t*> counts_;  // counts of updates, in the store
   bool updates_ = false, among_steps_ = true;
 };
 

@@ -3,6 +3,7 @@
 // why: members that are defined in a class are compiled with every program, linked or not.
 #pragma once
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/run/session.hpp"
 
 #include "meshtensor/base/run_rarely.hpp"
@@ -112,7 +113,7 @@ memory_use session<Device>::memory() const {
 template <class Device>
 void session<Device>::connect() {
   for (std::string const& label : counted_.labels()) counts_.push_back(&store_.count_updates(label));
-  std::vector<rank_context*> held;
+  dynamic_array<rank_context*> held;
   for (rank_context& p : processors_) held.push_back(&p);
   for (external_buffers& o : external_) {
     o.variables.resize(static_cast<std::size_t>(m_.variable_count));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "meshtensor/array/array_view.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/kept_copies.hpp"
 #include "meshtensor/base/memory.hpp"
 #include "meshtensor/base/suggest.hpp"
@@ -34,9 +35,9 @@ struct stored {
   mesh_shape mesh;
   std::vector<std::int64_t> grains;      // of each dim: parts are multiples of it
   std::vector<std::string> reshaped_at;  // of each dim with a grain: ` (model.cpp:31)`, where it is merged or split
-  std::vector<view> windows;             // of each held processor's block, in the whole
-  std::vector<arena> blocks;
-  std::vector<kept_copies> copies;  // of each block, in other formats
+  dynamic_array<view> windows;           // of each held processor's block, in the whole
+  dynamic_array<arena> blocks;
+  dynamic_array<kept_copies> copies;  // of each block, in other formats
   declared_start start;
   std::unique_ptr<gathering> bring;  // made at the first read of a value of which this process holds a part only
 
@@ -266,7 +267,7 @@ class store {
   /// The value of a partitioned module's variable. If it does not exist yet, `make` initialises a block of zeros.
   ///
   /// errors  R04 it exists with another dtype, other extents, another layout or another initializer
-  stored& provide(module const& m, binding const& b, variable const& v, std::vector<rank_context*> const& held,
+  stored& provide(module const& m, binding const& b, variable const& v, dynamic_array<rank_context*> const& held,
                   function_ref<void(view const&, initial_value const&)> make) {
     std::string const label = path_text(m, v.path);
     stored fresh = describe(m, b, v);

@@ -44,7 +44,7 @@ inline mt::movement any_movement(generator& g, int p) {
   int const rows = p % 2 == 0 ? 2 : 1;
   int const axes[] = {rows, p / rows};
   auto const lie = [&](std::int64_t const* extent, int const* dims) {
-    std::vector<mt::box> all;
+    mt::dynamic_array<mt::box> all;
     for (int r = 0; r < p; ++r) {
       mt::box b;
       std::copy(extent, extent + m.dims, b.extent);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/communicator.hpp"
 #include "meshtensor/comm/local/world_state.hpp"
 #include "meshtensor/comm/reference.hpp"
@@ -219,8 +220,8 @@ class local_member {
   int rank_;
   wait_limits limits_;
   std::vector<int> everybody_;
-  std::vector<place> places_;
-  std::vector<std::unique_ptr<pending_collective>> pending_;
+  dynamic_array<place> places_;
+  dynamic_array<std::unique_ptr<pending_collective>> pending_;
 };
 
 static_assert(communicator<local_member>);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/collective.hpp"
 
 namespace meshtensor::comm {
@@ -116,7 +117,7 @@ class rank_group {
   rendezvous& at(std::int64_t sequence) { return *exchanges_[static_cast<std::size_t>(sequence) % exchanges_.size()]; }
   // Doubles the capacity: two rendezvous with different slots keep different slots.
   void grow() {
-    std::vector<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * exchanges_.size()));
+    dynamic_array<std::unique_ptr<rendezvous>> before(std::max<std::size_t>(2, 2 * exchanges_.size()));
     before.swap(exchanges_);
     for (auto& exchange : before)
       if (exchange->sequence != -1)
@@ -126,7 +127,7 @@ class rank_group {
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<rendezvous>> exchanges_;  // by sequence number, modulo the capacity
+  dynamic_array<std::unique_ptr<rendezvous>> exchanges_;  // by sequence number, modulo the capacity
 };
 
 }  // namespace meshtensor::comm

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
-#include <vector>
 
 #include "meshtensor/base/diagnostic.hpp"
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/function_ref.hpp"
 
 namespace meshtensor::comm {
@@ -65,7 +65,7 @@ class thread_pool {
   }
 
   int const places_;
-  std::vector<std::thread> threads_;
+  dynamic_array<std::thread> threads_;
   function_ref<void(int)> const* work_ = nullptr;
   std::atomic<std::uint32_t> round_ = 0;
   std::atomic<int> busy_ = 0;  // places that are not done, without the caller's

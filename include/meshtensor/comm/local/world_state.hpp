@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/comm/local/rendezvous.hpp"
 
 namespace meshtensor::comm {
@@ -122,7 +123,7 @@ class world_state {
 
   std::vector<rank_state> ranks_;
   std::mutex mutex_;  // guards what follows
-  std::vector<std::unique_ptr<rank_group>> groups_;
+  dynamic_array<std::unique_ptr<rank_group>> groups_;
   std::string code_, sentence_;
   int failed_rank_ = -1;
   std::atomic<bool> failed_ = false;

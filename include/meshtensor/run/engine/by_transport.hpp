@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/job/transport.hpp"
 #include "meshtensor/pass/join_collectives.hpp"
 #include "meshtensor/run/session.hpp"
@@ -78,7 +79,7 @@ class by_transport final : public exchanges {
   struct bucket {
     planned_collective with;
     std::vector<std::byte> memory;
-    std::vector<part> parts;  // in the order of their starts
+    dynamic_array<part> parts;  // in the order of their starts
     int number = 0;
     bool under_way = false;
   };
@@ -108,10 +109,10 @@ class by_transport final : public exchanges {
   }
 
   transport& t_;
-  std::vector<way> ways_;       // by node
-  std::vector<node_id> alone_;  // those that are not joined
+  dynamic_array<way> ways_;       // by node
+  dynamic_array<node_id> alone_;  // those that are not joined
   std::int64_t workspace_bytes_ = 0;
-  std::vector<std::unique_ptr<bucket>> buckets_;
+  dynamic_array<std::unique_ptr<bucket>> buckets_;
 };
 
 namespace detail {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <vector>
 
+#include "meshtensor/base/dynamic_array.hpp"
 #include "meshtensor/base/kept_copies.hpp"
 #include "meshtensor/device/device.hpp"
 #include "meshtensor/job/rank_context.hpp"
@@ -18,10 +18,10 @@ namespace meshtensor {
 
 /// The addresses of one processor's buffers outside its arena during a step.
 struct external_buffers {
-  std::vector<std::byte*> variables;  // by variable id
-  std::vector<std::byte*> fed;        // by node id of the input
-  std::vector<std::byte*> given;      // by node id of the output: the destination of its copy
-  unchanged_blocks unchanged;         // variables that the program reads and never writes
+  dynamic_array<std::byte*> variables;  // by variable id
+  dynamic_array<std::byte*> fed;        // by node id of the input
+  dynamic_array<std::byte*> given;      // by node id of the output: the destination of its copy
+  unchanged_blocks unchanged;           // variables that the program reads and never writes
 };
 
 /// An instruction of a list that is read in each step. An instruction that the compiler knows, `known_instruction`, has
