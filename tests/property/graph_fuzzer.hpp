@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generates graphs at random: every operation, loops, composites and state, with values that stay exact in f64.
+// Generates graphs at random: functions, products, reductions, movement, lookup, loops, composites and state, with
+// values that stay exact in f64.
 #pragma once
 
 #include "meshtensor/op/random.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs made at random: loops, composites, state and every operation between them, under layouts made at random.
+// Graphs made at random: loops, composites and state, with functions, products, reductions, movement and lookup between
+// them, under layouts made at random.
 // timeout: 300
 #include "property/graph_fuzzer.hpp"
 

@@ -136,6 +136,10 @@ class maker {
       default: return binary(x, t);
     }
   }
+  template <std::size_t N>
+  function one_of(function const (&list)[N]) {
+    return list[c_.below(static_cast<int>(N))];
+  }
   void unary(known const& x, dtype t) {
     if (t == dtype::boolean) return add(mt::elementwise(g.b, function::logical_not, x.value), x.exact);
     constexpr function smooth[] = {function::copy, function::negate, function::abs, function::tanh, function::sigmoid,
@@ -143,9 +147,7 @@ class maker {
     constexpr function others[] = {function::exp,   function::log,  function::sqrt,
                                    function::rsqrt, function::sign, function::floor};
     constexpr function whole[] = {function::copy, function::negate, function::abs, function::sign, function::relu};
-    function const f = !mt::is_float(t)          ? whole[c_.below(5)]
-                       : x.exact && c_.one_in(2) ? others[c_.below(6)]
-                                                 : smooth[c_.below(9)];
+    function const f = !mt::is_float(t) ? one_of(whole) : x.exact && c_.one_in(2) ? one_of(others) : one_of(smooth);
     add(mt::elementwise(g.b, f, x.value), x.exact);
   }
   void binary(known const& x, dtype t) {
@@ -157,7 +159,7 @@ class maker {
     constexpr function smooth[] = {function::add, function::subtract, function::maximum, function::minimum};
     constexpr function all[] = {function::add,    function::subtract, function::multiply, function::divide,
                                 function::modulo, function::maximum,  function::minimum,  function::power};
-    mt::value_id v = mt::elementwise(g.b, exact ? all[c_.below(8)] : smooth[c_.below(4)], x.value, y.value);
+    mt::value_id v = mt::elementwise(g.b, exact ? one_of(all) : one_of(smooth), x.value, y.value);
     if (!exact) v = mt::multiply(g.b, v, mt::constant(g.b, 0.5, t));
     add(v, exact);
   }
