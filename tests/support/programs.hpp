@@ -39,7 +39,8 @@ struct functions {
     auto b = sin(x) * cos(y) + tanh(x) / (sigmoid(y) + 1);
     auto c = erf(x) + relu(x - y) + sign(x) + floor(x * 3) + sqrt(positive) * y;
     auto d = power(positive, y) + maximum(x, y) - minimum(x, 0.5 * y) + x % 0.75;
-    auto e = select((x < y || y < -1) && !(x == y), a, b) + mt::gelu(c) + mt::gelu_tanh(d) + mt::silu(-x);
+    auto e =
+        select((x < y || y < -1) && !(x == y), a, b) + mt::gelu(c) + mt::gelu_tanh(d) + mt::silu(-x) + mt::softsign(y);
     auto loss = weighed(e);
     s.output("e", e);
     s.output("dx", gradient(loss, x));

@@ -141,6 +141,10 @@ auto silu(A const& a) {
   return at_once([](auto const& x) { return silu(x); }, a);
 }
 template <named_array A>
+auto softsign(A const& a) {
+  return at_once([](auto const& x) { return softsign(x); }, a);
+}
+template <named_array A>
 auto abs(A const& a) {
   return at_once([](auto const& x) { return abs(x); }, a);
 }

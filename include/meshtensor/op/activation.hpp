@@ -33,4 +33,11 @@ constexpr H silu(H const& x, line const& where = {}) {
   return x * sigmoid(x);
 }
 
+/// x / (1 + |x|), between −1 and 1; nan at ±∞, as in PyTorch and JAX.
+template <handle H>
+constexpr H softsign(H const& x, line const& where = {}) {
+  detail::composed const here(x.owner, where);
+  return x / (abs(x) + 1);
+}
+
 }  // namespace meshtensor

@@ -60,6 +60,7 @@ TEST_CASE("functions of one array") {
     return v / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (v + 0.044715 * v * v * v)));
   });
   check_each("silu", silu(mixed), mixed, [](double v) { return v / (1 + std::exp(-v)); });
+  check_each("softsign", softsign(mixed), mixed, [](double v) { return v / (1 + std::abs(v)); });
   CHECK(all_of(relu(mixed)) == numbers{0, 0, 0.5, 2});
   CHECK(all_of(abs(mixed)) == numbers{1.75, 0.25, 0.5, 2});
   CHECK(all_of(sign(mixed * 2 - 1)) == numbers{-1, -1, 0, 1});

@@ -25,6 +25,7 @@ TEST_CASE("activations") {
   hold_for_one("gelu", [](auto, auto x, auto, auto...) { return gelu(x - 1); });
   hold_for_one("gelu_tanh", [](auto, auto x, auto, auto...) { return gelu_tanh(x - 1); });
   hold_for_one("silu", [](auto, auto x, auto, auto...) { return silu(x - 1); });
+  hold_for_one("softsign", [](auto, auto x, auto, auto...) { return softsign(x - 1); });
 }
 
 TEST_CASE("functions of two tensors, broadcast by name") {

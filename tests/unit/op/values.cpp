@@ -337,6 +337,8 @@ TEST_CASE("a nan is the result of what gets one, as in PyTorch, and the greatest
   CHECK(same(of([](auto, auto v) { return mt::gelu(v); }, nans), nans));
   CHECK(same(of([](auto, auto v) { return mt::gelu_tanh(v); }, nans), nans));
   CHECK(same(of([](auto, auto v) { return mt::silu(v); }, nans), nans));
+  CHECK(same(of([](auto, auto v) { return mt::softsign(v); }, {-inf, -3, 0, 1, no_number, inf}),
+             {no_number, -0.75, 0, 0.5, no_number, no_number}));
   CHECK(same(of([](auto, auto v) { return power(v, 2); }, nans), nans));
   CHECK(same(of([](auto, auto v) { return power(2, v); }, nans), nans));
   CHECK(same(of([](auto, auto v) { return softmax(v, b); }, nans), nans));
