@@ -24,7 +24,7 @@ constexpr int place_in_pairs(function f) {
 /// out[i] = second(first(a[i], b[i]), c[i]), or with the second function's operands swapped.
 template <function First, function Second, bool Swapped, class T>
 void run_pair(void* out, void const* a, void const* b, void const* c, std::int64_t n) {
-  each_pack(n, [&](std::int64_t i, auto count) {
+  each_pack(n, [=](std::int64_t i, auto count) {
     auto const at = [&](void const* p) { return load_some(static_cast<T const*>(p) + i, count); };
     auto const x = apply_to_packs<First>(at(a), at(b)), y = at(c);
     store_some(Swapped ? apply_to_packs<Second>(y, x) : apply_to_packs<Second>(x, y), static_cast<T*>(out) + i, count);

@@ -18,9 +18,9 @@ using block_function = void (*)(void* out, void const* a, void const* b, void co
 namespace detail {
 
 /// Calls f(index, n) for each whole pack, with n = pack_width, then once for the rest. Flattened, like the loops of
-/// kernels.
+/// kernels. `f` is a copy and has copies, for what a pack's store might change were read again for each pack.
 template <class F>
-[[gnu::flatten]] inline void each_pack(std::int64_t n, F const& f) {
+[[gnu::flatten]] inline void each_pack(std::int64_t n, F f) {
   std::int64_t i = 0;
   for (; i + pack_width <= n; i += pack_width) f(i, std::integral_constant<int, pack_width>{});
   if (i < n) f(i, static_cast<int>(n - i));
@@ -44,7 +44,7 @@ inline void store_some(lane_pack<register_t<E>> const& v, E* p, int n) {
 
 template <function F, class T>
 void run_function(void* out, void const* a, void const* b, [[maybe_unused]] void const* c, std::int64_t n) {
-  each_pack(n, [&](std::int64_t i, auto count) {
+  each_pack(n, [=](std::int64_t i, auto count) {
     auto const at = [&]<class X>(X const* p) { return load_some(p + i, count); };
     if constexpr (F == function::select) {
       store_some(select_packs(at(static_cast<std::int32_t const*>(a)), at(static_cast<T const*>(b)),
@@ -64,13 +64,13 @@ void run_function(void* out, void const* a, void const* b, [[maybe_unused]] void
 }
 template <class T, class To>
 void run_cast(void* out, void const* a, void const*, void const*, std::int64_t n) {
-  each_pack(n, [&](std::int64_t i, auto count) {
+  each_pack(n, [=](std::int64_t i, auto count) {
     store_some(convert_pack<To>(load_some(static_cast<T const*>(a) + i, count)), static_cast<To*>(out) + i, count);
   });
 }
 template <class T>
 void run_is_not_zero(void* out, void const* a, void const*, void const*, std::int64_t n) {
-  each_pack(n, [&](std::int64_t i, auto count) {
+  each_pack(n, [=](std::int64_t i, auto count) {
     store_some(compare_packs<function::not_equal>(load_some(static_cast<T const*>(a) + i, count), lane_pack<T>(T(0))),
                static_cast<std::int32_t*>(out) + i, count);
   });
@@ -78,7 +78,7 @@ void run_is_not_zero(void* out, void const* a, void const*, void const*, std::in
 template <class E>
 void run_settle(void* out, void const* a, void const*, void const*, std::int64_t n) {
   using T = register_t<E>;
-  each_pack(n, [&](std::int64_t i, auto count) {
+  each_pack(n, [=](std::int64_t i, auto count) {
     store_some(settled<E>(load_some(static_cast<T const*>(a) + i, count)), static_cast<T*>(out) + i, count);
   });
 }
@@ -133,9 +133,11 @@ inline void load_block(dtype t, void* out, std::byte const* from, std::int64_t s
   with_element(t, [&]<class E>() {
     auto* const to = static_cast<register_t<E>*>(out);
     auto const* const p = reinterpret_cast<E const*>(from);
-    detail::each_pack(n, [&](std::int64_t i, auto count) {
-      if (stride == 1) detail::store_some(detail::load_some(p + i, count), to + i, count);
-      else if (stride == 0)
+    if (stride == 1)
+      return detail::each_pack(
+          n, [=](std::int64_t i, auto count) { detail::store_some(detail::load_some(p + i, count), to + i, count); });
+    detail::each_pack(n, [=](std::int64_t i, auto count) {
+      if (stride == 0)
         detail::store_some(lane_pack<register_t<E>>(detail::number_of_element<register_t<E>>(*p)), to + i, count);
       else detail::store_some(load_pack_strided(p + i * stride, stride, count), to + i, count);
     });
@@ -145,9 +147,12 @@ inline void store_block(dtype t, void const* from, std::byte* to, std::int64_t s
   with_element(t, [&]<class E>() {
     auto const* const p = static_cast<register_t<E> const*>(from);
     auto* const out = reinterpret_cast<E*>(to);
-    detail::each_pack(n, [&](std::int64_t i, auto count) {
-      if (stride == 1) detail::store_some<E>(detail::load_some(p + i, count), out + i, count);
-      else store_pack_strided<E>(detail::load_some(p + i, count), out + i * stride, stride, count);
+    if (stride == 1)
+      return detail::each_pack(n, [=](std::int64_t i, auto count) {
+        detail::store_some<E>(detail::load_some(p + i, count), out + i, count);
+      });
+    detail::each_pack(n, [=](std::int64_t i, auto count) {
+      store_pack_strided<E>(detail::load_some(p + i, count), out + i * stride, stride, count);
     });
   });
 }
@@ -155,7 +160,7 @@ inline void store_block(dtype t, void const* from, std::byte* to, std::int64_t s
 inline void fill_block(dtype t, void* out, void const* from, std::int64_t n) {
   with_register(t, [&]<class T>() {
     lane_pack<T> const v(*static_cast<T const*>(from));
-    detail::each_pack(n, [&](std::int64_t i, auto count) { detail::store_some(v, static_cast<T*>(out) + i, count); });
+    detail::each_pack(n, [=](std::int64_t i, auto count) { detail::store_some(v, static_cast<T*>(out) + i, count); });
   });
 }
 /// Writes a number as one element of a dtype, in its register type.
@@ -167,7 +172,7 @@ inline void number_block(dtype t, void* out, double number) {
 
 inline void position_block(dtype t, void* out, std::int64_t first, std::int64_t stride, std::int64_t n) {
   with_element(t, [&]<class E>() {
-    detail::each_pack(n, [&](std::int64_t i, auto count) {
+    detail::each_pack(n, [=](std::int64_t i, auto count) {
       detail::store_some(positions<E>(first + i * stride, stride), static_cast<register_t<E>*>(out) + i, count);
     });
   });
@@ -210,14 +215,14 @@ struct block_reduction_of {
   using T = register_t<E>;
   using total = total_t<T>;
   static void start(void* totals, std::int64_t n) {
-    each_pack(n, [&](std::int64_t i, auto count) {
+    each_pack(n, [=](std::int64_t i, auto count) {
       store_some(lane_pack<total>(reduction_start<K, E>), static_cast<total*>(totals) + i, count);
     });
   }
   template <class X>
   static void add_as(void* totals, void const* x, std::int64_t n) {
     auto* const t = static_cast<total*>(totals);
-    each_pack(n, [&](std::int64_t i, auto count) {
+    each_pack(n, [=](std::int64_t i, auto count) {
       auto const v = convert_pack<total>(load_some(static_cast<X const*>(x) + i, count));
       store_some(combined<K>(load_some(t + i, count), v), t + i, count);
     });
@@ -238,7 +243,7 @@ struct block_reduction_of {
     *static_cast<total*>(one) = folded<K>(load_pack(static_cast<total const*>(lanes)));
   }
   static void settle(void* out, void const* totals, std::int64_t n) {
-    each_pack(n, [&](std::int64_t i, auto count) {
+    each_pack(n, [=](std::int64_t i, auto count) {
       store_some(settled<E>(convert_pack<T>(load_some(static_cast<total const*>(totals) + i, count))),
                  static_cast<T*>(out) + i, count);
     });
