@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "meshtensor/device/cpu/device.hpp"
@@ -55,11 +56,13 @@ std::string errors_of(std::function<void()> const& f) {
 /// What is shown while an executable is made, with these variables.
 std::string shown(char const* print_after, char const* time_passes) {
   setenv("MESHTENSOR_PRINT_AFTER", print_after, 1), setenv("MESHTENSOR_TIME_PASSES", time_passes, 1);
+  auto const before = std::exchange(mt::on_warning(), [](std::string const&) {});  // of the machine
   mt::job const job(0, nullptr);
   mt::store weights(job);
   std::string const text = errors_of(
       [&] { mt::executable<learning, mt::mesh<>, mt::layout<>, mt::cpu_device> const step(weights, batch(2)); });
   unsetenv("MESHTENSOR_PRINT_AFTER"), unsetenv("MESHTENSOR_TIME_PASSES");
+  mt::on_warning() = before;
   return text;
 }
 std::size_t count_of(std::string_view text, std::string_view part) {
@@ -72,9 +75,9 @@ std::string headline(char const* pass) { return std::string("---- learning after
 }  // namespace
 
 TEST_CASE("nothing is shown that was not asked for") {
-  CHECK(shown("", "").empty());
-  CHECK(shown("", "0").empty());
-  CHECK(shown("no_such_pass", "").empty());
+  CHECK(shown("", "") == "");
+  CHECK(shown("", "0") == "");
+  CHECK(shown("no_such_pass", "") == "");
 }
 
 TEST_CASE("the module behind one pass") {
