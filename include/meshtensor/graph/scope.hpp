@@ -336,7 +336,8 @@ class trace_scope {
 };
 
 namespace detail {
-/// Calls a layer's function in its scope; wrong arguments are one error sentence.
+/// Calls a layer's function in its scope; wrong arguments are one error sentence that says what they should be
+/// where the function says that, as `static constexpr literal usage`.
 template <bool Library, class F, class... Args>
 constexpr auto call_layer(F const&, Args const&...) {
   static_assert(is_valid<wrong<"T10 a layer is called with a scope first: part(s / \"name\", x)", Args...>>);
@@ -346,6 +347,8 @@ constexpr auto call_layer(F const& body, S const& s, Args const&... args) {
   if constexpr (takes<F, S, Args...>) {
     auto const here = s.enter(Library);
     return body(s, args...);
+  } else if constexpr (requires { F::usage; }) {
+    static_assert(is_valid<wrong<F::usage, Args...>>);
   } else {
     static_assert(
         is_valid<wrong<"T10 a layer is called with other arguments than its function takes, a scope and", Args...>>);

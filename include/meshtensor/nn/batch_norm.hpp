@@ -55,6 +55,8 @@ struct batch_norm_along {
 };
 
 struct batch_norm_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 batch_norm takes a scope, x and its channels, then perhaps statistics or options, not a scope and"};
   template <scope S, handle X, channels C>
   constexpr auto operator()(S const& s, X const& x, C along, batch_norm_options const& how = {}) const {
     return normalized(s, x, channels_of(along), how);

@@ -120,6 +120,9 @@ inline constexpr bool lacks_new<X, From, Into> = meshtensor::detail::lacks_dim<X
 
 template <bool Backward>
 struct convolution_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 convolution takes a scope, x, c_in, c_out and windows, then perhaps no_bias or an initializer, not a scope "
+      "and"};
   template <scope S, handle X, channels From, channels Into, convolution_argument... Args>
   constexpr auto operator()(S const& s, X const& x, From from, Into into, Args const&... args) const {
     using inputs = decltype(channels_of(from));

@@ -6,6 +6,23 @@
 
 namespace meshtensor::nn {
 
+namespace detail {
+struct dropout_body {
+  static constexpr meshtensor::detail::literal usage{"T10 dropout takes a scope, x and a rate, not a scope and"};
+  constexpr auto operator()(scope auto s, auto x, number const& rate) const {
+    using X = decltype(x);
+    if constexpr (!of_float<X>)
+      static_assert(
+          is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", X>>);
+    builder& b = s.recorder();
+    using random_t = handle_t<dtype::f32, typename X::dim_list>;
+    random_t const uniform_number(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
+    auto const scaled = x * (1 / (1 - rate));
+    return select(uniform_number < 1 - rate, scaled, 0);
+  }
+};
+}  // namespace detail
+
 /// Zero with probability `rate`, a number, else x / (1 − rate), so that the expectation is unchanged: `dropout(s /
 /// "drop", x, rate)`. A rate of 0 gives `x`. The choice of dropped elements does not depend on the layout or on the
 /// dtype.
@@ -13,16 +30,6 @@ namespace meshtensor::nn {
 /// dims    those of `x`
 /// grad    the cotangent, with the same elements dropped and the same scale
 /// source  Srivastava et al., JMLR 15 (2014)
-inline constexpr library_layer dropout = [](scope auto s, auto x, number const& rate) {
-  using X = decltype(x);
-  if constexpr (!of_float<X>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T04 this function takes tensors of floats: cast the operand", X>>);
-  builder& b = s.recorder();
-  using random_t = handle_t<dtype::f32, typename X::dim_list>;
-  random_t const uniform_number(&b, random(b, distribution::uniform, dtype::f32, b.m.values[x.id].dims));
-  auto const scaled = x * (1 / (1 - rate));
-  return select(uniform_number < 1 - rate, scaled, 0);
-};
+inline constexpr library_layer dropout = detail::dropout_body{};
 
 }  // namespace meshtensor::nn

@@ -12,6 +12,9 @@ namespace meshtensor::nn {
 namespace detail {
 
 struct group_norm_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 group_norm takes a scope, x, its channels, mt::to(groups, in_group) and the dims of positions, not a scope "
+      "and"};
   template <scope S, handle X, dim_type C, dim_type G, dim_type I, dim_type... Along>
   constexpr auto operator()(S const& s, X const& x, C channel, to_dims<G, I> parts, Along...) const {
     constexpr bool has_all = has_dim<X, C> && (has_dim<X, Along> && ...);
@@ -33,6 +36,8 @@ struct group_norm_body {
 };
 
 struct instance_norm_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 instance_norm takes a scope, x, its channels and the dims of positions, not a scope and"};
   template <scope S, handle X, dim_type C, dim_type First, dim_type... Along>
   constexpr auto operator()(S const& s, X const& x, C channel, First, Along...) const {
     constexpr bool has_all = has_dim<X, C> && has_dim<X, First> && (has_dim<X, Along> && ...);

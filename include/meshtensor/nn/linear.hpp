@@ -12,6 +12,29 @@ namespace detail {
 constexpr shape mapped_rule(shape const& x, shape const&, shape const& from, shape const& into) {
   return replaced(x, from.at[0], into.at[0]);
 }
+
+struct linear_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 linear takes a scope, x, the dim that it maps from and the one that it maps to, not a scope and"};
+  constexpr auto operator()(scope auto s, auto x, auto from, auto into) const {
+    using X = decltype(x);
+    using From = decltype(from);
+    using Into = decltype(into);
+    if constexpr (!has_dim<X, From>)
+      static_assert(
+          is_valid<meshtensor::detail::wrong<"T01 linear: the operand lacks the dim that it maps from", X, From>>);
+    if constexpr (!(meshtensor::detail::lacks_dim<X, Into>))
+      static_assert(
+          is_valid<meshtensor::detail::wrong<"T03 linear: the operand already has the dim that it maps to", X, Into>>);
+    if constexpr (has_dim<X, From> && meshtensor::detail::lacks_dim<X, Into>) {
+      auto const weight = s.parameter("weight", from, into, normal(1 / sqrt(extent(from))));
+      auto const bias = s.parameter("bias", into, zeros);
+      return meshtensor::detail::einsum_by<mapped_rule, dims<From>, dims<Into>>(x, weight) + bias;
+    } else {
+      return x;
+    }
+  }
+};
 }  // namespace detail
 
 /// y = x W + b along one dim: `linear(s / "up", x, d_model, d_ff)`.
@@ -19,33 +42,24 @@ constexpr shape mapped_rule(shape const& x, shape const&, shape const& from, sha
 /// parameters  weight [from, into], normal with standard deviation 1/√from; bias [into], zeros
 /// dims        those of `x`, `into` in the place of `from`
 /// errors      T01 `x` lacks `from`; T03 `x` has `into` already: rename it, a dim cannot be mapped to itself
-inline constexpr library_layer linear = [](scope auto s, auto x, auto from, auto into) {
-  using X = decltype(x);
-  using From = decltype(from);
-  using Into = decltype(into);
-  if constexpr (!has_dim<X, From>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T01 linear: the operand lacks the dim that it maps from", X, From>>);
-  if constexpr (!(meshtensor::detail::lacks_dim<X, Into>))
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T03 linear: the operand already has the dim that it maps to", X, Into>>);
-  if constexpr (has_dim<X, From> && meshtensor::detail::lacks_dim<X, Into>) {
-    auto const weight = s.parameter("weight", from, into, normal(1 / sqrt(extent(from))));
-    auto const bias = s.parameter("bias", into, zeros);
-    return meshtensor::detail::einsum_by<detail::mapped_rule, dims<From>, dims<Into>>(x, weight) + bias;
-  } else {
-    return x;
+inline constexpr library_layer linear = detail::linear_body{};
+
+namespace detail {
+struct embed_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 embed takes a scope, integers, the dim of the table's rows and that of what it gives, not a scope and"};
+  constexpr auto operator()(scope auto s, auto ids, auto vocab, auto model) const {
+    return gather(s.parameter("table", vocab, model, normal(1 / sqrt(extent(model)))), ids, vocab);
   }
 };
+}  // namespace detail
 
 /// Looks up rows of a learned table: `embed(s / "tokens", text, vocab, d_model)`.
 ///
 /// parameters  table [vocab, model], normal with standard deviation 1/√model
 /// dims        those of the integers, then `model`
 /// layout      `vocab` sharded over an axis: the result is a partial sum over that axis
-inline constexpr library_layer embed = [](scope auto s, auto ids, auto vocab, auto model) {
-  return gather(s.parameter("table", vocab, model, normal(1 / sqrt(extent(model)))), ids, vocab);
-};
+inline constexpr library_layer embed = detail::embed_body{};
 
 /// Two linear maps with gelu between them, applied at every position.
 ///

@@ -12,6 +12,45 @@ namespace meshtensor::nn {
 
 inline constexpr double norm_epsilon = 1e-5;
 
+namespace detail {
+struct layer_norm_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 layer_norm takes a scope, x and the dim of its mean, not a scope and"};
+  constexpr auto operator()(scope auto s, auto x, auto along) const {
+    if constexpr (!has_dim<decltype(x), decltype(along)>)
+      static_assert(
+          is_valid<
+              meshtensor::detail::wrong<"T01 layer_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
+    if constexpr (has_dim<decltype(x), decltype(along)>) {
+      auto const gain = s.parameter("gain", along, ones);
+      auto const bias = s.parameter("bias", along, zeros);
+      auto const results = composite_with_gradient(
+          "layer_norm",
+          [=](auto a, auto g, auto b) {
+            auto const centre = mean(a, along);
+            auto const centred = a - centre;
+            auto const scale = rsqrt(mean(centred * centred, along) + norm_epsilon);
+            return std::tuple(centred * scale * g + b, centre, scale);
+          },
+          [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
+            auto const normal_a = (a - centre) * scale;
+            auto const d_normal = dy * g;
+            auto const centered = d_normal - mean(d_normal, along);
+            auto const projected = normal_a * mean(d_normal * normal_a, along);
+            auto const da = meshtensor::detail::summed_like((centered - projected) * scale, a);
+            auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
+            auto const db = meshtensor::detail::summed_like(dy, b);
+            return std::tuple(da, dg, db);
+          },
+          x, gain, bias);
+      return std::get<0>(results);
+    } else {
+      return x;
+    }
+  }
+};
+}  // namespace detail
+
 /// (x − mean) / √(variance + 1e-5) along a dim, then scaled and shifted: `layer_norm(s / "norm", x, d_model)`.
 ///
 /// parameters  gain [dim], ones; bias [dim], zeros
@@ -19,37 +58,7 @@ inline constexpr double norm_epsilon = 1e-5;
 /// layout      `dim` sharded over an axis: two sums, which lack it, are reduced over that axis
 /// errors      T01 `x` lacks the dim
 /// source      Ba, Kiros and Hinton, arXiv:1607.06450
-inline constexpr library_layer layer_norm = [](scope auto s, auto x, auto along) {
-  if constexpr (!has_dim<decltype(x), decltype(along)>)
-    static_assert(
-        is_valid<meshtensor::detail::wrong<"T01 layer_norm: the operand lacks the dim", decltype(x), decltype(along)>>);
-  if constexpr (has_dim<decltype(x), decltype(along)>) {
-    auto const gain = s.parameter("gain", along, ones);
-    auto const bias = s.parameter("bias", along, zeros);
-    auto const results = composite_with_gradient(
-        "layer_norm",
-        [=](auto a, auto g, auto b) {
-          auto const centre = mean(a, along);
-          auto const centred = a - centre;
-          auto const scale = rsqrt(mean(centred * centred, along) + norm_epsilon);
-          return std::tuple(centred * scale * g + b, centre, scale);
-        },
-        [=](auto a, auto g, auto b, auto, auto centre, auto scale, auto dy) {
-          auto const normal_a = (a - centre) * scale;
-          auto const d_normal = dy * g;
-          auto const centered = d_normal - mean(d_normal, along);
-          auto const projected = normal_a * mean(d_normal * normal_a, along);
-          auto const da = meshtensor::detail::summed_like((centered - projected) * scale, a);
-          auto const dg = meshtensor::detail::summed_like(dy * normal_a, g);
-          auto const db = meshtensor::detail::summed_like(dy, b);
-          return std::tuple(da, dg, db);
-        },
-        x, gain, bias);
-    return std::get<0>(results);
-  } else {
-    return x;
-  }
-};
+inline constexpr library_layer layer_norm = detail::layer_norm_body{};
 
 /// x / √(mean of squares + 1e-5) along a dim, then scaled: layer_norm without the mean's subtraction.
 ///

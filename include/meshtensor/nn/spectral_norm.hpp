@@ -18,6 +18,9 @@ constexpr H unit(H const& x) {
 }
 
 struct spectral_norm_body {
+  static constexpr meshtensor::detail::literal usage{
+      "T10 spectral_norm takes a scope, a weight and its dim of outputs, then perhaps a number of iterations, not a "
+      "scope and"};
   template <scope S, handle W, channels R>
   constexpr auto operator()(S const& s, W const& weight, R rows, int iterations = 1) const {
     return divided(s, weight, channels_of(rows), iterations);

@@ -388,4 +388,31 @@ constexpr auto mean_pool(X const& x, A const& a, B const& b, C const& c, mean_ov
   return detail::record_mean_pool(what, where, x, a, b, c);
 }
 
+namespace detail {
+template <class X, class... Args>
+constexpr X pool_without_windows(X const& x) {
+  static_assert(
+      is_valid<wrong<"T10 a pool takes one to three windows: max_pool(x, mt::window(rows, rows_2, 3, {.stride "
+                     "= 2}), mt::window(cols, cols_2, 3)), not",
+                     X, Args...>>);
+  return x;
+}
+}  // namespace detail
+
+template <handle X, class... Args>
+requires(!(window_of_pool<Args> || ...))
+constexpr auto max_pool(X const& x, Args const&...) {
+  return detail::pool_without_windows<X, Args...>(x);
+}
+template <handle X, class... Args>
+requires(!(window_of_pool<Args> || ...))
+constexpr auto sum_pool(X const& x, Args const&...) {
+  return detail::pool_without_windows<X, Args...>(x);
+}
+template <handle X, class... Args>
+requires(!(window_of_pool<Args> || ...))
+constexpr auto mean_pool(X const& x, Args const&...) {
+  return detail::pool_without_windows<X, Args...>(x);
+}
+
 }  // namespace meshtensor
