@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What mt::cuda_device does on the GPU of this machine: the device tests on the card, a Transformer and ResNet-50, and
-# compute-sanitizer's memcheck and initcheck. Each part takes at most 120 s; the last lines are tables of docs/devices.md.
+# What mt::cuda_device does on the GPU of this machine: the device tests on the card, a Transformer, with attention as
+# one kernel and without, and ResNet-50, and compute-sanitizer's memcheck, initcheck, racecheck and synccheck. Each part
+# takes at most 120 s; the last lines are tables of docs/devices.md.
 #
-#   bench/on_gpu.sh [PART...]                      builds, then runs: windows catalogue devices lm resnet memcheck initcheck
+#   bench/on_gpu.sh [PART...]                      builds, then runs: attention windows catalogue devices lm long resnet
+#                                                  memcheck initcheck racecheck synccheck
 #   bench/on_gpu.sh --build-into FOLDER            builds alone, and puts what is needed into FOLDER, for another machine
 #   bench/on_gpu.sh --binaries FOLDER [PART...]    runs what was built so
 #   bench/on_gpu.sh --dry-run …                    says what it would run
@@ -13,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 most=120  # seconds of a part
-all=(windows catalogue devices lm resnet memcheck initcheck)
+all=(attention windows catalogue devices lm long resnet memcheck initcheck racecheck synccheck)
 folder='' build_alone='' dry=''
 while [[ ${1:-} == --* ]]; do
   case $1 in
@@ -30,8 +32,8 @@ for part in "${parts[@]}"; do
   [[ " ${all[*]} " == *" $part "* ]] || { echo "there is no part '$part'; parts: ${all[*]}" >&2 && exit 2; }
 done
 
-programs=(tests/property/windows_cuda.test tests/property/programs_cuda.test tests/unit/run/one_source.test
-  bench/run/lm_on_cuda bench/run/resnet_on_cuda)
+programs=(tests/unit/device/attention_cuda.test tests/property/windows_cuda.test tests/property/programs_cuda.test
+  tests/unit/run/one_source.test bench/run/lm_on_cuda bench/run/lm_on_cuda_without_attention bench/run/resnet_on_cuda)
 build() {  # without this machine's own instructions, so that others can run it
   local targets=()
   for program in "${programs[@]}"; do
@@ -91,21 +93,35 @@ on_card=(env MESHTENSOR_ON_CARD=1 "MESHTENSOR_SAMPLE=${MESHTENSOR_SAMPLE:-8}" "M
 for part in "${parts[@]}"; do
   ends_at=$((SECONDS + most)) began=$SECONDS
   case $part in
+    attention) within attention env MESHTENSOR_ON_CARD=1 "$(at tests/unit/device/attention_cuda.test)" ;;
     windows) within windows env MESHTENSOR_ON_CARD=1 "$(at tests/property/windows_cuda.test)" ;;
     catalogue) within catalogue "${on_card[@]}" "$(at tests/property/programs_cuda.test)" ;;
     devices) within devices env MESHTENSOR_ON_CARD=1 "$(at tests/unit/run/one_source.test)" '--test-case=cuda*' ;;
     lm)
       within lm "$(at bench/run/lm_on_cuda)" --size tiny --steps 60
-      within lm "$(at bench/run/lm_on_cuda)" --size lm --dtype bf16 --steps 60
-      within lm "$(at bench/run/lm_on_cuda)" --size lm --steps 60
-      within lm "$(at bench/run/lm_on_cuda)" --size lm_base --dtype bf16 --steps 60
+      for program in lm_on_cuda lm_on_cuda_without_attention; do
+        within lm "$(at bench/run/$program)" --size lm --dtype bf16 --steps 60
+        within lm "$(at bench/run/$program)" --size lm --steps 60
+        within lm "$(at bench/run/$program)" --size lm_base --dtype bf16 --steps 60
+      done
+      ;;
+    long)  # texts for which attention decides
+      for program in lm_on_cuda lm_on_cuda_without_attention; do
+        within long "$(at bench/run/$program)" --size lm_base --dtype bf16 --batch 2 --length 2048 --steps 20
+        within long "$(at bench/run/$program)" --size lm_base --batch 1 --length 2048 --steps 10
+      done
       ;;
     resnet)
       within resnet "$(at bench/run/resnet_on_cuda)" --dtype bf16 --batch 64 --steps 20
       within resnet "$(at bench/run/resnet_on_cuda)" --batch 32 --steps 10
       ;;
+    racecheck | synccheck)  # what threads of a block do to each other
+      checked "$part" "$part" "$(at bench/run/lm_on_cuda)" --size tiny --steps 1
+      checked "$part" "$part" "$(at bench/run/lm_on_cuda)" --size tiny --dtype bf16 --length 100 --steps 1
+      ;;
     memcheck | initcheck)
       checked "$part" "$part" "$(at bench/run/lm_on_cuda)" --size tiny --steps 2
+      checked "$part" "$part" "$(at bench/run/lm_on_cuda)" --size tiny --dtype bf16 --length 100 --steps 1
       checked "$part" "$part" "$(at bench/run/resnet_on_cuda)" --size 32 --width 8 --batch 2 --classes 10 --steps 1
       ;;
   esac
@@ -113,19 +129,19 @@ for part in "${parts[@]}"; do
 done
 [ -z "$dry" ] || exit 0
 
-for part in windows catalogue devices; do
+for part in attention windows catalogue devices; do
   [ ! -f "$work/$part.log" ] || grep -hE 'test cases:|assertions:|programs refused' "$work/$part.log" | sed "s/^/$part: /"
 done
-for part in memcheck initcheck; do
-  [ ! -f "$work/$part.log" ] || grep -h 'ERROR SUMMARY' "$work/$part.log" | sed "s/^/$part: /"
+for part in memcheck initcheck racecheck synccheck; do
+  [ ! -f "$work/$part.log" ] || grep -hE '(ERROR|RACECHECK) SUMMARY' "$work/$part.log" | sed "s/^/$part: /"
 done
-cat "$work"/{lm,resnet}.log 2>/dev/null | grep '^{' >"$work/figures" || true
+cat "$work"/{lm,long,resnet}.log 2>/dev/null | grep '^{' >"$work/figures" || true
 value() { sed -n "s/.*\"$1\": \"\{0,1\}\([^,\"}]*\).*/\1/p" <<<"$2"; }
-[ ! -s "$work/figures" ] || echo '| workload | step, ms | a second | compilation, s | first step, s | losses |'
+[ ! -s "$work/figures" ] || echo '| device, workload | step, ms | a second | compilation, s | first step, s | losses |'
 [ ! -s "$work/figures" ] || echo '|---|---|---|---|---|---|'
 while read -r line; do
   rate=$(value gflops "$line") images=$(value images_per_s "$line")
-  echo "| $(value workload "$line"), $(value dtype "$line") | $(value step_ms "$line") |" \
+  echo "| $(value peer "$line"), $(value workload "$line"), $(value dtype "$line") | $(value step_ms "$line") |" \
     "${rate:+$rate Gflop}${images:+$images images} | $(value compile_s "$line") | $(value first_step_s "$line") |" \
     "$(value loss_first "$line") to $(value loss_last "$line") |"
 done <"$work/figures"

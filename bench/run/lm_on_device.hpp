@@ -76,7 +76,8 @@ int measure(int argc, char** argv, char const* program, Start const& start) {
                                         : run<Device, step_f32>;
   auto const job = meshtensor::job::in_lockstep();
   try {
-    chosen(job, start(), name, type, z, on_data, on_model, steps);
+    std::string const text = given.length == 0 ? "" : " of " + std::to_string(z.length);
+    chosen(job, start(), name + text, type, z, on_data, on_model, steps);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", program, e.what());
     return 1;

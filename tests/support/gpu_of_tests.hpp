@@ -11,12 +11,15 @@ namespace meshtensor_test {
 
 class gpu_of_tests {
  public:
-  gpu_of_tests() {
-    if (std::getenv("MESHTENSOR_ON_CARD") == nullptr) meshtensor::cuda::given_gpu() = &host_.emplace();
+  /// `threads`: of a block on the host.
+  explicit gpu_of_tests(int threads = 1) {
+    if (std::getenv("MESHTENSOR_ON_CARD") == nullptr) meshtensor::cuda::given_gpu() = &host_.emplace(threads);
   }
   gpu_of_tests(gpu_of_tests const&) = delete;
   gpu_of_tests& operator=(gpu_of_tests const&) = delete;
   ~gpu_of_tests() { meshtensor::cuda::given_gpu() = nullptr; }
+  /// Null on a card.
+  host_gpu* host() { return host_ ? &*host_ : nullptr; }
 
  private:
   std::optional<host_gpu> host_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for a GPU: memory that nobody can touch between its calls, and kernels that the host's compiler makes of
-// the same text, with one thread in a block. It counts what it is asked to do.
+// the same text, with one thread in a block, or many that take turns. It counts what it is asked to do.
 #pragma once
 
 #include <dlfcn.h>
@@ -20,6 +20,7 @@
 
 #include "meshtensor/device/cuda/choose_gpu.hpp"
 #include "meshtensor/op/detail/scalar.hpp"
+#include "support/host_block.hpp"
 
 namespace meshtensor_test {
 
@@ -30,19 +31,20 @@ inline constexpr char const* host_words = R"text(
 #include "meshtensor/op/detail/scalar.hpp"
 #define __device__
 #define __global__
-#define __shared__
-#define __align__(n) alignas(n)
+#define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
 #define __launch_bounds__(n)
-#define __syncthreads()
 struct place_of_thread { unsigned x; };
 static place_of_thread blockIdx;
-static constexpr place_of_thread threadIdx{0};
 static inline float __uint_as_float(unsigned u) { return std::bit_cast<float>(u); }
 static inline unsigned __float_as_uint(float f) { return std::bit_cast<unsigned>(f); }
-template <class T> static T __shfl_xor_sync(unsigned, T x, int) { return x; }
 static inline unsigned atomicAdd(unsigned* at, unsigned n) { unsigned const old = *at; *at += n; return old; }
 static inline int atomicMax(int* at, int n) { int const old = *at; if (n > old) *at = n; return old; }
+alignas(16) static unsigned char room_of_block[232448];
+static inline unsigned char* shared_room() { return room_of_block; }
+static inline float fma_of(float a, float b, float c) { return a * b + c; }
+static inline double fma_of(double a, double b, double c) { return a * b + c; }
+static inline float power_of_two(float x) { return __builtin_exp2f(x); }
 )text";
 inline constexpr char const* host_functions = R"text(
 namespace mm = meshtensor::math;
@@ -61,16 +63,12 @@ template <class T> inline T root_of(T x) { return mm::sqrt(x); }
 template <class T> inline T floor_of(T x) { return mm::floor(x); }
 template <class T> inline T normal_number(u32 a, u32 b, u32 c, u32 d, T) { return mm::normal_of<T>(a, b, c, d); }
 )text";
-/// One launch: all blocks, one after the other.
-inline constexpr char const* host_launch = R"text(
-extern "C" void set_block(unsigned b) { blockIdx.x = b; }
-)text";
-
 class host_gpu final : public meshtensor::cuda::gpu {
   using address = meshtensor::cuda::address;
 
  public:
-  host_gpu() {
+  /// `threads` in a block, which take turns in the order that `order` says: tests/support/host_block.hpp.
+  explicit host_gpu(int threads = 1) : threads_(threads) {
     char name[] = "/tmp/meshtensor-kernels-XXXXXX";
     folder_ = mkdtemp(name);
   }
@@ -86,8 +84,12 @@ class host_gpu final : public meshtensor::cuda::gpu {
   std::string last_text;
   bool has_products = true, has_products_by_address = true, has_epilogues = true;
   bool compiles = true;  // else kernels have a text only
+  unsigned order = 0;    // 0: each thread after the one before; 1: the last first; else any
+  std::size_t shared = 101376;
 
-  int block_threads() const override { return 1; }
+  int block_threads() const override { return threads_; }
+  std::size_t shared_bytes() const override { return shared; }
+  bool has_matrix_units() const override { return threads_ > 1; }
   std::int64_t enough_blocks() const override { return 8; }
   std::size_t workspace_bytes() const override { return 4096; }
 
@@ -131,8 +133,9 @@ class host_gpu final : public meshtensor::cuda::gpu {
               meshtensor::cuda::launch_arguments const& arguments) override {
     ++launches;
     auto const* const k = static_cast<kernel const*>(which.handle);
-    give([=] {
-      for (std::int64_t b = 0; b < shape.blocks; ++b) k->set_block(static_cast<unsigned>(b)), k->run(arguments);
+    give([=, this] {
+      for (std::int64_t b = 0; b < shape.blocks; ++b)
+        k->run_block(k->run, &arguments, static_cast<unsigned>(b), static_cast<unsigned>(shape.threads), order);
     });
   }
   void run(meshtensor::cuda::product_plan const& how, meshtensor::cuda::product_addresses const& where,
@@ -169,8 +172,10 @@ class host_gpu final : public meshtensor::cuda::gpu {
     std::string const base = folder_ + "/" + std::to_string(files_.size());
     std::string const source = base + ".cpp", object = base + ".so";
     files_.push_back(source), files_.push_back(object);
-    std::ofstream(source) << host_words << meshtensor::cuda::basic_types << host_functions << meshtensor::cuda::prelude
-                          << text << host_launch;
+    bool const alone = threads_ == 1;
+    std::ofstream(source) << host_words << meshtensor::cuda::basic_types << (alone ? lone_thread : many_threads)
+                          << host_functions << meshtensor::cuda::prelude << text
+                          << (alone ? run_lone_thread : run_many_threads);
     char const* const compiler = std::getenv("MESHTENSOR_HOST_COMPILER");
     std::string const command = std::string(compiler == nullptr ? "c++" : compiler) +
                                 " -std=c++20 -O0 -w -fno-strict-aliasing -fwrapv -ffp-contract=off" +
@@ -183,7 +188,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
     for (std::string const& n : names) {
       kernel k;
       k.run = reinterpret_cast<void (*)(meshtensor::cuda::launch_arguments)>(dlsym(library, n.c_str()));
-      k.set_block = reinterpret_cast<void (*)(unsigned)>(dlsym(library, "set_block"));
+      k.run_block = reinterpret_cast<decltype(k.run_block)>(dlsym(library, "run_block"));
       kernels_.push_back(std::make_unique<kernel>(k));
       all.push_back({kernels_.back().get()});
     }
@@ -213,7 +218,8 @@ class host_gpu final : public meshtensor::cuda::gpu {
  private:
   struct kernel {
     void (*run)(meshtensor::cuda::launch_arguments);
-    void (*set_block)(unsigned);
+    void (*run_block)(void (*)(meshtensor::cuda::launch_arguments), meshtensor::cuda::launch_arguments const*, unsigned,
+                      unsigned, unsigned);
   };
   struct planned final : meshtensor::cuda::product_plan {
     meshtensor::cuda::gemm what;
@@ -248,6 +254,7 @@ class host_gpu final : public meshtensor::cuda::gpu {
     for (auto const& [at, bytes] : blocks_) mprotect(at, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE);
   }
 
+  int threads_;
   std::string folder_;
   std::vector<std::string> files_;
   std::map<address, std::size_t> blocks_;

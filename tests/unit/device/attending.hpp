@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of attention for tests: run whole by the cpu device, and left to kernels and products, against the oracle.
+// Programs of attention for tests: run whole by a device, and left to kernels and products, against the oracle.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -33,6 +33,49 @@ struct sizes {
   }
 };
 
+/// The result and the three gradients, with dims in the orders of the projections of a layer.
+template <mt::dtype Type, bool Causal, bool OtherOrder = false>
+struct attends {
+  static constexpr char const* inputs[] = {"q", "k", "v", "weights"};
+  static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
+  constexpr void operator()(mt::scope auto s) const {
+    constexpr mt::dtype_constant<Type> type;
+    auto const q = s.input("q", type, batch, length, heads, head);
+    if constexpr (OtherOrder) {
+      mix(s, q, s.input("k", type, heads, batch, head, memory), s.input("v", type, value, heads, memory, batch));
+    } else {
+      mix(s, q, s.input("k", type, batch, memory, heads, head), s.input("v", type, batch, memory, heads, head));
+    }
+  }
+  constexpr void mix(mt::scope auto s, auto q, auto k, auto v) const {
+    auto const y = [&] {
+      if constexpr (Causal) return mt::nn::causal_dot_product_attention(q, k, v, length, memory, head);
+      else return mt::nn::dot_product_attention(q, k, v, length, memory, head);
+    }();
+    auto const weights = s.input("weights", mt::dtype_constant<Type>{}, batch, length, heads);
+    auto const [dq, dk, dv] = mt::gradient(sum(mt::cast<mt::dtype::f32>(y * weights)), q, k, v);
+    s.output("y", y), s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
+  }
+};
+
+/// The result and the three gradients; the mask has these dims and `memory`.
+template <mt::dtype Type, auto const&... MaskDims>
+struct attends_to_some {
+  static constexpr char const* inputs[] = {"q", "k", "v", "visible", "weights"};
+  static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
+  constexpr void operator()(mt::scope auto s) const {
+    constexpr mt::dtype_constant<Type> type;
+    auto const q = s.input("q", type, batch, length, heads, head);
+    auto const k = s.input("k", type, batch, memory, heads, head);
+    auto const v = s.input("v", type, batch, memory, heads, head);
+    auto const visible = s.input("visible", mt::boolean, MaskDims..., memory);
+    auto const y = mt::nn::dot_product_attention(q, k, v, length, memory, head, visible);
+    auto const weights = s.input("weights", type, batch, length, heads);
+    auto const [dq, dk, dv] = mt::gradient(sum(mt::cast<mt::dtype::f32>(y * weights)), q, k, v);
+    s.output("y", y), s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
+  }
+};
+
 /// A program, lowered with and without composites of the device's own.
 template <class Program>
 class subject {
@@ -53,21 +96,38 @@ class subject {
   /// What is not as the oracle has it.
   std::string fault(mt::mesh_shape const& mesh, mt::layout_rules const& rules, int threads, bool whole,
                     double tolerance, std::map<std::string, mt::block>* bits = nullptr) {
-    auto const low = lower(mesh, rules, whole ? mt::cpu_device::capabilities : mt::device_capabilities{true});
-    composites_ = windows_ = 0;
-    for (int i = 0; i < low->graph.node_count; ++i) composites_ += mt::is_whole(low->graph.nodes[i]);
-    for (int v = 0; v < low->graph.value_count; ++v) windows_ += low->planned.where[v] == mt::place::strided_slice;
+    auto const low = counted(lower(mesh, rules, whole ? mt::cpu_device::capabilities : mt::device_capabilities{true}));
     auto const job = mt::job::in_lockstep();
     mt::store store(job);
     mt::session<mt::cpu_device> run(store, low->graph, low->planned, mesh, low->entry, mt::cpu_device(threads));
     feed(run);
     run.step();
-    for (auto const& [label, whole_value] : expected_)
-      for (std::size_t k = 0; k < run.held().size(); ++k)
-        if (auto const d = meshtensor_test::difference(run.local(label, k), whole_value, tolerance); !d.empty())
-          return label + ": " + d + "\n" + mt::text_of(low->graph);
+    if (auto const d = difference(run, tolerance); !d.empty()) return d + "\n" + mt::text_of(low->graph);
     if (bits != nullptr)
       for (auto const& [label, _] : expected_) bits->insert_or_assign(label, run.whole(label));
+    return "";
+  }
+  /// What is not as the oracle has it on another device, after any of some steps; `before` is called with the number of
+  /// each.
+  template <class Device, class Before>
+  std::string fault_on(mt::mesh_shape const& mesh, mt::layout_rules const& rules, double tolerance, int steps,
+                       Before before) {
+    auto const low = counted(lower(mesh, rules, Device::capabilities));
+    auto const job = mt::job::in_lockstep();
+    mt::store store(job);
+    mt::session<Device> run(store, low->graph, low->planned, mesh, low->entry);
+    std::map<std::string, mt::block> first;
+    for (int i = 0; i < steps; ++i) {
+      before(i);
+      feed(run);
+      run.step();
+      std::string const number = "step " + std::to_string(i) + ", ";
+      if (auto const d = difference(run, tolerance); !d.empty()) return number + d;
+      for (auto const& [label, _] : expected_)
+        if (i == 0) first.insert_or_assign(label, run.whole(label));
+        else if (auto const d = meshtensor_test::difference(run.whole(label).window(), first.at(label)); !d.empty())
+          return number + "other bits of " + label + ": " + d;
+    }
     return "";
   }
   int composites() const { return composites_; }
@@ -77,6 +137,20 @@ class subject {
   std::unique_ptr<mt::lowering> lower(mt::mesh_shape const& mesh, mt::layout_rules const& rules,
                                       mt::device_capabilities const& capabilities) const {
     return mt::lower(mt::detail::traced<Program>, mt::entry_name<Program>(), mesh, rules, sizes_.list(), capabilities);
+  }
+  std::unique_ptr<mt::lowering> counted(std::unique_ptr<mt::lowering> low) {
+    composites_ = windows_ = 0;
+    for (int i = 0; i < low->graph.node_count; ++i) composites_ += mt::is_whole(low->graph.nodes[i]);
+    for (int v = 0; v < low->graph.value_count; ++v) windows_ += low->planned.where[v] == mt::place::strided_slice;
+    return low;
+  }
+  template <class Session>
+  std::string difference(Session const& run, double tolerance) const {
+    for (auto const& [label, whole_value] : expected_)
+      for (std::size_t k = 0; k < run.held().size(); ++k)
+        if (auto const d = meshtensor_test::difference(run.local(label, k), whole_value, tolerance); !d.empty())
+          return label + ": " + d;
+    return "";
   }
   template <class Session>
   void feed(Session& run) {

@@ -10,35 +10,6 @@
 
 using namespace attending;
 
-namespace {
-
-/// The result and the three gradients, with dims in the orders of the projections of a layer.
-template <mt::dtype Type, bool Causal, bool OtherOrder = false>
-struct attends {
-  static constexpr char const* inputs[] = {"q", "k", "v", "weights"};
-  static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
-  constexpr void operator()(mt::scope auto s) const {
-    constexpr mt::dtype_constant<Type> type;
-    auto const q = s.input("q", type, batch, length, heads, head);
-    if constexpr (OtherOrder) {
-      mix(s, q, s.input("k", type, heads, batch, head, memory), s.input("v", type, value, heads, memory, batch));
-    } else {
-      mix(s, q, s.input("k", type, batch, memory, heads, head), s.input("v", type, batch, memory, heads, head));
-    }
-  }
-  constexpr void mix(mt::scope auto s, auto q, auto k, auto v) const {
-    auto const y = [&] {
-      if constexpr (Causal) return mt::nn::causal_dot_product_attention(q, k, v, length, memory, head);
-      else return mt::nn::dot_product_attention(q, k, v, length, memory, head);
-    }();
-    auto const weights = s.input("weights", mt::dtype_constant<Type>{}, batch, length, heads);
-    auto const [dq, dk, dv] = mt::gradient(sum(mt::cast<mt::dtype::f32>(y * weights)), q, k, v);
-    s.output("y", y), s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
-  }
-};
-
-}  // namespace
-
 TEST_CASE("f32") { hold<attends<mt::dtype::f32, false>>(1e-4); }
 TEST_CASE("f32, causal") { hold<attends<mt::dtype::f32, true>>(1e-4); }
 TEST_CASE("f64, causal") { hold<attends<mt::dtype::f64, true>>(1e-12); }

@@ -12,23 +12,6 @@ using namespace attending;
 
 namespace {
 
-/// The result and the three gradients; the mask has these dims and `memory`.
-template <mt::dtype Type, auto const&... MaskDims>
-struct attends_to_some {
-  static constexpr char const* inputs[] = {"q", "k", "v", "visible", "weights"};
-  static constexpr char const* outputs[] = {"y", "dq", "dk", "dv"};
-  constexpr void operator()(mt::scope auto s) const {
-    constexpr mt::dtype_constant<Type> type;
-    auto const q = s.input("q", type, batch, length, heads, head);
-    auto const k = s.input("k", type, batch, memory, heads, head);
-    auto const v = s.input("v", type, batch, memory, heads, head);
-    auto const visible = s.input("visible", mt::boolean, MaskDims..., memory);
-    auto const y = mt::nn::dot_product_attention(q, k, v, length, memory, head, visible);
-    auto const weights = s.input("weights", type, batch, length, heads);
-    auto const [dq, dk, dv] = mt::gradient(sum(mt::cast<mt::dtype::f32>(y * weights)), q, k, v);
-    s.output("y", y), s.output("dq", dq), s.output("dk", dk), s.output("dv", dv);
-  }
-};
 using in_f64 = attends_to_some<mt::dtype::f64, batch>;
 
 }  // namespace

@@ -24,8 +24,10 @@ using stream = stream_object*;
 using graph = graph_object*;
 using graph_exec = graph_exec_object*;
 
-inline constexpr int multiprocessors = 16, capability_major = 75, capability_minor = 76;  // attributes of a device
-inline constexpr int capture_this_thread = 1;                                             // a mode of capture
+inline constexpr int multiprocessors = 16, capability_major = 75, capability_minor = 76,
+                     most_shared_bytes = 97;   // attributes of a device
+inline constexpr int shared_bytes = 8;         // an attribute of a kernel
+inline constexpr int capture_this_thread = 1;  // a mode of capture
 inline constexpr unsigned non_blocking_stream = 1;
 
 /// The driver: libcuda.so.1.
@@ -48,6 +50,7 @@ struct driver {
   result (*cuStreamSynchronize)(stream);
   result (*cuModuleLoadData)(module*, void const*);
   result (*cuModuleGetFunction)(kernel*, module, char const*);
+  result (*cuFuncSetAttribute)(kernel, int, int);
   result (*cuLaunchKernel)(kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, stream, void**,
                            void**);
   result (*cuStreamBeginCapture_v2)(stream, int);

@@ -30,7 +30,7 @@ inline bool is_asked(char const* variable) {
 ///         kernel does not compile; R84 the program has an operation that does not run here; R77 a machine has more
 ///         ranks than GPUs; R79 MPI takes no memory of GPUs
 struct cuda_device {
-  static constexpr device_capabilities capabilities{true, claims_nothing, epilogues::of_products};
+  static constexpr device_capabilities capabilities{true, cuda::is_attention, epilogues::of_products};
   using recorded_program = cuda::program_kernels;
 
   static cuda::gpu& machine() { return cuda::gpu_in_use(); }
@@ -56,6 +56,11 @@ struct cuda_device {
     std::lock_guard const lock(one_at_a_time);
     cpu::fill(where, first, team);
   }
+};
+
+/// The same with attention as products and kernels of its own scores, which go through memory: to compare with.
+struct cuda_device_without_attention : cuda_device {
+  static constexpr device_capabilities capabilities{true, claims_nothing, epilogues::of_products};
 };
 
 }  // namespace meshtensor

@@ -38,6 +38,7 @@ struct function {
 struct launch_shape {
   std::int64_t blocks = 1;
   int threads = 1;
+  std::size_t shared_bytes = 0;  // of a block, of a size that its text does not say
 };
 
 /// A batch of products of matrices in column-major order, C = op(A)·op(B): rows and columns of C, the summed extent,
@@ -84,6 +85,11 @@ class gpu {
   virtual int block_threads() const = 0;
   /// Blocks that keep it busy.
   virtual std::int64_t enough_blocks() const = 0;
+
+  /// The most bytes of shared memory that a block may have.
+  virtual std::size_t shared_bytes() const = 0;
+  /// Whether warps multiply matrices of bf16, by `mma.sync`.
+  virtual bool has_matrix_units() const = 0;
 
   /// Memory at a multiple of 256. errors R82 there is not enough
   virtual address allocate(std::size_t bytes) = 0;

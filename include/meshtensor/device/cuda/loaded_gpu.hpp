@@ -66,11 +66,15 @@ class loaded_gpu final : public gpu {
     check_product(products_.cublasLtCreate(&blas_), "cublasLtCreate");
     processors_ = attribute(api::multiprocessors);
     capability_ = attribute(api::capability_major) * 10 + attribute(api::capability_minor);
+    shared_bytes_ = static_cast<std::size_t>(attribute(api::most_shared_bytes));
   }
 
   int block_threads() const override { return 256; }
   std::int64_t enough_blocks() const override { return 4 * std::int64_t{processors_}; }
   std::size_t workspace_bytes() const override { return std::size_t{32} << 20; }
+
+  std::size_t shared_bytes() const override { return shared_bytes_; }
+  bool has_matrix_units() const override { return capability_ >= 80; }
 
   address allocate(std::size_t bytes) override {
     enter();
@@ -113,9 +117,16 @@ class loaded_gpu final : public gpu {
   }
   void launch(function which, launch_shape shape, launch_arguments const& arguments) override {
     void* parameters[] = {const_cast<launch_arguments*>(&arguments)};
-    check(driver_.cuLaunchKernel(static_cast<api::kernel>(which.handle), static_cast<unsigned>(shape.blocks), 1, 1,
-                                 static_cast<unsigned>(shape.threads), 1, 1, 0, stream_, parameters, nullptr),
-          "cuLaunchKernel");
+    auto const kernel = static_cast<api::kernel>(which.handle);
+    if (shape.shared_bytes > 48 * 1024 && allowed_[kernel] < shape.shared_bytes) {
+      check(driver_.cuFuncSetAttribute(kernel, api::shared_bytes, static_cast<int>(shape.shared_bytes)),
+            "cuFuncSetAttribute");
+      allowed_[kernel] = shape.shared_bytes;
+    }
+    check(
+        driver_.cuLaunchKernel(kernel, static_cast<unsigned>(shape.blocks), 1, 1, static_cast<unsigned>(shape.threads),
+                               1, 1, static_cast<unsigned>(shape.shared_bytes), stream_, parameters, nullptr),
+        "cuLaunchKernel");
   }
   api::stream stream() override { return stream_; }
   void enter_here() override { enter(); }
@@ -303,6 +314,7 @@ class loaded_gpu final : public gpu {
     d.find(driver_.cuStreamSynchronize, "cuStreamSynchronize");
     d.find(driver_.cuModuleLoadData, "cuModuleLoadData");
     d.find(driver_.cuModuleGetFunction, "cuModuleGetFunction");
+    d.find(driver_.cuFuncSetAttribute, "cuFuncSetAttribute");
     d.find(driver_.cuLaunchKernel, "cuLaunchKernel");
     d.find(driver_.cuStreamBeginCapture_v2, "cuStreamBeginCapture_v2");
     d.find(driver_.cuStreamEndCapture, "cuStreamEndCapture");
@@ -342,6 +354,8 @@ class loaded_gpu final : public gpu {
   api::stream stream_ = nullptr;
   api::blas blas_ = nullptr;
   int processors_ = 0, capability_ = 0;
+  std::size_t shared_bytes_ = 0;
+  std::map<api::kernel, std::size_t> allowed_;  // bytes of shared memory, where they are more than any kernel may have
 };
 
 }  // namespace meshtensor::cuda

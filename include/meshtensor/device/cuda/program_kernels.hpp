@@ -3,6 +3,7 @@
 #pragma once
 
 #include "meshtensor/device/cuda/along_a_dim.hpp"
+#include "meshtensor/device/cuda/attention.hpp"
 #include "meshtensor/device/cuda/convolution.hpp"
 #include "meshtensor/device/cuda/exchange.hpp"
 #include "meshtensor/device/cuda/exchange_rows.hpp"
@@ -40,6 +41,7 @@ class program_kernels {
     if (!gives && !n.effect) return {};
     if (n.kind == primitive::kernel) return fused(n, v);
     if (epilogue_form_of(m_, n).found) return with_epilogue(n, v);
+    if (is_whole(n)) return attention(n, v);
     if (auto made = movement_of(preparation_, copier_, n, v.results)) return made;
     if (auto made = lookup_of(preparation_, copier_, n, v.operands, v.results)) return made;
     if (auto made = along_a_dim_of(preparation_, n, v.operands, v.results)) return made;
@@ -128,6 +130,11 @@ class program_kernels {
     for (int i = 0; i < n.operands.count; ++i) aligned[i] = alignment(m_.operand(n, i), v);
     aligned[most_product_operands] = alignment(m_.result(n), v);
     return product_epilogue_of(preparation_, copier_, n, v.operands, v.results[0], aligned);
+  }
+  node_work attention(node const& n, node_views const& v) {
+    int aligned[max_kernel_operands] = {};
+    for (int i = 0; i < n.operands.count; ++i) aligned[i] = alignment(m_.operand(n, i), v);
+    return attention_of(preparation_, n, v.operands, v.results, aligned);
   }
   node_work fused(node const& n, node_views const& v) {
     kernel_reading const reading = read_kernel(m_, n);

@@ -50,6 +50,13 @@ class kernel_library {
                       "(const __grid_constant__ args a) {\n", body, "}\n"});
     return at->second;
   }
+  /// Puts a text in front of the kernels that are added from now on, once.
+  void require(char const* functions) {
+    for (char const* const have : required_)
+      if (have == functions) return;
+    required_.push_back(functions);
+    text_ += functions;
+  }
   /// errors R83
   void load(gpu& g) {
     if (!names_.empty()) functions_ = g.load(text_, names_);
@@ -61,6 +68,7 @@ class kernel_library {
  private:
   std::map<std::string, std::size_t> number_;
   std::vector<std::string> names_;
+  std::vector<char const*> required_;
   std::string text_;
   std::vector<function> functions_;
 };

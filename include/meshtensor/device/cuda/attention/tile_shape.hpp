@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the tiles of attention's kernels: by matrix units or not, and as large as shared memory and registers allow.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "meshtensor/device/cuda/attention/tiles_text.hpp"
+#include "meshtensor/device/cuda/text.hpp"
+
+namespace meshtensor::cuda {
+
+enum class attention_use { forward, to_queries, to_keys };
+
+struct tile_shape {
+  int threads = 1, rows = 16, columns = 16;  // of a block's own tile, and of those that it goes through
+  std::int64_t bytes = 0;                    // of shared memory
+  bool in_workspace = false;                 // there is not so much: tiles are in the workspace instead
+  std::string text;                          // the type of what multiplies: attention/tiles_text.hpp
+
+  static tile_shape of(attention_use use, dtype type, std::int64_t head, std::int64_t value, int threads,
+                       gpu const& device) {
+    tile_shape s;
+    s.threads = std::min(threads, 128);
+    std::int64_t const wide = std::max(head, value), room = static_cast<std::int64_t>(device.shared_bytes());
+    if (type == dtype::bf16 && s.threads == 128 && device.has_matrix_units() && wide <= 256) {
+      s.rows = s.threads / 2;
+      std::int64_t const whole = use == attention_use::forward ? 128 : 64;  // widths for which 64 columns are few
+      s.columns = wide <= whole ? 64 : wide <= 2 * whole ? 32 : 16;
+      s.bytes = s.bytes_of(use, 16, 8, 2, 4, head, value, 0);
+      if (s.bytes <= room) {
+        s.text = joined({"by_units<", s.threads, ", ", s.rows, ", ", s.columns, ">"});
+        return s;
+      }
+    }
+    std::int64_t const size = type == dtype::f64 ? 8 : 4, at_once = 16 / size, across = std::min(s.threads, 8);
+    constexpr int shapes[][2] = {{64, 64}, {64, 32}, {32, 32}, {32, 16}, {16, 16}};
+    for (auto const& [rows, columns] : shapes) {
+      s.rows = rows, s.columns = columns;
+      s.bytes = s.bytes_of(use, across * at_once, at_once, size, size, head, value, columns + at_once);
+      if (s.bytes <= std::min(room, most_bytes)) break;
+    }
+    s.in_workspace = s.bytes > room;
+    s.text = joined({"by_fma<", type_text(type), ", ", type == dtype::f64 ? "double" : "float", ", ", s.threads, ", ",
+                     s.rows, ", ", s.columns, ">"});
+    return s;
+  }
+
+ private:
+  static constexpr std::int64_t most_bytes = 100 * 1024;  // two blocks of an H100
+
+  /// Rows are padded to multiples of `unit` elements and lie `gap` more apart; a thread's numbers have `number` bytes.
+  std::int64_t bytes_of(attention_use use, std::int64_t unit, std::int64_t gap, std::int64_t element,
+                        std::int64_t number, std::int64_t head, std::int64_t value, std::int64_t buffer_line) const {
+    auto const line = [&](std::int64_t n) { return (n + unit - 1) / unit * unit + gap; };
+    std::int64_t const staged = use == attention_use::forward ? (rows + columns) * line(head) + columns * line(value)
+                                                              : (rows + columns) * (line(head) + line(value));
+    return staged * element + (rows * buffer_line + (use == attention_use::to_keys ? 2 * columns : 0)) * number;
+  }
+};
+
+}  // namespace meshtensor::cuda
