@@ -11,7 +11,7 @@
 namespace mt = meshtensor;
 
 int main(int argc, char** argv) {
-  return lm::measure<mt::cuda_device_without_attention>(
-      argc, argv, "lm_on_cuda_without_attention",
-      [] { return start_device("cuda without attention", [] { return mt::cuda_device::machine(), "cuda"; }); });
+  return lm::measure<mt::cuda_device_without_attention>(argc, argv, "lm_on_cuda_without_attention", [] {
+    return start_device("cuda without attention", [] { return mt::cuda_device::machine(), "cuda"; });
+  });
 }
