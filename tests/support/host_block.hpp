@@ -112,23 +112,42 @@ static void start_thread() {
   takers[threadIdx.x].state = ended;
   _longjmp(between, 1);
 }
-// Lets those go on that have all come to where they meet: whether there were any.
-static bool let_go() {
-  static bool may_go[most_threads];
-  bool all = true, any = false;
-  for (unsigned t = 0; t < block_threads; ++t) all = all && takers[t].state == at_block;
-  for (unsigned t = 0; t < block_threads; ++t) {
-    taker const& me = takers[t];
-    may_go[t] = all || me.state == at_warp;
-    for (unsigned lane = 0; lane < 32 && me.state == at_warp; ++lane) {
-      taker const& other = takers[t / 32 * 32 + lane];
-      if ((me.mask >> lane & 1) != 0 && t / 32 * 32 + lane < block_threads)
-        may_go[t] = may_go[t] && other.state == at_warp && other.mask == me.mask;
-    }
+// Lets the threads of a warp go on that have come to where they meet: whether there were any.
+static bool let_warp_go(unsigned first) {
+  bool may_go[32], any = false;
+  const unsigned lanes = block_threads - first < 32 ? block_threads - first : 32;
+  for (unsigned k = 0; k < lanes; ++k) {
+    taker const& me = takers[first + k];
+    may_go[k] = me.state == at_warp;
+    for (unsigned i = 0; i < lanes; ++i)
+      if ((me.mask >> i & 1) != 0)
+        may_go[k] = may_go[k] && takers[first + i].state == at_warp && takers[first + i].mask == me.mask;
   }
-  for (unsigned t = 0; t < block_threads; ++t)
-    if (may_go[t]) takers[t].state = runs, any = true;
+  for (unsigned k = 0; k < lanes; ++k)
+    if (may_go[k]) takers[first + k].state = runs, any = true;
   return any;
+}
+static bool all_are(int state) {
+  for (unsigned t = 0; t < block_threads; ++t)
+    if (takers[t].state != state) return false;
+  return true;
+}
+static void take_turn(unsigned t) {
+  if (takers[t].state != runs) return;
+  threadIdx.x = t;
+  if (_setjmp(between) != 0) return;
+  if (takers[t].has_begun) _longjmp(takers[t].at, 1);
+  takers[t].has_begun = true;
+  setcontext(&takers[t].first);
+}
+// The numbers below `count` in an order.
+static void arrange(unsigned* turn, unsigned count, unsigned order, u32& seed) {
+  for (unsigned i = 0; i < count; ++i) turn[i] = order == 1 ? count - 1 - i : i;
+  for (unsigned i = order > 1 ? count : 1; i > 1; --i) {
+    seed = seed * 1664525u + 1013904223u;
+    const unsigned k = (seed >> 8) % i, x = turn[i - 1];
+    turn[i - 1] = turn[k], turn[k] = x;
+  }
 }
 extern "C" void run_block(void (*kernel)(args), args const* a, unsigned b, unsigned threads, unsigned order) {
   static unsigned char* const stacks = (unsigned char*)mmap(nullptr, (std::size_t)most_threads * stack_bytes,
@@ -143,35 +162,23 @@ extern "C" void run_block(void (*kernel)(args), args const* a, unsigned b, unsig
     x.first.uc_link = nullptr;
     makecontext(&x.first, start_thread, 0);
   }
-  static unsigned turn[most_threads];
+  // A warp goes as far as it can before the next one begins. What lives beyond a turn is static: longjmp comes back.
+  static unsigned warps[most_threads / 32 + 1], lanes[32], w, k;
   static u32 seed;
   seed = order + 12345u * b;
   for (;;) {
-    for (unsigned i = 0; i < threads; ++i) turn[i] = order == 1 ? threads - 1 - i : i;
-    if (order > 1)
-      for (unsigned i = threads; i > 1; --i) {
-        seed = seed * 1664525u + 1013904223u;
-        const unsigned k = (seed >> 8) % i, x = turn[i - 1];
-        turn[i - 1] = turn[k], turn[k] = x;
-      }
-    static unsigned at;
-    for (at = 0; at < threads; ++at) {
-      const unsigned t = turn[at];
-      if (takers[t].state != runs) continue;
-      threadIdx.x = t;
-      if (_setjmp(between) == 0) {
-        if (takers[t].has_begun) _longjmp(takers[t].at, 1);
-        takers[t].has_begun = true;
-        setcontext(&takers[t].first);
-      }
-    }
-    bool over = true;
-    for (unsigned t = 0; t < threads; ++t) over = over && takers[t].state == ended;
-    if (over) return;
-    if (!let_go()) {
+    arrange(warps, (threads + 31) / 32, order, seed);
+    for (w = 0; w < (threads + 31) / 32; ++w) do {
+        arrange(lanes, 32, order, seed);
+        for (k = 0; k < 32; ++k)
+          if (warps[w] * 32 + lanes[k] < threads) take_turn(warps[w] * 32 + lanes[k]);
+      } while (let_warp_go(warps[w] * 32));
+    if (all_are(ended)) return;
+    if (!all_are(at_block)) {
       std::fputs("threads of a block wait for others that never come\n", stderr);
       std::abort();
     }
+    for (unsigned t = 0; t < threads; ++t) takers[t].state = runs;
   }
 }
 )text";
