@@ -12,7 +12,7 @@ using namespace attending;
 
 namespace {
 
-/// On the card, if that is asked for, else on the host with so many threads in a block, in three orders.
+/// On the card with MESHTENSOR_ON_CARD=1, else on the host with so many threads in a block, in three orders.
 template <class Program>
 void run(sizes const& z, double tolerance, int threads, std::size_t shared_bytes = 101376, int composites = 2) {
   CAPTURE(z.length);

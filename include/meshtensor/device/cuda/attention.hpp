@@ -69,9 +69,9 @@ class attention_writer {
     t += outer_.text("one", "f", tensors_.size());
     add(t, {"const attention_sizes s = {", queries_, "ll, ", keys_, "ll, a.n[0], ",
             number(1 / std::sqrt(static_cast<double>(head_))), ", ", number(least()), "};\n"});
-    t += "hiding h = {};\n";
+    t += "key_mask h = {};\n";
     if (form_.masked)
-      add(t, {"h.seen = a.p[3] + f3; h.query = ", form_.each ? stride(3, form_.length) : 0,
+      add(t, {"h.visible = a.p[3] + f3; h.query = ", form_.each ? stride(3, form_.length) : 0,
               "ll; h.key = ", stride(3, form_.memory), "ll;\n"});
     if (how.in_workspace)
       add(t, {"unsigned char* const room = a.p[", workspace_pointer, "] + ", deltas, "ll + b * ", how.bytes, "ll;\n"});

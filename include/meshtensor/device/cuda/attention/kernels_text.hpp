@@ -13,7 +13,7 @@ template <class E, int AtOnce, bool Down> struct rows_of {
   E* at;
   i64 row, column;
 };
-struct hiding { const unsigned char* seen; i64 query, key; };
+struct key_mask { const unsigned char* visible; i64 query, key; };
 
 struct attention_sizes { i64 queries, keys, ahead; double scale, least; };
 
@@ -63,19 +63,19 @@ template <class G, class T> __device__ inline T most_of_row(T x) {
   return x;
 }
 // of the keys from `key` on, how many a query may see, and whether it sees one of them
-template <bool Causal> __device__ inline int seen_from(attention_sizes const& s, i64 query, i64 key) {
+template <bool Causal> __device__ inline int visible_from(attention_sizes const& s, i64 query, i64 key) {
   constexpr int more_than_a_tile = 1024;
   i64 n = query < s.queries ? s.keys - key : 0;
   if (Causal && s.ahead + query + 1 - key < n) n = s.ahead + query + 1 - key;
   return n < more_than_a_tile ? (int)n : more_than_a_tile;
 }
-template <bool Masked> __device__ inline bool sees(hiding const& h, int seen, i64 query, i64 key, int more) {
-  return more < seen && (!Masked || h.seen[query * h.query + (key + more) * h.key] != 0);
+template <bool Masked> __device__ inline bool sees(key_mask const& h, int visible, i64 query, i64 key, int more) {
+  return more < visible && (!Masked || h.visible[query * h.query + (key + more) * h.key] != 0);
 }
 
 template <class G, int D, int V, bool Causal, bool Masked, class Q, class K, class X, class Y, class L>
-__device__ inline void attend(attention_sizes const& s, Q const& q, K const& k, X const& v, hiding const& h, Y const& y,
-                              L const& log_sum, i64 first, unsigned char* room) {
+__device__ inline void attend(attention_sizes const& s, Q const& q, K const& k, X const& v, key_mask const& h,
+                              Y const& y, L const& log_sum, i64 first, unsigned char* room) {
   typedef typename G::number T;
   typedef typename G::staged S;
   S *const at_q = (S*)room, *const at_k = at_q + G::rows * G::template line<D>;
@@ -97,11 +97,11 @@ __device__ inline void attend(attention_sizes const& s, Q const& q, K const& k, 
     G::template multiply_rows<D>(p, at_q, at_k);
 #pragma unroll
     for (int i = 0; i < G::own_rows; ++i) {
-      const int seen = seen_from<Causal>(s, first + G::row(i), m);
+      const int visible = visible_from<Causal>(s, first + G::row(i), m);
       T next = most[i];
 #pragma unroll
       for (int j = 0; j < G::own; ++j) {
-        const bool there = sees<Masked>(h, seen, first + G::row(i), m, G::column(j));
+        const bool there = sees<Masked>(h, visible, first + G::row(i), m, G::column(j));
         p[i][j] = there ? p[i][j] * factor : range<T>::least();
         next = greater_of(next, p[i][j]);
       }
@@ -140,8 +140,9 @@ __device__ inline void turn_to_gradients(T& score, T& slope, T factor, T logarit
 template <class G, int D, int V, bool Causal, bool Masked, class Q, class K, class X, class Y, class L, class DY,
           class DQ>
 __device__ inline void attend_back_to_queries(attention_sizes const& s, Q const& q, K const& k, X const& v,
-                                              hiding const& h, Y const& y, L const& log_sum, DY const& dy, DQ const& dq,
-                                              typename G::number* deltas, i64 first, unsigned char* room) {
+                                              key_mask const& h, Y const& y, L const& log_sum, DY const& dy,
+                                              DQ const& dq, typename G::number* deltas, i64 first,
+                                              unsigned char* room) {
   typedef typename G::number T;
   typedef typename G::staged S;
   S *const at_q = (S*)room, *const at_dy = at_q + G::rows * G::template line<D>;
@@ -175,11 +176,11 @@ __device__ inline void attend_back_to_queries(attention_sizes const& s, Q const&
     G::template multiply_rows<V>(slope, at_dy, at_v);
 #pragma unroll
     for (int i = 0; i < G::own_rows; ++i) {
-      const int seen = seen_from<Causal>(s, first + G::row(i), m);
+      const int visible = visible_from<Causal>(s, first + G::row(i), m);
 #pragma unroll
       for (int j = 0; j < G::own; ++j)
         turn_to_gradients<G>(p[i][j], slope[i][j], T(s.scale * G::from_natural), logarithm[i], delta[i],
-                             sees<Masked>(h, seen, first + G::row(i), m, G::column(j)));
+                             sees<Masked>(h, visible, first + G::row(i), m, G::column(j)));
     }
     G::template multiply<D>(sums, slope, at_k, buffer);
   }
@@ -190,8 +191,9 @@ __device__ inline void attend_back_to_queries(attention_sizes const& s, Q const&
 template <class G, int D, int V, bool Causal, bool Masked, class Q, class K, class X, class L, class DY, class DK,
           class DX>
 __device__ inline void attend_back_to_keys(attention_sizes const& s, Q const& q, K const& k, X const& v,
-                                           hiding const& h, L const& log_sum, DY const& dy, DK const& dk, DX const& dv,
-                                           const typename G::number* deltas, i64 first, unsigned char* room) {
+                                           key_mask const& h, L const& log_sum, DY const& dy, DK const& dk,
+                                           DX const& dv, const typename G::number* deltas, i64 first,
+                                           unsigned char* room) {
   typedef typename G::number T;
   typedef typename G::staged S;
   S *const at_k = (S*)room, *const at_v = at_k + G::rows * G::template line<D>;
@@ -222,11 +224,11 @@ __device__ inline void attend_back_to_keys(attention_sizes const& s, Q const& q,
 #pragma unroll
     for (int j = 0; j < G::own; ++j) {
       const T logarithm = logarithms[G::column(j)], delta = own_deltas[G::column(j)];
-      const int seen = seen_from<Causal>(s, m + G::column(j), first);
+      const int visible = visible_from<Causal>(s, m + G::column(j), first);
 #pragma unroll
       for (int i = 0; i < G::own_rows; ++i)
         turn_to_gradients<G>(p[i][j], slope[i][j], T(s.scale * G::from_natural), logarithm, delta,
-                             sees<Masked>(h, seen, m + G::column(j), first, G::row(i)));
+                             sees<Masked>(h, visible, m + G::column(j), first, G::row(i)));
     }
     G::template multiply<V>(value_sums, p, at_dy, buffer);
     G::template multiply<D>(sums, slope, at_q, buffer);
