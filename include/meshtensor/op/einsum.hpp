@@ -99,7 +99,9 @@ struct einsum_rule {
       for (int i = 0; i < v.count; ++i) {
         bool known = false;
         for (int k = 0; k < w.count; ++k) known = known || dims[k] == v.dim[i];
-        if (!known) dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
+        if (known) continue;
+        require(w.count < 2 * max_dims_of_one, "T07: an einsum has at most 16 dims");
+        dims[w.count] = v.dim[i], w.extent[w.count++] = v.extent[i];
       }
     };
     add(y);

@@ -5,16 +5,19 @@
 // passes: start-up
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "meshtensor/array/interpret.hpp"
 #include "meshtensor/graph/trace.hpp"
 #include "meshtensor/mesh/mesh.hpp"
 #include "meshtensor/op/call.hpp"
 #include "meshtensor/op/composite.hpp"
 #include "meshtensor/op/control.hpp"
+#include "meshtensor/op/einsum.hpp"
 #include "meshtensor/op/elementwise.hpp"
 #include "meshtensor/op/extension.hpp"
 #include "meshtensor/op/reshard.hpp"
@@ -251,6 +254,38 @@ TEST_CASE("dims, of a program and of a tensor") {
     g.output(mt::multiply(*g.b, g.input(row), g.input(column)));
     g.complete();
     mt::lower(*g.m, "main", mt::mesh_shape{}, mt::layout_rules{}, {});
+  });
+}
+
+namespace {
+/// The sum of the products of so many tensors of ones, which have `dims` dims of two elements between them.
+double sum_of_products(int operands, int dims) {
+  graph g;
+  std::vector<mt::value_id> all;
+  for (int i = 0, d = 0; i < operands; ++i) {
+    mt::shape own{};
+    for (int end = dims * (i + 1) / operands; d < end; ++d)
+      own.add(g.b->dim(graph::numbered(d), {mt::extent_rule::fixed, 2, {}, {}}));
+    all.push_back(mt::broadcast(*g.b, mt::constant(*g.b, 1, mt::dtype::f32), own));
+  }
+  g.output(mt::einsum(*g.b, mt::ids(all.data(), all.size()), {}));
+  auto const bound = mt::on_heap([&] { return mt::bind(*g.m, mt::mesh_shape{}); });
+  mt::blocks variables;
+  return mt::interpreter(*g.m, *bound).run(0, {}, variables, mt::settings{}).at("y").number_at(0);
+}
+}  // namespace
+
+TEST_CASE("dims and operands of an einsum") {
+  CHECK(sum_of_products(2, 16) == std::pow(2, 16));
+  for (int const operands : {3, 5}) {
+    check(16, "T07: an einsum has at most 16 dims", [&](int dims) {
+      double const sum = sum_of_products(operands, dims);
+      CHECK(sum == std::pow(2, dims));
+    });
+  }
+  check(7, "T09: einsum takes at most 7 operands", [](int operands) {
+    double const sum = sum_of_products(operands, 8);
+    CHECK(sum == std::pow(2, 8));
   });
 }
 
