@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -48,6 +49,7 @@ class late_machine {
   bool computes = true;         // whether work is done, or only put in order
   // ---- what it tells ----
   long out_of_order = 0, launches = 0, downloads = 0;
+  long unordered = 0;  // neighbours in the list of what was given, on two queues, that nothing puts in order
   int waits = 0, tasks_placed = 0;  // of the last step
   /// What was given before the last `wait`.
   std::vector<meshtensor::queued_task> const& tasks() const { return tasks_; }
@@ -121,6 +123,7 @@ class late_machine {
     std::string failed = std::exchange(failure_, "");
     tasks_.clear();
     for (given const& g : all) tasks_.push_back(g.task);
+    unordered += unordered_neighbours();
     running r{all, std::vector<bool>(all.size()), std::vector<std::vector<int>>(static_cast<std::size_t>(queues_)), {}};
     for (std::size_t i = 0; i < all.size(); ++i)
       r.lists[static_cast<std::size_t>(all[i].task.queue)].push_back(static_cast<int>(i));
@@ -170,6 +173,28 @@ class late_machine {
   void begin_anew() {
     pending_.clear(), events_.clear(), awaited_.clear(), now_ = 0;
     waits = std::exchange(waits_, 0), tasks_placed = std::exchange(task_, 0);
+  }
+
+  long unordered_neighbours() const {
+    auto const queues = static_cast<std::size_t>(queues_);
+    std::vector<int> seen(tasks_.size() * queues, -1), last(queues, -1);  // by task and queue: the last task before it
+    long count = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      int* const before = seen.data() + i * queues;
+      auto const add = [&](int task) {
+        if (task < 0) return;
+        auto const t = static_cast<std::size_t>(task), q = static_cast<std::size_t>(tasks_[t].queue);
+        for (std::size_t k = 0; k < queues; ++k) before[k] = std::max(before[k], seen[t * queues + k]);
+        before[q] = std::max(before[q], task);
+      };
+      auto const own = static_cast<std::size_t>(tasks_[i].queue);
+      add(last[own]);
+      for (int w : tasks_[i].waits) add(w);
+      last[own] = static_cast<int>(i);
+      if (i == 0 || tasks_[i - 1].queue == tasks_[i].queue) continue;
+      count += before[static_cast<std::size_t>(tasks_[i - 1].queue)] < static_cast<int>(i) - 1;
+    }
+    return count;
   }
 
   /// Work that is being done.
