@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training step that the compiler takes from trace to plan: its costliest constant evaluation is counted by
-// tests/static/evaluation_cost.py. The number holds for g++ 12.
+// tests/static/compile_cost.py. The number holds for g++ 12.
 // operations: 3747727
 #include "unit/run/two_layers.hpp"
 

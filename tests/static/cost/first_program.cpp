@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of README's first program for tests/static/compile_cost.py. They hold for g++ 12.
+// program: README.md
+// operations: 848872
+// functions: 6627
